@@ -1,0 +1,13 @@
+//! What an LLM tool is, as data, and the thin runtime that registers and runs it.
+
+pub mod dialect;
+pub mod docs;
+mod frozen;
+pub mod plan;
+pub mod shape;
+pub mod spec;
+
+pub use frozen::{Frozen, List, Text};
+pub use plan::{Call, RequestPlan, Tool};
+pub use shape::{Def, Schema, Shape};
+pub use spec::{Effects, ToolName, ToolSpec};

@@ -1,0 +1,3 @@
+//! The front ends: a kind of document each.
+
+pub mod openapi;

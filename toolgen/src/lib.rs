@@ -1,0 +1,12 @@
+//! Compiles documents into tools for LLM agents.
+
+pub mod frontend;
+pub mod options;
+pub mod problem;
+pub mod source;
+mod tool;
+
+pub use options::Options;
+pub use problem::{Code, Problem, Problems, Severity};
+pub use source::{Document, Pointer};
+pub use tool::{Origin, Program, Tool};
