@@ -1,5 +1,8 @@
 //! What an LLM tool is, as data, and the thin runtime that registers and runs it.
 
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
 pub mod dialect;
 pub mod docs;
 mod frozen;

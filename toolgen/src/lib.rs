@@ -1,10 +1,12 @@
 //! Compiles documents into tools for LLM agents.
 
+pub mod emit;
 pub mod frontend;
 pub mod options;
 pub mod problem;
 pub mod source;
 mod tool;
+pub mod write;
 
 pub use options::Options;
 pub use problem::{Code, Problem, Problems, Severity};

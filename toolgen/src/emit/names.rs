@@ -1,0 +1,223 @@
+//! Rust names for what a document names.
+//!
+//! Names of a document are any text; names of Rust are ASCII here (other letters are lawful but draw warnings about
+//! scripts and look-alikes), unique after case folding (so that neither a reader nor a file system confuses two),
+//! never a keyword, and the same whatever else the document holds as long as they do not collide.
+
+use std::collections::BTreeSet;
+
+/// The names of one scope.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    taken: BTreeSet<String>,
+}
+
+impl Names {
+    /// A scope in which these are taken.
+    pub(super) fn reserving(names: &[&str]) -> Names {
+        Names { taken: names.iter().map(|name| name.to_ascii_lowercase()).collect() }
+    }
+
+    /// The name, or the name with the first number that makes it unique.
+    pub(super) fn take(&mut self, wanted: &str) -> String {
+        let mut number = 1_usize;
+        loop {
+            let name = numbered(wanted, number);
+            if self.taken.insert(name.to_ascii_lowercase()) {
+                return name;
+            }
+            number += 1;
+        }
+    }
+
+    /// A name that is free, and with `TOOL_` before it too: the static and the constant of a tool.
+    pub(super) fn take_pair(&mut self, wanted: &str) -> String {
+        let mut number = 1_usize;
+        loop {
+            let name = numbered(wanted, number).to_ascii_lowercase();
+            let constant = format!("tool_{name}");
+            if !self.taken.contains(&name) && !self.taken.contains(&constant) {
+                self.taken.insert(constant);
+                self.taken.insert(name);
+                return numbered(wanted, number);
+            }
+            number += 1;
+        }
+    }
+}
+
+fn numbered(wanted: &str, number: usize) -> String {
+    let upper_camel = !wanted.contains('_') && wanted.contains(|c: char| c.is_ascii_lowercase());
+    match number {
+        1 => wanted.to_owned(),
+        // `Pet2`, but `V1_2`, and `PETS_2`.
+        _ if upper_camel
+            && wanted.starts_with(|c: char| c.is_ascii_uppercase())
+            && !wanted.ends_with(|c: char| c.is_ascii_digit()) =>
+        {
+            format!("{wanted}{number}")
+        }
+        _ => format!("{wanted}_{number}"),
+    }
+}
+
+/// `LIST_PETS`
+pub(super) fn screaming(text: &str) -> String {
+    let joined = words(text).join("_").to_ascii_uppercase();
+    fix_start(joined, "N")
+}
+
+/// `list_pets`, never a keyword.
+pub(super) fn snake(text: &str) -> String {
+    let joined = fix_start(words(text).join("_"), "n");
+    if is_keyword(&joined) { joined + "_" } else { joined }
+}
+
+/// `ListPets`
+pub(super) fn camel(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    let mut previous_digit = false;
+    for word in words(text) {
+        // `v1_2` and `v12` are two names.
+        if previous_digit && word.starts_with(|c: char| c.is_ascii_digit()) {
+            joined.push('_');
+        }
+        previous_digit = word.ends_with(|c: char| c.is_ascii_digit());
+        let mut letters = word.chars();
+        joined.extend(letters.next().map(|c| c.to_ascii_uppercase()));
+        joined.extend(letters);
+    }
+    let joined = fix_start(joined, "N");
+    if joined == "Self" { "Self_".to_owned() } else { joined }
+}
+
+fn fix_start(name: String, prefix: &str) -> String {
+    if name.starts_with(|c: char| c.is_ascii_digit()) { format!("{prefix}{name}") } else { name }
+}
+
+/// The words of a text in small letters; never empty.
+///
+/// Words end where neither letter nor digit stands, before a capital after a small letter, and before the last
+/// capital of a run (`HTTPServer`). Signs are words where they carry the meaning: at the start (`-created`) and in a
+/// text of nothing else (`>=`).
+fn words(text: &str) -> Vec<String> {
+    let signs_matter = !text.chars().any(|c| c.is_ascii_alphanumeric());
+    let foreign = !text.chars().any(|c| c.is_ascii_alphabetic());
+    let mut words: Vec<String> = Vec::new();
+    let mut current = String::new();
+    let chars: Vec<char> = text.chars().collect();
+    for (index, &c) in chars.iter().enumerate() {
+        if c.is_ascii_alphanumeric() {
+            let previous = index.checked_sub(1).and_then(|before| chars.get(before));
+            let next = chars.get(index + 1);
+            if starts_word(previous.copied(), c, next.copied()) {
+                flush(&mut current, &mut words);
+            }
+            current.push(c.to_ascii_lowercase());
+            continue;
+        }
+        flush(&mut current, &mut words);
+        let leads = index == 0 && chars.len() > 1;
+        match sign(c) {
+            Some(word) if leads || signs_matter => words.push(word.to_owned()),
+            None if foreign && c.is_alphanumeric() => words.push(format!("u{:x}", u32::from(c))),
+            _ => {}
+        }
+    }
+    flush(&mut current, &mut words);
+    if words.is_empty() {
+        words.push(if text.is_empty() { "empty" } else { "other" }.to_owned());
+    }
+    words
+}
+
+fn starts_word(previous: Option<char>, c: char, next: Option<char>) -> bool {
+    let Some(previous) = previous else { return false };
+    c.is_ascii_uppercase()
+        && (previous.is_ascii_lowercase()
+            || previous.is_ascii_digit()
+            || (previous.is_ascii_uppercase() && next.is_some_and(|n| n.is_ascii_lowercase() && n != 's')))
+}
+
+fn flush(current: &mut String, words: &mut Vec<String>) {
+    if !current.is_empty() {
+        words.push(std::mem::take(current));
+    }
+}
+
+/// Signs that name a thing. Separators (`_`, space, `/`, `.`, `:`, `,`, quotes) do not.
+fn sign(c: char) -> Option<&'static str> {
+    Some(match c {
+        '+' => "plus",
+        '-' => "minus",
+        '<' => "lt",
+        '>' => "gt",
+        '=' => "eq",
+        '!' => "not",
+        '*' => "star",
+        '%' => "percent",
+        '&' => "and",
+        '|' => "or",
+        '@' => "at",
+        '#' => "hash",
+        '$' => "dollar",
+        '^' => "caret",
+        '~' => "tilde",
+        '?' => "question",
+        _ => return None,
+    })
+}
+
+/// The keywords of all editions, reserved ones included.
+fn is_keyword(name: &str) -> bool {
+    const KEYWORDS: [&str; 54] = [
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
+        "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+        "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self",
+        "static", "struct", "super", "trait", "true", "try", "type", "typeof", "union", "unsafe", "unsized",
+        "use", "virtual", "where", "while", "yield", "raw", "safe",
+    ];
+    KEYWORDS.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, camel, screaming, snake};
+
+    #[test]
+    fn words_are_found_as_people_read_them() {
+        assert_eq!(screaming("listPets"), "LIST_PETS");
+        assert_eq!(screaming("getHTTPServer"), "GET_HTTP_SERVER");
+        assert_eq!(screaming("pets__list-all"), "PETS_LIST_ALL");
+        assert_eq!(camel("list_pets_v2"), "ListPetsV2");
+        assert_eq!(camel("listIDs"), "ListIds");
+        assert_eq!(snake("filter[createdAt]"), "filter_created_at");
+    }
+
+    #[test]
+    fn whatever_a_document_names_gets_a_name() {
+        assert_eq!(camel("+1"), "Plus1");
+        assert_eq!(camel("-1"), "Minus1");
+        assert_eq!([camel(">"), camel(">="), camel("<")], ["Gt", "GtEq", "Lt"]);
+        assert_eq!(camel(""), "Empty");
+        assert_eq!(camel("  "), "Other");
+        assert_eq!(camel("Etc/GMT+0"), "EtcGmt0");
+        assert_eq!(camel("1.5"), "N1_5");
+        assert_eq!(snake("type"), "type_");
+        assert_eq!(snake("$top"), "dollar_top");
+        assert_eq!(snake("2fa"), "n2fa");
+        assert_eq!(camel("self"), "Self_");
+        assert_eq!(camel("価格"), "U4fa1U683c");
+    }
+
+    #[test]
+    fn names_of_a_scope_differ_after_case_folding() {
+        let mut names = Names::reserving(&["TOOLS"]);
+        assert_eq!(names.take("TOOLS"), "TOOLS_2");
+        assert_eq!(names.take("Pet"), "Pet");
+        assert_eq!(names.take("PET"), "PET_2");
+        assert_eq!(names.take("Pet"), "Pet2");
+        assert_eq!(names.take("V1"), "V1");
+        assert_eq!(names.take("V1"), "V1_2");
+    }
+}

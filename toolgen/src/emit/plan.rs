@@ -1,0 +1,169 @@
+//! [`Call`] as a constant expression; see [`spec`](super::spec) for the rules.
+
+use toolgen_runtime::plan::{
+    Body, BodyField, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, SecurityRequirement,
+    SecurityScheme, Server, ServerVariable, Style,
+};
+use toolgen_runtime::{Call, List, RequestPlan, Text};
+
+use super::expr::Expr;
+use super::pool::Pool;
+use super::spec::{Fields, list_of, some, texts};
+
+/// `None` for a kind of call this version has no form for.
+pub(super) fn call(call: &Call, pool: &mut Pool) -> Option<Expr> {
+    match call {
+        Call::Http(plan) => Some(Expr::Call("Call::Http", vec![request(plan, pool)])),
+        _ => None,
+    }
+}
+
+fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
+    let RequestPlan { method, path, query, servers, parameters, body, security, accept } = plan;
+    let base = &RequestPlan::EMPTY;
+    let mut fields = Fields::default();
+    fields.text("method", method, &base.method);
+    fields.text("path", path, &base.path);
+    fields.put("query", query, &base.query, |list| list_of(list, pair));
+    fields.put("servers", servers, &base.servers, |list| pool.servers(list));
+    fields.put("parameters", parameters, &base.parameters, |list| list_of(list, parameter));
+    fields.set_or_leave("body", body.as_ref().map(|body| some(self::body(body))));
+    fields.put("security", security, &base.security, |list| pool.security(list));
+    fields.text("accept", accept, &base.accept);
+    fields.literal("RequestPlan", "RequestPlan::EMPTY")
+}
+
+fn pair((name, value): &(Text, Text)) -> Expr {
+    Expr::Call("", vec![Expr::text(name), Expr::text(value)])
+}
+
+fn parameter(parameter: &Parameter) -> Expr {
+    let Parameter { argument, name, location, encoding } = parameter;
+    // Each place has a base in the runtime's prelude, with the encoding it has unless the document says otherwise.
+    let (base, usual) = match location {
+        Location::Path => ("PATH", Encoding::SIMPLE),
+        Location::Query => ("QUERY", Encoding::FORM),
+        Location::Header => ("HEADER", Encoding::SIMPLE),
+        Location::Cookie => ("COOKIE", Encoding::FORM),
+    };
+    let mut fields = Fields::default();
+    fields.set("argument", Expr::text(argument));
+    fields.set("name", Expr::text(name));
+    fields.set_or_leave("location", None);
+    fields.put("encoding", encoding, &usual, self::encoding);
+    fields.literal("Parameter", base)
+}
+
+fn encoding(encoding: &Encoding) -> Expr {
+    let (style, explode, allow_reserved) = match encoding {
+        encoding if *encoding == Encoding::SIMPLE => return Expr::atom("Encoding::SIMPLE"),
+        encoding if *encoding == Encoding::FORM => return Expr::atom("Encoding::FORM"),
+        Encoding::Content(media) => return Expr::Call("Encoding::Content", vec![Expr::text(media)]),
+        Encoding::Style { style, explode, allow_reserved } => (style, explode, allow_reserved),
+    };
+    let style = match style {
+        Style::Matrix => "Style::Matrix",
+        Style::Label => "Style::Label",
+        Style::Simple => "Style::Simple",
+        Style::Form => "Style::Form",
+        Style::SpaceDelimited => "Style::SpaceDelimited",
+        Style::PipeDelimited => "Style::PipeDelimited",
+        Style::DeepObject => "Style::DeepObject",
+    };
+    let fields = vec![
+        ("style", Expr::atom(style)),
+        ("explode", Expr::atom(explode.to_string())),
+        ("allow_reserved", Expr::atom(allow_reserved.to_string())),
+    ];
+    Expr::Struct { head: "Encoding::Style", fields, base: None }
+}
+
+fn body(body: &Body) -> Expr {
+    let Body { required, media_type, codec, source } = body;
+    let codec = match codec {
+        Codec::Json => Expr::atom("Codec::Json"),
+        Codec::Form(parts) => Expr::Call("Codec::Form", vec![list_of(parts, part)]),
+        Codec::Multipart(parts) => Expr::Call("Codec::Multipart", vec![list_of(parts, part)]),
+        Codec::Text => Expr::atom("Codec::Text"),
+        Codec::Binary => Expr::atom("Codec::Binary"),
+    };
+    let source = match source {
+        BodySource::Argument(name) => Expr::Call("BodySource::Argument", vec![Expr::text(name)]),
+        BodySource::Fields(fields) => Expr::Call("BodySource::Fields", vec![list_of(fields, body_field)]),
+    };
+    let fields = vec![
+        ("required", Expr::atom(required.to_string())),
+        ("media_type", Expr::text(media_type)),
+        ("codec", codec),
+        ("source", source),
+    ];
+    Expr::Struct { head: "Body", fields, base: None }
+}
+
+fn body_field(field: &BodyField) -> Expr {
+    let BodyField { argument, name } = field;
+    let fields = vec![("argument", Expr::text(argument)), ("name", Expr::text(name))];
+    Expr::Struct { head: "BodyField", fields, base: None }
+}
+
+fn part(part: &Part) -> Expr {
+    let Part { name, file, content_type, encoding } = part;
+    let encoding = match encoding {
+        None => Expr::atom("None"),
+        Some(encoding) => some(self::encoding(encoding)),
+    };
+    let fields = vec![
+        ("name", Expr::text(name)),
+        ("file", Expr::atom(file.to_string())),
+        ("content_type", Expr::text(content_type)),
+        ("encoding", encoding),
+    ];
+    Expr::Struct { head: "Part", fields, base: None }
+}
+
+/// The items of a list of servers.
+pub(super) fn servers(list: &List<Server>) -> Vec<Expr> {
+    list.iter()
+        .map(|Server { url, variables }| {
+            let fields = vec![("url", Expr::text(url)), ("variables", list_of(variables, variable))];
+            Expr::Struct { head: "Server", fields, base: None }
+        })
+        .collect()
+}
+
+fn variable(variable: &ServerVariable) -> Expr {
+    let ServerVariable { name, default, allowed } = variable;
+    let fields =
+        vec![("name", Expr::text(name)), ("default", Expr::text(default)), ("allowed", texts(allowed))];
+    Expr::Struct { head: "ServerVariable", fields, base: None }
+}
+
+/// The items of a list of security requirements.
+pub(super) fn security(list: &List<SecurityRequirement>) -> Vec<Expr> {
+    list.iter()
+        .map(|SecurityRequirement { schemes }| {
+            let fields = vec![("schemes", list_of(schemes, scheme))];
+            Expr::Struct { head: "SecurityRequirement", fields, base: None }
+        })
+        .collect()
+}
+
+fn scheme(scheme: &SecurityScheme) -> Expr {
+    let SecurityScheme { id, placement, scopes, env } = scheme;
+    let placement = match placement {
+        Placement::Header(name) => Expr::Call("Placement::Header", vec![Expr::text(name)]),
+        Placement::Query(name) => Expr::Call("Placement::Query", vec![Expr::text(name)]),
+        Placement::Cookie(name) => Expr::Call("Placement::Cookie", vec![Expr::text(name)]),
+        Placement::Basic => Expr::atom("Placement::Basic"),
+        Placement::Bearer => Expr::atom("Placement::Bearer"),
+        Placement::MutualTls => Expr::atom("Placement::MutualTls"),
+        Placement::Other(name) => Expr::Call("Placement::Other", vec![Expr::text(name)]),
+    };
+    let fields = vec![
+        ("id", Expr::text(id)),
+        ("placement", placement),
+        ("scopes", texts(scopes)),
+        ("env", Expr::text(env)),
+    ];
+    Expr::Struct { head: "SecurityScheme", fields, base: None }
+}

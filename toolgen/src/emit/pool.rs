@@ -1,0 +1,94 @@
+//! Lists that many tools share.
+//!
+//! A document names its servers and its security once; so does the generated file.
+
+use std::collections::BTreeMap;
+
+use toolgen_runtime::plan::{SecurityRequirement, Server};
+use toolgen_runtime::{Def, List, Text};
+
+use super::expr::Expr;
+use super::{plan, spec};
+
+/// A static that tools refer to.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// Its name.
+    pub(super) name: String,
+    /// The type of its items, in the runtime crate.
+    pub(super) item: &'static str,
+    /// Its items.
+    pub(super) items: Vec<Expr>,
+}
+
+/// The shared lists of a module, in the order in which the tools first name them.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    shared: Vec<Shared>,
+    by_text: BTreeMap<(&'static str, String), usize>,
+    /// The lists of defs met so far: comparing them is cheap for lists that are the same.
+    defs: Vec<(List<Def>, String)>,
+    counts: BTreeMap<&'static str, usize>,
+}
+
+impl Pool {
+    /// The statics, `DEFS` last: they are long.
+    pub(super) fn into_statics(self) -> Vec<Shared> {
+        let (mut rest, defs): (Vec<_>, Vec<_>) =
+            self.shared.into_iter().partition(|shared| shared.item != "Def");
+        rest.extend(defs);
+        rest
+    }
+
+    /// The name of the static that holds the definitions. They must be in one of their own: a schema has interior
+    /// mutability, so a constant cannot borrow one in place.
+    pub(super) fn defs(&mut self, defs: &List<Def>) -> String {
+        if let Some((_, name)) = self.defs.iter().find(|(known, _)| known == defs) {
+            return name.clone();
+        }
+        let items = defs
+            .iter()
+            .map(|Def { name, schema }| {
+                let fields = vec![("name", Expr::text(name)), ("schema", spec::schema(schema))];
+                Expr::Struct { head: "Def", fields, base: None }
+            })
+            .collect();
+        let name = self.add("DEFS", "Def", items);
+        self.defs.push((defs.clone(), name.clone()));
+        name
+    }
+
+    pub(super) fn servers(&mut self, servers: &List<Server>) -> Expr {
+        self.share("SERVERS", "plan::Server", plan::servers(servers))
+    }
+
+    pub(super) fn security(&mut self, security: &List<SecurityRequirement>) -> Expr {
+        self.share("SECURITY", "plan::SecurityRequirement", plan::security(security))
+    }
+
+    pub(super) fn hosts(&mut self, hosts: &List<Text>) -> Expr {
+        self.share("HOSTS", "Text", hosts.iter().map(|host| Expr::text(host)).collect())
+    }
+
+    fn share(&mut self, stem: &'static str, item: &'static str, items: Vec<Expr>) -> Expr {
+        if items.is_empty() {
+            return Expr::list(items);
+        }
+        let text = Expr::Array(items.clone()).flat();
+        if let Some(shared) =
+            self.by_text.get(&(stem, text.clone())).and_then(|index| self.shared.get(*index))
+        {
+            return Expr::named_list(&shared.name);
+        }
+        self.by_text.insert((stem, text), self.shared.len());
+        Expr::named_list(&self.add(stem, item, items))
+    }
+
+    fn add(&mut self, stem: &'static str, item: &'static str, items: Vec<Expr>) -> String {
+        let count = self.counts.entry(stem).or_insert(0);
+        *count += 1;
+        let name = if *count == 1 { stem.to_owned() } else { format!("{stem}_{count}") };
+        self.shared.push(Shared { name: name.clone(), item, items });
+        name
+    }
+}

@@ -1,0 +1,203 @@
+//! [`ToolSpec`] as a constant expression.
+//!
+//! Every struct is taken apart exhaustively, so a field that is added to the runtime is a compile error here and not
+//! a value that is silently lost. Fields that equal the base of the literal are left out.
+
+use toolgen_runtime::spec::{
+    Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout,
+};
+use toolgen_runtime::{List, Schema, Text, ToolSpec};
+
+use super::expr::Expr;
+use super::pool::Pool;
+
+/// The fields of a struct literal that differ from its base.
+#[derive(Default)]
+pub(super) struct Fields {
+    given: Vec<(&'static str, Expr)>,
+    /// Fields that are left to the base.
+    left: usize,
+}
+
+impl Fields {
+    /// The field.
+    pub(super) fn set(&mut self, name: &'static str, expr: Expr) {
+        self.given.push((name, expr));
+    }
+
+    /// The field, unless there is nothing to say about it.
+    pub(super) fn set_or_leave(&mut self, name: &'static str, expr: Option<Expr>) {
+        match expr {
+            Some(expr) => self.set(name, expr),
+            None => self.left += 1,
+        }
+    }
+
+    /// The field, unless it is what the base holds.
+    pub(super) fn put<T: PartialEq>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+        base: &T,
+        expr: impl FnOnce(&T) -> Expr,
+    ) {
+        self.set_or_leave(name, (value != base).then(|| expr(value)));
+    }
+
+    /// A text, unless it is what the base holds.
+    pub(super) fn text(&mut self, name: &'static str, value: &Text, base: &Text) {
+        self.put(name, value, base, |text| Expr::text(text));
+    }
+
+    /// The literal. The base is named only if it gives something, and stands alone if it gives all.
+    pub(super) fn literal(self, head: &'static str, base: &'static str) -> Expr {
+        if self.given.is_empty() {
+            return Expr::atom(base);
+        }
+        Expr::Struct { head, fields: self.given, base: (self.left > 0).then_some(base) }
+    }
+}
+
+pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
+    let ToolSpec {
+        name,
+        label,
+        description,
+        returns,
+        use_for,
+        examples,
+        input,
+        output,
+        defs,
+        effects,
+        category,
+        scopes,
+        timeout,
+        requires,
+        completion,
+        deprecated,
+    } = spec;
+    let base = &ToolSpec::EMPTY;
+    let mut fields = Fields::default();
+    fields.set("name", Expr::Call("ToolName::new", vec![Expr::string(name.as_str())]));
+    fields.text("label", label, &base.label);
+    fields.text("description", description, &base.description);
+    fields.text("returns", returns, &base.returns);
+    fields.text("use_for", use_for, &base.use_for);
+    fields.put("examples", examples, &base.examples, |list| list_of(list, example));
+    fields.put("input", input, &base.input, schema);
+    fields.set_or_leave("output", output.as_ref().map(|output| some(schema(output))));
+    fields.set_or_leave("defs", (!defs.is_empty()).then(|| Expr::named_list(&pool.defs(defs))));
+    fields.put("effects", effects, &base.effects, |value| self::effects(value, pool));
+    fields.text("category", category, &base.category);
+    fields.put("scopes", scopes, &base.scopes, texts);
+    fields.put("timeout", timeout, &base.timeout, self::timeout);
+    fields.put("requires", requires, &base.requires, |list| list_of(list, requirement));
+    fields.set_or_leave("completion", completion.as_ref().map(self::completion));
+    fields.set_or_leave("deprecated", deprecated.as_ref().map(|text| some(Expr::text(text))));
+    fields.literal("ToolSpec", "ToolSpec::EMPTY")
+}
+
+fn completion(completion: &Completion) -> Expr {
+    let Completion { next_state } = completion;
+    let fields = vec![("next_state", Expr::text(next_state))];
+    some(Expr::Struct { head: "Completion", fields, base: None })
+}
+
+/// A schema by its canonical text: what a reviewer wants to see, and free for rustc (nested constants are not).
+pub(super) fn schema(schema: &Schema) -> Expr {
+    let text = toolgen_runtime::shape::render::canonical(schema.shape());
+    Expr::Call("Schema::text", vec![Expr::string(&text)])
+}
+
+fn effects(effects: &Effects, pool: &mut Pool) -> Expr {
+    let Effects { read_only, destructive, idempotent, open_world, network, files, spawns } = effects;
+    let differs = |base: &Effects| {
+        [
+            *read_only != base.read_only,
+            *destructive != base.destructive,
+            *idempotent != base.idempotent,
+            *open_world != base.open_world,
+            *network != base.network,
+            *files != base.files,
+            *spawns != base.spawns,
+        ]
+        .into_iter()
+        .filter(|differs| *differs)
+        .count()
+    };
+    let (base, name) = if differs(&Effects::NONE) < differs(&Effects::UNDECLARED) {
+        (&Effects::NONE, "Effects::NONE")
+    } else {
+        (&Effects::UNDECLARED, "Effects::UNDECLARED")
+    };
+    let bool = |value: &bool| Expr::atom(value.to_string());
+    let mut fields = Fields::default();
+    fields.put("read_only", read_only, &base.read_only, bool);
+    fields.put("destructive", destructive, &base.destructive, bool);
+    fields.put("idempotent", idempotent, &base.idempotent, bool);
+    fields.put("open_world", open_world, &base.open_world, bool);
+    fields.put("network", network, &base.network, |network| match network {
+        Network::None => Expr::atom("Network::None"),
+        Network::Hosts(hosts) => Expr::Call("Network::Hosts", vec![pool.hosts(hosts)]),
+        Network::Any => Expr::atom("Network::Any"),
+    });
+    fields.put("files", files, &base.files, |files| {
+        Expr::atom(match files {
+            Files::None => "Files::None",
+            Files::Read => "Files::Read",
+            Files::Write => "Files::Write",
+        })
+    });
+    fields.put("spawns", spawns, &base.spawns, bool);
+    fields.literal("Effects", name)
+}
+
+fn example(example: &Example) -> Expr {
+    let Example { summary, arguments } = example;
+    let fields = vec![("summary", Expr::text(summary)), ("arguments", Expr::text(arguments))];
+    Expr::Struct { head: "Example", fields, base: None }
+}
+
+fn timeout(timeout: &Timeout) -> Expr {
+    match timeout {
+        Timeout::Default => Expr::atom("Timeout::Default"),
+        Timeout::Millis(millis) => Expr::Call("Timeout::Millis", vec![Expr::atom(millis.to_string())]),
+        Timeout::Never => Expr::atom("Timeout::Never"),
+    }
+}
+
+fn requirement(requirement: &Requirement) -> Expr {
+    let Requirement { kind, name, argument, message, optional } = requirement;
+    let kind = match kind {
+        RequirementKind::Context => "RequirementKind::Context",
+        RequirementKind::Session => "RequirementKind::Session",
+        RequirementKind::Entity => "RequirementKind::Entity",
+        RequirementKind::Tool => "RequirementKind::Tool",
+        RequirementKind::Service => "RequirementKind::Service",
+        RequirementKind::Custom => "RequirementKind::Custom",
+    };
+    let fields = vec![
+        ("kind", Expr::atom(kind)),
+        ("name", Expr::text(name)),
+        ("argument", Expr::text(argument)),
+        ("message", Expr::text(message)),
+        ("optional", Expr::atom(optional.to_string())),
+    ];
+    Expr::Struct { head: "Requirement", fields, base: None }
+}
+
+/// `Some(value)`
+pub(super) fn some(value: Expr) -> Expr {
+    Expr::Call("Some", vec![value])
+}
+
+/// A list in place.
+pub(super) fn list_of<T>(list: &List<T>, item: impl FnMut(&T) -> Expr) -> Expr {
+    Expr::list(list.iter().map(item).collect())
+}
+
+/// A list of texts in place.
+pub(super) fn texts(list: &List<Text>) -> Expr {
+    list_of(list, |text| Expr::text(text))
+}
