@@ -10,5 +10,5 @@ pub mod write;
 
 pub use options::Options;
 pub use problem::{Code, Problem, Problems, Severity};
-pub use source::{Document, Pointer};
+pub use source::{Document, Pointer, Position, Source};
 pub use tool::{Origin, Program, Tool};

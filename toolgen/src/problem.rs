@@ -1,11 +1,26 @@
 //! What is wrong with a document, for the engineer who must find the line.
+//!
+//! Stages report to [`Problems`] all they find and go on. A [`Code`] fixes how bad a problem is, so the same mistake
+//! is never a warning here and an error there; the message says what is wrong at this place, the help what to do
+//! about it, and the page of the code (`cargo toolgen explain CODE`) why it matters.
 
+pub mod codes;
+mod show;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 
-use crate::source::{Document, Pointer};
+pub use codes::{Code, Page};
+pub use show::{human, json};
+
+use crate::source::{Pointer, Position, Source};
 
 /// How bad a problem is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Something is compiled in a way worth knowing.
     Note,
@@ -15,44 +30,155 @@ pub enum Severity {
     Error,
 }
 
-/// A problem's stable name; `cargo toolgen explain CODE` says more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Code(pub &'static str);
+impl Severity {
+    /// The word for it: `error`, `warning` or `note`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
 
 /// One problem.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What kind of problem.
+    /// What kind of problem; how bad it is follows from it.
     pub code: Code,
-    /// How bad it is.
-    pub severity: Severity,
-    /// The document.
-    pub document: Arc<Document>,
+    /// The text it is in.
+    pub source: Arc<Source>,
     /// Where in the document.
     pub pointer: Pointer,
-    /// The byte offset in the text, where the document could not be read as a tree.
-    pub offset: Option<usize>,
+    /// Where in the text, if that was known at once. Otherwise it is looked up when the problem is shown.
+    pub position: Option<Position>,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// What to do about it. Empty: nothing is known that would help.
     pub help: String,
 }
 
-/// Collects problems; stages go on and report all they find.
+impl Problem {
+    /// How bad it is.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+/// Collects the problems of a document; stages go on and report all they find.
+///
+/// The same problem reported twice is kept once: several operations reach the same component.
 #[derive(Clone, Debug, Default)]
 pub struct Problems {
+    source: Arc<Source>,
     list: Vec<Problem>,
+    seen: HashSet<(Code, Pointer, String)>,
 }
 
 impl Problems {
-    /// Adds a problem.
-    pub fn push(&mut self, problem: Problem) {
-        self.list.push(problem);
+    /// No problems yet. Which document they are problems of is said by [`Document::load`](crate::Document::load).
+    #[must_use]
+    pub fn new() -> Self {
+        Problems::default()
     }
 
-    /// The problems so far.
+    /// Says which text the following problems are in.
+    pub fn enter(&mut self, source: Arc<Source>) {
+        self.source = source;
+        self.seen.clear();
+    }
+
+    /// Adds a problem. `message` says what is wrong at this place, `help` what to do about it.
+    pub fn report(
+        &mut self,
+        code: Code,
+        pointer: &Pointer,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(code, pointer.clone(), None, message.into(), help.into());
+    }
+
+    /// Adds a problem whose position in the text is known.
+    pub fn report_at(
+        &mut self,
+        code: Code,
+        pointer: Pointer,
+        position: Position,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(code, pointer, Some(position), message.into(), help.into());
+    }
+
+    fn push(
+        &mut self,
+        code: Code,
+        pointer: Pointer,
+        position: Option<Position>,
+        message: String,
+        help: String,
+    ) {
+        if position.is_none() && !self.seen.insert((code, pointer.clone(), message.clone())) {
+            return;
+        }
+        let source = Arc::clone(&self.source);
+        self.list.push(Problem { code, source, pointer, position, message, help });
+    }
+
+    /// The problems so far, in the order they were found.
     #[must_use]
     pub fn as_slice(&self) -> &[Problem] {
         &self.list
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many there are of a severity.
+    #[must_use]
+    pub fn count(&self, severity: Severity) -> usize {
+        self.list.iter().filter(|problem| problem.severity() == severity).count()
+    }
+
+    /// Whether something was left out.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|problem| problem.severity() == Severity::Error)
+    }
+
+    /// The problems with their positions, sorted by file, position, code and message: the order to show them in.
+    #[must_use]
+    pub fn placed(&self) -> Vec<(Position, &Problem)> {
+        let mut placed = Vec::with_capacity(self.list.len());
+        let same_source = |left: &Problem, right: &Problem| Arc::ptr_eq(&left.source, &right.source);
+        for group in self.list.chunk_by(same_source) {
+            let unknown: Vec<&Pointer> =
+                group.iter().filter(|problem| problem.position.is_none()).map(|p| &p.pointer).collect();
+            let mut found = match group.first() {
+                Some(first) if !unknown.is_empty() => first.source.locate_all(&unknown),
+                _ => Vec::new(),
+            }
+            .into_iter();
+            placed.extend(group.iter().map(|problem| {
+                (problem.position.or_else(|| found.next()).unwrap_or(Position::START), problem)
+            }));
+        }
+        placed.sort_by(|(left_at, left), (right_at, right)| {
+            let left_key = (&left.source.path, left_at, left.code.id(), &left.pointer, &left.message);
+            left_key.cmp(&(&right.source.path, right_at, right.code.id(), &right.pointer, &right.message))
+        });
+        placed
     }
 }

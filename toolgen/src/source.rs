@@ -1,40 +1,219 @@
 //! Bytes to documents.
+//!
+//! A document is read once into a plain [`serde_json::Value`]; where its parts stand in the text is not kept. A
+//! place is a [`Pointer`], and only when a problem is shown the text is read a second time to find the line
+//! ([`Source::locate_all`]). A document without problems pays nothing for positions.
+//!
+//! Nothing here knows what a document means, nothing panics, and time and memory are bounded: a document has at most
+//! [`MAX_BYTES`] and [`MAX_DEPTH`] levels, and aliases of YAML expand to a bounded number of values.
+//!
+//! What readers commonly refuse but people publish is read with a problem: duplicate keys (the last value is kept),
+//! numbers beyond 64 bits, bytes that are no UTF-8, text after the end of the document.
 
-use std::path::PathBuf;
+mod json;
+mod locate;
+mod number;
+mod pointer;
+mod position;
+mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
-/// A document that was read.
-#[derive(Debug)]
-pub struct Document {
+pub use pointer::Pointer;
+pub use position::Position;
+
+use crate::problem::{Code, Problems, codes};
+
+/// The largest document that is read, in bytes.
+pub const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// How deep a document may be nested.
+pub const MAX_DEPTH: usize = 512;
+
+/// The text of a document and where it came from.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Source {
     /// The file, as the user named it.
     pub path: PathBuf,
-    /// Its text.
+    /// The text, without a byte order mark.
     pub text: String,
+    /// How the text is written.
+    pub format: Format,
+}
+
+/// How a document is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// JSON (RFC 8259).
+    #[default]
+    Json,
+    /// YAML 1.2, core schema.
+    Yaml,
+}
+
+/// A document that was read.
+#[derive(Debug, PartialEq)]
+pub struct Document {
+    /// The text.
+    pub source: Arc<Source>,
     /// The text as a tree.
     pub root: Value,
 }
 
-/// A place in a document (RFC 6901).
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pointer(String);
+/// Something noticed while reading, before it is known where lines begin.
+#[derive(Debug)]
+struct Finding {
+    code: Code,
+    pointer: Pointer,
+    at: At,
+    message: String,
+    help: &'static str,
+}
 
-impl Pointer {
-    /// The whole document.
-    pub const ROOT: Pointer = Pointer(String::new());
+/// Where a reader was.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    Byte(usize),
+    Position(Position),
+}
 
-    /// A place inside this one.
-    #[must_use]
-    pub fn child(&self, token: &str) -> Pointer {
-        let mut text = self.0.clone();
-        text.push('/');
-        text.push_str(&token.replace('~', "~0").replace('/', "~1"));
-        Pointer(text)
+/// What a reader makes of a text: the tree, if there is one, and everything it noticed.
+type Reading = (Option<Value>, Vec<Finding>);
+
+impl Document {
+    /// Reads a document from disk, JSON or YAML by what it holds and not by its name.
+    ///
+    /// `None` if there is no tree to work with; the problems then say why. From here on `problems` are problems of
+    /// this document.
+    pub fn load(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
+        match read_bounded(path) {
+            Ok(bytes) => Document::from_bytes(path, bytes, problems),
+            Err(error) => {
+                problems.enter(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
+                let help = "check the name, and that it is a file you may read";
+                problems.report(codes::UNREADABLE_FILE, &Pointer::ROOT, error, help);
+                None
+            }
+        }
     }
 
-    /// The pointer as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
+    /// Reads a document from text. `path` is only a name here.
+    ///
+    /// See [`Document::load`] for what it gives.
+    pub fn parse(path: &Path, text: &str, problems: &mut Problems) -> Option<Arc<Document>> {
+        Document::from_bytes(path, text.as_bytes().to_vec(), problems)
+    }
+
+    /// Reads a document from bytes. `path` is only a name here.
+    ///
+    /// See [`Document::load`] for what it gives.
+    pub fn from_bytes(path: &Path, bytes: Vec<u8>, problems: &mut Problems) -> Option<Arc<Document>> {
+        let mut findings = Vec::new();
+        let text = decode(bytes, &mut findings);
+        let format = if looks_like_json(&text) { Format::Json } else { Format::Yaml };
+        let mut source = Source { path: path.to_path_buf(), text, format };
+        let root = if findings.iter().any(|finding| finding.code == codes::NOT_TEXT) {
+            None
+        } else {
+            let (root, more) = read(&mut source);
+            findings.extend(more);
+            root
+        };
+        let source = Arc::new(source);
+        problems.enter(Arc::clone(&source));
+        position::report(&source, findings, problems);
+        Some(Arc::new(Document { source, root: root? }))
+    }
+}
+
+/// Reads a file, but no more of it than a document may have.
+fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
+    use std::io::Read;
+
+    let explain = |error: &std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => String::from("there is no such file"),
+        _ => format!("the file cannot be read: {error}"),
+    };
+    let file = std::fs::File::open(path).map_err(|error| explain(&error))?;
+    if file.metadata().is_ok_and(|data| data.is_dir()) {
+        return Err(String::from("this is a directory, not a document"));
+    }
+    let mut bytes = Vec::new();
+    let limit = MAX_BYTES as u64 + 1;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| explain(&error))?;
+    Ok(bytes)
+}
+
+/// Bytes to text. What is no UTF-8 is replaced, so that one bad letter in a description does not cost the document.
+fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
+    let mut refuse = |message: &str, help| {
+        findings.push(Finding::new(codes::NOT_TEXT, At::Byte(0), String::from(message), help));
+        String::new()
+    };
+    if bytes.len() > MAX_BYTES {
+        let message = format!("the document is larger than {} MB", MAX_BYTES / 1024 / 1024);
+        return refuse(&message, "split the document");
+    }
+    let save = "save the document as UTF-8";
+    match bytes.as_slice() {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => return refuse("the document is UTF-16 or UTF-32", save),
+        [0, _, 0, _, ..] | [_, 0, _, 0, ..] => return refuse("the document is UTF-16 without a mark", save),
+        [0xef, 0xbb, 0xbf, ..] => {
+            bytes.drain(..3);
+        }
+        _ => {}
+    }
+    let head = bytes.get(..8192).unwrap_or(&bytes);
+    if head.contains(&0) {
+        return refuse("this is a binary file, not a document", "name a JSON or YAML file");
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let offset = error.utf8_error().valid_up_to();
+            let byte = error.as_bytes().get(offset).copied().unwrap_or_default();
+            let message = format!("the byte 0x{byte:02x} is not UTF-8; such bytes are read as U+FFFD");
+            findings.push(Finding::new(codes::NOT_UTF8, At::Byte(offset), message, save));
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        }
+    }
+}
+
+/// Whether a text means to be JSON, whatever its file is called.
+fn looks_like_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
+}
+
+/// Reads a text. A file named `.yaml` that begins like JSON may still be YAML.
+fn read(source: &mut Source) -> Reading {
+    if source.text.trim().is_empty() {
+        let message = String::from("the document is empty");
+        let help = "name a document that says something";
+        return (None, vec![Finding::new(codes::EMPTY_DOCUMENT, At::Byte(0), message, help)]);
+    }
+    if source.format == Format::Yaml {
+        return yaml::read(&source.text);
+    }
+    let as_json = json::read(&source.text);
+    let is_yaml = source.path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
+    if as_json.0.is_none() && is_yaml {
+        let as_yaml = yaml::read(&source.text);
+        if as_yaml.0.is_some() {
+            source.format = Format::Yaml;
+            return as_yaml;
+        }
+    }
+    as_json
+}
+
+impl Finding {
+    fn new(code: Code, at: At, message: String, help: &'static str) -> Self {
+        Finding { code, pointer: Pointer::ROOT, at, message, help }
     }
 }

@@ -1,0 +1,3 @@
+//! Problems of names and collisions (04xx).
+
+codes! {}

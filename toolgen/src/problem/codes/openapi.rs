@@ -1,0 +1,3 @@
+//! Problems of what the structure of an OpenAPI document says (02xx).
+
+codes! {}

@@ -1,0 +1,3 @@
+//! Problems of schemas (03xx).
+
+codes! {}

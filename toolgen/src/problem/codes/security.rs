@@ -1,0 +1,3 @@
+//! Problems of servers and credentials (05xx).
+
+codes! {}

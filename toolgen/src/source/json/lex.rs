@@ -1,0 +1,214 @@
+//! The tokens of JSON.
+
+use std::borrow::Cow;
+
+/// A text that is not JSON, and where it stops being so.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) at: usize,
+    pub(super) message: String,
+}
+
+/// Steps through a text. It begins and ends between two tokens.
+#[derive(Clone, Debug)]
+pub(super) struct Lexer<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    pub(super) at: usize,
+    /// Places where a string holds what JSON forbids but what can be read nevertheless.
+    pub(super) oddities: Vec<(usize, &'static str)>,
+}
+
+impl<'t> Lexer<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Lexer { text, bytes: text.as_bytes(), at: 0, oddities: Vec::new() }
+    }
+
+    /// Skips white space and looks at the next byte.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    /// Takes the next byte if it is `wanted`.
+    #[inline]
+    pub(super) fn take(&mut self, wanted: u8) -> bool {
+        let found = self.peek() == Some(wanted);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// A complaint about what stands here.
+    pub(super) fn expected(&mut self, what: &str) -> Broken {
+        let found = match self.peek() {
+            None => return self.broken(self.at, format!("the document ends where {what} is expected")),
+            Some(_) => self.text[self.at..].chars().next().unwrap_or_default(),
+        };
+        self.broken(self.at, format!("expected {what}, found `{}`", found.escape_debug()))
+    }
+
+    fn broken(&self, at: usize, message: String) -> Broken {
+        Broken { at, message }
+    }
+
+    /// Takes a string; the lexer stands on its opening quote.
+    pub(super) fn string(&mut self) -> Result<Cow<'t, str>, Broken> {
+        let start = self.at + 1;
+        let end = self.plain_run(start);
+        if self.bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(Cow::Borrowed(&self.text[start..end]));
+        }
+        self.long_string(start, end).map(Cow::Owned)
+    }
+
+    /// Skips a string; the lexer stands on its opening quote. Only for texts that were read before.
+    pub(super) fn skip_string(&mut self) {
+        let mut at = self.at + 1;
+        loop {
+            at = self.plain_run(at);
+            match self.bytes.get(at) {
+                Some(b'\\') => at += 2,
+                Some(b'"') | None => break,
+                Some(_) => at += 1,
+            }
+        }
+        self.at = at + 1;
+    }
+
+    /// Where the characters that stand for themselves end.
+    #[inline]
+    fn plain_run(&self, from: usize) -> usize {
+        let mut at = from;
+        while let Some(&byte) = self.bytes.get(at) {
+            if byte == b'"' || byte == b'\\' || byte < 0x20 {
+                break;
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// The rest of a string that holds more than plain characters.
+    fn long_string(&mut self, start: usize, mut end: usize) -> Result<String, Broken> {
+        let mut value = String::from(&self.text[start..end]);
+        loop {
+            match self.bytes.get(end) {
+                None => return Err(self.broken(start - 1, String::from("this string does not end"))),
+                Some(b'"') => {
+                    self.at = end + 1;
+                    return Ok(value);
+                }
+                Some(b'\\') => end = self.escape(end, &mut value)?,
+                Some(&control) => {
+                    self.oddities.push((end, "a control character in a string is not escaped"));
+                    value.push(char::from(control));
+                    end += 1;
+                }
+            }
+            let run = self.plain_run(end);
+            value.push_str(&self.text[end..run]);
+            end = run;
+        }
+    }
+
+    /// Reads the escape that begins at `at`, gives where it ends.
+    fn escape(&mut self, at: usize, value: &mut String) -> Result<usize, Broken> {
+        let character = match self.bytes.get(at + 1) {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode(at, value),
+            _ => return Err(self.broken(at, String::from("there is no such escape in JSON"))),
+        };
+        value.push(character);
+        Ok(at + 2)
+    }
+
+    fn unicode(&mut self, at: usize, value: &mut String) -> Result<usize, Broken> {
+        let Some(first) = self.unit(at) else {
+            return Err(self.broken(at, String::from("`\\u` is followed by four hexadecimal digits")));
+        };
+        let second = if (0xd800..0xdc00).contains(&first) { self.unit(at + 6) } else { None };
+        let (units, end) = match second {
+            Some(second) if (0xdc00..0xe000).contains(&second) => ([first, second], at + 12),
+            _ => ([first, 0], at + 6),
+        };
+        let used = if end == at + 12 { &units[..] } else { &units[..1] };
+        for character in char::decode_utf16(used.iter().copied()) {
+            if character.is_err() {
+                self.oddities.push((at, "half of a surrogate pair stands alone; it is read as U+FFFD"));
+            }
+            value.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        Ok(end)
+    }
+
+    /// The UTF-16 unit that `\uXXXX` at `at` stands for.
+    fn unit(&self, at: usize) -> Option<u16> {
+        let digits = self.bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        if !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    }
+
+    /// Takes `true`, `false` or `null`.
+    pub(super) fn word(&mut self, word: &str) -> bool {
+        let found = self.bytes[self.at..].starts_with(word.as_bytes());
+        self.at += if found { word.len() } else { 0 };
+        found
+    }
+
+    /// Takes a number.
+    pub(super) fn number(&mut self) -> Result<&'t str, Broken> {
+        let start = self.at;
+        let mut at = start + usize::from(self.bytes.get(start) == Some(&b'-'));
+        let integer = at;
+        at = self.digits(at);
+        let leading_zero = at > integer + 1 && self.bytes[integer] == b'0';
+        let mut good = at > integer && !leading_zero;
+        if self.bytes.get(at) == Some(&b'.') {
+            let end = self.digits(at + 1);
+            good &= end > at + 1;
+            at = end;
+        }
+        if matches!(self.bytes.get(at), Some(b'e' | b'E')) {
+            let digits = at + 1 + usize::from(matches!(self.bytes.get(at + 1), Some(b'+' | b'-')));
+            let end = self.digits(digits);
+            good &= end > digits;
+            at = end;
+        }
+        if !good {
+            return Err(self.broken(start, String::from("this is not a number as JSON writes them")));
+        }
+        self.at = at;
+        Ok(&self.text[start..at])
+    }
+
+    fn digits(&self, from: usize) -> usize {
+        let mut at = from;
+        while self.bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Skips a number or a word. Only for texts that were read before.
+    pub(super) fn skip_word(&mut self) {
+        while self.bytes.get(self.at).is_some_and(|byte| !matches!(byte, b',' | b']' | b'}' | 0..=b' ')) {
+            self.at += 1;
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The value of a JSON text.
+
+use serde_json::map::Entry;
+use serde_json::{Map, Value};
+
+use super::super::{At, Finding, MAX_DEPTH, Reading, number};
+use super::lex::{Broken, Lexer};
+use crate::problem::codes;
+use crate::source::Pointer;
+
+/// Reads a text. No value if it is not JSON; text after the value is a finding only.
+pub(in crate::source) fn read(text: &str) -> Reading {
+    let mut reader = Reader { lexer: Lexer::new(text), path: Vec::new(), findings: Vec::new() };
+    let value = match reader.value() {
+        Ok(value) => Some(value),
+        Err(Stop::Broken(broken)) => {
+            let help = "mend the document at this place";
+            reader.find(codes::MALFORMED, broken.at, broken.message, help);
+            None
+        }
+        Err(Stop::TooDeep) => {
+            let message = format!("the document is nested deeper than {MAX_DEPTH} levels");
+            reader.path.clear();
+            reader.find(codes::TOO_DEEP, reader.lexer.at, message, "name parts of it and refer to them");
+            None
+        }
+    };
+    if value.is_some() && reader.lexer.peek().is_some() {
+        let message = String::from("there is more text after the end of the document; it is not read");
+        reader.find(codes::TRAILING_TEXT, reader.lexer.at, message, "take it away");
+    }
+    let oddities = std::mem::take(&mut reader.lexer.oddities);
+    // Of a text that is broken anyway, only where it breaks is of interest.
+    for (at, message) in oddities.into_iter().filter(|_| value.is_some()) {
+        reader.find(codes::ODD_STRING, at, String::from(message), "write it as an escape");
+    }
+    (value, reader.findings)
+}
+
+struct Reader<'t> {
+    lexer: Lexer<'t>,
+    /// The way to where the reader is, for findings; pushed for containers only.
+    path: Vec<Step>,
+    findings: Vec<Finding>,
+}
+
+/// One step of the way down. Keys are remembered as where they stand, which costs nothing to note.
+#[derive(Clone, Copy)]
+enum Step {
+    Key(usize),
+    Item(usize),
+}
+
+enum Stop {
+    Broken(Broken),
+    TooDeep,
+}
+
+impl From<Broken> for Stop {
+    fn from(broken: Broken) -> Self {
+        Stop::Broken(broken)
+    }
+}
+
+impl Reader<'_> {
+    fn value(&mut self) -> Result<Value, Stop> {
+        let first = self.lexer.peek();
+        let start = self.lexer.at;
+        match first {
+            Some(b'"') => Ok(Value::String(self.lexer.string()?.into_owned())),
+            Some(b'{') => self.object(),
+            Some(b'[') => self.list(),
+            Some(b'-' | b'0'..=b'9') => match number::decimal(self.lexer.number()?) {
+                number::Read::Exact(value) => Ok(value),
+                number::Read::Near(value) => {
+                    let message = format!("this number does not fit 64 bits; it is read as {value}");
+                    self.find(codes::INEXACT_NUMBER, start, message, "write a smaller number, or none");
+                    Ok(value)
+                }
+            },
+            Some(b't') if self.lexer.word("true") => Ok(Value::Bool(true)),
+            Some(b'f') if self.lexer.word("false") => Ok(Value::Bool(false)),
+            Some(b'n') if self.lexer.word("null") => Ok(Value::Null),
+            _ => Err(self.lexer.expected("a value").into()),
+        }
+    }
+
+    fn descend(&mut self, step: Step) -> Result<(), Stop> {
+        self.path.push(step);
+        if self.path.len() > MAX_DEPTH { Err(Stop::TooDeep) } else { Ok(()) }
+    }
+
+    fn object(&mut self) -> Result<Value, Stop> {
+        self.lexer.at += 1;
+        let mut map = Map::new();
+        if self.lexer.take(b'}') {
+            return Ok(Value::Object(map));
+        }
+        loop {
+            if self.lexer.peek() != Some(b'"') {
+                return Err(self.lexer.expected("a key in double quotes").into());
+            }
+            let start = self.lexer.at;
+            let key = self.lexer.string()?;
+            if !self.lexer.take(b':') {
+                return Err(self.lexer.expected("`:`").into());
+            }
+            self.descend(Step::Key(start))?;
+            let value = self.value()?;
+            match map.entry(key) {
+                Entry::Vacant(entry) => {
+                    entry.insert(value);
+                }
+                Entry::Occupied(mut entry) => {
+                    let message = format!("the key `{}` is given twice; the last value is kept", entry.key());
+                    entry.insert(value);
+                    self.find(codes::DUPLICATE_KEY, start, message, "take one of the two away");
+                }
+            }
+            self.path.pop();
+            if self.lexer.take(b'}') {
+                return Ok(Value::Object(map));
+            }
+            if !self.lexer.take(b',') {
+                return Err(self.lexer.expected("`,` or `}`").into());
+            }
+        }
+    }
+
+    fn list(&mut self) -> Result<Value, Stop> {
+        self.lexer.at += 1;
+        let mut items = Vec::new();
+        if self.lexer.take(b']') {
+            return Ok(Value::Array(items));
+        }
+        loop {
+            self.descend(Step::Item(items.len()))?;
+            items.push(self.value()?);
+            self.path.pop();
+            if self.lexer.take(b']') {
+                return Ok(Value::Array(items));
+            }
+            if !self.lexer.take(b',') {
+                return Err(self.lexer.expected("`,` or `]`").into());
+            }
+        }
+    }
+
+    fn find(&mut self, code: crate::Code, at: usize, message: String, help: &'static str) {
+        let mut pointer = Pointer::ROOT;
+        for &step in &self.path {
+            pointer = match step {
+                Step::Item(index) => pointer.item(index),
+                Step::Key(start) => {
+                    let mut lexer = self.lexer.clone();
+                    lexer.at = start;
+                    pointer.child(&lexer.string().unwrap_or_default())
+                }
+            };
+        }
+        self.findings.push(Finding { code, pointer, at: At::Byte(at), message, help });
+    }
+}

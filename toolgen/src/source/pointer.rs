@@ -1,0 +1,135 @@
+//! Places in a document.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde_json::Value;
+
+/// A place in a document: a JSON pointer (RFC 6901).
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pointer(String);
+
+impl Pointer {
+    /// The whole document.
+    pub const ROOT: Pointer = Pointer(String::new());
+
+    /// Reads a pointer: empty, or tokens that each follow a `/`. `None` for anything else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Pointer> {
+        (text.is_empty() || text.starts_with('/')).then(|| Pointer(text.to_owned()))
+    }
+
+    /// Reads the fragment of a reference, with or without its `#`: a pointer whose odd characters are written as
+    /// `%xx` (RFC 6901, section 6). A `%` that starts no such escape stands for itself.
+    ///
+    /// `None` if the fragment is no pointer but the name of an anchor, or its escapes are no UTF-8.
+    #[must_use]
+    pub fn from_fragment(fragment: &str) -> Option<Pointer> {
+        let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
+        Pointer::parse(&percent_decode(fragment)?)
+    }
+
+    /// The member or item `token` of this place.
+    #[must_use]
+    pub fn child(&self, token: &str) -> Pointer {
+        let mut text = String::with_capacity(self.0.len() + token.len() + 1);
+        text.push_str(&self.0);
+        text.push('/');
+        for character in token.chars() {
+            match character {
+                '~' => text.push_str("~0"),
+                '/' => text.push_str("~1"),
+                _ => text.push(character),
+            }
+        }
+        Pointer(text)
+    }
+
+    /// The item `index` of this place.
+    #[must_use]
+    pub fn item(&self, index: usize) -> Pointer {
+        Pointer(format!("{}/{index}", self.0))
+    }
+
+    /// The place `rest` leads to from here.
+    #[must_use]
+    pub fn join(&self, rest: &Pointer) -> Pointer {
+        Pointer(format!("{}{}", self.0, rest.0))
+    }
+
+    /// The place this is a part of. `None` for the whole document.
+    #[must_use]
+    pub fn parent(&self) -> Option<Pointer> {
+        let end = self.0.rfind('/')?;
+        Some(Pointer(self.0[..end].to_owned()))
+    }
+
+    /// The last token. `None` for the whole document.
+    #[must_use]
+    pub fn last(&self) -> Option<Cow<'_, str>> {
+        self.0.rsplit_once('/').map(|(_, token)| unescape(token))
+    }
+
+    /// The tokens from the root to this place.
+    pub fn tokens(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.0.split('/').skip(1).map(unescape)
+    }
+
+    /// The value at this place.
+    #[must_use]
+    pub fn resolve<'v>(&self, root: &'v Value) -> Option<&'v Value> {
+        root.pointer(&self.0)
+    }
+
+    /// Whether this is the whole document.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The pointer as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Pointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn unescape(token: &str) -> Cow<'_, str> {
+    if token.contains('~') {
+        // In this order: `~01` is `~1`, not `/` (RFC 6901, section 4).
+        Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
+    } else {
+        Cow::Borrowed(token)
+    }
+}
+
+fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
+    }
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let digits = bytes.get(at + 1..at + 3).filter(|_| byte == b'%');
+        let escaped =
+            digits.and_then(|digits| std::str::from_utf8(digits).ok()).filter(|d| !d.starts_with('+'));
+        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(value) => {
+                decoded.push(value);
+                at += 3;
+            }
+            None => {
+                decoded.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(decoded).ok().map(Cow::Owned)
+}

@@ -1,0 +1,57 @@
+//! Lines and columns.
+
+use super::{At, Finding, Source};
+use crate::problem::Problems;
+
+/// A place in a text as people count: from one, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+impl Position {
+    /// The first character.
+    pub const START: Position = Position { line: 1, column: 1 };
+}
+
+/// The positions of byte offsets, which must be sorted. One pass over the text, however many there are: a document
+/// may be a single line of many megabytes.
+pub(super) fn of_offsets(text: &str, offsets: &[usize]) -> Vec<Position> {
+    let bytes = text.as_bytes();
+    let mut here = Position::START;
+    let mut at = 0;
+    let mut positions = Vec::with_capacity(offsets.len());
+    for &offset in offsets {
+        while at < offset.min(bytes.len()) {
+            match bytes[at] {
+                b'\n' => here = Position { line: here.line + 1, column: 1 },
+                // Bytes that continue a character are not counted.
+                0x80..=0xbf => {}
+                _ => here.column += 1,
+            }
+            at += 1;
+        }
+        positions.push(here);
+    }
+    positions
+}
+
+/// Turns what a reader noticed into problems.
+pub(super) fn report(source: &Source, mut findings: Vec<Finding>, problems: &mut Problems) {
+    let offset_of = |finding: &Finding| match finding.at {
+        At::Byte(offset) => offset,
+        At::Position(_) => 0,
+    };
+    findings.sort_by_key(offset_of);
+    let offsets: Vec<usize> = findings.iter().map(offset_of).collect();
+    for (finding, position) in findings.into_iter().zip(of_offsets(&source.text, &offsets)) {
+        let position = match finding.at {
+            At::Byte(_) => position,
+            At::Position(position) => position,
+        };
+        problems.report_at(finding.code, finding.pointer, position, finding.message, finding.help);
+    }
+}

@@ -1,0 +1,222 @@
+//! Nodes to values.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::super::number::Read;
+use super::super::{At, Finding, MAX_DEPTH, Pointer, Position};
+use super::compose::{Id, Kind, Node, Tree};
+use super::scalar;
+use crate::problem::codes;
+
+/// How much may come from aliases: a million values, where a long text counts as several.
+const MAX_COPIES: usize = 1_000_000;
+
+/// The value of a document. None if it would be too large or too deep.
+pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<Value> {
+    let budget = tree.nodes.len() + MAX_COPIES;
+    let mut builder =
+        Builder { tree, seen: vec![false; tree.nodes.len()], budget, path: Vec::new(), findings };
+    match builder.value(tree.root) {
+        Ok(value) => Some(value),
+        Err(stop) => {
+            builder.path.clear();
+            let at = tree.nodes.get(stop.node).map_or(Position::START, |node| node.at);
+            match stop.why {
+                Why::TooDeep => {
+                    let message = format!("aliases make the document deeper than {MAX_DEPTH} levels");
+                    builder.find(codes::TOO_DEEP, at, message, "use $ref to share parts of the document");
+                }
+                Why::TooLarge => {
+                    let message = String::from("the aliases of this document expand to too many values");
+                    let help = "use $ref to share parts of the document";
+                    builder.find(codes::TOO_MANY_ALIASES, at, message, help);
+                }
+            }
+            None
+        }
+    }
+}
+
+struct Builder<'b, 't> {
+    tree: &'b Tree<'t>,
+    /// The nodes that were built before: what is noticed in them was noticed then.
+    seen: Vec<bool>,
+    budget: usize,
+    path: Vec<String>,
+    findings: &'b mut Vec<Finding>,
+}
+
+struct Stop {
+    node: Id,
+    why: Why,
+}
+
+enum Why {
+    TooDeep,
+    TooLarge,
+}
+
+impl<'b, 't> Builder<'b, 't> {
+    fn value(&mut self, id: Id) -> Result<Value, Stop> {
+        let Some(node) = self.tree.nodes.get(id) else { return Ok(Value::Null) };
+        let first = self.seen.get_mut(id).is_some_and(|seen| !std::mem::replace(seen, true));
+        let length = match &node.kind {
+            Kind::Scalar { text, .. } => text.len(),
+            Kind::List(_) | Kind::Map(_) => 0,
+        };
+        let cost = if first { 1 } else { 1 + length / 64 };
+        self.budget = self.budget.checked_sub(cost).ok_or(Stop { node: id, why: Why::TooLarge })?;
+        if self.path.len() > MAX_DEPTH {
+            return Err(Stop { node: id, why: Why::TooDeep });
+        }
+        match &node.kind {
+            Kind::Scalar { text, plain } => Ok(self.scalar(node, text, *plain, first)),
+            Kind::List(items) => {
+                self.check_collection_tag(node, "seq", first);
+                let mut list = Vec::with_capacity(items.len());
+                for (index, &item) in items.iter().enumerate() {
+                    self.path.push(index.to_string());
+                    list.push(self.value(item)?);
+                    self.path.pop();
+                }
+                Ok(Value::Array(list))
+            }
+            Kind::Map(members) => {
+                self.check_collection_tag(node, "map", first);
+                self.map(members, first).map(Value::Object)
+            }
+        }
+    }
+
+    fn map(&mut self, members: &'b [(Id, Id)], first: bool) -> Result<Map<String, Value>, Stop> {
+        let mut map = Map::with_capacity(members.len());
+        // Keys of the map itself win over merged ones, wherever they stand.
+        let has_merge = members.iter().any(|(key, _)| self.tree.is_merge(*key));
+        let own: BTreeSet<&str> = match has_merge {
+            true => members.iter().filter_map(|(key, _)| self.tree.key(*key)).collect(),
+            false => BTreeSet::new(),
+        };
+        for &(key, value) in members {
+            if let Some(sources) = self.tree.merged(key, value) {
+                for source in sources {
+                    let Value::Object(source) = self.value(source)? else { continue };
+                    for (name, value) in source {
+                        if !own.contains(name.as_str()) && !map.contains_key(&name) {
+                            map.insert(name, value);
+                        }
+                    }
+                }
+                continue;
+            }
+            let at = self.tree.nodes.get(key).map_or(Position::START, |node| node.at);
+            let Some(name) = self.tree.key(key) else {
+                let message = String::from("a list or an object cannot be a key; the member is left out");
+                if first {
+                    self.find(codes::COMPLEX_KEY, at, message, "put quotes around it if it is a text");
+                }
+                continue;
+            };
+            self.path.push(name.to_owned());
+            let value = self.value(value)?;
+            if map.insert(name.to_owned(), value).is_some() && first {
+                let message = format!("the key `{name}` is given twice; the last value is kept");
+                self.find(codes::DUPLICATE_KEY, at, message, "take one of the two away");
+            }
+            self.path.pop();
+        }
+        Ok(map)
+    }
+
+    fn scalar(&mut self, node: &Node<'t>, text: &Cow<'t, str>, plain: bool, first: bool) -> Value {
+        let read = match &node.tag {
+            None if plain => scalar::resolve(text),
+            None => Read::Exact(Value::String(text.to_string())),
+            Some(tag) if tag.is_yaml_core_schema() => match scalar::tagged(&tag.suffix, text) {
+                Some(read) => read,
+                None => {
+                    if first {
+                        let message =
+                            format!("the value does not fit its tag `!!{}`; it is read as text", tag.suffix);
+                        self.find(codes::BAD_TAG, node.at, message, "take the tag away, or mend the value");
+                    }
+                    Read::Exact(Value::String(text.to_string()))
+                }
+            },
+            // A lone `!` says "not by its looks", which is a text.
+            Some(tag) if tag.suffix.is_empty() => Read::Exact(Value::String(text.to_string())),
+            Some(tag) => {
+                if first {
+                    self.unknown_tag(node, tag);
+                }
+                if plain { scalar::resolve(text) } else { Read::Exact(Value::String(text.to_string())) }
+            }
+        };
+        match read {
+            Read::Exact(value) => value,
+            Read::Near(value) => {
+                if first {
+                    let message = format!("`{text}` does not fit 64 bits; it is read as {value}");
+                    self.find(codes::INEXACT_NUMBER, node.at, message, "write a smaller number, or none");
+                }
+                value
+            }
+        }
+    }
+
+    fn check_collection_tag(&mut self, node: &Node<'t>, expected: &str, first: bool) {
+        if let Some(tag) = &node.tag
+            && first
+            && !tag.suffix.is_empty()
+            && !(tag.is_yaml_core_schema() && tag.suffix == expected)
+        {
+            self.unknown_tag(node, tag);
+        }
+    }
+
+    fn unknown_tag(&mut self, node: &Node<'t>, tag: &saphyr_parser::Tag) {
+        let message = format!("the tag `{tag}` is not understood; the value is read as it stands");
+        self.find(codes::UNKNOWN_TAG, node.at, message, "resolve the tag before");
+    }
+
+    fn find(&mut self, code: crate::Code, at: Position, message: String, help: &'static str) {
+        let pointer = self.path.iter().fold(Pointer::ROOT, |pointer, token| pointer.child(token));
+        self.findings.push(Finding { code, pointer, at: At::Position(at), message, help });
+    }
+}
+
+impl Tree<'_> {
+    /// The text of a key, as the document writes it: `200` and `true` are names here. `None` for lists and maps.
+    pub(super) fn key(&self, id: Id) -> Option<&str> {
+        match &self.nodes.get(id)?.kind {
+            Kind::Scalar { text, .. } => Some(text),
+            Kind::List(_) | Kind::Map(_) => None,
+        }
+    }
+
+    /// Whether a key is `<<` without quotes (the merge key of YAML 1.1, which documents keep using).
+    pub(super) fn is_merge(&self, id: Id) -> bool {
+        let Some(node) = self.nodes.get(id) else { return false };
+        match &node.kind {
+            Kind::Scalar { text, plain: true } => {
+                text == "<<" && node.tag.as_ref().is_none_or(|tag| tag.suffix == "merge")
+            }
+            _ => false,
+        }
+    }
+
+    /// The maps a member merges, the one that wins first. `None` if the member merges nothing but is one.
+    pub(super) fn merged(&self, key: Id, value: Id) -> Option<Vec<Id>> {
+        if !self.is_merge(key) {
+            return None;
+        }
+        let is_map = |id: Id| matches!(self.nodes.get(id).map(|node| &node.kind), Some(Kind::Map(_)));
+        match &self.nodes.get(value)?.kind {
+            Kind::Map(_) => Some(vec![value]),
+            Kind::List(items) if items.iter().all(|&item| is_map(item)) => Some(items.clone()),
+            Kind::List(_) | Kind::Scalar { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Events to nodes.
+
+use std::borrow::Cow;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
+
+use super::super::{At, Finding, MAX_DEPTH, Position};
+use crate::problem::codes;
+
+/// The number of a node in [`Tree::nodes`].
+pub(super) type Id = usize;
+
+/// A document as a list of nodes; aliases are edges to nodes they share.
+#[derive(Debug)]
+pub(super) struct Tree<'t> {
+    pub(super) nodes: Vec<Node<'t>>,
+    pub(super) root: Id,
+}
+
+/// A node.
+#[derive(Debug)]
+pub(super) struct Node<'t> {
+    pub(super) at: Position,
+    pub(super) tag: Option<Cow<'t, Tag>>,
+    pub(super) kind: Kind<'t>,
+}
+
+/// What a node is.
+#[derive(Debug)]
+pub(super) enum Kind<'t> {
+    Scalar {
+        text: Cow<'t, str>,
+        /// Without quotes, so it may be a number or a word.
+        plain: bool,
+    },
+    List(Vec<Id>),
+    /// Keys and values.
+    Map(Vec<(Id, Id)>),
+}
+
+struct Composer<'t> {
+    nodes: Vec<Node<'t>>,
+    /// The lists and maps that are not yet complete.
+    open: Vec<Open>,
+    /// The node of each anchor, by the parser's number for it.
+    anchors: Vec<Option<Id>>,
+    root: Option<Id>,
+    findings: Vec<Finding>,
+}
+
+struct Open {
+    id: Id,
+    anchor: usize,
+    children: Vec<Id>,
+}
+
+/// Composes the first document. No tree if the text is not YAML before that document's end.
+pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>) {
+    let mut composer = Composer {
+        nodes: Vec::with_capacity(text.len() / 24),
+        open: Vec::new(),
+        anchors: Vec::new(),
+        root: None,
+        findings: Vec::new(),
+    };
+    let mut parser = Parser::new_from_str(text);
+    let mut ended = false;
+    while let Some(next) = parser.next_event() {
+        match next {
+            Err(error) => {
+                composer.broken(&error, ended);
+                break;
+            }
+            Ok((Event::DocumentStart(_), span)) if ended => {
+                let message = "a second document begins here; it is not read";
+                composer.find(
+                    codes::SECOND_DOCUMENT,
+                    position(span.start),
+                    message,
+                    "put it into its own file",
+                );
+                break;
+            }
+            Ok((Event::DocumentEnd, _)) => ended = true,
+            Ok((event, span)) => {
+                if !composer.take(event, position(span.start)) {
+                    return (None, composer.findings);
+                }
+            }
+        }
+    }
+    let tree = composer.root.filter(|_| ended).map(|root| Tree { nodes: composer.nodes, root });
+    if tree.is_none() && composer.findings.is_empty() {
+        let help = "name a document that says something";
+        let message = String::from("the document is empty");
+        composer.findings.push(Finding::new(codes::EMPTY_DOCUMENT, At::Byte(0), message, help));
+    }
+    (tree, composer.findings)
+}
+
+fn position(marker: Marker) -> Position {
+    Position { line: marker.line().max(1), column: marker.col() + 1 }
+}
+
+impl<'t> Composer<'t> {
+    /// Takes an event. False if the document cannot be read.
+    fn take(&mut self, event: Event<'t>, at: Position) -> bool {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let plain = style == ScalarStyle::Plain;
+                let id = self.node(at, tag, Kind::Scalar { text, plain });
+                self.anchor(anchor, id);
+                self.place(id);
+            }
+            Event::SequenceStart(anchor, tag) => return self.begin(at, anchor, tag, Kind::List(Vec::new())),
+            Event::MappingStart(anchor, tag) => return self.begin(at, anchor, tag, Kind::Map(Vec::new())),
+            Event::SequenceEnd | Event::MappingEnd => self.end(),
+            Event::Alias(anchor) => self.alias(anchor, at),
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => {}
+        }
+        true
+    }
+
+    fn node(&mut self, at: Position, tag: Option<Cow<'t, Tag>>, kind: Kind<'t>) -> Id {
+        self.nodes.push(Node { at, tag, kind });
+        self.nodes.len() - 1
+    }
+
+    fn begin(&mut self, at: Position, anchor: usize, tag: Option<Cow<'t, Tag>>, kind: Kind<'t>) -> bool {
+        if self.open.len() >= MAX_DEPTH {
+            let message = format!("the document is nested deeper than {MAX_DEPTH} levels");
+            self.find(codes::TOO_DEEP, at, &message, "name parts of it and refer to them");
+            return false;
+        }
+        let id = self.node(at, tag, kind);
+        // The node counts as an anchor only when it is complete, so that no node can contain itself.
+        self.open.push(Open { id, anchor, children: Vec::new() });
+        true
+    }
+
+    fn end(&mut self) {
+        let Some(open) = self.open.pop() else { return };
+        if let Some(node) = self.nodes.get_mut(open.id) {
+            match &mut node.kind {
+                Kind::List(items) => *items = open.children,
+                Kind::Map(members) => {
+                    members.extend(open.children.chunks_exact(2).map(|pair| (pair[0], pair[1])));
+                }
+                Kind::Scalar { .. } => {}
+            }
+        }
+        self.anchor(open.anchor, open.id);
+        self.place(open.id);
+    }
+
+    fn anchor(&mut self, anchor: usize, id: Id) {
+        if anchor == 0 {
+            return;
+        }
+        if self.anchors.len() <= anchor {
+            self.anchors.resize(anchor + 1, None);
+        }
+        if let Some(slot) = self.anchors.get_mut(anchor) {
+            *slot = Some(id);
+        }
+    }
+
+    fn alias(&mut self, anchor: usize, at: Position) {
+        let known = self.anchors.get(anchor).copied().flatten();
+        let id = known.unwrap_or_else(|| {
+            let message = "this alias stands inside what it stands for; it is read as null";
+            self.find(codes::RECURSIVE_ALIAS, at, message, "use $ref for what contains itself");
+            self.node(at, None, Kind::Scalar { text: Cow::Borrowed(""), plain: true })
+        });
+        self.place(id);
+    }
+
+    /// Puts a complete node where it belongs.
+    fn place(&mut self, id: Id) {
+        match self.open.last_mut() {
+            Some(open) => open.children.push(id),
+            None => self.root = self.root.or(Some(id)),
+        }
+    }
+
+    fn broken(&mut self, error: &saphyr_parser::ScanError, ended: bool) {
+        let at = position(*error.marker());
+        if ended {
+            let message = "there is more text after the end of the document; it is not read";
+            self.find(codes::TRAILING_TEXT, at, message, "take it away");
+        } else {
+            let message = format!("this is not YAML: {}", error.info());
+            self.find(codes::MALFORMED, at, &message, "mend the document at this place or just before it");
+        }
+    }
+
+    fn find(&mut self, code: crate::Code, at: Position, message: &str, help: &'static str) {
+        self.findings.push(Finding::new(code, At::Position(at), message.to_owned(), help));
+    }
+}

@@ -1,0 +1,80 @@
+//! What scalars mean: the core schema of YAML 1.2 (section 10.3.2).
+
+use serde_json::Value;
+
+use super::super::number::{self, Read};
+
+/// What a scalar without quotes is.
+pub(super) fn resolve(text: &str) -> Read {
+    let exact = |value| Read::Exact(value);
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return exact(Value::Null),
+        "true" | "True" | "TRUE" => return exact(Value::Bool(true)),
+        "false" | "False" | "FALSE" => return exact(Value::Bool(false)),
+        ".nan" | ".NaN" | ".NAN" => return Read::Near(Value::Null),
+        _ => {}
+    }
+    // Most scalars are words; they are none of what follows.
+    if !text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '.' | '-' | '+')) {
+        return exact(Value::String(text.to_owned()));
+    }
+    let (negative, unsigned) = match text.as_bytes().first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
+        return Read::Near(number::float(if negative { f64::MIN } else { f64::MAX }));
+    }
+    if is_decimal(unsigned) {
+        return number::decimal(text);
+    }
+    let digits_of = |prefix, radix| {
+        let digits = text.strip_prefix(prefix)?;
+        (!digits.is_empty() && digits.chars().all(|digit: char| digit.is_digit(radix))).then_some(digits)
+    };
+    if let Some(digits) = digits_of("0o", 8) {
+        return number::radix(digits, 8);
+    }
+    if let Some(digits) = digits_of("0x", 16) {
+        return number::radix(digits, 16);
+    }
+    exact(Value::String(text.to_owned()))
+}
+
+/// `[0-9]+ ( \. [0-9]* )? ( [eE] [-+]? [0-9]+ )?`, or without digits before the point.
+fn is_decimal(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(text);
+    let mut rest = &text[whole..];
+    let mut fraction = 0;
+    if let Some(after) = rest.strip_prefix('.') {
+        fraction = digits(after);
+        rest = &after[fraction..];
+    }
+    if whole + fraction == 0 {
+        return false;
+    }
+    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+        let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        return !exponent.is_empty() && digits(exponent) == exponent.len();
+    }
+    rest.is_empty()
+}
+
+/// What a scalar with a tag of the core schema is. `None` if it does not fit the tag.
+pub(super) fn tagged(tag: &str, text: &str) -> Option<Read> {
+    let resolved = resolve(text);
+    let value = match &resolved {
+        Read::Exact(value) | Read::Near(value) => value,
+    };
+    let fits = match tag {
+        "str" => return Some(Read::Exact(Value::String(text.to_owned()))),
+        "null" => value.is_null(),
+        "bool" => value.is_boolean(),
+        "int" => value.is_number() && !text.contains('.'),
+        "float" => value.is_number() || matches!(text, ".nan" | ".NaN" | ".NAN"),
+        _ => return None,
+    };
+    fits.then_some(resolved)
+}
