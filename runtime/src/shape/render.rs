@@ -1,6 +1,10 @@
 //! [`Shape`] to JSON Schema, for each dialect.
 
+pub(super) mod canonical;
+
 use serde_json::Value;
+
+pub use canonical::canonical;
 
 use super::{Def, Shape};
 use crate::dialect::Dialect;
@@ -53,13 +57,4 @@ pub fn render_input(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Resul
 /// All reasons why the dialect cannot take it.
 pub fn render_output(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
     render_input(shape, defs, dialect)
-}
-
-/// The canonical text of a shape, which generated code holds: JSON Schema 2020-12, compact, in a fixed order, with
-/// `x-wire` and `x-aliases` where a field has them. [`read_canonical`](super::read::read_canonical) gives the same
-/// shape back.
-#[must_use]
-pub fn canonical(shape: &Shape) -> String {
-    let _ = shape;
-    String::new()
 }

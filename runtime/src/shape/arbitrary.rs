@@ -1,0 +1,184 @@
+//! Shapes of every form, for property tests.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+
+fn word() -> impl Strategy<Value = Text> {
+    prop_oneof!["[a-c]{1,2}", "[a-z~/%ß ]{0,4}"].prop_map(Text::from)
+}
+
+fn number() -> impl Strategy<Value = Number> {
+    prop_oneof![
+        (-20i128..20).prop_map(Number::Int),
+        prop_oneof![Just(0.1), Just(2.5), Just(-1e-9), Just(1e200)].prop_map(Number::Float),
+        prop_oneof![Just(i128::from(u64::MAX)), Just(i128::from(i64::MIN)), Just(1i128 << 100)]
+            .prop_map(Number::Int),
+    ]
+}
+
+/// A JSON value.
+pub(crate) fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-5i64..30).prop_map(Value::from),
+        prop_oneof![Just(1.0), Just(0.3), Just(1e300)].prop_map(Value::from),
+        word().prop_map(|word| word.as_str().into()),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            vec((word(), inner), 0..4).prop_map(|pairs| {
+                Value::Object(pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
+            }),
+        ]
+    })
+}
+
+fn literal() -> impl Strategy<Value = Literal> {
+    json().prop_map(|value| Literal::of(&value))
+}
+
+fn number_rules() -> impl Strategy<Value = NumberRules> {
+    (option::of(number()), option::of(number()), option::of(number()), option::of(number()), word()).prop_map(
+        |(minimum, maximum, exclusive_minimum, exclusive_maximum, format)| NumberRules {
+            minimum,
+            maximum,
+            exclusive_minimum,
+            exclusive_maximum,
+            multiple_of: Some(Number::Float(0.25)),
+            format,
+        },
+    )
+}
+
+fn string_rules() -> impl Strategy<Value = StringRules> {
+    (option::of(0u64..5), option::of(any::<u64>()), word(), word(), word(), word()).prop_map(
+        |(min_length, max_length, pattern, format, content_encoding, content_media_type)| StringRules {
+            min_length,
+            max_length,
+            pattern,
+            format,
+            content_encoding,
+            content_media_type,
+        },
+    )
+}
+
+fn raw() -> impl Strategy<Value = Kind> {
+    let texts = [
+        r#"{"not":{"type":"string"}}"#,
+        r#"{"not":{}}"#,
+        r##"{"if":{"$ref":"#/$defs/a"},"then":{}}"##,
+        r#"{"then":{}}"#,
+        r#"{"uniqueItems":true}"#,
+        r#"{"unevaluatedProperties":false}"#,
+        r#"{"type":"string"}"#,
+        r#"{ "not": 5 }"#,
+        "not JSON",
+    ];
+    proptest::sample::select(texts.to_vec()).prop_map(|text| Kind::Raw(text.into()))
+}
+
+fn leaf() -> impl Strategy<Value = Kind> {
+    prop_oneof![
+        Just(Kind::Any),
+        Just(Kind::Never),
+        Just(Kind::Null),
+        Just(Kind::Boolean),
+        Just(Kind::Integer(NumberRules::ANY)),
+        Just(Kind::String(StringRules::ANY)),
+        Just(Kind::Object(ObjectRules::ANY)),
+        number_rules().prop_map(Kind::Integer),
+        number_rules().prop_map(Kind::Number),
+        string_rules().prop_map(Kind::String),
+        vec(literal(), 0..4).prop_map(|values| Kind::Enum(values.into())),
+        word().prop_filter("a reference names something", |name| !name.is_empty()).prop_map(Kind::Ref),
+        raw(),
+    ]
+}
+
+fn annotated(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = Shape> {
+    (kind, any::<bool>(), word(), option::of(literal()), vec(literal(), 0..2), any::<bool>()).prop_map(
+        |(kind, nullable, description, default, examples, deprecated)| Shape {
+            kind,
+            nullable,
+            description,
+            default,
+            examples: examples.into(),
+            deprecated,
+        },
+    )
+}
+
+fn extra(shape: impl Strategy<Value = Shape>) -> impl Strategy<Value = Extra> {
+    prop_oneof![Just(Extra::Open), Just(Extra::Closed), shape.prop_map(|shape| Extra::Of(shape.into()))]
+}
+
+fn fields(shape: impl Strategy<Value = Shape>) -> impl Strategy<Value = List<Field>> {
+    let access = prop_oneof![Just(Access::Both), Just(Access::ReadOnly), Just(Access::WriteOnly)];
+    let field = (word(), word(), vec(word(), 0..2), any::<bool>(), access, shape).prop_map(
+        |(name, wire, aliases, required, access, shape)| Field {
+            name,
+            wire,
+            aliases: aliases.into(),
+            required,
+            access,
+            shape,
+        },
+    );
+    vec(field, 0..4).prop_map(|mut fields| {
+        let mut names: Vec<Text> = Vec::new();
+        fields.retain(|field| {
+            let new = !names.contains(&field.name);
+            names.push(field.name.clone());
+            new
+        });
+        fields.into()
+    })
+}
+
+/// Shapes of every form, nested.
+pub(crate) fn shape() -> impl Strategy<Value = Shape> {
+    annotated(leaf()).prop_recursive(3, 24, 4, |inner| {
+        let inner = inner.boxed();
+        let array =
+            (inner.clone(), option::of(0u64..3), any::<bool>()).prop_map(|(items, min_items, unique)| {
+                Kind::Array(ArrayRules { items: items.into(), min_items, max_items: None, unique })
+            });
+        let tuple = (vec(inner.clone(), 0..3), extra(inner.clone()), option::of(0u64..3)).prop_map(
+            |(items, rest, max_items)| {
+                Kind::Tuple(TupleRules { items: items.into(), rest, min_items: None, max_items })
+            },
+        );
+        let object =
+            (fields(inner.clone()), vec(inner.clone(), 0..2), extra(inner.clone()), option::of(0u64..3))
+                .prop_map(|(fields, patterns, extra, min_properties)| {
+                    let pattern =
+                        |(index, shape)| PatternField { pattern: format!("^p{index}").into(), shape };
+                    let patterns = patterns.into_iter().enumerate().map(pattern).collect();
+                    Kind::Object(ObjectRules {
+                        fields,
+                        patterns,
+                        extra,
+                        min_properties,
+                        max_properties: None,
+                    })
+                });
+        let mode = prop_oneof![Just(UnionMode::Any), Just(UnionMode::One)];
+        let discriminator = option::of(word().prop_map(|property| Discriminator {
+            property,
+            mapping: vec![(Text::from("x"), Text::from("a"))].into(),
+        }));
+        let union =
+            (mode, vec(inner.clone(), 0..4), discriminator).prop_map(|(mode, variants, discriminator)| {
+                Kind::Union(UnionRules { mode, variants: variants.into(), discriminator })
+            });
+        let all = vec(inner, 0..4).prop_map(|parts| Kind::All(parts.into()));
+        annotated(prop_oneof![array, tuple, object, union, all])
+    })
+}

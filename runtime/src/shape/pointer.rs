@@ -1,0 +1,78 @@
+//! JSON pointers (RFC 6901), and references made of them.
+
+use std::fmt::Write as _;
+
+/// Adds a reference token to a JSON pointer.
+pub(crate) fn push(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    for c in token.chars() {
+        match c {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            c => pointer.push(c),
+        }
+    }
+}
+
+/// Adds the index of a list to a JSON pointer.
+pub(crate) fn push_index(pointer: &mut String, index: usize) {
+    // Writing to a `String` does not fail.
+    let _ = write!(pointer, "/{index}");
+}
+
+/// The reference to a named shape, `#/$defs/NAME`, as a URI fragment (RFC 6901, section 6).
+pub(crate) fn reference(name: &str) -> String {
+    let mut token = String::new();
+    push(&mut token, name);
+    let mut reference = String::from("#/$defs");
+    for byte in token.bytes() {
+        // The characters of a URI fragment (RFC 3986, section 3.5); all others are percent-encoded.
+        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(&byte) {
+            reference.push(char::from(byte));
+        } else {
+            let _ = write!(reference, "%{byte:02X}");
+        }
+    }
+    reference
+}
+
+/// The name in `#/$defs/NAME` or `#/definitions/NAME`.
+pub(crate) fn referenced(reference: &str) -> Option<String> {
+    let token = reference.strip_prefix("#/$defs/").or_else(|| reference.strip_prefix("#/definitions/"))?;
+    if token.is_empty() || token.contains('/') {
+        return None;
+    }
+    Some(percent_decode(token)?.replace("~1", "/").replace("~0", "~"))
+}
+
+fn percent_decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let high = char::from(rest.next()?).to_digit(16)?;
+        let low = char::from(rest.next()?).to_digit(16)?;
+        bytes.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_survive_every_name() {
+        for name in ["Pet", "a/b", "a~b", "a~1b", "100%", "größe", "Map<String, Pet[]>", "x y"] {
+            assert_eq!(referenced(&reference(name)).as_deref(), Some(name), "{name}");
+        }
+        assert_eq!(reference("a/b c"), "#/$defs/a~1b%20c");
+        assert_eq!(referenced("#/definitions/Pet").as_deref(), Some("Pet"));
+        for other in ["#", "#/$defs/", "#/$defs/A/properties/b", "other.json#/$defs/A", "#/$defs/%zz"] {
+            assert_eq!(referenced(other), None, "{other}");
+        }
+    }
+}
