@@ -146,7 +146,7 @@ impl<'b, 't> Builder<'b, 't> {
                 }
             },
             // A lone `!` says "not by its looks", which is a text.
-            Some(tag) if tag.suffix.is_empty() => Read::Exact(Value::String(text.to_string())),
+            Some(tag) if is_non_specific(tag) => Read::Exact(Value::String(text.to_string())),
             Some(tag) => {
                 if first {
                     self.unknown_tag(node, tag);
@@ -169,7 +169,7 @@ impl<'b, 't> Builder<'b, 't> {
     fn check_collection_tag(&mut self, node: &Node<'t>, expected: &str, first: bool) {
         if let Some(tag) = &node.tag
             && first
-            && !tag.suffix.is_empty()
+            && !is_non_specific(tag)
             && !(tag.is_yaml_core_schema() && tag.suffix == expected)
         {
             self.unknown_tag(node, tag);
@@ -185,6 +185,11 @@ impl<'b, 't> Builder<'b, 't> {
         let pointer = self.path.iter().fold(Pointer::ROOT, |pointer, token| pointer.child(token));
         self.findings.push(Finding { code, pointer, at: At::Position(at), message, help });
     }
+}
+
+/// Whether a tag is `!` alone, which the parser gives as a suffix without a handle.
+fn is_non_specific(tag: &saphyr_parser::Tag) -> bool {
+    tag.handle.is_empty() && tag.suffix == "!"
 }
 
 impl Tree<'_> {
