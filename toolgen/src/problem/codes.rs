@@ -21,16 +21,10 @@ macro_rules! codes {
     };
 }
 
-mod names;
 mod openapi;
-mod schema;
-mod security;
 mod source;
 
-pub use names::*;
 pub use openapi::*;
-pub use schema::*;
-pub use security::*;
 pub use source::*;
 
 /// A problem's stable name, such as `E0104`; `cargo toolgen explain CODE` says more.
@@ -94,5 +88,5 @@ pub struct Page {
 
 /// All pages, in the order of the codes' numbers.
 pub fn pages() -> impl Iterator<Item = &'static Page> {
-    [source::PAGES, openapi::PAGES, schema::PAGES, names::PAGES, security::PAGES].into_iter().flatten()
+    [source::PAGES, openapi::PAGES].into_iter().flatten()
 }

@@ -1,3 +1,146 @@
-//! Problems of what the structure of an OpenAPI document says (02xx).
+//! Problems of OpenAPI documents (03xx).
 
-codes! {}
+codes! {
+    NOT_OPENAPI = "E0301", "This is no OpenAPI 3 document", "
+The document is readable, but it is not an object with `openapi: 3.…` at its top. Nothing is compiled.
+
+Swagger 2.0 documents (`swagger: '2.0'`) are another format: convert them first, for example with
+`npx swagger2openapi`. A document of OpenAPI 4 or later is unknown to this version.
+
+    swagger: '2.0'                       convert it to OpenAPI 3 first
+    openapi: 3.0.3                       this is compiled
+";
+    VERSION = "E0302", "The version of OpenAPI is not supported", "
+Documents of OpenAPI 3.0, 3.1 and 3.2 are compiled. This one says it is of another version, whose meaning may
+differ, so nothing is compiled.
+
+If the document is in truth of version 3, correct the field `openapi`.
+";
+    OPERATION = "E0303", "An operation cannot be compiled", "
+Something about the operation cannot be expressed as a tool at all, so it is left out. The rest of the document is
+compiled.
+
+Mend the operation at the place named, or take it out with a filter (`--exclude`) so that it is left out on purpose.
+";
+    EXTERNAL_REF = "E0304", "A reference leads out of the document", "
+Only references within the document (`#/…`) are followed. Neither the network nor other files are read for a
+reference, because what a document means would then depend on where it is compiled, and because a document could
+make the compiler read what it should not.
+
+Bundle the document into one file first, for example with `npx @redocly/cli bundle api.yaml`.
+
+    $ref: './schemas/pet.yaml'           bundle the document first
+    $ref: '#/components/schemas/Pet'
+";
+    MISSING_REF = "W0305", "A reference leads to nothing", "
+The document has no value at the place the reference names. A schema is then any value, and anything else is left
+out.
+
+Correct the reference. Names are compared with case, `/` in a name is written `~1` and `~` is written `~0`.
+
+    $ref: '#/components/schemas/pet'     but the schema is called Pet
+";
+    CYCLIC_REF = "W0306", "A reference leads back to itself", "
+Following the reference never arrives at a value: it leads to a reference that leads back to it. It is taken as
+any value, or left out. A schema that contains itself in a property is no such cycle, and is fine.
+
+    A: { $ref: '#/components/schemas/B' }
+    B: { $ref: '#/components/schemas/A' }
+";
+    DUPLICATE_NAME = "E0307", "Two operations want the same tool name", "
+Names of tools are unique, and this one was asked for twice by the user, so the operation is left out.
+
+Rename one of the two (`--rename`).
+";
+    UNKNOWN_VERSION = "W0310", "The version of OpenAPI is not known", "
+The document says it is of a version 3 that is later than those known here. It is compiled as the latest that is
+known; what is new in its version is not understood.
+";
+    NO_PATHS = "W0311", "The document has no operations", "
+There is no `paths`, or nothing in it, so there are no tools. Documents of OpenAPI 3.1 may consist of `webhooks` or
+`components` alone: these are not operations to call.
+";
+    MALFORMED = "W0312", "A part of the document has the wrong form", "
+Something is a text where an object is expected, a list where a text is, and so on. The part is left out and the
+rest is compiled.
+
+Correct it as the message says; the specification of OpenAPI lists the form of each object.
+";
+    PARAMETER = "W0313", "A parameter is not usable as it is declared", "
+A parameter needs a `name`, an `in` of `path`, `query`, `header` or `cookie`, and a `schema` or a `content`, and is
+declared once an operation. What is missing or doubled is said in the message, together with what is done about it.
+
+    parameters:
+      - name: limit
+        in: query
+        schema: { type: integer }
+";
+    PATH_PARAMETER = "W0314", "A path and its parameters do not match", "
+Each `{name}` of a path is a parameter with `in: path` of the same name, and the other way round. A parameter
+without a place in the path cannot be sent and is left out; a place without a parameter takes a text.
+
+    /pets/{petId}:
+      parameters:
+        - { name: id, in: path }         the path calls it petId
+";
+    STYLE = "W0315", "A style is not defined for its place", "
+OpenAPI defines which `style` a parameter may have by where it goes: paths take simple, label and matrix; queries
+form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form. The default of the place is used.
+";
+    BODY = "W0316", "A request body is not fully usable", "
+The body offers no media type that can be sent, or part of its description contradicts itself. The message says
+what is done instead.
+";
+    SECURITY = "W0317", "A security scheme is not usable", "
+An operation asks for a scheme that is not declared under `components/securitySchemes`, or is declared in a way that
+does not say where the credential goes. That alternative of authentication is left out, so a call may be refused by
+the server.
+";
+    SERVER = "W0318", "A server is not usable as it is declared", "
+A server needs a `url`, and each `{variable}` in it a default under `variables`. What has none must be given before
+a call (`--base-url`).
+
+    servers:
+      - url: https://{region}.example.com
+        variables: { region: { default: eu } }
+";
+    SCHEMA = "W0320", "A part of a schema is not understood", "
+A keyword has a value it cannot have, such as a `required` that is not a list or a `pattern` that is no regular
+expression. The keyword is left out of the schema, so more is accepted than the document says; the server decides.
+";
+    SCHEMA_TYPE = "W0321", "A type is not one of JSON Schema", "
+The types are string, number, integer, boolean, object, array and, from OpenAPI 3.1, null. Another word, such as
+`file` or `datetime`, is taken as the message says.
+
+    type: datetime                       write: type: string, format: date-time
+";
+    SCHEMA_DEPTH = "W0322", "A schema is nested too deep", "
+Schemas are followed to a limited depth. What is deeper is taken as any value: the tool works, but a model is not
+told what to send there.
+
+Name inner schemas under `components/schemas`, and refer to them.
+";
+    DEFAULT = "N0323", "A default does not fit its schema", "
+The default is not a value that the schema itself allows, such as the text \"10\" for an integer. It is not told to
+the model, which would otherwise send it.
+";
+    SELECTOR = "W0330", "A filter selects nothing", "
+A filter given to the compiler matches no operation of the document, which is mostly a mistake in writing. Ids and
+paths are compared with case. `cargo toolgen list` shows what there is.
+";
+    RENAME = "W0331", "A renaming has no effect", "
+There is no operation of the name that should be changed, or the new name is not one a tool may have: a letter, then
+letters, digits, `_` and `-`, 64 characters at most.
+";
+    NAME = "N0332", "A tool is not called as its operation", "
+The operation has no `operationId`, or one that is not a name models can call, or that another operation has too. A
+name was made from it, or from the method and the path. It does not depend on the order of the document. Names can be
+chosen with `--rename`.
+";
+    MEDIA_TYPE = "N0340", "Of several media types one was chosen", "
+The body may be sent as one of several media types; a tool sends one. JSON is preferred, then forms, then others.
+";
+    NOT_TOOLS = "N0341", "A part of the document does not become tools", "
+Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.
+";
+}

@@ -21,7 +21,7 @@ Save the document as UTF-8. Many small documents compile as well as a large one:
     EMPTY_DOCUMENT = "E0103", "The document is empty", "
 There is nothing in the document but white space, or comments.
 ";
-    MALFORMED = "E0104", "The document is neither JSON nor YAML", "
+    MALFORMED_TEXT = "E0104", "The document is neither JSON nor YAML", "
 The text breaks the grammar at the place named, so what follows cannot be trusted and nothing is compiled. A
 document that begins with `{` or `[` is read as JSON, any other as YAML, whatever the file is called.
 

@@ -15,7 +15,7 @@ pub(in crate::source) fn read(text: &str) -> Reading {
         Ok(value) => Some(value),
         Err(Stop::Broken(broken)) => {
             let help = "mend the document at this place";
-            reader.find(codes::MALFORMED, broken.at, broken.message, help);
+            reader.find(codes::MALFORMED_TEXT, broken.at, broken.message, help);
             None
         }
         Err(Stop::TooDeep) => {

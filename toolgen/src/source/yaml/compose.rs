@@ -194,7 +194,12 @@ impl<'t> Composer<'t> {
             self.find(codes::TRAILING_TEXT, at, message, "take it away");
         } else {
             let message = format!("this is not YAML: {}", error.info());
-            self.find(codes::MALFORMED, at, &message, "mend the document at this place or just before it");
+            self.find(
+                codes::MALFORMED_TEXT,
+                at,
+                &message,
+                "mend the document at this place or just before it",
+            );
         }
     }
 

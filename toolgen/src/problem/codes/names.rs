@@ -1,3 +1,0 @@
-//! Problems of names and collisions (04xx).
-
-codes! {}

@@ -1,3 +1,0 @@
-//! Problems of schemas (03xx).
-
-codes! {}

@@ -1,3 +1,0 @@
-//! Problems of servers and credentials (05xx).
-
-codes! {}
