@@ -3,20 +3,43 @@
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+#[cfg(feature = "runtime")]
+pub mod context;
 pub mod dialect;
 pub mod docs;
+#[cfg(feature = "runtime")]
+pub mod error;
 mod frozen;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod plan;
+#[cfg(feature = "runtime")]
+pub mod registry;
+#[cfg(feature = "runtime")]
+pub mod result;
 pub mod shape;
 pub mod spec;
+#[cfg(feature = "runtime")]
+pub mod tool;
 #[cfg(feature = "typed")]
 pub mod typed;
 
+#[cfg(feature = "runtime")]
+pub use context::ToolContext;
+#[cfg(feature = "runtime")]
+pub use error::ToolError;
 pub use frozen::{Frozen, List, Text};
 pub use plan::{Call, RequestPlan, Tool};
+#[cfg(feature = "runtime")]
+pub use registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem};
+#[cfg(feature = "runtime")]
+pub use result::{Content, ResourceData, ToolResult};
 pub use shape::{Def, Schema, Shape};
 pub use spec::{Effects, ToolName, ToolSpec};
+#[cfg(feature = "runtime")]
+#[doc(no_inline)]
+pub use tokio_util::sync::CancellationToken;
+#[cfg(feature = "runtime")]
+pub use tool::{AgentTool, BoxFuture};
 #[cfg(feature = "typed")]
 pub use typed::TypedTool;

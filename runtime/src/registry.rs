@@ -1,0 +1,262 @@
+//! The sealed set of tools a program offers.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::result::ToolResult;
+use crate::tool::{AgentTool, DEFAULT_TIMEOUT, call};
+
+/// A set of tools that no longer changes, sorted by name.
+///
+/// Clones share it. Tools that turn up later go into a new set by [`extend`](Registry::extend).
+#[derive(Clone)]
+pub struct Registry {
+    tools: Arc<[Arc<dyn AgentTool>]>,
+    default_timeout: Duration,
+}
+
+/// Collects the tools of a [`Registry`].
+pub struct RegistryBuilder {
+    added: Vec<Arc<dyn AgentTool>>,
+    replacements: Vec<Arc<dyn AgentTool>>,
+    default_timeout: Duration,
+}
+
+/// Why a set of tools could not be sealed: everything that is wrong with it, sorted by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegistryError {
+    /// What is wrong, one entry a name.
+    pub problems: Vec<RegistryProblem>,
+}
+
+/// Something wrong with a set of tools.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum RegistryProblem {
+    /// Two tools have this name: `Tool [x] is already registered.`
+    Duplicate(String),
+    /// A tool was to be replaced that is not there: `Tool [x] is not registered.`
+    NotRegistered(String),
+    /// A sealed set was to be changed: `tool registry sealed - cannot register`
+    Sealed,
+}
+
+impl fmt::Display for RegistryProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RegistryProblem::Duplicate(name) => write!(f, "Tool [{name}] is already registered."),
+            RegistryProblem::NotRegistered(name) => write!(f, "Tool [{name}] is not registered."),
+            RegistryProblem::Sealed => f.write_str("tool registry sealed - cannot register"),
+        }
+    }
+}
+
+impl fmt::Display for RegistryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            let line_break = if index == 0 { "" } else { "\n" };
+            write!(f, "{line_break}{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RegistryError {}
+
+impl RegistryBuilder {
+    /// Adds a tool.
+    #[must_use]
+    #[expect(clippy::should_implement_trait, reason = "it is the usual name of a builder's step")]
+    pub fn add(mut self, tool: impl AgentTool + 'static) -> RegistryBuilder {
+        self.added.push(Arc::new(tool));
+        self
+    }
+
+    /// Adds tools.
+    #[must_use]
+    pub fn add_all(mut self, tools: impl IntoIterator<Item = Arc<dyn AgentTool>>) -> RegistryBuilder {
+        self.added.extend(tools);
+        self
+    }
+
+    /// Puts a tool in the place of the one of the same name, whichever of the two comes first.
+    #[must_use]
+    pub fn replace(mut self, tool: impl AgentTool + 'static) -> RegistryBuilder {
+        self.replacements.push(Arc::new(tool));
+        self
+    }
+
+    /// The time of a call of a tool that does not say: [`DEFAULT_TIMEOUT`] unless set.
+    #[must_use]
+    pub fn default_timeout(mut self, timeout: Duration) -> RegistryBuilder {
+        self.default_timeout = timeout;
+        self
+    }
+
+    /// Sorts the tools and closes the set.
+    ///
+    /// # Errors
+    ///
+    /// Every name that two tools have, and every replacement of a tool that is not there.
+    pub fn seal(mut self) -> Result<Registry, RegistryError> {
+        // Stable, so that nothing depends on the order of registration but the set itself.
+        self.added.sort_by(by_name);
+        self.replacements.sort_by(by_name);
+        let mut problems = duplicates(&self.added);
+        problems.extend(duplicates(&self.replacements));
+        for replacement in self.replacements {
+            match self.added.binary_search_by(|tool| by_name(tool, &replacement)) {
+                Ok(index) => self.added[index] = replacement,
+                Err(_) => problems.push(RegistryProblem::NotRegistered(replacement.name().to_owned())),
+            }
+        }
+        problems.sort();
+        problems.dedup();
+        if problems.is_empty() {
+            Ok(Registry { tools: self.added.into(), default_timeout: self.default_timeout })
+        } else {
+            Err(RegistryError { problems })
+        }
+    }
+}
+
+fn by_name(left: &Arc<dyn AgentTool>, right: &Arc<dyn AgentTool>) -> std::cmp::Ordering {
+    left.name().cmp(right.name())
+}
+
+/// The names that occur more than once in a sorted list.
+fn duplicates(tools: &[Arc<dyn AgentTool>]) -> Vec<RegistryProblem> {
+    let pairs = tools.windows(2).filter(|pair| pair[0].name() == pair[1].name());
+    pairs.map(|pair| RegistryProblem::Duplicate(pair[0].name().to_owned())).collect()
+}
+
+impl Registry {
+    /// An empty set to add to.
+    #[must_use]
+    pub fn builder() -> RegistryBuilder {
+        RegistryBuilder { added: Vec::new(), replacements: Vec::new(), default_timeout: DEFAULT_TIMEOUT }
+    }
+
+    /// A set of these tools.
+    ///
+    /// # Errors
+    ///
+    /// As [`RegistryBuilder::seal`].
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn AgentTool>>) -> Result<Registry, RegistryError> {
+        Registry::builder().add_all(tools).seal()
+    }
+
+    /// A new set: these tools beside the ones of this set, which stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`RegistryBuilder::seal`].
+    pub fn extend(
+        &self,
+        tools: impl IntoIterator<Item = Arc<dyn AgentTool>>,
+    ) -> Result<Registry, RegistryError> {
+        self.to_builder().add_all(tools).seal()
+    }
+
+    /// A builder that holds the tools of this set.
+    #[must_use]
+    pub fn to_builder(&self) -> RegistryBuilder {
+        Registry::builder().add_all(self.tools.iter().cloned()).default_timeout(self.default_timeout)
+    }
+
+    /// Refuses: a sealed set never changes. See [`extend`](Self::extend).
+    ///
+    /// # Errors
+    ///
+    /// Always `tool registry sealed - cannot register`.
+    pub fn register(&self, tool: impl AgentTool + 'static) -> Result<(), RegistryError> {
+        drop(tool);
+        Err(RegistryError { problems: vec![RegistryProblem::Sealed] })
+    }
+
+    /// The tool of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn AgentTool>> {
+        let index = self.tools.binary_search_by(|tool| tool.name().cmp(name)).ok()?;
+        self.tools.get(index)
+    }
+
+    /// The tools, sorted by name.
+    pub fn iter(&self) -> std::slice::Iter<'_, Arc<dyn AgentTool>> {
+        self.tools.iter()
+    }
+
+    /// How many tools there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// There is no tool.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// Calls a tool by its name with what a model sent, see [`call`].
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::NotFound`], with a name that is near, before anything else; then as [`call`].
+    pub async fn call(&self, name: &str, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        match self.get(name) {
+            Some(tool) => call(tool.as_ref(), params, ctx, self.default_timeout).await,
+            None => Err(ToolError::NotFound { name: name.to_owned(), suggestion: self.near(name) }),
+        }
+    }
+
+    /// The registered name that is most like this one, if one is like it at all.
+    fn near(&self, name: &str) -> Option<String> {
+        let name = name.to_lowercase();
+        let scored = self.iter().map(|tool| {
+            let candidate = tool.name();
+            (strsim::jaro_winkler(&name, &candidate.to_lowercase()), candidate)
+        });
+        // The first of equals, so that the answer is stable.
+        let best = scored.fold(
+            (0.8, None),
+            |best, (score, candidate)| {
+                if score > best.0 { (score, Some(candidate)) } else { best }
+            },
+        );
+        best.1.map(str::to_owned)
+    }
+}
+
+impl<'a> IntoIterator for &'a Registry {
+    type Item = &'a Arc<dyn AgentTool>;
+    type IntoIter = std::slice::Iter<'a, Arc<dyn AgentTool>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(|tool| tool.name())).finish()
+    }
+}
+
+impl fmt::Debug for RegistryBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |tools: &[Arc<dyn AgentTool>]| -> Vec<String> {
+            tools.iter().map(|tool| tool.name().to_owned()).collect()
+        };
+        f.debug_struct("RegistryBuilder")
+            .field("added", &names(&self.added))
+            .field("replacements", &names(&self.replacements))
+            .field("default_timeout", &self.default_timeout)
+            .finish()
+    }
+}

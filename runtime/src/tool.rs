@@ -1,0 +1,239 @@
+//! The tool trait and the one way a tool is called.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::context::ToolContext;
+use crate::dialect::{Dialect, JSON_SCHEMA};
+use crate::error::ToolError;
+use crate::result::ToolResult;
+use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode};
+use crate::shape::render::render_input;
+use crate::spec::{Timeout, ToolSpec};
+
+/// A future on the heap, as trait objects return it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Something a model can call.
+///
+/// Generated code and the macros implement it; by hand it takes two functions:
+///
+/// ```
+/// use serde_json::Value;
+/// use toolgen_runtime::{
+///     AgentTool, BoxFuture, Effects, Text, ToolContext, ToolError, ToolName, ToolResult, ToolSpec,
+/// };
+///
+/// struct Clock;
+///
+/// static SPEC: ToolSpec = ToolSpec {
+///     name: ToolName::new("clock"),
+///     description: Text::Static("Tells the time."),
+///     effects: Effects::NONE,
+///     ..ToolSpec::EMPTY
+/// };
+///
+/// impl AgentTool for Clock {
+///     fn spec(&self) -> &ToolSpec {
+///         &SPEC
+///     }
+///
+///     fn execute<'a>(
+///         &'a self,
+///         _params: Value,
+///         _ctx: &'a ToolContext,
+///     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+///         Box::pin(async { Ok(ToolResult::text("noon")) })
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    note = "put `#[tool]` on a function, or implement `AgentTool`: `spec` and `execute` are enough"
+)]
+pub trait AgentTool: Send + Sync {
+    /// What the tool is.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Runs the tool. Callers use [`call`] or [`Registry::call`](crate::Registry::call), which check `params` before
+    /// and hand them over decoded: an object with the fields of the specification under their wire names.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the tool from giving a result.
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
+
+    /// The name a model calls.
+    fn name(&self) -> &str {
+        self.spec().name.as_str()
+    }
+
+    /// A short title for people; the name if there is none.
+    fn label(&self) -> &str {
+        let spec = self.spec();
+        if spec.label.is_empty() { spec.name.as_str() } else { &spec.label }
+    }
+
+    /// What the tool does.
+    fn description(&self) -> &str {
+        &self.spec().description
+    }
+
+    /// The arguments as plain JSON Schema 2020-12.
+    fn parameters_schema(&self) -> Value {
+        let spec = self.spec();
+        // Plain JSON Schema can say everything; an object is the least that holds for any tool.
+        render_input(&spec.input, &spec.defs, &JSON_SCHEMA)
+            .map_or_else(|_| json!({ "type": "object" }), |rendered| rendered.schema)
+    }
+
+    /// The documentation of the tool for a prompt.
+    fn prompt_documentation(&self) -> String {
+        crate::docs::detail(self.spec())
+    }
+}
+
+macro_rules! forward {
+    ($pointer:ident) => {
+        impl<T: AgentTool + ?Sized> AgentTool for $pointer<T> {
+            fn spec(&self) -> &ToolSpec {
+                (**self).spec()
+            }
+
+            fn execute<'a>(
+                &'a self,
+                params: Value,
+                ctx: &'a ToolContext,
+            ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+                (**self).execute(params, ctx)
+            }
+
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+
+            fn label(&self) -> &str {
+                (**self).label()
+            }
+
+            fn description(&self) -> &str {
+                (**self).description()
+            }
+
+            fn parameters_schema(&self) -> Value {
+                (**self).parameters_schema()
+            }
+
+            fn prompt_documentation(&self) -> String {
+                (**self).prompt_documentation()
+            }
+        }
+    };
+}
+
+forward!(Arc);
+forward!(Box);
+
+/// How long a tool may take that does not say: 30 seconds.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The time a call gets: the tool's, or the default, and no more than the caller grants. `None`: no limit.
+#[must_use]
+pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>) -> Option<Duration> {
+    let own = match spec.timeout {
+        Timeout::Default => Some(default),
+        Timeout::Millis(millis) => Some(Duration::from_millis(millis)),
+        Timeout::Never => None,
+    };
+    match (own, granted) {
+        (Some(own), Some(granted)) => Some(own.min(granted)),
+        (own, granted) => own.or(granted),
+    }
+}
+
+/// Calls a tool as every caller should: arguments are checked first, time and cancellation hold whatever the tool
+/// does, and a panic of the tool stays inside.
+///
+/// `params` is what a model sent: an object, a text that holds one (some providers send arguments as text), or
+/// `null` for none.
+///
+/// # Errors
+///
+/// [`ToolError::InvalidArgs`] with all problems; [`ToolError::Cancelled`] and [`ToolError::Timeout`], when the tool
+/// is dropped and its context's token fires; `tool panicked`, without details, which are not for a model; or
+/// what the tool says.
+pub async fn call(
+    tool: &dyn AgentTool,
+    params: Value,
+    ctx: &ToolContext,
+    default_timeout: Duration,
+) -> Result<ToolResult, ToolError> {
+    let params = arguments(tool.spec(), params, ctx.dialect)?;
+    let inner = ctx.child(ctx.tool_call_id.as_str(), tool.spec().name.as_str());
+    // Whatever the tool started under its token stops with it.
+    let _stop = inner.cancel.clone().drop_guard();
+    let limit = time_limit(tool.spec(), default_timeout, ctx.timeout);
+    // `execute` itself may panic, so it is called inside.
+    let run = guarded(async { tool.execute(params, &inner).await });
+    let run = ctx.cancel.run_until_cancelled(run);
+    let outcome = match limit {
+        Some(duration) => {
+            tokio::time::timeout(duration, run).await.map_err(|_| ToolError::Timeout { duration })?
+        }
+        None => run.await,
+    };
+    outcome.unwrap_or(Err(ToolError::Cancelled))
+}
+
+/// The arguments a model sent, checked and decoded.
+///
+/// # Errors
+///
+/// [`ToolError::InvalidArgs`] with all problems.
+pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
+    let whole = |message: String| {
+        let kind = ArgumentProblemKind::Type;
+        ToolError::from_problems(vec![ArgumentProblem { pointer: String::new(), kind, message }])
+    };
+    let params = match params {
+        Value::Null => json!({}),
+        Value::String(text) if text.trim().is_empty() => json!({}),
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Null) => json!({}),
+            Ok(params) => params,
+            Err(why) => return Err(whole(format!("the arguments are not JSON: {why}"))),
+        },
+        params => params,
+    };
+    let kind = match &params {
+        Value::Object(_) => {
+            return decode(&params, &spec.input, &spec.defs, dialect).map_err(ToolError::from_problems);
+        }
+        Value::Array(_) => "array",
+        Value::String(_) => "string",
+        Value::Number(_) => "number",
+        Value::Bool(_) => "boolean",
+        Value::Null => "null",
+    };
+    Err(whole(format!("Expected object parameters, got {kind}")))
+}
+
+/// A panic while polling becomes an error without its message.
+async fn guarded(run: impl Future<Output = Result<ToolResult, ToolError>>) -> Result<ToolResult, ToolError> {
+    let mut run = pin!(run);
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx))) {
+        Ok(poll) => poll,
+        Err(_) => Poll::Ready(Err(ToolError::failed("tool panicked"))),
+    })
+    .await
+}
