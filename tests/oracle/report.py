@@ -1,0 +1,54 @@
+"""Collects what passed and what failed, and prints it in the end."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+
+class Report:
+    """One run of the oracle."""
+
+    def __init__(self) -> None:
+        self.passed = 0
+        self.failures: list[str] = []
+        self.skipped: Counter[str] = Counter()
+        self.figures: list[str] = []
+
+    def check(self, ok: bool, where: str, what: str) -> bool:
+        """Counts one check; `what` says what was expected and what was found."""
+        if ok:
+            self.passed += 1
+        else:
+            self.fail(where, what)
+        return ok
+
+    def fail(self, where: str, what: str) -> None:
+        """Counts a failure."""
+        self.failures.append(f"{where}: {what}")
+
+    def skip(self, why: str) -> None:
+        """Counts something that could not be judged; it is shown, never silent."""
+        self.skipped[why] += 1
+
+    def figure(self, line: str) -> None:
+        """Keeps a measured figure for the end."""
+        self.figures.append(line)
+
+    @staticmethod
+    def progress(text: str) -> None:
+        """Says what is going on, for a person who waits."""
+        print(text, file=sys.stderr, flush=True)
+
+    def finish(self, limit: int) -> int:
+        """Prints everything; gives the exit code."""
+        for line in self.figures:
+            print(line)
+        for why, count in sorted(self.skipped.items()):
+            print(f"NOT JUDGED {count} x {why}")
+        for line in self.failures[:limit]:
+            print(f"FAILED {line}")
+        if len(self.failures) > limit:
+            print(f"... and {len(self.failures) - limit} more (--failures N shows more)")
+        print(f"{self.passed} passed, {len(self.failures)} failed")
+        return 1 if self.failures else 0

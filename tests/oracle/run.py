@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Judges the command line by an own reading of OpenAPI. See ../README.md."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parents[1]
+NEEDED = {"yaml": "PyYAML", "jsonschema": "jsonschema"}
+
+
+def install() -> None:
+    """Gets the two libraries the oracle needs."""
+    missing = [package for module, package in NEEDED.items() if importlib.util.find_spec(module) is None]
+    if missing and subprocess.run([sys.executable, "-m", "pip", "install", "-q", *missing], check=False).returncode:
+        sys.exit(f"NOT RUN: {', '.join(missing)} cannot be installed (pip install {' '.join(missing)})")
+
+
+def main() -> int:
+    """Reads the command line, runs the suites asked for, prints the verdict."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", help="the cargo-toolgen to judge (default: the newest that was built)")
+    parser.add_argument("--all", action="store_true", help="every operation of every document instead of a sample")
+    parser.add_argument("--only", action="append", choices=("tables", "bad", "documents", "mutants"), help="this suite alone")
+    parser.add_argument("--document", action="append", help="judge only documents whose name contains this")
+    parser.add_argument("--sample", type=int, default=8, help="operations called of each document (default 8)")
+    parser.add_argument("--seeds", type=int, default=3, help="argument sets for each tool (default 3)")
+    parser.add_argument("--mutants", type=int, default=300, help="damaged documents (default 300)")
+    parser.add_argument("--failures", type=int, default=60, help="failures shown (default 60)")
+    given = parser.parse_args()
+    install()
+
+    from bad import judge_bad
+    from cli import Cli, find
+    from documents import judge_document
+    from load import corpus
+    from mutate import judge_mutants
+    from report import Report
+    from tables import DOCUMENTS, judge_tables
+
+    report, cli = Report(), Cli(find(given.binary))
+    suites = given.only or ["tables", "bad", "documents", "mutants"]
+    directory = Path(os.environ.get("TOOLGEN_CORPUS", REPOSITORY.parent / "shared/corpus"))
+    found = [p for p in DOCUMENTS.glob("*.yaml") if ".calls." not in p.name]
+    found += [p for folder in (REPOSITORY / "specs", REPOSITORY / "specs/openapi") if folder.is_dir() for p in corpus(folder) if _is_openapi(p)]
+    if (directory / "openapi").is_dir():
+        found += corpus(directory / "openapi")
+    else:
+        report.skip(f"the corpus is not at {directory} (TOOLGEN_CORPUS names another place)")
+    found = [p for p in found if not given.document or any(part in p.name for part in given.document)]
+    Report.progress(f"judging {cli.binary}, {len(found)} documents")
+
+    if "tables" in suites:
+        judge_tables(cli, report)
+    if "bad" in suites:
+        judge_bad(cli, report)
+    for path in found if "documents" in suites else []:
+        started = time.monotonic()
+        before = len(report.failures)
+        judge_document(cli, report, path, 10**9 if given.all else given.sample, given.seeds)
+        Report.progress(f"  {path.name}: {len(report.failures) - before} failures, {time.monotonic() - started:.1f} s")
+    if "mutants" in suites:
+        judge_mutants(cli, report, found, given.mutants)
+    return report.finish(given.failures)
+
+
+def _is_openapi(path: Path) -> bool:
+    with path.open(encoding="utf-8") as file:
+        return "openapi" in file.read(2000)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(HERE))
+    sys.exit(main())
