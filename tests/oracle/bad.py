@@ -158,7 +158,7 @@ def _case(cli: Cli, report: Report, path: Path, fate: str) -> None:
     document = outcome.json()["documents"][0]
     problems = document["problems"]
     for problem in problems[:50]:
-        ok = problem["line"] >= 1 and problem["column"] >= 1 and problem["file"] and problem["message"] and problem["help"] is not None
+        ok = problem["line"] >= 1 and problem["column"] >= 1 and problem["file"] and problem["message"] and "help" in problem
         report.check(ok, name, f"no place or text: {problem}")
     if fate == "refuse":
         report.check(outcome.code == 1 and any(p["severity"] == "error" for p in problems), name, f"should be refused: exit {outcome.code}, {str(problems)[:200]}")

@@ -1,0 +1,25 @@
+//! Bytes as a document: reading, compiling, emitting and showing problems must not fail, and two runs agree.
+#![no_main]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use toolgen::frontend::openapi;
+use toolgen::{Document, Options, Problems, emit, problem};
+
+fuzz_target!(|bytes: &[u8]| {
+    let name = if bytes.first() == Some(&b'{') { "fuzz.json" } else { "fuzz.yaml" };
+    let first = compile(name, bytes);
+    assert_eq!(first, compile(name, bytes), "two runs differ");
+});
+
+/// The module and the problems, as a user sees them.
+fn compile(name: &str, bytes: &[u8]) -> (Option<String>, String) {
+    let mut problems = Problems::new();
+    let module = Document::from_bytes(Path::new(name), bytes.to_vec(), &mut problems)
+        .and_then(|document| openapi::lower(&document, &Options::default(), &mut problems))
+        .map(|program| emit::module(&program, &emit::ModuleStyle::new(name)));
+    assert!(module.is_some() || problems.has_errors(), "refused without a problem");
+    let shown = problems.placed().into_iter().map(|(place, p)| problem::human(place, p, false)).collect();
+    (module, shown)
+}

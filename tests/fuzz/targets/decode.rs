@@ -1,0 +1,24 @@
+//! Bytes as a schema and arguments, one JSON value a line: reading, rendering for every dialect and decoding must not
+//! fail, the canonical text must give the same shape back, and what decodes once decodes again to the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
+use toolgen_runtime::dialect;
+use toolgen_runtime::shape::{decode, read, render};
+use toolgen_runtime::List;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
+    let Some(Ok(schema)) = values.next() else { return };
+    let arguments = values.next().and_then(Result::ok).unwrap_or(Value::Null);
+    let shape = read::read(&schema, &mut Vec::new());
+    let text = render::canonical(&shape);
+    let again: Value = serde_json::from_str(&text).expect("canonical text is JSON");
+    assert_eq!(read::read_canonical(&again), shape, "canonical text gives another shape");
+    for dialect in dialect::ALL {
+        let _ = render::render_input(&shape, &List::EMPTY, dialect);
+        let _ = render::render_output(&shape, &List::EMPTY, dialect);
+        let _ = decode::decode(&arguments, &shape, &List::EMPTY, dialect);
+    }
+});
