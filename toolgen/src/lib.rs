@@ -2,13 +2,16 @@
 
 pub mod emit;
 pub mod frontend;
+pub mod names;
 pub mod options;
 pub mod problem;
+pub mod select;
 pub mod source;
 mod tool;
 pub mod write;
 
 pub use options::Options;
 pub use problem::{Code, Problem, Problems, Severity};
+pub use select::Selector;
 pub use source::{Document, Pointer, Position, Source};
 pub use tool::{Origin, Program, Tool};

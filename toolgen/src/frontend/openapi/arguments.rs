@@ -1,0 +1,170 @@
+//! The arguments of a tool: parameters and the body as the fields of one object.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use toolgen_runtime::plan::{Body, BodyField, BodySource, Location, Parameter};
+
+use super::body::BodyDraft;
+use super::parameter::Param;
+use super::schema::WIRE;
+use crate::names::{hash8, is_portable_key, portable_keys, with_suffix};
+
+/// The arguments of a tool and where they go.
+pub(super) struct Arguments {
+    /// The schema of the arguments, in normal form.
+    pub(super) input: Value,
+    /// Where parameters go.
+    pub(super) parameters: Vec<Parameter>,
+    /// Where the body comes from.
+    pub(super) body: Option<Body>,
+}
+
+/// Other keys that decoding takes for a field, in normal form.
+const ALIASES: &str = "x-aliases";
+
+/// Puts parameters and body together.
+pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Arguments {
+    let names = argument_names(&params);
+    let mut fields = Fields::default();
+    let mut parameters = Vec::with_capacity(params.len());
+    for (param, argument) in params.into_iter().zip(names) {
+        fields.add(&argument, &param.name, param.schema, param.required);
+        parameters.push(Parameter {
+            argument: argument.into(),
+            name: param.name.into(),
+            location: param.location,
+            encoding: param.encoding,
+        });
+    }
+    let body = body.map(|draft| fields.add_body(draft));
+    Arguments { input: fields.into_schema(), parameters, body }
+}
+
+/// The key of each parameter. Of parameters in several places that want the same key the first place keeps it, in
+/// the order path, query, header, cookie; the others get the name of their place added.
+fn argument_names(params: &[Param]) -> Vec<String> {
+    let mut by_place: BTreeMap<Location, BTreeMap<&str, String>> = BTreeMap::new();
+    for location in [Location::Path, Location::Query, Location::Header, Location::Cookie] {
+        let here = params.iter().filter(|param| param.location == location).map(|param| param.name.as_str());
+        by_place.insert(location, portable_keys(here));
+    }
+    let mut taken: Vec<String> = Vec::with_capacity(params.len());
+    for param in params {
+        let own = by_place.get(&param.location).and_then(|names| names.get(param.name.as_str()));
+        let mut name = own.cloned().unwrap_or_else(|| param.name.clone());
+        if taken.contains(&name) {
+            let place = match param.location {
+                Location::Path => "path",
+                Location::Query => "query",
+                Location::Header => "header",
+                Location::Cookie => "cookie",
+            };
+            name = with_suffix(&name, place, 64);
+        }
+        let wanted = |name: &String| {
+            let exact = params.iter().any(|other| other.name == *name && other.name != param.name);
+            taken.contains(name) || exact
+        };
+        if wanted(&name) && !is_own(&name, &param.name) {
+            name = with_suffix(&name, &hash8(&param.name), 64);
+        }
+        taken.push(name);
+    }
+    taken
+}
+
+fn is_own(argument: &str, name: &str) -> bool {
+    argument == name && is_portable_key(name)
+}
+
+/// The fields of the arguments while they are collected.
+#[derive(Default)]
+struct Fields {
+    properties: Map<String, Value>,
+    required: Vec<String>,
+    description: String,
+}
+
+impl Fields {
+    fn add(&mut self, argument: &str, original: &str, schema: Value, required: bool) {
+        let mut object = match schema {
+            Value::Object(object) => object,
+            _ => Map::new(),
+        };
+        object.shift_remove(WIRE);
+        if argument != original {
+            object.insert(ALIASES.to_owned(), json!([original]));
+        }
+        if required {
+            self.required.push(argument.to_owned());
+        }
+        self.properties.insert(argument.to_owned(), Value::Object(object));
+    }
+
+    fn add_body(&mut self, mut draft: BodyDraft) -> Body {
+        let source = match draft.fields.take().filter(|object| self.can_take(object, draft.required)) {
+            Some(object) => self.add_fields(&object, &draft),
+            None => self.add_whole(&mut draft),
+        };
+        Body { required: draft.required, media_type: draft.media_type.into(), codec: draft.codec, source }
+    }
+
+    /// The fields of the body become arguments if no key is taken, and an absent body stays possible.
+    fn can_take(&self, object: &Map<String, Value>, body_required: bool) -> bool {
+        let fields = object.get("properties").and_then(Value::as_object);
+        let free = fields.into_iter().flatten().all(|(key, _)| !self.properties.contains_key(key));
+        let required = object.get("required").and_then(Value::as_array);
+        free && (body_required || required.is_none_or(Vec::is_empty))
+    }
+
+    fn add_fields(&mut self, object: &Map<String, Value>, draft: &BodyDraft) -> BodySource {
+        let required = object.get("required").and_then(Value::as_array);
+        let is_required = |key: &str| required.is_some_and(|keys| keys.iter().any(|own| own == key));
+        let mut fields = Vec::new();
+        for (key, field) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            if field.get("readOnly") == Some(&Value::Bool(true)) {
+                continue;
+            }
+            let wire = field.get(WIRE).and_then(Value::as_str).unwrap_or(key).to_owned();
+            self.add(key, &wire, field.clone(), is_required(key));
+            fields.push(BodyField { argument: key.clone().into(), name: wire.into() });
+        }
+        let own = object.get("description").and_then(Value::as_str).unwrap_or_default();
+        self.description =
+            if draft.description.is_empty() { own.to_owned() } else { draft.description.clone() };
+        BodySource::Fields(fields.into())
+    }
+
+    fn add_whole(&mut self, draft: &mut BodyDraft) -> BodySource {
+        let mut name = "body".to_owned();
+        while self.properties.contains_key(&name) {
+            name = if name == "body" { "_request_body".to_owned() } else { format!("_{name}") };
+        }
+        let mut schema = std::mem::take(&mut draft.schema);
+        if let (Value::Object(object), false) = (&mut schema, draft.description.is_empty()) {
+            let said = object.get("description").and_then(Value::as_str).unwrap_or_default();
+            let both = if said.is_empty() || said == draft.description {
+                draft.description.clone()
+            } else {
+                format!("{} {said}", draft.description)
+            };
+            object.insert("description".to_owned(), Value::String(both));
+        }
+        self.add(&name, &name, schema, draft.required);
+        BodySource::Argument(name.into())
+    }
+
+    fn into_schema(self) -> Value {
+        let mut schema = Map::from_iter([("type".to_owned(), json!("object"))]);
+        if !self.description.is_empty() {
+            schema.insert("description".to_owned(), Value::String(self.description));
+        }
+        schema.insert("properties".to_owned(), Value::Object(self.properties));
+        if !self.required.is_empty() {
+            schema.insert("required".to_owned(), json!(self.required));
+        }
+        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+        Value::Object(schema)
+    }
+}

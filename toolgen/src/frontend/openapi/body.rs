@@ -1,0 +1,295 @@
+//! Bodies of requests.
+
+use serde_json::{Map, Value, json};
+use toolgen_runtime::plan::{Codec, Encoding, Location, Part, Style};
+
+use super::context::Context;
+use super::media::{self, Kind};
+use super::node::Node;
+use super::parameter::style_of;
+use super::schema::WIRE;
+use crate::problem::codes;
+
+/// A body before it is known how the arguments hold it.
+pub(super) struct BodyDraft {
+    /// Must be given.
+    pub(super) required: bool,
+    /// The `Content-Type`.
+    pub(super) media_type: String,
+    /// How it is written.
+    pub(super) codec: Codec,
+    /// Its schema in normal form.
+    pub(super) schema: Value,
+    /// The schema as an object whose fields may be arguments, where it is one.
+    pub(super) fields: Option<Map<String, Value>>,
+    /// What the document says about it.
+    pub(super) description: String,
+    /// Some argument is a file.
+    pub(super) files: bool,
+}
+
+impl<'a> Context<'a> {
+    /// The body of an operation.
+    pub(super) fn body(&mut self, operation: &Node<'a>, method: &str) -> Option<BodyDraft> {
+        let node = operation.get("requestBody")?;
+        let resolved = self.resolve(&node)?;
+        let body = resolved.node;
+        if matches!(method, "GET" | "HEAD" | "TRACE") {
+            self.report(
+                codes::BODY,
+                &node.pointer,
+                format!("a {method} request has no defined use for a body; it is sent all the same"),
+                "use query parameters, or another method",
+            );
+        }
+        let (media_type, media) = self.chosen_media(&body)?;
+        let mut draft = self.draft(&media_type, &media);
+        draft.required = body.flag("required");
+        let description = resolved.description.or(body.text("description")).unwrap_or_default();
+        draft.description = description.trim().to_owned();
+        Some(draft)
+    }
+
+    /// The media type that is used, of those the body may be sent as.
+    fn chosen_media(&mut self, body: &Node<'a>) -> Option<(String, Node<'a>)> {
+        let content = body.get("content").and_then(|node| self.resolve(&node)).map(|resolved| resolved.node);
+        let mut media: Vec<(&str, Node<'a>)> = content.map(|node| node.entries()).unwrap_or_default();
+        media.sort_by_key(|(media_type, _)| media::kind(media_type));
+        let several = media.len() > 1;
+        let names = media.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let Some((media_type, node)) = media.into_iter().next() else {
+            self.report(
+                codes::BODY,
+                &body.pointer,
+                "the body has no media type, so it is left out",
+                "add `content` with a media type and a schema",
+            );
+            return None;
+        };
+        if several {
+            self.report(
+                codes::MEDIA_TYPE,
+                &body.pointer.child("content"),
+                format!("of {names} the body is sent as {media_type}"),
+                "remove the media types you do not want",
+            );
+        }
+        let node = self.resolve(&node)?.node;
+        Some((media_type.trim().to_owned(), node))
+    }
+
+    fn draft(&mut self, media_type: &str, media: &Node<'a>) -> BodyDraft {
+        let mut schema = media.get("schema").map_or_else(|| json!({}), |schema| self.schema_of(&schema));
+        let mut media_type = media_type.to_owned();
+        let mut kind = media::kind(&media_type);
+        if kind == Kind::Any {
+            let bytes = self.is_file(&schema, "") || schema == json!({});
+            kind = if bytes { Kind::Binary } else { Kind::Json };
+            media_type = if bytes { "application/octet-stream" } else { "application/json" }.to_owned();
+        } else if media_type.contains('*') {
+            media_type = match kind {
+                Kind::Text => "text/plain",
+                Kind::Multipart => "multipart/form-data",
+                _ => "application/octet-stream",
+            }
+            .to_owned();
+        }
+        let mut draft = BodyDraft {
+            required: false,
+            media_type,
+            codec: Codec::Json,
+            schema: Value::Null,
+            fields: None,
+            description: String::new(),
+            files: false,
+        };
+        match kind {
+            Kind::Json | Kind::JsonLike | Kind::Any => {}
+            Kind::Form | Kind::FormData | Kind::Multipart => {
+                if let Some(mut object) = self.plain_object(&schema) {
+                    let parts = self.parts(media, &mut object, kind);
+                    draft.files = parts.iter().any(|part| part.file);
+                    if draft.files {
+                        schema = Value::Object(object);
+                    }
+                    draft.codec = codec_of(kind, parts);
+                } else {
+                    draft.codec = codec_of(kind, Vec::new());
+                }
+            }
+            Kind::Text => {
+                draft.codec = Codec::Text;
+                schema = text_schema(schema);
+            }
+            Kind::Binary => {
+                draft.codec = Codec::Binary;
+                draft.files = true;
+                schema = file_schema(schema.get("description"));
+            }
+            Kind::Xml => {
+                self.report(
+                    codes::BODY,
+                    &media.pointer,
+                    "XML is not written from arguments; the body is one argument, the XML text",
+                    "offer the body as JSON, too",
+                );
+                draft.codec = Codec::Text;
+                schema = json!({"type": "string", "description": "The request body as XML text."});
+            }
+        }
+        if matches!(draft.codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_)) {
+            draft.fields = self.plain_object(&schema).filter(|object| is_flat(object));
+        }
+        draft.schema = schema;
+        draft
+    }
+
+    /// The schema, or what it refers to, if it is an object with fields.
+    fn plain_object(&mut self, schema: &Value) -> Option<Map<String, Value>> {
+        let object = schema.as_object()?;
+        let own = match object.get("$ref").and_then(Value::as_str) {
+            Some(text) => self.def(text.strip_prefix("#/$defs/")?)?,
+            None => schema.clone(),
+        };
+        let Value::Object(object) = own else { return None };
+        let fields =
+            object.get("properties").and_then(Value::as_object).is_some_and(|fields| !fields.is_empty());
+        (fields && object.get("type").is_none_or(|kind| kind == "object")).then_some(object)
+    }
+
+    /// How the fields of a form are written. Fields that are files become file arguments.
+    fn parts(&mut self, media: &Node<'a>, object: &mut Map<String, Value>, kind: Kind) -> Vec<Part> {
+        let encodings = media.get("encoding");
+        let mut parts = Vec::new();
+        let Some(Value::Object(fields)) = object.get_mut("properties") else { return parts };
+        for (key, field) in fields.iter_mut() {
+            let name = field.get(WIRE).and_then(Value::as_str).unwrap_or(key).to_owned();
+            let encoding = encodings.as_ref().and_then(|node| node.get(&name));
+            let content_type =
+                encoding.as_ref().and_then(|node| node.text("contentType")).unwrap_or_default();
+            let single = !content_type.contains(['*', ',']);
+            let mut part = Part {
+                name: name.into(),
+                file: false,
+                content_type: if single {
+                    content_type.to_owned().into()
+                } else {
+                    toolgen_runtime::Text::EMPTY
+                },
+                encoding: encoding.as_ref().filter(|_| kind == Kind::Form).and_then(field_encoding),
+            };
+            if kind != Kind::Form {
+                part.file = self.take_file(field, content_type);
+            }
+            if part.file || !part.content_type.is_empty() || part.encoding.is_some() {
+                parts.push(part);
+            }
+        }
+        parts
+    }
+
+    /// Turns a field that holds a file, or a list of them, into a file argument.
+    fn take_file(&mut self, field: &mut Value, content_type: &str) -> bool {
+        let wire = field.get(WIRE).cloned();
+        let items = field.get("items").cloned();
+        let mut taken = if self.is_file(field, content_type) {
+            file_schema(field.get("description"))
+        } else if items.is_some_and(|items| self.is_file(&items, content_type)) {
+            let mut list = field.clone();
+            list["items"] = file_schema(None);
+            list
+        } else {
+            return false;
+        };
+        if let Some(wire) = wire {
+            taken[WIRE] = wire;
+        }
+        *field = taken;
+        true
+    }
+
+    /// Whether a schema in normal form stands for bytes: `format: binary` (3.0), or a text with a media type but
+    /// no encoding (3.1).
+    fn is_file(&mut self, schema: &Value, content_type: &str) -> bool {
+        let resolved = match schema.get("$ref").and_then(Value::as_str) {
+            Some(text) => self.def(text.trim_start_matches("#/$defs/")).unwrap_or_default(),
+            None => schema.clone(),
+        };
+        let text = |key: &str| resolved.get(key).and_then(Value::as_str).unwrap_or_default();
+        let types = resolved.get("type");
+        let string = types.is_none_or(|kind| kind == "string" || *kind == json!(["string", "null"]));
+        if !string || resolved.get("enum").is_some() {
+            return false;
+        }
+        let bytes = |media_type: &str| !media_type.is_empty() && media::kind(media_type) == Kind::Binary;
+        text("format") == "binary"
+            || (bytes(text("contentMediaType")) && text("contentEncoding").is_empty())
+            || (types.is_some()
+                && bytes(content_type)
+                && text("format").is_empty()
+                && text("contentEncoding").is_empty())
+    }
+}
+
+fn codec_of(kind: Kind, parts: Vec<Part>) -> Codec {
+    if kind == Kind::Form { Codec::Form(parts.into()) } else { Codec::Multipart(parts.into()) }
+}
+
+fn field_encoding(node: &Node<'_>) -> Option<Encoding> {
+    let style = node.text("style").and_then(|text| style_of(text, Location::Query));
+    let explode = node.get("explode").and_then(|node| node.value.as_bool());
+    let allow_reserved = node.flag("allowReserved");
+    if style.is_none() && explode.is_none() && !allow_reserved {
+        return None;
+    }
+    let style = style.unwrap_or(Style::Form);
+    let explode = style == Style::DeepObject || explode.unwrap_or(style == Style::Form);
+    Some(Encoding::Style { style, explode, allow_reserved })
+}
+
+/// Whether the fields of an object may stand among the arguments: it has nothing else to say.
+fn is_flat(object: &Map<String, Value>) -> bool {
+    const PLAIN: [&str; 9] = [
+        "type",
+        "properties",
+        "required",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+    ];
+    object.iter().all(|(key, value)| {
+        PLAIN.contains(&key.as_str()) || (key == "additionalProperties" && *value == Value::Bool(false))
+    })
+}
+
+fn text_schema(schema: Value) -> Value {
+    if schema.get("type").is_some_and(|kind| kind == "string")
+        && schema.get("format").is_none_or(|f| f != "binary")
+    {
+        return schema;
+    }
+    let mut text = Map::from_iter([("type".to_owned(), json!("string"))]);
+    text.extend(schema.get("description").map(|description| ("description".to_owned(), description.clone())));
+    Value::Object(text)
+}
+
+/// What a model gives for a file: see [`FILE_FIELDS`](toolgen_runtime::plan::FILE_FIELDS).
+fn file_schema(description: Option<&Value>) -> Value {
+    let said = description.and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let how = "A file: give exactly one of `path` and `base64`.";
+    let description = said.map_or_else(|| how.to_owned(), |said| format!("{said} ({how})"));
+    json!({
+        "type": "object",
+        "description": description,
+        "properties": {
+            "path": {"type": "string", "description": "Path of a local file whose content is sent."},
+            "base64": {"type": "string", "description": "The content itself, base64-encoded."},
+            "filename": {"type": "string", "description": "File name to send. Default: that of the path."},
+            "content_type": {"type": "string", "description": "Media type of the content, such as image/png."}
+        },
+        "additionalProperties": false
+    })
+}

@@ -1,0 +1,176 @@
+//! The document as a whole: its version and its operations.
+
+use std::collections::BTreeSet;
+
+use super::context::{Context, Version};
+use super::node::Node;
+use super::operation::Operation;
+use crate::problem::codes;
+
+const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
+
+/// The version a document claims; what there is of it, as a text.
+pub(super) fn claimed_version(top: &Node<'_>) -> Option<String> {
+    let node = top.get("openapi")?;
+    Some(node.value.as_str().map_or_else(|| node.value.to_string(), |text| text.trim().to_owned()))
+}
+
+/// The rules for a claimed version. `None` if it is none of OpenAPI 3.
+pub(super) fn rules_of(version: &str) -> Option<Version> {
+    let version = version.trim_start_matches(['v', 'V']);
+    let mut parts = version.split('.');
+    if parts.next() != Some("3") {
+        return None;
+    }
+    match parts.next() {
+        None | Some("0") => Some(Version::V30),
+        Some(_) => Some(Version::V31),
+    }
+}
+
+impl<'a> Context<'a> {
+    /// The operations in the order of the document, and how many entries of it were none.
+    pub(super) fn operations(&mut self) -> (Vec<Operation<'a>>, usize) {
+        let mut found = Vec::new();
+        let mut broken = 0;
+        let top = self.top();
+        let Some(paths) = top.get("paths").filter(|node| node.value.is_object()) else {
+            self.without_paths(&top);
+            return (found, broken);
+        };
+        for (path, node) in paths.entries() {
+            let Some(resolved) = self.resolve(&node) else { continue };
+            let mut path_item = resolved.node;
+            if path_item.object().is_none() {
+                self.malformed(&path_item, "a path must hold an object; it is left out");
+                continue;
+            }
+            // Beside a reference a path item may say more (OpenAPI 3.0 leaves open what that means: it is added).
+            if node.object().is_some_and(|object| object.len() > 1) && path_item.pointer != node.pointer {
+                self.operations_of(path, &node, &node, &mut found, &mut broken);
+                path_item.pointer = path_item.pointer.clone();
+            }
+            self.operations_of(path, &path_item, &path_item, &mut found, &mut broken);
+        }
+        self.count_others(&top);
+        (found, broken)
+    }
+
+    fn operations_of(
+        &mut self,
+        path: &'a str,
+        holder: &Node<'a>,
+        path_item: &Node<'a>,
+        found: &mut Vec<Operation<'a>>,
+        broken: &mut usize,
+    ) {
+        let mut nodes: Vec<(&'a str, Node<'a>)> = holder.entries();
+        nodes.retain(|(key, _)| METHODS.contains(&key.to_ascii_lowercase().as_str()));
+        nodes.extend(holder.members("additionalOperations"));
+        for (method, node) in nodes {
+            let Some(resolved) = self.resolve(&node) else {
+                *broken += 1;
+                continue;
+            };
+            let node = resolved.node;
+            if node.object().is_none() {
+                *broken += 1;
+                self.report(
+                    codes::OPERATION,
+                    &node.pointer,
+                    "an operation must be an object; it is left out",
+                    "write the operation, or remove the method",
+                );
+                continue;
+            }
+            let tags = node.items("tags");
+            found.push(Operation {
+                method: method.to_ascii_uppercase(),
+                path,
+                id: node.text("operationId").map(str::trim).unwrap_or_default(),
+                tags: tags
+                    .iter()
+                    .filter_map(|tag| tag.value.as_str())
+                    .filter(|tag| !tag.is_empty())
+                    .collect(),
+                node,
+                path_item: path_item.clone(),
+            });
+        }
+    }
+
+    fn without_paths(&mut self, top: &Node<'a>) {
+        self.count_others(top);
+        let pointer = top.pointer.clone();
+        self.report(
+            codes::NO_PATHS,
+            &pointer,
+            "the document has no `paths`, so there is nothing to compile",
+            "add operations under `paths`",
+        );
+    }
+
+    /// What a document has besides operations that can be called.
+    fn count_others(&mut self, top: &Node<'a>) {
+        if let Some(webhooks) =
+            top.get("webhooks").filter(|node| node.object().is_some_and(|o| !o.is_empty()))
+        {
+            self.report(
+                codes::NOT_TOOLS,
+                &webhooks.pointer,
+                "webhooks are requests the service makes; they are not tools",
+                "nothing is to be done",
+            );
+        }
+    }
+
+    pub(super) fn malformed(&mut self, node: &Node<'a>, message: &str) {
+        self.report(
+            codes::MALFORMED,
+            &node.pointer,
+            message,
+            "correct the document; the rest of it is compiled",
+        );
+    }
+}
+
+/// Selectors that select nothing are reported with what was probably meant.
+impl<'a> Context<'a> {
+    /// Which operations become tools.
+    pub(super) fn selected(&mut self, operations: &[Operation<'a>], names: &[String]) -> Vec<bool> {
+        let subjects: Vec<_> =
+            operations.iter().zip(names).map(|(operation, name)| operation.subject(name)).collect();
+        let options = self.options;
+        let mut unused: BTreeSet<usize> = BTreeSet::new();
+        for (index, selector) in options.include.iter().chain(&options.exclude).enumerate() {
+            if !subjects.iter().any(|subject| selector.selects(subject)) {
+                unused.insert(index);
+            }
+        }
+        for (_, selector) in options
+            .include
+            .iter()
+            .chain(&options.exclude)
+            .enumerate()
+            .filter(|(index, _)| unused.contains(index))
+        {
+            let help = match selector.nearest(&subjects) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "write `tag:NAME`, `METHOD /path` or an operation's id; `*` and `**` are wildcards"
+                    .to_owned(),
+            };
+            let pointer = crate::source::Pointer::ROOT;
+            self.report(codes::SELECTOR, &pointer, format!("`{selector}` selects no operation"), &help);
+        }
+        operations
+            .iter()
+            .zip(&subjects)
+            .map(|(operation, subject)| {
+                (options.include.is_empty()
+                    || options.include.iter().any(|selector| selector.selects(subject)))
+                    && !options.exclude.iter().any(|selector| selector.selects(subject))
+                    && (options.deprecated || !operation.node.flag("deprecated"))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,90 @@
+//! Media types: which of several is used, and how a value is written as it.
+
+/// The ways a body is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// `application/json`
+    Json,
+    /// `application/…+json`
+    JsonLike,
+    /// `application/x-www-form-urlencoded`
+    Form,
+    /// `multipart/form-data`
+    FormData,
+    /// `multipart/…`
+    Multipart,
+    /// `text/…`, and JSON documents line by line
+    Text,
+    /// Bytes
+    Binary,
+    /// `*/*`
+    Any,
+    /// XML, which a model has to write itself
+    Xml,
+}
+
+/// The kind of a media type, parameters such as `; charset=utf-8` aside.
+pub(super) fn kind(media_type: &str) -> Kind {
+    let essence = essence(media_type);
+    let (main, sub) = essence.split_once('/').unwrap_or((&essence, ""));
+    match (main, sub) {
+        ("application" | "text", "json") => Kind::Json,
+        ("application", "x-www-form-urlencoded") => Kind::Form,
+        ("multipart", "form-data") => Kind::FormData,
+        ("multipart", _) => Kind::Multipart,
+        ("application" | "text", "xml") => Kind::Xml,
+        ("*", _) | ("application", "*") => Kind::Any,
+        (
+            "application",
+            "x-ndjson" | "ndjson" | "jsonl" | "x-jsonlines" | "jsonlines" | "graphql" | "yaml" | "x-yaml",
+        ) => Kind::Text,
+        ("application", "javascript" | "sql" | "toml" | "x-sh" | "csv" | "ld+json-seq" | "json-seq") => {
+            Kind::Text
+        }
+        (_, sub) if sub.ends_with("+json") || sub == "json5" || sub == "x-json" => Kind::JsonLike,
+        (_, sub) if sub.ends_with("+xml") && main != "image" => Kind::Xml,
+        ("text", _) => Kind::Text,
+        // Published documents have `json`, too.
+        ("json", "") => Kind::Json,
+        _ => Kind::Binary,
+    }
+}
+
+/// The media type without its parameters, in lower case.
+pub(super) fn essence(media_type: &str) -> String {
+    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+pub(super) fn is_json(media_type: &str) -> bool {
+    matches!(kind(media_type), Kind::Json | Kind::JsonLike)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds() {
+        for (text, expected) in [
+            ("application/json", Kind::Json),
+            ("Application/JSON; charset=utf-8", Kind::Json),
+            ("application/merge-patch+json", Kind::JsonLike),
+            ("application/vnd.api+json;v=1", Kind::JsonLike),
+            ("application/x-www-form-urlencoded", Kind::Form),
+            ("multipart/form-data", Kind::FormData),
+            ("multipart/related", Kind::Multipart),
+            ("text/plain", Kind::Text),
+            ("text/*", Kind::Text),
+            ("application/x-ndjson", Kind::Text),
+            ("application/octet-stream", Kind::Binary),
+            ("image/svg+xml", Kind::Binary),
+            ("image/*", Kind::Binary),
+            ("application/soap+xml", Kind::Xml),
+            ("*/*", Kind::Any),
+            ("application/*", Kind::Any),
+            ("", Kind::Binary),
+        ] {
+            assert_eq!(kind(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! One operation of a document, to one tool.
+
+use serde_json::Value;
+use toolgen_runtime::plan::{Call, Location, RequestPlan, SecurityRequirement};
+use toolgen_runtime::spec::{Effects, Files};
+use toolgen_runtime::{List, Text, ToolName, ToolSpec};
+
+use super::arguments::{Arguments, arguments};
+use super::context::Context;
+use super::node::Node;
+use super::parameter::Param;
+use super::path::Template;
+use super::server::network;
+use crate::select::Subject;
+
+/// An operation as it was found.
+#[derive(Clone, Debug)]
+pub(super) struct Operation<'a> {
+    /// The method, in capitals.
+    pub(super) method: String,
+    /// The key of `paths`.
+    pub(super) path: &'a str,
+    /// The operation itself.
+    pub(super) node: Node<'a>,
+    /// The path item it belongs to, after references.
+    pub(super) path_item: Node<'a>,
+    /// The document's own name for it. Empty: none.
+    pub(super) id: &'a str,
+    /// Its tags.
+    pub(super) tags: Vec<&'a str>,
+}
+
+impl Operation<'_> {
+    pub(super) fn subject<'s>(&'s self, name: &'s str) -> Subject<'s> {
+        Subject { operation_id: self.id, name, method: &self.method, path: self.path, tags: &self.tags }
+    }
+}
+
+/// A tool whose named shapes are not attached yet.
+pub(super) struct Compiled {
+    /// The tool.
+    pub(super) tool: toolgen_runtime::Tool,
+    /// The schemas in normal form whose references its shapes need.
+    pub(super) schemas: Vec<Value>,
+}
+
+impl<'a> Context<'a> {
+    /// Compiles one operation.
+    pub(super) fn operation(&mut self, operation: &Operation<'a>, name: ToolName) -> Compiled {
+        let node = &operation.node;
+        let mut template = Template::parse(operation.path);
+        let params = self.parameters(&operation.path_item, node, &mut template);
+        let (params, security) = self.split_credentials(params, node);
+        let body = self.body(node, &operation.method);
+        let files = body.as_ref().is_some_and(|body| body.files);
+        let returned = self.returned(node);
+        let Arguments { input, parameters, body } = arguments(params, body);
+        let servers = self.servers(node, &operation.path_item);
+        let mut effects = effects_of(&operation.method);
+        effects.network = network(&servers);
+        effects.files = if files { Files::Read } else { Files::None };
+        let scope = if effects.read_only { "read" } else { "write" };
+        let (label, description) = texts(operation);
+        let spec = ToolSpec {
+            name,
+            label: label.into(),
+            description: description.into(),
+            returns: Text::from(returned.description),
+            input: self.read_shape(&input, &node.pointer).into(),
+            output: returned.schema.as_ref().map(|schema| self.read_shape(schema, &node.pointer).into()),
+            effects,
+            category: Text::from(
+                operation.tags.first().map_or_else(|| "general".to_owned(), ToString::to_string),
+            ),
+            scopes: vec![Text::Static(scope)].into(),
+            deprecated: node.flag("deprecated").then_some(Text::EMPTY),
+            ..ToolSpec::EMPTY
+        };
+        let plan = RequestPlan {
+            method: operation.method.clone().into(),
+            path: template.path.into(),
+            query: template
+                .query
+                .into_iter()
+                .map(|(key, value)| (Text::from(key), Text::from(value)))
+                .collect(),
+            servers,
+            parameters: parameters.into(),
+            body,
+            security,
+            accept: returned.accept.into(),
+        };
+        let mut schemas = vec![input];
+        schemas.extend(returned.schema);
+        Compiled { tool: toolgen_runtime::Tool { spec, call: Call::Http(plan) }, schemas }
+    }
+
+    /// A parameter that holds the credential of a declared scheme is not for a model to give. If the operation does
+    /// not say that it needs the scheme, the parameter says so.
+    fn split_credentials(
+        &mut self,
+        params: Vec<Param>,
+        operation: &Node<'a>,
+    ) -> (Vec<Param>, List<SecurityRequirement>) {
+        let declared = self.security(operation);
+        let mut security = declared.unwrap_or_default();
+        let named = |security: &[SecurityRequirement], id: &str| {
+            security.iter().flat_map(|alternative| &alternative.schemes).any(|scheme| scheme.id == *id)
+        };
+        let unsaid = security.is_empty();
+        let mut kept = Vec::with_capacity(params.len());
+        let mut found = Vec::new();
+        let mut needed = false;
+        for param in params {
+            let id = match param.location {
+                Location::Path => None,
+                location => self.schemes.credential(location, &param.name).map(str::to_owned),
+            };
+            match id {
+                Some(id) if unsaid || named(&security, &id) => {
+                    needed |= param.required;
+                    found.push(id);
+                }
+                _ => kept.push(param),
+            }
+        }
+        if unsaid && !found.is_empty() {
+            let schemes: List<_> = found.iter().filter_map(|id| self.scheme(id, List::EMPTY)).collect();
+            security.push(SecurityRequirement { schemes });
+            if !needed {
+                security.push(SecurityRequirement { schemes: List::EMPTY });
+            }
+        }
+        (kept, security.into())
+    }
+}
+
+/// What a method may do, by the meaning HTTP gives it (RFC 9110, section 9.2). Of the methods that change something
+/// PUT, PATCH and DELETE overwrite or remove what is there; POST adds to it.
+fn effects_of(method: &str) -> Effects {
+    let read_only = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY");
+    Effects {
+        read_only,
+        destructive: !read_only && method != "POST",
+        idempotent: read_only || matches!(method, "PUT" | "DELETE"),
+        open_world: true,
+        ..Effects::NONE
+    }
+}
+
+/// Label and description.
+fn texts(operation: &Operation<'_>) -> (String, String) {
+    let own = |key: &str| operation.node.text(key).map(str::trim).unwrap_or_default();
+    let shared = |key: &str| operation.path_item.text(key).map(str::trim).unwrap_or_default();
+    let derived = format!("{} {}", operation.method, operation.path);
+    let given = [own("description"), own("summary"), shared("description"), shared("summary"), &derived];
+    let description = given.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    (own("summary").to_owned(), description.to_owned())
+}

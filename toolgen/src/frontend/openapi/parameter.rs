@@ -1,0 +1,255 @@
+//! Parameters of operations.
+
+use serde_json::{Map, Value, json};
+use toolgen_runtime::plan::{Encoding, Location, Style};
+
+use super::context::Context;
+use super::node::Node;
+use super::path::Template;
+use super::schema::examples;
+use crate::problem::codes;
+
+/// A parameter as it goes into a request.
+#[derive(Clone, Debug)]
+pub(super) struct Param {
+    /// The name on the wire.
+    pub(super) name: String,
+    /// Where it goes.
+    pub(super) location: Location,
+    /// Must be given.
+    pub(super) required: bool,
+    /// How it is written.
+    pub(super) encoding: Encoding,
+    /// Its schema in normal form, with the parameter's own remarks.
+    pub(super) schema: Value,
+}
+
+impl<'a> Context<'a> {
+    /// The parameters of an operation: those of its path, unless it has its own of the same name and place; sorted
+    /// by place.
+    pub(super) fn parameters(
+        &mut self,
+        path_item: &Node<'a>,
+        operation: &Node<'a>,
+        template: &mut Template,
+    ) -> Vec<Param> {
+        let mut found: Vec<Param> = self.parameters_at(path_item);
+        for own in self.parameters_at(operation) {
+            match found.iter_mut().find(|param| same(param, &own)) {
+                Some(param) => *param = own,
+                None => found.push(own),
+            }
+        }
+        self.match_template(&mut found, operation, template);
+        found.sort_by_key(|param| param.location);
+        found
+    }
+
+    fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
+        let mut params: Vec<Param> = Vec::new();
+        for node in node.items("parameters") {
+            let Some(resolved) = self.resolve(&node) else { continue };
+            let Some(param) = self.parameter(&resolved.node, resolved.description) else { continue };
+            if params.iter().any(|other| same(other, &param)) {
+                self.report(
+                    codes::PARAMETER,
+                    &node.pointer,
+                    format!("the parameter `{}` is declared twice; the first counts", param.name),
+                    "remove one of the two",
+                );
+            } else {
+                params.push(param);
+            }
+        }
+        params
+    }
+
+    fn parameter(&mut self, node: &Node<'a>, description: Option<&'a str>) -> Option<Param> {
+        let Some(name) = node.text("name").filter(|name| !name.is_empty()) else {
+            self.parameter_problem(node, "a parameter needs a `name`; it is left out", "add `name` and `in`");
+            return None;
+        };
+        let location = match node.text("in").unwrap_or_default().to_ascii_lowercase().as_str() {
+            "path" => Location::Path,
+            "query" => Location::Query,
+            "header" => Location::Header,
+            "cookie" => Location::Cookie,
+            other => {
+                let message = format!("`in: {other}` is no place for the parameter `{name}`; it is left out");
+                self.parameter_problem(
+                    node,
+                    &message,
+                    "use path, query, header or cookie; bodies go to `requestBody`",
+                );
+                return None;
+            }
+        };
+        // OpenAPI: these headers are described elsewhere, such a parameter is ignored.
+        let described_elsewhere = ["accept", "content-type", "authorization"];
+        if location == Location::Header && described_elsewhere.contains(&name.to_ascii_lowercase().as_str()) {
+            return None;
+        }
+        let (encoding, mut schema) = self.parameter_value(node, name, location);
+        self.parameter_remarks(node, description, &mut schema);
+        let required = location == Location::Path || node.flag("required");
+        Some(Param { name: name.to_owned(), location, required, encoding, schema })
+    }
+
+    fn parameter_problem(&mut self, node: &Node<'a>, message: &str, help: &str) {
+        self.report(codes::PARAMETER, &node.pointer, message, help);
+    }
+
+    /// How the value is written, and its schema.
+    fn parameter_value(&mut self, node: &Node<'a>, name: &str, location: Location) -> (Encoding, Value) {
+        if let Some(schema) = node.get("schema") {
+            return (self.style(node, location), self.schema_of(&schema));
+        }
+        if let Some((media_type, media)) = node.members("content").into_iter().next() {
+            let schema = media.get("schema").map_or_else(|| json!({}), |schema| self.schema_of(&schema));
+            return (Encoding::Content(media_type.to_owned().into()), schema);
+        }
+        // Swagger 2.0 puts the schema's keywords into the parameter itself.
+        let own_type = node.text("type").is_some() || node.get("enum").is_some();
+        let schema = if own_type { self.schema_of(node) } else { json!({"type": "string"}) };
+        let taken = if own_type { "its own `type` is used" } else { "a text is assumed" };
+        self.parameter_problem(
+            node,
+            &format!("the parameter `{name}` has neither `schema` nor `content`; {taken}"),
+            "add a `schema`",
+        );
+        (self.style(node, location), schema)
+    }
+
+    fn style(&mut self, node: &Node<'a>, location: Location) -> Encoding {
+        let default = match location {
+            Location::Path | Location::Header => Style::Simple,
+            Location::Query | Location::Cookie => Style::Form,
+        };
+        let mut style = default;
+        let mut explode = node.get("explode").and_then(|node| node.value.as_bool());
+        if let Some(text) = node.text("style") {
+            match style_of(text, location) {
+                Some(given) => style = given,
+                None => self.report(
+                    codes::STYLE,
+                    &node.pointer.child("style"),
+                    format!("the style `{text}` is not defined for this place; the default is used"),
+                    "path: simple, label, matrix; query: form, spaceDelimited, pipeDelimited, deepObject; \
+                     header: simple; cookie: form",
+                ),
+            }
+        } else if let (Some(text), Location::Query) = (node.text("collectionFormat"), location) {
+            // Swagger 2.0's word for it.
+            (style, explode) = match text {
+                "multi" => (Style::Form, Some(true)),
+                "ssv" => (Style::SpaceDelimited, Some(false)),
+                "pipes" => (Style::PipeDelimited, Some(false)),
+                _ => (Style::Form, Some(false)),
+            };
+        }
+        // The deep-object style is defined with explode only.
+        let explode = style == Style::DeepObject || explode.unwrap_or(style == Style::Form);
+        let allow_reserved = location == Location::Query && node.flag("allowReserved");
+        Encoding::Style { style, explode, allow_reserved }
+    }
+
+    /// What the parameter itself says about its value goes before what the schema says.
+    fn parameter_remarks(&mut self, node: &Node<'a>, description: Option<&'a str>, schema: &mut Value) {
+        if schema.is_boolean() {
+            *schema = json!({});
+        }
+        let Value::Object(object) = schema else { return };
+        if let Some(text) =
+            description.or(node.text("description")).map(str::trim).filter(|text| !text.is_empty())
+        {
+            object.insert("description".to_owned(), Value::from(text));
+        }
+        if node.flag("deprecated") {
+            object.insert("deprecated".to_owned(), Value::Bool(true));
+        }
+        for key in ["readOnly", "writeOnly"] {
+            object.shift_remove(key);
+        }
+        if !object.contains_key("examples") {
+            let example =
+                node.object().map(examples).unwrap_or_default().into_iter().find(|value| !value.is_null());
+            if let Some(example) = example.filter(|value| value.to_string().len() <= 256) {
+                object.insert("examples".to_owned(), json!([example]));
+            }
+        }
+    }
+
+    /// Makes the path parameters those the path has a place for.
+    fn match_template(&mut self, params: &mut Vec<Param>, operation: &Node<'a>, template: &mut Template) {
+        template.adopt_case(
+            params.iter().filter(|param| param.location == Location::Path).map(|param| &*param.name),
+        );
+        for param in params.iter_mut().filter(|param| param.location == Location::Path) {
+            if let Some(key) = template.query_key(&param.name) {
+                param.location = Location::Query;
+                param.encoding = Encoding::FORM;
+                param.name = key.to_owned();
+            }
+        }
+        let mut unused = Vec::new();
+        params.retain(|param| {
+            let used = param.location != Location::Path || template.has(&param.name);
+            if !used {
+                unused.push(param.name.clone());
+            }
+            used
+        });
+        for name in unused {
+            self.report(
+                codes::PATH_PARAMETER,
+                &operation.pointer,
+                format!("the path has no place for the parameter `{name}`; it is left out"),
+                "put `{…}` into the path, or correct `in`",
+            );
+        }
+        for name in template.names() {
+            if params.iter().any(|param| param.location == Location::Path && param.name == name) {
+                continue;
+            }
+            self.report(
+                codes::PATH_PARAMETER,
+                &operation.pointer,
+                format!("`{{{name}}}` of the path is not declared as a parameter; a text is assumed"),
+                "declare it under `parameters` with `in: path`",
+            );
+            let schema = Value::Object(Map::from_iter([("type".to_owned(), json!("string"))]));
+            let encoding = Encoding::SIMPLE;
+            params.push(Param { name, location: Location::Path, required: true, encoding, schema });
+        }
+    }
+}
+
+fn same(left: &Param, right: &Param) -> bool {
+    left.location == right.location
+        && match left.location {
+            Location::Header => left.name.eq_ignore_ascii_case(&right.name),
+            _ => left.name == right.name,
+        }
+}
+
+/// The style of this name, if it is defined for the place.
+pub(super) fn style_of(text: &str, location: Location) -> Option<Style> {
+    let style = match text {
+        "matrix" => Style::Matrix,
+        "label" => Style::Label,
+        "simple" => Style::Simple,
+        // OpenAPI 3.2 adds `cookie`, which differs from `form` in escaping alone.
+        "form" | "cookie" => Style::Form,
+        "spaceDelimited" => Style::SpaceDelimited,
+        "pipeDelimited" => Style::PipeDelimited,
+        "deepObject" => Style::DeepObject,
+        _ => return None,
+    };
+    let defined = match location {
+        Location::Path => matches!(style, Style::Matrix | Style::Label | Style::Simple),
+        Location::Query => !matches!(style, Style::Matrix | Style::Label | Style::Simple),
+        Location::Header => style == Style::Simple,
+        Location::Cookie => style == Style::Form,
+    };
+    defined.then_some(style)
+}

@@ -1,0 +1,193 @@
+//! References: `{"$ref": "#/…"}`, to anywhere in the same document.
+//!
+//! Nothing is ever fetched: neither the network nor another file is touched for a reference.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::context::Context;
+use super::node::Node;
+use crate::problem::codes;
+use crate::source::Pointer;
+
+/// How many references may lead to one another before they count as a cycle.
+const MAX_HOPS: usize = 64;
+
+/// Why a reference leads nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// It leads out of the document.
+    External,
+    /// Nothing is there.
+    Missing,
+    /// It leads back to itself.
+    Cycle,
+}
+
+/// What a chain of references leads to.
+pub(super) struct Resolved<'a> {
+    /// The end of the chain.
+    pub(super) node: Node<'a>,
+    /// A description that stands beside a reference; it goes before the target's own (OpenAPI 3.1).
+    pub(super) description: Option<&'a str>,
+    /// Likewise the summary.
+    pub(super) summary: Option<&'a str>,
+}
+
+/// The text of a value that is a reference.
+pub(super) fn target_of(value: &Value) -> Option<&str> {
+    value.as_object()?.get("$ref")?.as_str()
+}
+
+impl<'a> Context<'a> {
+    /// Follows references until something else is found, and reports a reference that leads nowhere.
+    pub(super) fn resolve(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
+        match self.follow(node) {
+            Ok(resolved) => Some(resolved),
+            Err((why, text)) => {
+                self.report_broken(why, &text, &node.pointer);
+                None
+            }
+        }
+    }
+
+    /// Follows references until something else is found.
+    pub(super) fn follow(&self, node: &Node<'a>) -> Result<Resolved<'a>, (Broken, String)> {
+        self.follow_within(node, MAX_HOPS)
+    }
+
+    fn follow_within(&self, node: &Node<'a>, hops: usize) -> Result<Resolved<'a>, (Broken, String)> {
+        let mut resolved = Resolved { node: node.clone(), description: None, summary: None };
+        for hops in (0..hops).rev() {
+            let Some(text) = target_of(resolved.node.value) else { return Ok(resolved) };
+            resolved.description = resolved.description.or(resolved.node.text("description"));
+            resolved.summary = resolved.summary.or(resolved.node.text("summary"));
+            resolved.node = self.locate_within(text, hops).map_err(|why| (why, text.to_owned()))?;
+        }
+        Err((Broken::Cycle, target_of(node.value).unwrap_or_default().to_owned()))
+    }
+
+    /// What one reference leads to; that may be a reference again.
+    pub(super) fn locate(&self, text: &str) -> Result<Node<'a>, Broken> {
+        self.locate_within(text, MAX_HOPS)
+    }
+
+    fn locate_within(&self, text: &str, hops: usize) -> Result<Node<'a>, Broken> {
+        let text = text.trim();
+        let (file, fragment) = text.split_once('#').unwrap_or((text, ""));
+        if !file.is_empty() && !self.is_own_name(file) {
+            return Err(Broken::External);
+        }
+        match Pointer::from_fragment(fragment) {
+            Some(pointer) => self.walk(&pointer, hops),
+            None => anchor(self.root, fragment, &Pointer::ROOT).ok_or(Broken::Missing),
+        }
+    }
+
+    /// Whether a reference's file part names this very document.
+    fn is_own_name(&self, file: &str) -> bool {
+        self.file.is_some_and(|own| file.strip_prefix("./").unwrap_or(file) == own)
+    }
+
+    fn walk(&self, path: &Pointer, hops: usize) -> Result<Node<'a>, Broken> {
+        let mut node = self.top();
+        for token in path.tokens() {
+            node = match self.step(&node, &token) {
+                Some(next) => next,
+                // A pointer may lead through a reference: `#/paths/~1a/get/parameters/0/schema`.
+                None if target_of(node.value).is_some() => {
+                    let target = self.follow_within(&node, hops).map_err(|(why, _)| why)?.node;
+                    self.step(&target, &token).ok_or(Broken::Missing)?
+                }
+                None => return Err(Broken::Missing),
+            };
+        }
+        Ok(node)
+    }
+
+    fn step(&self, node: &Node<'a>, token: &str) -> Option<Node<'a>> {
+        let value = match node.value {
+            Value::Object(object) => object.get(token)?,
+            Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+        Some(Node::new(value, node.pointer.child(token)))
+    }
+
+    pub(super) fn report_broken(&mut self, why: Broken, text: &str, pointer: &Pointer) {
+        let pointer = pointer.child("$ref");
+        match why {
+            Broken::External => self.report(
+                codes::EXTERNAL_REF,
+                &pointer,
+                format!("`{text}` leads out of the document and is not followed"),
+                "bundle the document into one file first; neither files nor the network are read for a reference",
+            ),
+            Broken::Missing => {
+                let help = match self.nearest_component(text) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "add what is referred to, or correct the reference".to_owned(),
+                };
+                self.report(codes::MISSING_REF, &pointer, format!("`{text}` leads to nothing"), &help);
+            }
+            Broken::Cycle => self.report(
+                codes::CYCLIC_REF,
+                &pointer,
+                format!("`{text}` leads back to itself"),
+                "let one of the references lead to a value",
+            ),
+        }
+    }
+
+    /// The component of the same kind with the most similar name.
+    fn nearest_component(&self, text: &str) -> Option<String> {
+        let (parent, name) = text.strip_prefix('#')?.rsplit_once('/')?;
+        let siblings = self.root.pointer(parent)?.as_object()?;
+        let near = crate::select::did_you_mean(name, siblings.keys().map(String::as_str))?;
+        Some(format!("#{parent}/{near}"))
+    }
+}
+
+/// The schema that calls itself by this name (`$anchor`, JSON Schema 2020-12).
+fn anchor<'a>(value: &'a Value, name: &str, pointer: &Pointer) -> Option<Node<'a>> {
+    match value {
+        Value::Object(object) => {
+            let named = |key: &str| object.get(key).and_then(Value::as_str) == Some(name);
+            if named("$anchor") || named("$dynamicAnchor") {
+                return Some(Node::new(value, pointer.clone()));
+            }
+            object
+                .iter()
+                .filter(|(_, member)| member.is_object() || member.is_array())
+                .find_map(|(key, member)| anchor(member, name, &pointer.child(key)))
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, item)| anchor(item, name, &pointer.child(&index.to_string()))),
+        _ => None,
+    }
+}
+
+/// Every reference of the document into itself that is not simply to a component, by its text.
+pub(super) fn unusual_references(root: &Value) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![root];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(object) => {
+                if let Some(text) = object.get("$ref").and_then(Value::as_str) {
+                    let parts = text.split('/').count();
+                    if !(text.starts_with("#/components/") && parts == 4) {
+                        found.insert(text);
+                    }
+                }
+                open.extend(object.values().filter(|value| value.is_object() || value.is_array()));
+            }
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+    found
+}

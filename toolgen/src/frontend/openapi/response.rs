@@ -1,0 +1,104 @@
+//! Responses: what comes back.
+
+use serde_json::{Value, json};
+
+use super::context::Context;
+use super::media;
+use super::node::Node;
+
+/// The longest `Accept` header made.
+const MAX_ACCEPT: usize = 256;
+
+/// What is known of an operation's results.
+pub(super) struct Returned {
+    /// The schema of a successful JSON result, in normal form.
+    pub(super) schema: Option<Value>,
+    /// The `Accept` header. Empty: anything.
+    pub(super) accept: String,
+    /// What the document says about success.
+    pub(super) description: String,
+}
+
+impl<'a> Context<'a> {
+    /// The results of an operation: those of its 2xx responses, or of `default` if there is none.
+    pub(super) fn returned(&mut self, operation: &Node<'a>) -> Returned {
+        let responses = operation.get("responses").and_then(|node| self.resolve(&node));
+        let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let mut chosen: Vec<&(&str, Node<'a>)> =
+            all.iter().filter(|(status, _)| is_success(status)).collect();
+        if chosen.is_empty() {
+            chosen = all.iter().filter(|(status, _)| *status == "default").collect();
+        }
+        let mut schemas: Vec<Value> = Vec::new();
+        let mut types: Vec<&str> = Vec::new();
+        let mut description = String::new();
+        for (_, node) in chosen {
+            let Some(resolved) = self.resolve(node) else { continue };
+            if description.is_empty() {
+                let text = resolved.description.or(resolved.node.text("description")).unwrap_or_default();
+                description = text.trim().to_owned();
+            }
+            let content = resolved.node.get("content").and_then(|node| self.resolve(&node));
+            let media = content.map(|resolved| resolved.node.entries()).unwrap_or_default();
+            types.extend(media.iter().map(|(media_type, _)| media_type.trim()));
+            schemas.extend(self.json_schema_of(&media));
+        }
+        schemas.dedup();
+        let schema = match schemas.len() {
+            0 => None,
+            1 => schemas.pop(),
+            _ => Some(json!({"anyOf": distinct(schemas)})),
+        };
+        let schema = schema.filter(|schema| *schema != json!({}));
+        Returned { schema, accept: accept(&types), description }
+    }
+
+    fn json_schema_of(&mut self, media: &[(&'a str, Node<'a>)]) -> Option<Value> {
+        let any = |name: &str| media::kind(name) == media::Kind::Any;
+        let found = media.iter().find(|(name, _)| media::is_json(name));
+        let (_, node) = found.or_else(|| media.iter().find(|(name, _)| any(name)))?;
+        let node = self.resolve(node)?.node;
+        let schema = self.schema_of(&node.get("schema")?);
+        let bytes = schema.get("format").is_some_and(|format| format == "binary");
+        (!bytes).then_some(schema)
+    }
+}
+
+fn is_success(status: &str) -> bool {
+    let status = status.trim();
+    status.len() == 3 && status.starts_with('2')
+}
+
+fn distinct(schemas: Vec<Value>) -> Vec<Value> {
+    let mut kept: Vec<Value> = Vec::with_capacity(schemas.len());
+    for schema in schemas {
+        if !kept.contains(&schema) {
+            kept.push(schema);
+        }
+    }
+    kept
+}
+
+/// JSON first, the rest in the document's order.
+fn accept(types: &[&str]) -> String {
+    let legal =
+        |name: &str| name.contains('/') && name.chars().all(|char| matches!(char, ' '..='~') && char != ',');
+    let mut sorted: Vec<&str> = types.iter().copied().filter(|name| legal(name)).collect();
+    sorted.sort_by_key(|name| !media::is_json(name));
+    let mut accept = String::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for name in sorted {
+        if seen.contains(&name) {
+            continue;
+        }
+        seen.push(name);
+        if accept.len() + name.len() + 2 > MAX_ACCEPT {
+            return format!("{accept}, */*");
+        }
+        if !accept.is_empty() {
+            accept.push_str(", ");
+        }
+        accept.push_str(name);
+    }
+    accept
+}

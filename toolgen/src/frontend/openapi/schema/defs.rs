@@ -1,0 +1,207 @@
+//! The named shapes of a document: what its references lead to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use toolgen_runtime::{Def, List};
+
+use super::super::context::Context;
+use super::super::node::Node;
+use super::super::reference::{Broken, target_of, unusual_references};
+use crate::names::{hash8, legal_shape_name, with_suffix};
+use crate::source::Pointer;
+
+/// The longest name of a shape.
+const MAX_NAME: usize = 96;
+
+/// How many schemas may be open one inside another before a named shape is left for later.
+const MAX_STACK: usize = 160;
+
+/// Named shapes, each read at most once.
+#[derive(Debug, Default)]
+pub(in super::super) struct Defs<'a> {
+    /// Name by pointer.
+    names: BTreeMap<Pointer, String>,
+    taken: BTreeSet<String>,
+    slots: BTreeMap<String, Slot<'a>>,
+    /// What text leads to which name.
+    texts: BTreeMap<&'a str, String>,
+    /// The names whose schemas are being read, outermost first.
+    open: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Slot<'a> {
+    node: Node<'a>,
+    done: Option<Value>,
+}
+
+impl<'a> Context<'a> {
+    /// Gives every schema that may be referred to its name, before the first reference is met: names depend on what
+    /// the document holds, not on the order in which it is read.
+    pub(in super::super) fn name_defs(&mut self) {
+        let components = self.top().get("components").map(|node| node.members("schemas")).unwrap_or_default();
+        let (legal, other): (Vec<_>, Vec<_>) = components
+            .into_iter()
+            .partition(|(name, _)| legal_shape_name(name) == **name && name.len() <= MAX_NAME);
+        for (name, node) in legal {
+            self.defs.claim(node.pointer, name);
+        }
+        let mut rest: BTreeMap<Pointer, String> = BTreeMap::new();
+        for (name, node) in other {
+            rest.insert(node.pointer, name.to_owned());
+        }
+        for text in unusual_references(self.root) {
+            if let Ok(node) = self.locate(text) {
+                let name = readable_name(&node.pointer);
+                rest.entry(node.pointer).or_insert(name);
+            }
+        }
+        for (pointer, name) in rest {
+            self.defs.claim(pointer, &name);
+        }
+    }
+
+    /// The name of what a reference leads to, past schemas that are nothing but a reference themselves.
+    pub(super) fn def_of(&mut self, text: &'a str) -> Result<String, Broken> {
+        if let Some(name) = self.defs.texts.get(text) {
+            return Ok(name.clone());
+        }
+        let mut node = self.locate(text)?;
+        let mut hops = 0;
+        while let (Some(next), true) = (target_of(node.value), is_bare(node.value)) {
+            hops += 1;
+            if hops > 64 {
+                return Err(Broken::Cycle);
+            }
+            node = self.locate(next)?;
+        }
+        let name = self.add_def(node);
+        self.defs.texts.insert(text, name.clone());
+        Ok(name)
+    }
+
+    /// The name of the schema at a node.
+    pub(super) fn add_def(&mut self, node: Node<'a>) -> String {
+        let name = self.defs.claim(node.pointer.clone(), &readable_name(&node.pointer));
+        self.defs.slots.entry(name.clone()).or_insert(Slot { node, done: None });
+        name
+    }
+
+    /// The normal form of a named shape. `None` while it is being read, and where that would nest too deep.
+    pub(in super::super) fn def(&mut self, name: &str) -> Option<Value> {
+        self.read_def(name);
+        self.defs.slots.get(name)?.done.clone()
+    }
+
+    fn read_def(&mut self, name: &str) {
+        let Some(slot) = self.defs.slots.get(name) else { return };
+        if slot.done.is_some() || self.defs.is_open(name) || self.stack >= MAX_STACK {
+            return;
+        }
+        let node = slot.node.clone();
+        self.defs.open.push(name.to_owned());
+        let depth = std::mem::take(&mut self.depth);
+        let schema = self.schema_of(&node);
+        self.depth = depth;
+        self.defs.open.pop();
+        if let Some(slot) = self.defs.slots.get_mut(name) {
+            slot.done = Some(schema);
+        }
+    }
+
+    /// Reads every shape that was referred to, and gives those the schemas reach, sorted by name.
+    pub(in super::super) fn reached_defs(&mut self, roots: &[Value]) -> List<Def> {
+        let mut reached: BTreeSet<String> = BTreeSet::new();
+        let mut open: Vec<String> = Vec::new();
+        roots.iter().for_each(|root| collect_refs(root, &mut open));
+        while let Some(name) = open.pop() {
+            if reached.contains(&name) {
+                continue;
+            }
+            self.read_def(&name);
+            if let Some(schema) = self.defs.slots.get(&name).and_then(|slot| slot.done.as_ref()) {
+                collect_refs(schema, &mut open);
+            }
+            reached.insert(name);
+        }
+        let mut defs = Vec::with_capacity(reached.len());
+        for name in reached {
+            let Some(slot) = self.defs.slots.get_mut(&name) else { continue };
+            let (schema, pointer) = (slot.done.take().unwrap_or_default(), slot.node.pointer.clone());
+            let shape = self.read_shape(&schema, &pointer);
+            defs.push(Def { name: name.into(), schema: shape.into() });
+        }
+        defs.into()
+    }
+}
+
+impl Defs<'_> {
+    pub(in super::super) fn is_open(&self, name: &str) -> bool {
+        self.open.iter().any(|open| open == name)
+    }
+
+    /// The name of a place: the one it has, or the wanted one, made legal and told apart from others.
+    fn claim(&mut self, pointer: Pointer, wanted: &str) -> String {
+        if let Some(name) = self.names.get(&pointer) {
+            return name.clone();
+        }
+        let mut name = legal_shape_name(wanted);
+        if name.is_empty() || name.len() > MAX_NAME || self.taken.contains(&name) {
+            let stem = if name.is_empty() { "schema" } else { &name };
+            name = with_suffix(stem, &hash8(pointer.as_str()), MAX_NAME);
+        }
+        self.taken.insert(name.clone());
+        self.names.insert(pointer, name.clone());
+        name
+    }
+}
+
+/// The names of a schema's references.
+fn collect_refs(schema: &Value, into: &mut Vec<String>) {
+    let Value::Object(object) = schema else { return };
+    for (key, value) in object {
+        match (key.as_str(), value) {
+            ("$ref", Value::String(text)) => into.extend(text.strip_prefix("#/$defs/").map(str::to_owned)),
+            ("properties" | "patternProperties" | "dependentSchemas", Value::Object(members)) => {
+                members.values().for_each(|member| collect_refs(member, into));
+            }
+            ("examples" | "default" | "enum" | "const" | "discriminator", _) => {}
+            (_, Value::Array(items)) => items.iter().for_each(|item| collect_refs(item, into)),
+            (_, inner) => collect_refs(inner, into),
+        }
+    }
+}
+
+/// Nothing but a reference.
+fn is_bare(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|object| object.keys().all(|key| key == "$ref" || key.starts_with("x-")))
+}
+
+/// A name for a schema anywhere: `#/components/schemas/Pet/properties/tag` gives `Pet_tag`.
+fn readable_name(pointer: &Pointer) -> String {
+    const STRUCTURE: [&str; 14] = [
+        "components",
+        "schemas",
+        "properties",
+        "paths",
+        "content",
+        "schema",
+        "definitions",
+        "$defs",
+        "responses",
+        "parameters",
+        "requestBody",
+        "requestBodies",
+        "patternProperties",
+        "application/json",
+    ];
+    let mut words: Vec<String> = Vec::new();
+    for token in pointer.tokens() {
+        if !STRUCTURE.contains(&&*token) {
+            words.push(legal_shape_name(token.trim_matches('/')));
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words.join("_")
+}

@@ -1,0 +1,198 @@
+//! Several schemas as one: what `allOf` means, where one schema can say it.
+
+use serde_json::{Map, Value, json};
+
+use super::super::context::Context;
+use super::ANNOTATIONS;
+use super::object::WIRE;
+
+/// How deep fields that several parts share are merged in turn.
+const MAX_MERGE: usize = 4;
+
+impl Context<'_> {
+    /// One schema for all parts. Of remarks the last counts. Parts that no one schema can stand for stay in `allOf`.
+    pub(super) fn intersection(&mut self, parts: Vec<Value>) -> Value {
+        let mut remarks = Map::new();
+        let mut rest: Vec<Map<String, Value>> = Vec::new();
+        for part in parts {
+            let Value::Object(mut part) = part else {
+                if part == Value::Bool(false) {
+                    return part;
+                }
+                continue;
+            };
+            for key in ANNOTATIONS.into_iter().chain([WIRE]) {
+                if let Some(value) = part.shift_remove(key) {
+                    remarks.insert(key.to_owned(), value);
+                }
+            }
+            if !part.is_empty() && !rest.contains(&part) {
+                rest.push(part);
+            }
+        }
+        let mut whole = match rest.len() {
+            0 => Map::new(),
+            1 => rest.swap_remove(0),
+            _ => self.merge_all(rest, &mut remarks),
+        };
+        whole.extend(remarks);
+        Value::Object(whole)
+    }
+
+    fn merge_all(
+        &mut self,
+        parts: Vec<Map<String, Value>>,
+        remarks: &mut Map<String, Value>,
+    ) -> Map<String, Value> {
+        let mut merged: Vec<Map<String, Value>> = Vec::new();
+        self.merging += 1;
+        for part in parts {
+            let Some(part) = self.expanded(&part, remarks) else {
+                merged.push(part);
+                continue;
+            };
+            let found =
+                merged.iter().enumerate().find_map(|(index, other)| Some((index, self.merge(other, &part)?)));
+            match found {
+                Some((index, both)) => merged[index] = both,
+                None => merged.push(part),
+            }
+        }
+        self.merging -= 1;
+        match merged.len() {
+            1 => merged.swap_remove(0),
+            _ => Map::from_iter([("allOf".to_owned(), json!(merged))]),
+        }
+    }
+
+    /// A part as something that can be merged: what a reference leads to, in its place. `None` where that is being
+    /// read or goes too deep.
+    fn expanded(
+        &mut self,
+        part: &Map<String, Value>,
+        remarks: &mut Map<String, Value>,
+    ) -> Option<Map<String, Value>> {
+        let Some(text) = part.get("$ref").and_then(Value::as_str) else { return Some(part.clone()) };
+        if self.merging > MAX_MERGE || part.len() > 1 {
+            return None;
+        }
+        let Some(Value::Object(mut base)) = self.def(text.strip_prefix("#/$defs/")?) else { return None };
+        for key in ANNOTATIONS {
+            if let (Some(value), "description") = (base.shift_remove(key), key) {
+                remarks.entry(key).or_insert(value);
+            }
+        }
+        if base.contains_key("$ref") {
+            return None;
+        }
+        // The base lists the types that extend it, and they extend the base: the extended type is already chosen.
+        for key in ["oneOf", "anyOf"] {
+            let listed = base.get(key).and_then(Value::as_array).is_some_and(|variants| {
+                let names = variants.iter().filter_map(|variant| variant.get("$ref")?.as_str());
+                names.filter_map(|text| text.strip_prefix("#/$defs/")).any(|name| self.defs.is_open(name))
+            });
+            if listed {
+                base.shift_remove(key);
+                base.shift_remove("discriminator");
+            }
+        }
+        Some(base)
+    }
+
+    /// One schema for two, unless only `allOf` can say it.
+    fn merge(&mut self, left: &Map<String, Value>, right: &Map<String, Value>) -> Option<Map<String, Value>> {
+        if left.contains_key("$ref") || right.contains_key("$ref") {
+            return None;
+        }
+        let mut out = left.clone();
+        for (key, value) in right {
+            let merged = match out.get(key) {
+                None => value.clone(),
+                Some(own) if own == value => continue,
+                Some(own) => {
+                    let own = own.clone();
+                    self.merge_keyword(key, own, value)?
+                }
+            };
+            out.insert(key.clone(), merged);
+        }
+        Some(out)
+    }
+
+    fn merge_keyword(&mut self, key: &str, left: Value, right: &Value) -> Option<Value> {
+        match key {
+            "type" => common_types(&left, right),
+            "properties" | "patternProperties" => self.merge_fields(left, right),
+            "required" => {
+                let (Value::Array(mut keys), Value::Array(more)) = (left, right) else { return None };
+                let new: Vec<Value> = more.iter().filter(|key| !keys.contains(key)).cloned().collect();
+                keys.extend(new);
+                Some(Value::Array(keys))
+            }
+            "enum" => {
+                let common: Vec<Value> = left
+                    .as_array()?
+                    .iter()
+                    .filter(|value| right.as_array().is_some_and(|r| r.contains(value)))
+                    .cloned()
+                    .collect();
+                (!common.is_empty()).then_some(Value::Array(common))
+            }
+            "additionalProperties" => Some(match (&left, right) {
+                // Literally, two closed objects allow nothing but what both name. What is meant is their union.
+                (Value::Bool(_), _) if right.is_object() => right.clone(),
+                (_, Value::Bool(_)) if left.is_object() => left,
+                (Value::Bool(a), Value::Bool(b)) => Value::Bool(*a && *b),
+                _ => self.intersection(vec![left, right.clone()]),
+            }),
+            "items" => Some(self.intersection(vec![left, right.clone()])),
+            "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {
+                Some(if left.as_f64()? >= right.as_f64()? { left } else { right.clone() })
+            }
+            "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
+                Some(if left.as_f64()? <= right.as_f64()? { left } else { right.clone() })
+            }
+            // Remarks rather than rules: the later one is the more specific.
+            "format" | "contentEncoding" | "contentMediaType" => Some(right.clone()),
+            _ => None,
+        }
+    }
+
+    fn merge_fields(&mut self, left: Value, right: &Value) -> Option<Value> {
+        let (Value::Object(mut fields), Value::Object(more)) = (left, right) else { return None };
+        for (key, field) in more {
+            let merged = match fields.get(key) {
+                None => field.clone(),
+                Some(own) if own == field => continue,
+                Some(own) => {
+                    let own = own.clone();
+                    self.intersection(vec![own, field.clone()])
+                }
+            };
+            fields.insert(key.clone(), merged);
+        }
+        Some(Value::Object(fields))
+    }
+}
+
+/// The types that both allow; an integer is a number.
+fn common_types(left: &Value, right: &Value) -> Option<Value> {
+    let list = |types: &Value| -> Vec<String> {
+        match types {
+            Value::String(name) => vec![name.clone()],
+            Value::Array(names) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    };
+    let (left, right) = (list(left), list(right));
+    let has = |types: &[String], name: &str| types.iter().any(|own| own == name);
+    let allows =
+        |types: &[String], name: &str| has(types, name) || (name == "integer" && has(types, "number"));
+    let mut common: Vec<String> = left.iter().filter(|name| allows(&right, name)).cloned().collect();
+    common.extend(right.iter().filter(|name| allows(&left, name) && !has(&left, name)).cloned());
+    match common.as_slice() {
+        [] => None,
+        [one] => Some(json!(one)),
+        many => Some(json!(many)),
+    }
+}

@@ -1,0 +1,131 @@
+//! Security: alternatives of schemes that together authenticate a request.
+
+use std::collections::BTreeMap;
+
+use toolgen_runtime::plan::{Location, Placement, SecurityRequirement, SecurityScheme};
+use toolgen_runtime::{List, Text};
+
+use super::context::Context;
+use super::node::Node;
+use crate::problem::codes;
+
+/// The schemes a document declares, by name.
+#[derive(Debug, Default)]
+pub(super) struct Schemes {
+    placements: BTreeMap<String, Placement>,
+}
+
+impl Schemes {
+    /// The scheme whose credential goes where a parameter goes.
+    pub(super) fn credential(&self, location: Location, name: &str) -> Option<&str> {
+        let found = self.placements.iter().find(|(_, placement)| match (placement, location) {
+            (Placement::Header(header), Location::Header) => header.eq_ignore_ascii_case(name),
+            (Placement::Query(query), Location::Query) => *query == *name,
+            (Placement::Cookie(cookie), Location::Cookie) => *cookie == *name,
+            _ => false,
+        });
+        found.map(|(id, _)| id.as_str())
+    }
+}
+
+impl<'a> Context<'a> {
+    /// Reads the schemes of the document.
+    pub(super) fn read_schemes(&mut self) {
+        let components = self.top().get("components");
+        for (id, node) in components.map(|node| node.members("securitySchemes")).unwrap_or_default() {
+            let Some(resolved) = self.resolve(&node) else { continue };
+            if let Some(placement) = self.placement(&resolved.node) {
+                self.schemes.placements.insert(id.to_owned(), placement);
+            }
+        }
+    }
+
+    fn placement(&mut self, node: &Node<'a>) -> Option<Placement> {
+        let name = || Text::from(node.text("name").unwrap_or_default().to_owned());
+        let kind = node.text("type").unwrap_or_default();
+        let placement = match kind.to_ascii_lowercase().as_str() {
+            "apikey" if node.text("name").is_some() => match node.text("in").unwrap_or_default() {
+                "header" => Placement::Header(name()),
+                "query" => Placement::Query(name()),
+                "cookie" => Placement::Cookie(name()),
+                other => {
+                    let message = format!("`in: {other}` is no place for an API key; the scheme is left out");
+                    self.security_problem(node, message);
+                    return None;
+                }
+            },
+            "http" => match node.text("scheme").unwrap_or_default().to_ascii_lowercase().as_str() {
+                "basic" => Placement::Basic,
+                "bearer" => Placement::Bearer,
+                other => Placement::Other(other.to_owned().into()),
+            },
+            // Swagger 2.0 writes it so.
+            "basic" => Placement::Basic,
+            "oauth2" | "openidconnect" => Placement::Bearer,
+            "mutualtls" => Placement::MutualTls,
+            _ => {
+                let message = format!("`{kind}` is no known kind of security scheme; it is left out");
+                self.security_problem(node, message);
+                return None;
+            }
+        };
+        Some(placement)
+    }
+
+    fn security_problem(&mut self, node: &Node<'a>, message: String) {
+        self.report(
+            codes::SECURITY,
+            &node.pointer,
+            message,
+            "declare it as apiKey (with `name` and `in`), http, oauth2, openIdConnect or mutualTLS",
+        );
+    }
+
+    /// The alternatives of authentication: the operation's own, else the document's. `None` if neither says anything.
+    pub(super) fn security(&mut self, operation: &Node<'a>) -> Option<Vec<SecurityRequirement>> {
+        let node = operation.get("security").or_else(|| self.top().get("security"))?;
+        if let Some(known) = self.security_at.get(&node.pointer) {
+            return Some(known.clone());
+        }
+        let mut alternatives = Vec::new();
+        let holder = Node::new(node.value, node.pointer.clone());
+        for (index, value) in holder.value.as_array().into_iter().flatten().enumerate() {
+            let node = Node::new(value, holder.pointer.child(&index.to_string()));
+            alternatives.extend(self.alternative(&node));
+        }
+        // `security: {}` instead of a list.
+        if holder.value.is_object() {
+            alternatives.extend(self.alternative(&holder));
+        }
+        self.security_at.insert(node.pointer, alternatives.clone());
+        Some(alternatives)
+    }
+
+    fn alternative(&mut self, node: &Node<'a>) -> Option<SecurityRequirement> {
+        let object = node.object()?;
+        let mut schemes = Vec::new();
+        for (id, scopes) in object.iter().filter(|(id, _)| !id.starts_with("x-")) {
+            let scopes = scopes.as_array().into_iter().flatten();
+            let scopes =
+                scopes.filter_map(|scope| scope.as_str()).map(|scope| Text::from(scope.to_owned())).collect();
+            let Some(scheme) = self.scheme(id, scopes) else {
+                self.report(
+                    codes::SECURITY,
+                    &node.pointer.child(id),
+                    format!("no security scheme `{id}` is usable; this alternative is left out"),
+                    "declare it under `components/securitySchemes`",
+                );
+                return None;
+            };
+            schemes.push(scheme);
+        }
+        Some(SecurityRequirement { schemes: schemes.into() })
+    }
+
+    /// A scheme by its name, with the scopes an operation needs.
+    pub(super) fn scheme(&self, id: &str, scopes: List<Text>) -> Option<SecurityScheme> {
+        let placement = self.schemes.placements.get(id)?.clone();
+        let env = self.options.credentials.get(id).cloned().unwrap_or_default();
+        Some(SecurityScheme { id: id.to_owned().into(), placement, scopes, env: env.into() })
+    }
+}

@@ -1,0 +1,145 @@
+//! Servers: where an operation's requests go.
+
+use serde_json::Value;
+use toolgen_runtime::plan::{Server, ServerVariable};
+use toolgen_runtime::spec::Network;
+use toolgen_runtime::{List, Text};
+
+use super::context::Context;
+use super::node::Node;
+use crate::problem::codes;
+
+impl<'a> Context<'a> {
+    /// The servers of an operation: its own, else those of its path, else those of the document, else `/`.
+    pub(super) fn servers(&mut self, operation: &Node<'a>, path_item: &Node<'a>) -> List<Server> {
+        for node in [operation, path_item] {
+            let servers = self.servers_at(node);
+            if !servers.is_empty() {
+                return servers.into();
+            }
+        }
+        if let Some(servers) = &self.document_servers {
+            return servers.clone();
+        }
+        let mut servers = self.servers_at(&self.top());
+        if servers.is_empty() {
+            // OpenAPI: without servers there is one, `/`.
+            servers.push(Server { url: Text::Static("/"), variables: List::EMPTY });
+        }
+        let servers: List<Server> = servers.into();
+        self.document_servers = Some(servers.clone());
+        servers
+    }
+
+    fn servers_at(&mut self, node: &Node<'a>) -> Vec<Server> {
+        node.items("servers").iter().filter_map(|server| self.server(server)).collect()
+    }
+
+    fn server(&mut self, node: &Node<'a>) -> Option<Server> {
+        let url = node.text("url").map(str::trim).filter(|url| !url.is_empty());
+        let Some(url) = url.or(node.value.as_str()) else {
+            self.report(
+                codes::SERVER,
+                &node.pointer,
+                "a server needs a `url`; it is left out",
+                "add the URL requests go to",
+            );
+            return None;
+        };
+        let mut variables: Vec<ServerVariable> = Vec::new();
+        for (name, variable) in node.members("variables") {
+            variables.push(self.variable(name, &variable));
+        }
+        for name in placeholders(url) {
+            if !variables.iter().any(|variable| variable.name == name) {
+                self.report(
+                    codes::SERVER,
+                    &node.pointer,
+                    format!("the server's variable `{name}` is not declared; it must be given before a call"),
+                    "declare it under `variables` with a default",
+                );
+                variables.push(ServerVariable {
+                    name: name.to_owned().into(),
+                    default: Text::EMPTY,
+                    allowed: List::EMPTY,
+                });
+            }
+        }
+        variables.retain(|variable| url.contains(&format!("{{{}}}", variable.name)));
+        Some(Server { url: url.to_owned().into(), variables: variables.into() })
+    }
+
+    fn variable(&mut self, name: &str, node: &Node<'a>) -> ServerVariable {
+        let allowed: Vec<String> = node.items("enum").iter().filter_map(|item| scalar(item.value)).collect();
+        let default = node.get("default").and_then(|node| scalar(node.value));
+        let default = default.or_else(|| allowed.first().cloned()).unwrap_or_default();
+        ServerVariable {
+            name: name.to_owned().into(),
+            default: default.into(),
+            allowed: allowed.into_iter().map(Text::from).collect(),
+        }
+    }
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// The names in braces of a template.
+pub(super) fn placeholders(template: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut rest = template;
+    while let Some((_, after)) = rest.split_once('{') {
+        let Some((name, behind)) = after.split_once('}') else { break };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        rest = behind;
+    }
+    names
+}
+
+/// The hosts of servers. Any, where one is relative or left to the caller.
+pub(super) fn network(servers: &[Server]) -> Network {
+    let mut hosts: Vec<String> = Vec::new();
+    for server in servers {
+        match hosts_of(server) {
+            Some(found) => hosts.extend(found),
+            None => return Network::Any,
+        }
+    }
+    hosts.sort();
+    hosts.dedup();
+    Network::Hosts(hosts.into_iter().map(Text::from).collect())
+}
+
+/// How many hosts one server may stand for.
+const MAX_HOSTS: usize = 32;
+
+fn hosts_of(server: &Server) -> Option<Vec<String>> {
+    let (_, rest) = server.url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let mut hosts = vec![host.to_ascii_lowercase()];
+    for variable in &server.variables {
+        let place = format!("{{{}}}", variable.name.to_ascii_lowercase());
+        if !host.to_ascii_lowercase().contains(&place) {
+            continue;
+        }
+        if variable.allowed.is_empty() {
+            return None;
+        }
+        let fill = |host: &String| -> Vec<String> {
+            variable.allowed.iter().map(|value| host.replace(&place, value)).collect()
+        };
+        hosts = hosts.iter().flat_map(fill).take(MAX_HOSTS + 1).collect();
+        if hosts.len() > MAX_HOSTS {
+            return None;
+        }
+    }
+    hosts.iter().all(|host| !host.is_empty() && !host.contains('{')).then_some(hosts)
+}

@@ -1,0 +1,218 @@
+//! Names a model sees: of tools, of arguments, of named shapes.
+//!
+//! A name depends on what it names and never on where that stands in the document, so that reordering a document
+//! changes no tool.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+use toolgen_runtime::spec::MAX_NAME;
+
+/// What a tool is named after.
+#[derive(Clone, Debug)]
+pub struct Candidate<'a> {
+    /// The document's own name for the operation. Empty: it has none.
+    pub operation_id: &'a str,
+    /// The method, in capitals.
+    pub method: &'a str,
+    /// The path, as the document writes it.
+    pub path: &'a str,
+}
+
+/// A name for each candidate, without a namespace: the operation's id where it is legal, made legal where it is
+/// not, made up from method and path where there is none.
+///
+/// Names that differ from another only in case, or not at all, get a suffix that depends on method and path alone.
+#[must_use]
+pub fn tool_names(candidates: &[Candidate<'_>]) -> Vec<String> {
+    let plain: Vec<String> = candidates.iter().map(plain_name).collect();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for name in &plain {
+        *counts.entry(name.to_ascii_lowercase()).or_default() += 1;
+    }
+    plain
+        .into_iter()
+        .zip(candidates)
+        .map(|(name, candidate)| match counts.get(&name.to_ascii_lowercase()) {
+            Some(1) => name,
+            _ => with_suffix(&name, &hash8(&format!("{} {}", candidate.method, candidate.path)), MAX_NAME),
+        })
+        .collect()
+}
+
+fn plain_name(candidate: &Candidate<'_>) -> String {
+    let id = candidate.operation_id.trim();
+    if !id.is_empty() {
+        let legal = legal_tool_name(id);
+        if !legal.is_empty() {
+            return fit(&legal, id);
+        }
+    }
+    let made_up = operation_name(candidate.method, candidate.path);
+    fit(&made_up, &made_up)
+}
+
+/// The name of an operation without an id: `GET /pets/{petId}` gives `get_pets_by_pet_id`.
+#[must_use]
+pub fn operation_name(method: &str, path: &str) -> String {
+    let mut name = method.to_ascii_lowercase();
+    // What follows a fragment sign tells operations on one path apart, so it is part of the name.
+    for segment in path.split(['/', '?', '#', '&']).filter(|segment| !segment.is_empty()) {
+        let mut rest = segment;
+        while let Some((before, after)) = rest.split_once('{') {
+            push_words(&mut name, before);
+            let (inside, behind) = after.split_once('}').unwrap_or((after, ""));
+            name.push_str("_by");
+            push_words(&mut name, &snake(inside));
+            rest = behind;
+        }
+        push_words(&mut name, rest);
+    }
+    name
+}
+
+fn push_words(name: &mut String, text: &str) {
+    let words = collapse(text, |char| char.is_ascii_alphanumeric() || char == '-');
+    if !words.is_empty() {
+        name.push('_');
+        name.push_str(&words);
+    }
+}
+
+/// `petId` as `pet_id`.
+fn snake(text: &str) -> String {
+    let mut snake = String::with_capacity(text.len() + 4);
+    let mut lower_before = false;
+    for char in text.chars() {
+        if char.is_ascii_uppercase() && lower_before {
+            snake.push('_');
+        }
+        lower_before = char.is_ascii_lowercase() || char.is_ascii_digit();
+        snake.push(char.to_ascii_lowercase());
+    }
+    snake
+}
+
+/// A text as a tool name, but for its length: every run of characters that may not stand in one becomes `_`. Legal
+/// texts stay as they are. Empty if nothing is left.
+#[must_use]
+pub fn legal_tool_name(text: &str) -> String {
+    let keep = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
+    let starts = |text: &str| text.starts_with(|char: char| char.is_ascii_alphabetic());
+    if text.chars().all(keep) && starts(text) {
+        return text.to_owned();
+    }
+    let name = collapse(text, keep);
+    let name = name.trim_start_matches(['_', '-']).to_owned();
+    if name.is_empty() || starts(&name) { name } else { format!("op_{name}") }
+}
+
+/// Each run of characters that are not kept becomes one `_`, none at the ends.
+fn collapse(text: &str, keep: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut gap = false;
+    for char in text.chars() {
+        if keep(char) {
+            if gap && !out.is_empty() {
+                out.push('_');
+            }
+            gap = false;
+            out.push(char);
+        } else {
+            gap = true;
+        }
+    }
+    out
+}
+
+/// A name within the longest length: as it is, or a readable stem and a hash of the full text it was made from.
+fn fit(name: &str, full: &str) -> String {
+    if name.len() <= MAX_NAME { name.to_owned() } else { with_suffix(name, &hash8(full), MAX_NAME) }
+}
+
+/// The name with its namespace, within the longest length.
+#[must_use]
+pub fn with_namespace(namespace: &str, name: &str) -> String {
+    let namespace = legal_tool_name(namespace);
+    if namespace.is_empty() {
+        return name.to_owned();
+    }
+    let full = format!("{namespace}__{name}");
+    fit(&full, &full)
+}
+
+/// `name_suffix`, the name cut where that is needed.
+#[must_use]
+pub fn with_suffix(name: &str, suffix: &str, limit: usize) -> String {
+    let room = limit.saturating_sub(suffix.len() + 1);
+    let stem = name.get(..room.min(name.len())).unwrap_or(name);
+    format!("{}_{suffix}", stem.trim_end_matches(['_', '-', '.']))
+}
+
+/// The first eight hexadecimal digits of a text's SHA-256.
+#[must_use]
+pub fn hash8(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(4).fold(String::with_capacity(8), |mut hex, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// The longest key of an argument that every provider accepts.
+const MAX_KEY: usize = 64;
+
+/// Whether every provider accepts this as the key of an argument: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`.
+#[must_use]
+pub fn is_portable_key(key: &str) -> bool {
+    key.len() <= MAX_KEY
+        && key.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_')
+        && key.chars().all(|char| char.is_ascii_alphanumeric() || char == '_')
+}
+
+/// A key every provider accepts, as like the given one as may be: `filter[name]` gives `filter_name`.
+#[must_use]
+pub fn portable_key(key: &str) -> String {
+    if is_portable_key(key) {
+        return key.to_owned();
+    }
+    let name = collapse(key, |char| char.is_ascii_alphanumeric() || char == '_');
+    let name = match name.chars().next() {
+        None => format!("key_{}", hash8(key)),
+        Some(first) if first.is_ascii_digit() => format!("_{name}"),
+        Some(_) => name,
+    };
+    if name.len() <= MAX_KEY { name } else { with_suffix(&name, &hash8(key), MAX_KEY) }
+}
+
+/// Portable keys for the keys of one object, none twice. Keys that are portable keep their name whatever else is
+/// there; of the others, those that would collide get a suffix that depends on the key alone.
+#[must_use]
+pub fn portable_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> BTreeMap<&'k str, String> {
+    let keys: Vec<&str> = keys.into_iter().collect();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for key in &keys {
+        *counts.entry(portable_key(key)).or_default() += 1;
+    }
+    keys.into_iter()
+        .map(|key| {
+            let portable = portable_key(key);
+            let unique = portable == key || counts.get(&portable) == Some(&1);
+            let name = if unique { portable } else { with_suffix(&portable, &hash8(key), MAX_KEY) };
+            (key, name)
+        })
+        .collect()
+}
+
+/// The name of a shape as providers take it in a reference: characters other than letters, digits, `_`, `.` and
+/// `-` become `_`. Empty if nothing is left.
+#[must_use]
+pub fn legal_shape_name(text: &str) -> String {
+    let keep = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');
+    if text.chars().all(keep) { text.to_owned() } else { collapse(text, keep) }
+}
+
+#[cfg(test)]
+mod tests;

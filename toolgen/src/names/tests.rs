@@ -1,0 +1,85 @@
+use super::*;
+
+fn named(operations: &[(&str, &str, &str)]) -> Vec<String> {
+    let candidates: Vec<Candidate<'_>> = operations
+        .iter()
+        .map(|&(operation_id, method, path)| Candidate { operation_id, method, path })
+        .collect();
+    tool_names(&candidates)
+}
+
+#[test]
+fn legal_ids_stay() {
+    for id in ["listPets", "a__b", "a-b_", "x", &"y".repeat(64)] {
+        assert_eq!(named(&[(id, "GET", "/")]), [id]);
+    }
+}
+
+#[test]
+fn illegal_ids_are_made_legal() {
+    for (id, name) in [
+        ("repos/list-tags", "repos_list-tags"),
+        ("Pets.List all  pets!", "Pets_List_all_pets"),
+        ("_hidden", "hidden"),
+        ("2fa/enable", "op_2fa_enable"),
+        ("naïve", "na_ve"),
+    ] {
+        assert_eq!(named(&[(id, "GET", "/")]), [name]);
+    }
+}
+
+#[test]
+fn missing_ids_come_from_method_and_path() {
+    for (method, path, name) in [
+        ("GET", "/pets/{petId}", "get_pets_by_pet_id"),
+        ("POST", "/", "post"),
+        ("GET", "/a/{b}.{format}", "get_a_by_b_by_format"),
+        ("PUT", "/v1/größe", "put_v1_gr_e"),
+        ("POST", "/x?beta=true", "post_x_beta_true"),
+    ] {
+        assert_eq!(named(&[("", method, path)]), [name]);
+    }
+    assert_eq!(named(&[("日本", "GET", "/pets")]), ["get_pets"]);
+}
+
+#[test]
+fn clashing_names_get_a_suffix_that_does_not_depend_on_the_order() {
+    let forward = named(&[("get", "GET", "/a"), ("Get", "GET", "/b"), ("other", "GET", "/c")]);
+    let mut backward = named(&[("other", "GET", "/c"), ("Get", "GET", "/b"), ("get", "GET", "/a")]);
+    backward.reverse();
+    assert_eq!(forward, backward);
+    assert_eq!(forward[2], "other");
+    assert!(forward[0].starts_with("get_") && forward[1].starts_with("Get_"), "{forward:?}");
+    assert_ne!(forward[0].to_lowercase(), forward[1].to_lowercase());
+}
+
+#[test]
+fn long_names_keep_a_stem() {
+    let long = "a".repeat(80);
+    let name = &named(&[(&long, "GET", "/")])[0];
+    assert_eq!(name.len(), 64);
+    assert!(name.starts_with("aaaa") && name.ends_with(&hash8(&long)), "{name}");
+    let spaced = with_namespace("ns", &"b".repeat(64));
+    assert!(spaced.len() == 64 && spaced.starts_with("ns__bbb"), "{spaced}");
+    assert_eq!(with_namespace("my ns", "x"), "my_ns__x");
+}
+
+#[test]
+fn hashes_are_sha256() {
+    assert_eq!(hash8("abc"), "ba7816bf");
+}
+
+#[test]
+fn keys_are_portable_and_unique() {
+    let keys = ["filter[x]", "filter_x", "$top", "@type", "type", "9a", "日本", "a.b", "a-b"];
+    let renamed = portable_keys(keys);
+    assert!(renamed.values().all(|name| is_portable_key(name)), "{renamed:?}");
+    let mut names: Vec<&String> = renamed.values().collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), keys.len(), "{renamed:?}");
+    assert_eq!(renamed["filter_x"], "filter_x");
+    assert_eq!(renamed["type"], "type");
+    assert_eq!(renamed["$top"], "top");
+    assert!(renamed["a.b"].starts_with("a_b_"));
+}

@@ -1,0 +1,216 @@
+//! Which operations of a document become tools.
+
+use std::fmt;
+
+/// Selects operations. Written as one of
+///
+/// - `tag:NAME` – operations with a tag,
+/// - `METHOD /path` or `/path` – operations by method and path,
+/// - `NAME` – operations by their id, or by the name of their tool.
+///
+/// In names and paths `*` stands for any characters but `/`, and `**` for any characters. Methods and tags are
+/// compared without regard to case, ids and paths with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selector {
+    text: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Tag(String),
+    Path { method: Option<String>, path: String },
+    Name(String),
+}
+
+/// What a selector looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject<'a> {
+    /// The document's own name of the operation; may be empty.
+    pub(crate) operation_id: &'a str,
+    /// The tool's name without a namespace.
+    pub(crate) name: &'a str,
+    /// The method, in capitals.
+    pub(crate) method: &'a str,
+    /// The path as the document writes it.
+    pub(crate) path: &'a str,
+    /// The tags.
+    pub(crate) tags: &'a [&'a str],
+}
+
+impl Selector {
+    /// The selector as the user wrote it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn selects(&self, subject: &Subject<'_>) -> bool {
+        match &self.kind {
+            Kind::Tag(tag) => {
+                let tag = tag.to_lowercase();
+                subject.tags.iter().any(|given| glob(&tag, &given.to_lowercase()))
+            }
+            Kind::Path { method, path } => {
+                method.as_deref().is_none_or(|method| method == subject.method) && glob(path, subject.path)
+            }
+            Kind::Name(name) => {
+                (!subject.operation_id.is_empty() && glob(name, subject.operation_id))
+                    || glob(name, subject.name)
+            }
+        }
+    }
+
+    /// What this could have meant: a text for each operation in the same form.
+    pub(crate) fn nearest(&self, subjects: &[Subject<'_>]) -> Option<String> {
+        let mut candidates: Vec<String> = Vec::new();
+        for subject in subjects {
+            match &self.kind {
+                Kind::Tag(_) => candidates.extend(subject.tags.iter().map(|tag| format!("tag:{tag}"))),
+                Kind::Path { method: Some(_), .. } => {
+                    candidates.push(format!("{} {}", subject.method, subject.path));
+                }
+                Kind::Path { method: None, .. } => candidates.push(subject.path.to_owned()),
+                Kind::Name(_) => {
+                    candidates.push(subject.operation_id.to_owned());
+                    candidates.push(subject.name.to_owned());
+                }
+            }
+        }
+        did_you_mean(&self.text, candidates.iter().map(String::as_str))
+    }
+}
+
+impl From<&str> for Selector {
+    fn from(text: &str) -> Self {
+        let text = text.trim();
+        let kind = if let Some(tag) = text.strip_prefix("tag:") {
+            Kind::Tag(tag.trim().to_owned())
+        } else if text.starts_with('/') {
+            Kind::Path { method: None, path: text.to_owned() }
+        } else if let Some((method, path)) = text.split_once(char::is_whitespace) {
+            Kind::Path { method: Some(method.to_ascii_uppercase()), path: path.trim().to_owned() }
+        } else {
+            Kind::Name(text.to_owned())
+        };
+        Selector { text: text.to_owned(), kind }
+    }
+}
+
+impl From<String> for Selector {
+    fn from(text: String) -> Self {
+        Selector::from(text.as_str())
+    }
+}
+
+impl std::str::FromStr for Selector {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Selector::from(text))
+    }
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The candidate most like a text, if one is near enough to be meant. The first of equals in order of text.
+pub(crate) fn did_you_mean<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
+    let near = |candidate: &str| strsim::jaro_winkler(&text.to_lowercase(), &candidate.to_lowercase());
+    let mut best: Option<(f64, &str)> = None;
+    for candidate in candidates.filter(|candidate| !candidate.is_empty()) {
+        let score = near(candidate);
+        let better = best.is_none_or(|(high, name)| score > high || (score == high && candidate < name));
+        if score > 0.8 && better {
+            best = Some((score, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate.to_owned())
+}
+
+/// Whether a text fits a pattern with `*` and `**`. Takes time in proportion to the product of the lengths at worst.
+fn glob(pattern: &str, text: &str) -> bool {
+    let tokens = tokens(pattern);
+    let text: Vec<char> = text.chars().collect();
+    // `reach[i]`: the tokens so far fit the first `i` characters.
+    let mut reach = vec![false; text.len() + 1];
+    reach[0] = true;
+    for token in tokens {
+        let mut next = vec![false; text.len() + 1];
+        for index in 0..=text.len() {
+            next[index] = match token {
+                Token::Char(wanted) => index > 0 && reach[index - 1] && text[index - 1] == wanted,
+                Token::Within => reach[index] || (index > 0 && next[index - 1] && text[index - 1] != '/'),
+                Token::Across => reach[index] || (index > 0 && next[index - 1]),
+            };
+        }
+        reach = next;
+    }
+    reach[text.len()]
+}
+
+#[derive(Clone, Copy)]
+enum Token {
+    Char(char),
+    Within,
+    Across,
+}
+
+fn tokens(pattern: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut chars = pattern.chars().peekable();
+    while let Some(char) = chars.next() {
+        if char != '*' {
+            tokens.push(Token::Char(char));
+        } else if chars.next_if_eq(&'*').is_some() {
+            tokens.push(Token::Across);
+        } else {
+            tokens.push(Token::Within);
+        }
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUBJECT: Subject<'_> = Subject {
+        operation_id: "pets/list",
+        name: "pets_list",
+        method: "GET",
+        path: "/v1/pets/{id}",
+        tags: &["Pets", "Store Admin"],
+    };
+
+    #[test]
+    fn selectors_select() {
+        for yes in [
+            "tag:pets",
+            "tag:store *",
+            "GET /v1/**",
+            "get /v1/pets/*",
+            "/v1/pets/{id}",
+            "/**",
+            "pets/list",
+            "pets_list",
+            "pets_*",
+            "**",
+        ] {
+            assert!(Selector::from(yes).selects(&SUBJECT), "{yes}");
+        }
+        for no in ["tag:pet", "POST /v1/**", "/v1/*", "/v1/pets", "list", "pets*list*x", "Pets_list", ""] {
+            assert!(!Selector::from(no).selects(&SUBJECT), "{no}");
+        }
+    }
+
+    #[test]
+    fn a_selector_that_selects_nothing_says_what_was_meant() {
+        assert_eq!(Selector::from("pets_lst").nearest(&[SUBJECT]).as_deref(), Some("pets_list"));
+        assert_eq!(Selector::from("tag:Petz").nearest(&[SUBJECT]).as_deref(), Some("tag:Pets"));
+        assert_eq!(Selector::from("zebra").nearest(&[SUBJECT]), None);
+    }
+}

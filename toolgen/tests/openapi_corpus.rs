@@ -1,0 +1,201 @@
+//! Compiles every OpenAPI document of the corpus, if it is there.
+//!
+//! The corpus is not part of the repository: `TOOLGEN_CORPUS` names it, `../shared/corpus` beside the repository is
+//! the default. Without it the test says so and passes.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use toolgen::frontend::openapi::lower;
+use toolgen::{Document, Options, Problems, Program, Severity};
+use toolgen_runtime::plan::{BodySource, Call};
+use toolgen_runtime::shape::{Extra, Kind, Shape};
+use toolgen_runtime::spec::MAX_NAME;
+
+fn corpus() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let path =
+        std::env::var_os("TOOLGEN_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
+    let folder = path.join("openapi");
+    folder.is_dir().then_some(folder)
+}
+
+fn documents(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| matches!(path.extension().and_then(|e| e.to_str()), Some("json" | "yaml" | "yml")))
+        .collect();
+    files.sort();
+    files
+}
+
+struct Run {
+    program: Program,
+    problems: Problems,
+    time: Duration,
+}
+
+fn run(path: &Path) -> Run {
+    let mut problems = Problems::new();
+    let document = Document::load(path, &mut problems).unwrap_or_else(|| panic!("{}", path.display()));
+    let start = Instant::now();
+    let program = lower(&document, &Options::default(), &mut problems);
+    let time = start.elapsed();
+    Run { program: program.unwrap_or_else(|| panic!("{}", path.display())), problems, time }
+}
+
+/// What is wrong with a program that compiled.
+fn faults(program: &Program, faults: &mut Vec<String>) {
+    let mut names = BTreeSet::new();
+    for tool in &program.tools {
+        let spec = &tool.tool.spec;
+        let name = spec.name.as_str();
+        if !names.insert(name.to_ascii_lowercase()) || name.len() > MAX_NAME {
+            faults.push(format!("{name}: not unique, or too long"));
+        }
+        if spec.description.is_empty() {
+            faults.push(format!("{name}: no description"));
+        }
+        let Kind::Object(rules) = &spec.input.shape().kind else {
+            faults.push(format!("{name}: the input is {:?}", spec.input));
+            continue;
+        };
+        let arguments: BTreeSet<&str> = rules.fields.iter().map(|field| field.name.as_str()).collect();
+        if arguments.len() != rules.fields.len() {
+            faults.push(format!("{name}: two arguments of one name"));
+        }
+        let Call::Http(plan) = &tool.tool.call else { panic!("{name}") };
+        let mut used: Vec<&str> =
+            plan.parameters.iter().map(|parameter| parameter.argument.as_str()).collect();
+        match plan.body.as_ref().map(|body| &body.source) {
+            Some(BodySource::Argument(argument)) => used.push(argument),
+            Some(BodySource::Fields(fields)) => {
+                used.extend(fields.iter().map(|field| field.argument.as_str()))
+            }
+            None => {}
+        }
+        let used: BTreeSet<&str> = used.into_iter().collect();
+        if used != arguments {
+            faults.push(format!("{name}: arguments {arguments:?}, used {used:?}"));
+        }
+        check_keys(name, spec.input.shape(), faults);
+    }
+    for def in &program.defs {
+        check_keys(&def.name, def.schema.shape(), faults);
+    }
+    check_defs(program, faults);
+}
+
+/// The named shapes are those that are referred to, sorted.
+fn check_defs(program: &Program, faults: &mut Vec<String>) {
+    let defs: Vec<&str> = program.defs.iter().map(|def| def.name.as_str()).collect();
+    if !defs.is_sorted() {
+        faults.push("named shapes are not sorted".to_owned());
+    }
+    let mut refs = BTreeSet::new();
+    for tool in &program.tools {
+        collect(tool.tool.spec.input.shape(), &mut refs);
+        tool.tool.spec.output.iter().for_each(|output| collect(output.shape(), &mut refs));
+    }
+    program.defs.iter().for_each(|def| collect(def.schema.shape(), &mut refs));
+    let defs: BTreeSet<&str> = defs.into_iter().collect();
+    if refs != defs {
+        let odd: Vec<_> = refs.symmetric_difference(&defs).collect();
+        faults.push(format!("named shapes that are missing or not reached: {odd:?}"));
+    }
+}
+
+fn check_keys(owner: &str, shape: &Shape, faults: &mut Vec<String>) {
+    walk(shape, &mut |shape| {
+        let Kind::Object(rules) = &shape.kind else { return };
+        for field in &rules.fields {
+            let portable = field.name.len() <= 64
+                && field.name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && field.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if !portable {
+                faults.push(format!("{owner}: the key `{}`", field.name));
+            }
+        }
+    });
+}
+
+fn collect<'s>(shape: &'s Shape, refs: &mut BTreeSet<&'s str>) {
+    walk(shape, &mut |shape| {
+        if let Kind::Ref(name) = &shape.kind {
+            refs.insert(name.as_str());
+        }
+    });
+}
+
+fn walk<'s>(shape: &'s Shape, visit: &mut dyn FnMut(&'s Shape)) {
+    visit(shape);
+    match &shape.kind {
+        Kind::Array(rules) => walk(&rules.items, visit),
+        Kind::Tuple(rules) => {
+            walk_extra(&rules.rest, visit);
+            rules.items.iter().for_each(|shape| walk(shape, visit));
+        }
+        Kind::Object(rules) => {
+            walk_extra(&rules.extra, visit);
+            rules.fields.iter().for_each(|field| walk(&field.shape, visit));
+            rules.patterns.iter().for_each(|field| walk(&field.shape, visit));
+        }
+        Kind::Union(rules) => rules.variants.iter().for_each(|shape| walk(shape, visit)),
+        Kind::All(parts) => parts.iter().for_each(|shape| walk(shape, visit)),
+        _ => {}
+    }
+}
+
+fn walk_extra<'s>(extra: &'s Extra, visit: &mut dyn FnMut(&'s Shape)) {
+    if let Extra::Of(shape) = extra {
+        walk(shape, visit);
+    }
+}
+
+fn summary(name: &str, Run { program, problems, time }: &Run) {
+    println!(
+        "{name:55} {:7} ops {:5} tools {:5} defs {:5} E {:3} W {:4} N {:4} {time:?}",
+        program.version,
+        program.operations,
+        program.tools.len(),
+        program.defs.len(),
+        problems.count(Severity::Error),
+        problems.count(Severity::Warning),
+        problems.count(Severity::Note),
+    );
+    if std::env::var_os("TOOLGEN_PROBLEMS").is_some() {
+        for problem in problems.as_slice() {
+            println!("    {} {} {}", problem.code, problem.pointer.as_str(), problem.message);
+        }
+    }
+}
+
+#[test]
+fn every_document_compiles() {
+    let Some(folder) = corpus() else {
+        eprintln!("NOT TESTED: there is no corpus; set TOOLGEN_CORPUS");
+        return;
+    };
+    let (mut operations, mut tools) = (0, 0);
+    let mut all_faults = Vec::new();
+    for path in documents(&folder) {
+        let first = run(&path);
+        let second = run(&path);
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        summary(&name, &first);
+        operations += first.program.operations;
+        tools += first.program.tools.len();
+        let mut found = Vec::new();
+        faults(&first.program, &mut found);
+        if first.program != second.program || first.problems.as_slice() != second.problems.as_slice() {
+            found.push("two runs differ".to_owned());
+        }
+        all_faults.extend(found.into_iter().map(|fault| format!("{name}: {fault}")));
+    }
+    println!("{tools} tools of {operations} operations");
+    assert!(all_faults.is_empty(), "{} faults\n{}", all_faults.len(), all_faults.join("\n"));
+    assert!(tools * 100 >= operations * 99, "{tools} tools of {operations} operations");
+}
