@@ -1,0 +1,301 @@
+//! Words to a task.
+//!
+//! `clap` without its default features: four small crates, against which a parser of our own would save a second of
+//! building and lose the suggestions, the usage lines and the conventions people know.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::{Error, ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use toolgen::Options;
+
+/// What was asked for.
+#[derive(Debug)]
+pub(super) struct Invocation {
+    pub(super) task: Task,
+}
+
+/// The commands.
+#[derive(Debug)]
+pub(super) enum Task {
+    Check(Selection),
+    List(Selection),
+    Schema(Schema),
+    Docs(Docs),
+    Generate(Generate),
+    Call(Call),
+    Explain(Explain),
+}
+
+/// Documents, and how they are compiled.
+#[derive(Debug)]
+pub(super) struct Selection {
+    pub(super) documents: Vec<PathBuf>,
+    pub(super) options: Options,
+    pub(super) json: bool,
+    pub(super) quiet: bool,
+}
+
+/// `schema`
+#[derive(Debug)]
+pub(super) struct Schema {
+    pub(super) selection: Selection,
+    pub(super) dialect: String,
+    pub(super) tools: Vec<String>,
+}
+
+/// `docs`
+#[derive(Debug)]
+pub(super) struct Docs {
+    pub(super) selection: Selection,
+    pub(super) tools: Vec<String>,
+    pub(super) summary: bool,
+}
+
+/// `gen`
+#[derive(Debug)]
+pub(super) struct Generate {
+    pub(super) selection: Selection,
+    pub(super) out: PathBuf,
+    pub(super) crate_name: Option<String>,
+    pub(super) runtime_path: Option<PathBuf>,
+    pub(super) check: bool,
+}
+
+/// `call`
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) selection: Selection,
+    pub(super) tool: String,
+    pub(super) arguments: String,
+    pub(super) dry_run: bool,
+    pub(super) base_url: Option<String>,
+    pub(super) credentials: Vec<(String, String)>,
+    pub(super) show_secrets: bool,
+    pub(super) timeout: u64,
+}
+
+/// `explain`
+#[derive(Debug)]
+pub(super) struct Explain {
+    pub(super) code: Option<String>,
+    pub(super) json: bool,
+}
+
+const EXIT_CODES: &str = "Exit codes:
+  0  fine
+  1  problems were found: an operation or a document cannot be compiled, a call failed
+  2  wrong usage";
+
+const EXAMPLES: &str = "Examples:
+  cargo toolgen check api.yaml
+  cargo toolgen list api.yaml --tag pets --format json
+  cargo toolgen call api.yaml get_pet '{\"id\": 7}' --dry-run
+  cargo toolgen gen api.yaml --out api-tools --crate api-tools
+  cargo toolgen explain E0106";
+
+/// Reads the words of a command line, the name of the program first. Cargo puts the name of the subcommand after
+/// it, which is taken away.
+///
+/// # Errors
+///
+/// Wrong usage; also help and version, which are errors of code 0.
+pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
+    if words.get(1).is_some_and(|word| word == "toolgen") {
+        words.remove(1);
+    }
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(words)?;
+    let (name, matches) = matches.subcommand().unwrap_or_default();
+    let matches = matches.ok_or_else(|| command.error(ErrorKind::MissingSubcommand, "name a command"))?;
+    let task = task(name, matches).map_err(|message| command.error(ErrorKind::ValueValidation, message))?;
+    Ok(Invocation { task })
+}
+
+fn command() -> Command {
+    Command::new("cargo-toolgen")
+        .bin_name("cargo toolgen")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Compiles OpenAPI documents into tools for LLM agents")
+        .after_help(format!("{EXAMPLES}\n\n{EXIT_CODES}"))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(
+            compiling("check", "Report what is wrong with documents, and how many tools they give")
+                .arg(format())
+                .arg(flag("quiet", "Show errors only").short('q')),
+        )
+        .subcommand(compiling("list", "List the tools of documents").arg(format()))
+        .subcommand(
+            compiling("schema", "Print the schemas of tools as an LLM provider takes them (JSON)")
+                .arg(
+                    option("dialect", "DIALECT", "json-schema, openai, openai-strict, anthropic or gemini")
+                        .default_value("json-schema"),
+                )
+                .arg(tools()),
+        )
+        .subcommand(
+            compiling("docs", "Print the documentation of tools for a prompt")
+                .arg(tools())
+                .arg(flag("summary", "Only the list of tools, a line each")),
+        )
+        .subcommand(
+            compiling("gen", "Write the tools as a Rust module or a complete crate")
+                .arg(path("out", "DIR", "The folder to write to").required(true))
+                .arg(option("crate", "NAME", "Write a complete crate of this name, not modules only"))
+                .arg(path("runtime-path", "DIR", "Where the crate finds toolgen-runtime, if not in the registry"))
+                .arg(flag("no-types", "Write no argument and result structs"))
+                .arg(flag("check", "Write nothing; exit with 1 if a file is missing or differs"))
+                .after_help(
+                    "An operation that cannot be compiled is left out with a problem, and the rest is written. The \
+                     exit code is 1 only if a document gives nothing at all; `check` is stricter.",
+                ),
+        )
+        .subcommand(call())
+        .subcommand(
+            Command::new("explain")
+                .about("Explain a code of a problem; without one, list them all")
+                .arg(Arg::new("code").value_name("CODE"))
+                .arg(format()),
+        )
+}
+
+fn call() -> Command {
+    with_options(
+        Command::new("call")
+            .about("Call a tool of a document")
+            .arg(Arg::new("documents").value_name("DOCUMENT").required(true).value_parser(value_parser!(PathBuf)))
+            .arg(Arg::new("tool").value_name("TOOL").required(true))
+            .arg(
+                Arg::new("arguments")
+                    .value_name("JSON")
+                    .required(true)
+                    .allow_hyphen_values(true)
+                    .help("The arguments as a JSON object; `@FILE` reads a file, `-` the standard input"),
+            )
+            .arg(flag("dry-run", "Print the HTTP request as JSON, send nothing"))
+            .arg(option("base-url", "URL", "Send the request here, whatever servers the document names"))
+            .arg(flag("show-secrets", "Do not replace credentials by `****` in a dry run"))
+            .arg(
+                option("timeout", "SECONDS", "How long the call may take")
+                    .default_value("30")
+                    .value_parser(value_parser!(u64).range(1..=86_400)),
+            ),
+    )
+}
+
+/// A command that compiles documents.
+fn compiling(name: &'static str, about: &'static str) -> Command {
+    let documents = Arg::new("documents")
+        .value_name("DOCUMENT")
+        .required(true)
+        .num_args(1..)
+        .value_parser(value_parser!(PathBuf))
+        .help("OpenAPI documents, JSON or YAML");
+    with_options(Command::new(name).about(about).arg(documents))
+}
+
+/// Adds what all commands that compile documents take.
+fn with_options(command: Command) -> Command {
+    let several = |name, value, help| option(name, value, help).action(ArgAction::Append);
+    command
+        .next_help_heading("Which operations")
+        .arg(several("tag", "TAG", "Only operations with this tag"))
+        .arg(several("operation", "ID", "Only this operation, by its id or its tool; `*` stands for any characters"))
+        .arg(several("path", "PATTERN", "Only operations such as 'GET /pets/**'; the method may be left out"))
+        .arg(several("exclude", "SELECTOR", "Not these operations: `tag:TAG`, `ID`, or 'METHOD /path'"))
+        .arg(flag("no-deprecated", "No deprecated operations"))
+        .next_help_heading("Names and credentials")
+        .arg(option("namespace", "NAME", "Put `NAME__` before every tool name"))
+        .arg(several("rename", "OLD=NEW", "Name the tool of an operation (its id, 'METHOD /path', or tool)"))
+        .arg(several("auth", "SCHEME=VARIABLE", "The environment variable with the credential of a scheme"))
+        .next_help_heading(None)
+        .after_help(EXIT_CODES)
+}
+
+fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help(help)
+}
+
+fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    option(name, value, help).value_parser(value_parser!(PathBuf))
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
+}
+
+fn format() -> Arg {
+    option("format", "FORMAT", "For people or for machines").value_parser(["human", "json"]).default_value("human")
+}
+
+fn tools() -> Arg {
+    option("tool", "NAME", "Only this tool").action(ArgAction::Append)
+}
+
+fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
+    let text = |name: &str| matches.get_one::<String>(name).cloned();
+    let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default().cloned().collect::<Vec<_>>();
+    if name == "explain" {
+        return Ok(Task::Explain(Explain { code: text("code"), json: is_json(matches) }));
+    }
+    let selection = selection(name, matches)?;
+    Ok(match name {
+        "check" => Task::Check(selection),
+        "list" => Task::List(selection),
+        "schema" => {
+            Task::Schema(Schema { selection, dialect: text("dialect").unwrap_or_default(), tools: texts("tool") })
+        }
+        "docs" => Task::Docs(Docs { selection, tools: texts("tool"), summary: matches.get_flag("summary") }),
+        "gen" => Task::Generate(Generate {
+            selection,
+            out: matches.get_one::<PathBuf>("out").cloned().unwrap_or_default(),
+            crate_name: text("crate"),
+            runtime_path: matches.get_one::<PathBuf>("runtime-path").cloned(),
+            check: matches.get_flag("check"),
+        }),
+        _ => Task::Call(Call {
+            selection,
+            tool: text("tool").unwrap_or_default(),
+            arguments: text("arguments").unwrap_or_default(),
+            dry_run: matches.get_flag("dry-run"),
+            base_url: text("base-url"),
+            credentials: pairs(matches, "auth")?,
+            show_secrets: matches.get_flag("show-secrets"),
+            timeout: matches.get_one::<u64>("timeout").copied().unwrap_or(30),
+        }),
+    })
+}
+
+fn is_json(matches: &ArgMatches) -> bool {
+    matches.get_one::<String>("format").is_some_and(|format| format == "json")
+}
+
+fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
+    let documents = matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
+    let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
+    Ok(Selection {
+        documents,
+        options: options(matches)?,
+        json: has("format") && is_json(matches),
+        quiet: name == "check" && matches.get_flag("quiet"),
+    })
+}
+
+fn options(matches: &ArgMatches) -> Result<Options, String> {
+    let mut options = Options::default();
+    options.namespace = matches.get_one::<String>("namespace").cloned();
+    Ok(options)
+}
+
+/// Options of the form `LEFT=RIGHT`.
+fn pairs(matches: &ArgMatches, name: &str) -> Result<Vec<(String, String)>, String> {
+    let values = matches.get_many::<String>(name).unwrap_or_default();
+    values
+        .map(|value| match value.split_once('=') {
+            Some((left, right)) if !left.is_empty() && !right.is_empty() => Ok((left.to_owned(), right.to_owned())),
+            _ => Err(format!("`--{name} {value}` is not of the form LEFT=RIGHT")),
+        })
+        .collect()
+}

@@ -1,0 +1,75 @@
+//! `check`: what is wrong with documents.
+
+use std::io;
+
+use serde_json::{Value, json};
+use toolgen::{Severity, problem};
+
+use super::Outcome;
+use super::args::Selection;
+use super::compile::{Compiled, compile};
+use super::output::Output;
+
+/// Problems found means that an operation or a document was left out.
+pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outcome> {
+    let mut outcome = Outcome::Fine;
+    if selection.json {
+        output.write("{\"documents\":[")?;
+    }
+    for (index, path) in selection.documents.iter().enumerate() {
+        let compiled = compile(path, selection, output);
+        if compiled.program.is_none() || compiled.problems.has_errors() {
+            outcome = Outcome::Problems;
+        }
+        if selection.json {
+            output.write(if index == 0 { "\n" } else { ",\n" })?;
+            output.json(&report(&compiled))?;
+        } else {
+            show(&compiled, selection.quiet, output)?;
+        }
+    }
+    if selection.json {
+        output.line("\n]}")?;
+    }
+    Ok(outcome)
+}
+
+fn report(compiled: &Compiled) -> Value {
+    let program = compiled.program.as_ref();
+    let problems: Vec<Value> =
+        compiled.problems.placed().into_iter().map(|(position, found)| problem::json(position, found)).collect();
+    json!({
+        "path": compiled.path.display().to_string(),
+        "kind": program.map(|program| program.kind),
+        "version": program.map(|program| program.version.as_str()),
+        "operations": program.map_or(0, |program| program.operations),
+        "tools": compiled.tools().len(),
+        "problems": problems,
+    })
+}
+
+fn show(compiled: &Compiled, quiet: bool, output: &mut Output) -> io::Result<()> {
+    let least = if quiet { Severity::Error } else { Severity::Note };
+    output.problem_results(&compiled.problems, least)?;
+    let path = compiled.path.display();
+    let Some(program) = &compiled.program else {
+        return output.line(&format!("{path}: cannot be compiled"));
+    };
+    let counts: Vec<String> = [Severity::Error, Severity::Warning, Severity::Note]
+        .into_iter()
+        .map(|severity| plural(compiled.problems.count(severity), severity.as_str()))
+        .collect();
+    output.line(&format!(
+        "{path}: {} {}, {}, {} ({})",
+        program.kind,
+        program.version,
+        plural(program.operations, "operation"),
+        plural(program.tools.len(), "tool"),
+        counts.join(", ")
+    ))
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}

@@ -1,0 +1,34 @@
+//! `docs`: the documentation of tools for a prompt.
+
+use std::io;
+
+use toolgen_runtime::docs;
+
+use super::Outcome;
+use super::args::Docs;
+use super::compile::{choose, compile_all};
+use super::output::Output;
+
+/// The list of tools, then each of them in full.
+pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
+    let (compiled, complete) = compile_all(&task.selection, output);
+    let tools = match choose(&compiled, &task.tools) {
+        Ok(tools) => tools,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Problems);
+        }
+    };
+    if task.summary || task.tools.is_empty() {
+        output.line(docs::summary(tools.iter().map(|tool| &tool.tool.spec)).trim_end())?;
+    }
+    if !task.summary {
+        for (index, tool) in tools.iter().enumerate() {
+            if index > 0 || task.tools.is_empty() {
+                output.line("")?;
+            }
+            output.line(docs::detail(&tool.tool.spec).trim_end())?;
+        }
+    }
+    Ok(if complete { Outcome::Fine } else { Outcome::Problems })
+}

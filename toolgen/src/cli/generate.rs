@@ -1,0 +1,93 @@
+//! `gen`: tools as Rust.
+
+use std::ffi::OsStr;
+use std::io;
+
+use toolgen::emit::{self, ModuleStyle, RuntimeDependency};
+use toolgen::write::Files;
+
+use super::Outcome;
+use super::args::Generate;
+use super::compile::{Compiled, compile_all};
+use super::output::Output;
+
+/// Writes a module a document, or one crate of them all.
+pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
+    let (compiled, complete) = compile_all(&task.selection, output);
+    if compiled.iter().all(|compiled| compiled.program.is_none()) {
+        return Ok(Outcome::Problems);
+    }
+    let files = match files(task, &compiled, output) {
+        Ok(files) => files,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Usage);
+        }
+    };
+    let done = if task.check { compare(task, &files, output)? } else { write(task, &files, &compiled, output)? };
+    Ok(if complete { done } else { Outcome::Problems })
+}
+
+fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<Files, String> {
+    let mut modules = Vec::new();
+    let mut taken = Vec::new();
+    let types = task.selection.options.types;
+    for compiled in compiled {
+        let Some(program) = &compiled.program else { continue };
+        let file_name = compiled.path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();
+        output.progress(&format!("writing {file_name}"));
+        let style = ModuleStyle { types, ..ModuleStyle::new(file_name.as_ref()) };
+        modules.push((emit::module_name(&file_name, &mut taken), emit::module(program, &style)));
+    }
+    if let Some(name) = &task.crate_name {
+        check_crate_name(name)?;
+        return Ok(emit::package(name, &modules, types, &runtime(task)?));
+    }
+    let mut files = Files::default();
+    for (name, text) in modules {
+        files.insert(&format!("{name}.rs"), text);
+    }
+    Ok(files)
+}
+
+/// Cargo's rule for names, so that what is written builds.
+fn check_crate_name(name: &str) -> Result<(), String> {
+    let first = name.chars().next();
+    let good = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if good { Ok(()) } else { Err(format!("`{name}` is not a name for a crate: use letters, digits, `_` and `-`")) }
+}
+
+fn runtime(task: &Generate) -> Result<RuntimeDependency, String> {
+    let Some(path) = &task.runtime_path else { return Ok(RuntimeDependency::Version) };
+    // The crate may be moved apart from this folder, and is never in it.
+    let absolute = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    if !absolute.join("Cargo.toml").is_file() {
+        return Err(format!("`--runtime-path {}` is not the folder of a crate", path.display()));
+    }
+    Ok(RuntimeDependency::Path(absolute.display().to_string()))
+}
+
+fn write(task: &Generate, files: &Files, compiled: &[Compiled], output: &mut Output) -> io::Result<Outcome> {
+    match files.write(&task.out) {
+        Ok(written) => {
+            let tools: usize = compiled.iter().map(|compiled| compiled.tools().len()).sum();
+            let unchanged = files.iter().count() - written.len();
+            let out = task.out.display();
+            output.line(&format!("{out}: {tools} tools; {} files written, {unchanged} unchanged", written.len()))?;
+            Ok(Outcome::Fine)
+        }
+        Err(error) => {
+            output.complain(&error.to_string());
+            Ok(Outcome::Problems)
+        }
+    }
+}
+
+fn compare(task: &Generate, files: &Files, output: &mut Output) -> io::Result<Outcome> {
+    let differing = files.differing(&task.out);
+    for path in &differing {
+        output.line(&format!("{} is missing or differs", path.display()))?;
+    }
+    Ok(if differing.is_empty() { Outcome::Fine } else { Outcome::Problems })
+}

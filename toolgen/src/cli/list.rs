@@ -1,0 +1,59 @@
+//! `list`: the tools of documents.
+
+use std::io;
+
+use serde_json::{Value, json};
+use toolgen::Tool;
+use toolgen_runtime::dialect;
+use toolgen_runtime::shape::render;
+
+use super::Outcome;
+use super::args::Selection;
+use super::compile::{Compiled, compile_all};
+use super::output::Output;
+
+/// Tools of all documents in one list, in the order of the documents.
+pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outcome> {
+    let (compiled, complete) = compile_all(selection, output);
+    if selection.json {
+        as_json(&compiled, output)?;
+    } else {
+        as_table(&compiled, output)?;
+    }
+    Ok(if complete { Outcome::Fine } else { Outcome::Problems })
+}
+
+fn as_json(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
+    output.write("{\"tools\":[")?;
+    for (index, tool) in compiled.iter().flat_map(Compiled::tools).enumerate() {
+        output.write(if index == 0 { "\n" } else { ",\n" })?;
+        output.json(&describe(tool))?;
+    }
+    output.line("\n]}")
+}
+
+fn describe(tool: &Tool) -> Value {
+    let spec = &tool.tool.spec;
+    // Plain JSON Schema refuses nothing.
+    let schema = render::render_input(spec.input.shape(), &spec.defs, &dialect::JSON_SCHEMA);
+    let origin = &tool.origin;
+    let id = (!origin.operation_id.is_empty()).then_some(origin.operation_id.as_str());
+    json!({
+        "name": spec.name.as_str(),
+        "description": spec.description.as_str(),
+        "input_schema": schema.map_or(Value::Null, |rendered| rendered.schema),
+        "operation": { "id": id, "method": origin.method, "path": origin.path },
+    })
+}
+
+fn as_table(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
+    let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
+    let width = |length: fn(&Tool) -> usize| tools.iter().map(|tool| length(tool)).max().unwrap_or(0);
+    let name_width = width(|tool| tool.tool.spec.name.as_str().len());
+    let method_width = width(|tool| tool.origin.method.len());
+    for tool in &tools {
+        let (name, origin) = (tool.tool.spec.name.as_str(), &tool.origin);
+        output.line(&format!("{name:name_width$}  {:method_width$} {}", origin.method, origin.path))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! Where a command writes to.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use serde_json::Value;
+use toolgen::problem::{self, Problems};
+use toolgen::{Position, Problem, Severity};
+
+/// Results on the standard output, remarks and progress on the standard error.
+pub(super) struct Output {
+    results: BufWriter<StdoutLock<'static>>,
+    /// Remarks go to a terminal: they may be colored, and progress is of interest.
+    terminal: bool,
+    color: bool,
+    /// A line of progress stands on the terminal.
+    pending: bool,
+}
+
+impl Output {
+    pub(super) fn new() -> Self {
+        let terminal = io::stderr().is_terminal();
+        // https://no-color.org
+        let color = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Output { results: BufWriter::new(io::stdout().lock()), terminal, color, pending: false }
+    }
+
+    /// Writes a part of the result.
+    pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
+        self.clear();
+        self.results.write_all(text.as_bytes())
+    }
+
+    /// Writes a line of the result.
+    pub(super) fn line(&mut self, text: &str) -> io::Result<()> {
+        self.write(text)?;
+        self.results.write_all(b"\n")
+    }
+
+    /// Writes a value as JSON, without a line break.
+    pub(super) fn json(&mut self, value: &Value) -> io::Result<()> {
+        self.clear();
+        serde_json::to_writer(&mut self.results, value).map_err(io::Error::from)
+    }
+
+    /// Writes what is still held back.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        self.clear();
+        self.results.flush()
+    }
+
+    /// Says on a terminal what takes its time now.
+    pub(super) fn progress(&mut self, what: &str) {
+        if self.terminal {
+            self.clear();
+            let _ = write!(io::stderr(), "{what} …");
+            self.pending = true;
+        }
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.pending) {
+            let _ = write!(io::stderr(), "\r\u{1b}[K");
+        }
+    }
+
+    /// Says that something cannot be done.
+    pub(super) fn complain(&mut self, message: &str) {
+        self.remark(Severity::Error, message);
+    }
+
+    /// Says something worth knowing.
+    pub(super) fn note(&mut self, message: &str) {
+        self.remark(Severity::Note, message);
+    }
+
+    fn remark(&mut self, severity: Severity, message: &str) {
+        self.clear();
+        let head = match (severity, self.color) {
+            (Severity::Error, true) => "\u{1b}[1;31merror\u{1b}[0m",
+            (_, true) => "\u{1b}[1;32mnote\u{1b}[0m",
+            (_, false) => severity.as_str(),
+        };
+        let _ = writeln!(io::stderr(), "{head}: {message}");
+    }
+
+    /// Shows problems to a person, those at least as bad as `least`.
+    pub(super) fn problems(&mut self, problems: &Problems, least: Severity) {
+        self.clear();
+        let mut stderr = io::stderr().lock();
+        for (position, problem) in shown(problems, least) {
+            let _ = writeln!(stderr, "{}", problem::human(position, problem, self.color));
+        }
+    }
+
+    /// Shows problems to a person as a result.
+    pub(super) fn problem_results(&mut self, problems: &Problems, least: Severity) -> io::Result<()> {
+        self.clear();
+        let color = self.color && io::stdout().is_terminal();
+        for (position, problem) in shown(problems, least) {
+            writeln!(self.results, "{}", problem::human(position, problem, color))?;
+        }
+        Ok(())
+    }
+}
+
+fn shown(problems: &Problems, least: Severity) -> impl Iterator<Item = (Position, &Problem)> {
+    problems.placed().into_iter().filter(move |(_, problem)| problem.severity() >= least)
+}

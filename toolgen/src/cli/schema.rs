@@ -1,0 +1,65 @@
+//! `schema`: the arguments of tools as an LLM provider takes them.
+
+use std::io;
+
+use serde_json::{Value, json};
+use toolgen::Tool;
+use toolgen_runtime::dialect::{self, Dialect};
+use toolgen_runtime::shape::render;
+
+use super::Outcome;
+use super::args::Schema;
+use super::compile::{choose, compile_all};
+use super::output::Output;
+
+/// Every tool with its schema and what the dialect cannot say. Problems found means that the dialect refuses a tool.
+pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
+    let Some(dialect) = dialect::find(&task.dialect) else {
+        let known: Vec<&str> = dialect::ALL.iter().map(|dialect| dialect.name).collect();
+        output.complain(&format!("there is no dialect `{}`; there are {}", task.dialect, known.join(", ")));
+        return Ok(Outcome::Usage);
+    };
+    let (compiled, complete) = compile_all(&task.selection, output);
+    let tools = match choose(&compiled, &task.tools) {
+        Ok(tools) => tools,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Problems);
+        }
+    };
+    let mut outcome = if complete { Outcome::Fine } else { Outcome::Problems };
+    output.write(&format!("{{\"dialect\":\"{}\",\"tools\":[", dialect.name))?;
+    for (index, tool) in tools.into_iter().enumerate() {
+        let (value, accepted) = describe(tool, dialect);
+        output.write(if index == 0 { "\n" } else { ",\n" })?;
+        output.json(&value)?;
+        if !accepted {
+            outcome = Outcome::Problems;
+        }
+    }
+    output.line("\n]}")?;
+    Ok(outcome)
+}
+
+fn describe(tool: &Tool, dialect: &Dialect) -> (Value, bool) {
+    let spec = &tool.tool.spec;
+    let (name, description) = (spec.name.as_str(), spec.description.as_str());
+    match render::render_input(spec.input.shape(), &spec.defs, dialect) {
+        Ok(rendered) => {
+            let losses: Vec<Value> = rendered
+                .losses
+                .iter()
+                .map(|loss| json!({"pointer": loss.pointer, "keyword": loss.keyword, "in_prose": loss.in_prose}))
+                .collect();
+            let schema = rendered.schema;
+            (json!({"name": name, "description": description, "schema": schema, "losses": losses}), true)
+        }
+        Err(refusals) => {
+            let refusals: Vec<Value> = refusals
+                .iter()
+                .map(|refusal| json!({"pointer": refusal.pointer, "reason": refusal.reason}))
+                .collect();
+            (json!({"name": name, "description": description, "schema": null, "refusals": refusals}), false)
+        }
+    }
+}
