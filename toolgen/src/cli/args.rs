@@ -60,6 +60,7 @@ pub(super) struct Generate {
     pub(super) out: PathBuf,
     pub(super) crate_name: Option<String>,
     pub(super) runtime_path: Option<PathBuf>,
+    pub(super) types: bool,
     pub(super) check: bool,
 }
 
@@ -107,8 +108,9 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     }
     let mut command = command();
     let matches = command.try_get_matches_from_mut(words)?;
-    let (name, matches) = matches.subcommand().unwrap_or_default();
-    let matches = matches.ok_or_else(|| command.error(ErrorKind::MissingSubcommand, "name a command"))?;
+    let Some((name, matches)) = matches.subcommand() else {
+        return Err(command.error(ErrorKind::MissingSubcommand, "name a command"));
+    };
     let task = task(name, matches).map_err(|message| command.error(ErrorKind::ValueValidation, message))?;
     Ok(Invocation { task })
 }
@@ -165,7 +167,12 @@ fn call() -> Command {
     with_options(
         Command::new("call")
             .about("Call a tool of a document")
-            .arg(Arg::new("documents").value_name("DOCUMENT").required(true).value_parser(value_parser!(PathBuf)))
+            .arg(
+                Arg::new("documents")
+                    .value_name("DOCUMENT")
+                    .required(true)
+                    .value_parser(value_parser!(PathBuf)),
+            )
             .arg(Arg::new("tool").value_name("TOOL").required(true))
             .arg(
                 Arg::new("arguments")
@@ -202,7 +209,11 @@ fn with_options(command: Command) -> Command {
     command
         .next_help_heading("Which operations")
         .arg(several("tag", "TAG", "Only operations with this tag"))
-        .arg(several("operation", "ID", "Only this operation, by its id or its tool; `*` stands for any characters"))
+        .arg(several(
+            "operation",
+            "ID",
+            "Only this operation, by its id or its tool; `*` stands for any characters",
+        ))
         .arg(several("path", "PATTERN", "Only operations such as 'GET /pets/**'; the method may be left out"))
         .arg(several("exclude", "SELECTOR", "Not these operations: `tag:TAG`, `ID`, or 'METHOD /path'"))
         .arg(flag("no-deprecated", "No deprecated operations"))
@@ -227,7 +238,9 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
 }
 
 fn format() -> Arg {
-    option("format", "FORMAT", "For people or for machines").value_parser(["human", "json"]).default_value("human")
+    option("format", "FORMAT", "For people or for machines")
+        .value_parser(["human", "json"])
+        .default_value("human")
 }
 
 fn tools() -> Arg {
@@ -236,7 +249,8 @@ fn tools() -> Arg {
 
 fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
-    let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default().cloned().collect::<Vec<_>>();
+    let texts =
+        |name: &str| matches.get_many::<String>(name).unwrap_or_default().cloned().collect::<Vec<_>>();
     if name == "explain" {
         return Ok(Task::Explain(Explain { code: text("code"), json: is_json(matches) }));
     }
@@ -244,15 +258,18 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     Ok(match name {
         "check" => Task::Check(selection),
         "list" => Task::List(selection),
-        "schema" => {
-            Task::Schema(Schema { selection, dialect: text("dialect").unwrap_or_default(), tools: texts("tool") })
-        }
+        "schema" => Task::Schema(Schema {
+            selection,
+            dialect: text("dialect").unwrap_or_default(),
+            tools: texts("tool"),
+        }),
         "docs" => Task::Docs(Docs { selection, tools: texts("tool"), summary: matches.get_flag("summary") }),
         "gen" => Task::Generate(Generate {
             selection,
             out: matches.get_one::<PathBuf>("out").cloned().unwrap_or_default(),
             crate_name: text("crate"),
             runtime_path: matches.get_one::<PathBuf>("runtime-path").cloned(),
+            types: !matches.get_flag("no-types"),
             check: matches.get_flag("check"),
         }),
         _ => Task::Call(Call {
@@ -294,7 +311,9 @@ fn pairs(matches: &ArgMatches, name: &str) -> Result<Vec<(String, String)>, Stri
     let values = matches.get_many::<String>(name).unwrap_or_default();
     values
         .map(|value| match value.split_once('=') {
-            Some((left, right)) if !left.is_empty() && !right.is_empty() => Ok((left.to_owned(), right.to_owned())),
+            Some((left, right)) if !left.is_empty() && !right.is_empty() => {
+                Ok((left.to_owned(), right.to_owned()))
+            }
             _ => Err(format!("`--{name} {value}` is not of the form LEFT=RIGHT")),
         })
         .collect()

@@ -36,8 +36,12 @@ pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outc
 
 fn report(compiled: &Compiled) -> Value {
     let program = compiled.program.as_ref();
-    let problems: Vec<Value> =
-        compiled.problems.placed().into_iter().map(|(position, found)| problem::json(position, found)).collect();
+    let problems: Vec<Value> = compiled
+        .problems
+        .placed()
+        .into_iter()
+        .map(|(position, found)| problem::json(position, found))
+        .collect();
     json!({
         "path": compiled.path.display().to_string(),
         "kind": program.map(|program| program.kind),

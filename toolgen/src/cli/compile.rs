@@ -70,7 +70,8 @@ pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<V
 /// What to say about a tool that does not exist.
 fn unknown<'a>(name: &str, tools: impl Iterator<Item = &'a Tool>) -> String {
     let names = tools.map(|tool| tool.tool.spec.name.as_str());
-    let nearest = names.map(|known| (strsim::jaro_winkler(name, known), known)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let nearest =
+        names.map(|known| (strsim::jaro_winkler(name, known), known)).max_by(|a, b| a.0.total_cmp(&b.0));
     match nearest {
         Some((likeness, known)) if likeness > 0.8 => {
             format!("there is no tool `{name}`; did you mean `{known}`?")

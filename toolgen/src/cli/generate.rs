@@ -24,14 +24,15 @@ pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
             return Ok(Outcome::Usage);
         }
     };
-    let done = if task.check { compare(task, &files, output)? } else { write(task, &files, &compiled, output)? };
+    let done =
+        if task.check { compare(task, &files, output)? } else { write(task, &files, &compiled, output)? };
     Ok(if complete { done } else { Outcome::Problems })
 }
 
 fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<Files, String> {
     let mut modules = Vec::new();
     let mut taken = Vec::new();
-    let types = task.selection.options.types;
+    let types = task.types;
     for compiled in compiled {
         let Some(program) = &compiled.program else { continue };
         let file_name = compiled.path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();
@@ -55,7 +56,11 @@ fn check_crate_name(name: &str) -> Result<(), String> {
     let first = name.chars().next();
     let good = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if good { Ok(()) } else { Err(format!("`{name}` is not a name for a crate: use letters, digits, `_` and `-`")) }
+    if good {
+        Ok(())
+    } else {
+        Err(format!("`{name}` is not a name for a crate: use letters, digits, `_` and `-`"))
+    }
 }
 
 fn runtime(task: &Generate) -> Result<RuntimeDependency, String> {
@@ -74,7 +79,10 @@ fn write(task: &Generate, files: &Files, compiled: &[Compiled], output: &mut Out
             let tools: usize = compiled.iter().map(|compiled| compiled.tools().len()).sum();
             let unchanged = files.iter().count() - written.len();
             let out = task.out.display();
-            output.line(&format!("{out}: {tools} tools; {} files written, {unchanged} unchanged", written.len()))?;
+            output.line(&format!(
+                "{out}: {tools} tools; {} files written, {unchanged} unchanged",
+                written.len()
+            ))?;
             Ok(Outcome::Fine)
         }
         Err(error) => {

@@ -87,6 +87,7 @@ pub struct Page {
 }
 
 /// All pages, in the order of the codes' numbers.
+#[expect(unused_qualifications, reason = "the globs above import one of the lists, under the same name")]
 pub fn pages() -> impl Iterator<Item = &'static Page> {
     [source::PAGES, openapi::PAGES].into_iter().flatten()
 }

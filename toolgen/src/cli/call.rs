@@ -1,0 +1,103 @@
+//! `call`: a tool, without generating code.
+
+mod request;
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use toolgen::Tool;
+use toolgen_runtime::http::{Body, EnvCredentials, HttpRequest};
+use toolgen_runtime::{Call as Kind, dialect, tool};
+
+use super::Outcome;
+use super::args::Call;
+use super::compile::{choose, compile_all};
+use super::output::Output;
+
+/// Calls the tool, or prints the request it would send. Problems found means that the arguments are wrong or the
+/// call failed; what is said then is what a model would read.
+pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
+    let arguments = match read_arguments(&task.arguments) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Usage);
+        }
+    };
+    let (compiled, _) = compile_all(&task.selection, output);
+    if compiled.iter().all(|compiled| compiled.program.is_none()) {
+        return Ok(Outcome::Problems);
+    }
+    let chosen = match choose(&compiled, std::slice::from_ref(&task.tool)) {
+        Ok(chosen) => chosen,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Problems);
+        }
+    };
+    let Some(&tool) = chosen.first() else { return Ok(Outcome::Problems) };
+    // A text is taken as the arguments of providers that send them as text, so a mistake in it is the model's.
+    match tool::arguments(&tool.tool.spec, Value::String(arguments), &dialect::JSON_SCHEMA) {
+        Ok(arguments) => dry_run(task, tool, &arguments, output),
+        Err(error) => {
+            output.complain(&error.to_string());
+            Ok(Outcome::Problems)
+        }
+    }
+}
+
+/// The arguments as they were given, from a file, or from the standard input.
+fn read_arguments(given: &str) -> Result<String, String> {
+    if given == "-" {
+        let mut text = String::new();
+        let read = io::stdin().read_to_string(&mut text);
+        return read.map(|_| text).map_err(|error| format!("the standard input cannot be read: {error}"));
+    }
+    match given.strip_prefix('@') {
+        Some(path) => std::fs::read_to_string(Path::new(path)).map_err(|error| format!("{path}: {error}")),
+        None => Ok(given.to_owned()),
+    }
+}
+
+fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> io::Result<Outcome> {
+    let Kind::Http(plan) = &tool.tool.call else {
+        output.complain("this tool is no HTTP request, so there is none to show");
+        return Ok(Outcome::Problems);
+    };
+    let mut request = match request::build(task, plan, arguments, output) {
+        Ok(request) => request,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Problems);
+        }
+    };
+    request::authorize(task, plan, &mut request, output);
+    output.json(&describe(&request, task.show_secrets))?;
+    output.line("")?;
+    Ok(Outcome::Fine)
+}
+
+/// `{"method", "url", "headers": [[name, value]], "body": {"kind", "value"}}`.
+fn describe(request: &HttpRequest, show_secrets: bool) -> Value {
+    let (url, headers) = if show_secrets {
+        (request.url.clone(), request.headers.clone())
+    } else {
+        (request.redacted_url(), request.redacted_headers())
+    };
+    let body = match &request.body {
+        Body::None => json!({"kind": "none", "value": null}),
+        Body::Text(text) => json!({"kind": "text", "value": text}),
+        Body::Bytes(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => json!({"kind": "text", "value": text}),
+            Err(_) => json!({"kind": "base64", "value": request::base64(bytes)}),
+        },
+    };
+    json!({ "method": request.method, "url": url, "headers": headers, "body": body })
+}
+
+/// The credentials the user named.
+fn credentials(task: &Call) -> EnvCredentials {
+    let named = task.credentials.iter();
+    named.fold(EnvCredentials::new(), |all, (scheme, variable)| all.variable(scheme, variable))
+}

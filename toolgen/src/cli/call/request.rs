@@ -1,0 +1,60 @@
+//! The request of a dry run.
+
+use base64::Engine as _;
+use serde_json::Value;
+use toolgen_runtime::http::{self, BuildOptions, FilesRoot, HttpRequest, RequestProblem, RequestProblemKind};
+use toolgen_runtime::plan::RequestPlan;
+
+use super::super::args::Call;
+use super::super::output::Output;
+
+/// Where requests go in a dry run if neither the document nor the user says.
+const NOWHERE: &str = "http://localhost";
+
+/// The request. An error is what a model would read.
+pub(super) fn build(
+    task: &Call,
+    plan: &RequestPlan,
+    arguments: &Value,
+    output: &mut Output,
+) -> Result<HttpRequest, String> {
+    let files = FilesRoot::new(".");
+    let options =
+        BuildOptions { base_url: task.base_url.as_deref(), files: &files, ..BuildOptions::default() };
+    let no_url = |problems: &[RequestProblem]| problems.iter().all(|p| p.kind == RequestProblemKind::BaseUrl);
+    let mut built = http::build(plan, arguments, &options);
+    // A relative server is relative to where the document came from, which a file does not say.
+    for (base_url, document_url) in [(None, Some(NOWHERE)), (Some(NOWHERE), None)] {
+        if options.base_url.is_none() && built.as_ref().is_err_and(|problems| no_url(problems)) {
+            built = http::build(plan, arguments, &BuildOptions { base_url, document_url, ..options });
+            if built.is_ok() {
+                let message =
+                    format!("the document names no absolute server; {NOWHERE} stands for it (`--base-url`)");
+                output.note(&message);
+            }
+        }
+    }
+    built.map_err(|problems| {
+        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        messages.join("\n")
+    })
+}
+
+/// Adds the credentials there are, and says which are not.
+pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpRequest, output: &mut Output) {
+    let Err(missing) = http::authorize(request, plan, &super::credentials(task)) else { return };
+    let alternatives = missing.iter().map(|alternative| {
+        let schemes = alternative.iter().map(|credential| match credential.env.as_str() {
+            "" => format!("`{}`", credential.scheme),
+            env => format!("`{}` ({env})", credential.scheme),
+        });
+        schemes.collect::<Vec<_>>().join(" with ")
+    });
+    let alternatives: Vec<String> = alternatives.collect();
+    let message = "there is no credential for";
+    output.note(&format!("{message} {}; name one with `--auth SCHEME=VARIABLE`", alternatives.join(", or ")));
+}
+
+pub(super) fn base64(bytes: &[u8]) -> String {
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
