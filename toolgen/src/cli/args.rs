@@ -60,7 +60,6 @@ pub(super) struct Generate {
     pub(super) out: PathBuf,
     pub(super) crate_name: Option<String>,
     pub(super) runtime_path: Option<PathBuf>,
-    pub(super) types: bool,
     pub(super) check: bool,
 }
 
@@ -72,7 +71,6 @@ pub(super) struct Call {
     pub(super) arguments: String,
     pub(super) dry_run: bool,
     pub(super) base_url: Option<String>,
-    pub(super) credentials: Vec<(String, String)>,
     pub(super) show_secrets: bool,
     pub(super) timeout: u64,
 }
@@ -269,7 +267,6 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             out: matches.get_one::<PathBuf>("out").cloned().unwrap_or_default(),
             crate_name: text("crate"),
             runtime_path: matches.get_one::<PathBuf>("runtime-path").cloned(),
-            types: !matches.get_flag("no-types"),
             check: matches.get_flag("check"),
         }),
         _ => Task::Call(Call {
@@ -278,7 +275,6 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             arguments: text("arguments").unwrap_or_default(),
             dry_run: matches.get_flag("dry-run"),
             base_url: text("base-url"),
-            credentials: pairs(matches, "auth")?,
             show_secrets: matches.get_flag("show-secrets"),
             timeout: matches.get_one::<u64>("timeout").copied().unwrap_or(30),
         }),
@@ -291,18 +287,27 @@ fn is_json(matches: &ArgMatches) -> bool {
 
 fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
     let documents = matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
+    let mut options = options(matches)?;
+    options.types = name == "gen" && !matches.get_flag("no-types");
     let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
     Ok(Selection {
         documents,
-        options: options(matches)?,
+        options,
         json: has("format") && is_json(matches),
         quiet: name == "check" && matches.get_flag("quiet"),
     })
 }
 
 fn options(matches: &ArgMatches) -> Result<Options, String> {
-    let mut options = Options::default();
+    let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default().cloned();
+    let mut options = Options::default().deprecated(!matches.get_flag("no-deprecated"));
     options.namespace = matches.get_one::<String>("namespace").cloned();
+    let included =
+        texts("tag").map(|tag| format!("tag:{tag}")).chain(texts("operation")).chain(texts("path"));
+    options = included.fold(options, Options::include);
+    options = texts("exclude").fold(options, Options::exclude);
+    options.renames.extend(pairs(matches, "rename")?);
+    options.credentials.extend(pairs(matches, "auth")?);
     Ok(options)
 }
 

@@ -98,6 +98,6 @@ fn describe(request: &HttpRequest, show_secrets: bool) -> Value {
 
 /// The credentials the user named.
 fn credentials(task: &Call) -> EnvCredentials {
-    let named = task.credentials.iter();
+    let named = task.selection.options.credentials.iter();
     named.fold(EnvCredentials::new(), |all, (scheme, variable)| all.variable(scheme, variable))
 }

@@ -32,7 +32,7 @@ pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
 fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<Files, String> {
     let mut modules = Vec::new();
     let mut taken = Vec::new();
-    let types = task.types;
+    let types = task.selection.options.types;
     for compiled in compiled {
         let Some(program) = &compiled.program else { continue };
         let file_name = compiled.path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();

@@ -1,0 +1,130 @@
+//! Runs the real command line, one folder of `cases/` a test.
+//!
+//! A case has `args` (one a line; the command runs in the folder), `exit` (the code) and `stdout`; and, where they
+//! matter, `stdin`, `env` (`NAME=VALUE` a line) and `stderr` (lines that must occur in it, in order). Write `stdout`
+//! anew with `UPDATE_CASES=1 cargo test -p toolgen --features cli --test cli`, and read the difference.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn cargo_toolgen(folder: &Path, args: &[&str], stdin: &str, env: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
+    command.args(args).current_dir(folder).envs(env.iter().copied()).env_remove("NO_COLOR");
+    let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = streams.spawn().unwrap();
+    // A command that does not read its input may be gone already.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn every_case_gives_what_it_should() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut folders: Vec<PathBuf> = fs::read_dir(cases).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    assert!(!folders.is_empty());
+    let failures: Vec<String> = folders.iter().filter_map(|folder| run(folder).err()).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn run(folder: &Path) -> Result<(), String> {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let (args, env) = (read("args"), read("env"));
+    let args: Vec<&str> = args.lines().collect();
+    let env: Vec<(&str, &str)> = env.lines().filter_map(|line| line.split_once('=')).collect();
+    let output = cargo_toolgen(folder, &args, &read("stdin"), &env);
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let fail = |what: &str| {
+        let name = folder.file_name().unwrap().to_string_lossy();
+        Err(format!("== {name}: {what}\n-- stdout\n{stdout}-- stderr\n{stderr}"))
+    };
+    if output.status.code() != read("exit").trim().parse().ok() {
+        return fail(&format!("exit {:?}, not {}", output.status.code(), read("exit").trim()));
+    }
+    if std::env::var_os("UPDATE_CASES").is_some() {
+        fs::write(folder.join("stdout"), stdout.as_bytes()).unwrap();
+    } else if stdout != read("stdout") {
+        return fail(&format!("another stdout than\n{}", read("stdout")));
+    }
+    let mut rest = &*stderr;
+    for line in read("stderr").lines() {
+        match rest.find(line) {
+            Some(at) => rest = &rest[at + line.len()..],
+            None => return fail(&format!("no `{line}` in stderr")),
+        }
+    }
+    Ok(())
+}
+
+/// The codes of the problems that `check` finds in a document, and its exit code.
+fn codes_of(name: &str, document: &[u8]) -> (Vec<String>, Option<i32>) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    fs::write(folder.join(name), document).unwrap();
+    let output = cargo_toolgen(folder, &["check", "--format", "json", name], "", &[]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let problems = report["documents"][0]["problems"].as_array().unwrap();
+    let codes = problems.iter().map(|problem| {
+        assert!(problem["line"].as_u64().unwrap() > 0 && problem["column"].as_u64().unwrap() > 0);
+        assert_eq!(problem["file"], name);
+        problem["code"].as_str().unwrap().to_owned()
+    });
+    (codes.collect(), output.status.code())
+}
+
+#[test]
+fn documents_made_to_exhaust_a_reader_are_refused() {
+    let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..30 {
+        bomb.push_str(&format!("a{level}: &a{level} [{}]\n", format!("*a{}, ", level - 1).repeat(10)));
+    }
+    let nested_yaml: String = (0..10_000).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+    let nested_json = format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000));
+    for (name, document, code) in [
+        ("bomb.yaml", bomb, "E0109"),
+        ("nested.yaml", nested_yaml, "E0107"),
+        ("nested.json", nested_json, "E0107"),
+        ("lists.json", "[".repeat(10_000_000), "E0107"),
+    ] {
+        let begin = std::time::Instant::now();
+        assert_eq!(codes_of(name, document.as_bytes()), (vec![code.to_owned()], Some(1)), "{name}");
+        assert!(begin.elapsed().as_secs() < 20, "{name}");
+    }
+}
+
+#[test]
+fn files_that_are_no_documents_are_refused() {
+    for (name, bytes, code) in [
+        ("empty.yaml", &b""[..], "E0103"),
+        ("binary.json", b"\x7fELF\x02\x01\x01\0\0\0", "E0102"),
+        ("utf16.json", b"\xff\xfe{\0}\0", "E0102"),
+    ] {
+        assert_eq!(codes_of(name, bytes), (vec![code.to_owned()], Some(1)), "{name}");
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for name in [".", "there-is-no-such-file.yaml"] {
+        let output = cargo_toolgen(folder, &["check", name, "--format", "json"], "", &[]);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["documents"][0]["problems"][0]["code"], "E0101");
+        assert_eq!(output.status.code(), Some(1));
+    }
+}
+
+#[test]
+fn without_arguments_there_is_help_and_code_2() {
+    let output = cargo_toolgen(Path::new("."), &[], "", &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let help = String::from_utf8(output.stderr).unwrap();
+    for word in ["check", "list", "schema", "docs", "gen", "call", "explain", "Examples:", "Exit codes:"] {
+        assert!(help.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn it_is_a_subcommand_of_cargo_too() {
+    let direct = cargo_toolgen(Path::new("."), &["explain"], "", &[]);
+    let by_cargo = cargo_toolgen(Path::new("."), &["toolgen", "explain"], "", &[]);
+    assert_eq!(direct.status.code(), Some(0));
+    assert_eq!(direct.stdout, by_cargo.stdout);
+}
