@@ -1,14 +1,26 @@
 //! [`Shape`] to JSON Schema, for each dialect.
+//!
+//! What a dialect cannot say moves into descriptions, so that a model still reads it, and is recorded as a [`Loss`].
+//! Decoding checks the shape itself: whatever a rendering lost, a call with wrong arguments is still refused.
 
 pub(super) mod canonical;
+mod limits;
+mod merge;
+mod node;
+mod objects;
+pub(super) mod prose;
+mod root;
+mod unions;
 
-use serde_json::Value;
+use std::collections::BTreeSet;
 
-pub use canonical::canonical;
+use serde_json::{Map, Value};
 
-use super::{Def, Shape};
+use super::{Access, Def, Field, Kind, Shape, find_def, pointer};
 use crate::dialect::Dialect;
 use crate::frozen::List;
+
+pub use canonical::canonical;
 
 /// A schema as a provider takes it, and what it no longer says.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,21 +52,148 @@ pub struct Refusal {
 }
 
 /// The arguments' schema as a provider takes it: fields that are read-only are left out, named shapes that are
-/// reached stand under `$defs`.
+/// reached stand under `$defs`. The root is always an object.
 ///
 /// # Errors
 ///
 /// All reasons why the dialect cannot take it.
 pub fn render_input(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
-    let _ = (shape, defs, dialect);
-    Ok(Rendered { schema: Value::Null, losses: Vec::new() })
+    let mut renderer = Renderer::new(defs, dialect, Access::ReadOnly);
+    let schema = renderer.root(shape);
+    renderer.finish(schema)
 }
 
-/// The result's schema as a provider takes it: fields that are write-only are left out.
+/// The result's schema as a provider takes it: fields that are write-only are left out. The root may be any value.
 ///
 /// # Errors
 ///
 /// All reasons why the dialect cannot take it.
 pub fn render_output(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
-    render_input(shape, defs, dialect)
+    let mut renderer = Renderer::new(defs, dialect, Access::WriteOnly);
+    let schema = renderer.node(shape, false);
+    renderer.finish(schema)
 }
+
+type Object = Map<String, Value>;
+
+struct Renderer<'a> {
+    defs: &'a List<Def>,
+    dialect: &'a Dialect,
+    /// Fields of this access are left out.
+    hidden: Access,
+    path: String,
+    losses: Vec<Loss>,
+    refusals: Vec<Refusal>,
+    /// Named shapes that were referred to.
+    reached: BTreeSet<String>,
+    /// Named shapes that are being inlined.
+    inlining: Vec<String>,
+    /// How many more shapes may be inlined: references used twice at each level would double at each.
+    budget: usize,
+}
+
+/// Where references are not taken, no more shapes than this are inlined.
+const MAX_INLINED: usize = 2_000;
+
+impl<'a> Renderer<'a> {
+    fn new(defs: &'a List<Def>, dialect: &'a Dialect, hidden: Access) -> Renderer<'a> {
+        Renderer {
+            defs,
+            dialect,
+            hidden,
+            path: String::new(),
+            losses: Vec::new(),
+            refusals: Vec::new(),
+            reached: BTreeSet::new(),
+            inlining: Vec::new(),
+            budget: MAX_INLINED,
+        }
+    }
+
+    /// Adds the named shapes that were reached and checks the whole.
+    fn finish(mut self, schema: Value) -> Result<Rendered, Vec<Refusal>> {
+        let defs = self.named();
+        let mut schema = schema;
+        if let (Value::Object(schema), false) = (&mut schema, defs.is_empty()) {
+            schema.insert("$defs".into(), Value::Object(defs));
+        }
+        limits::check(&schema, &self.dialect.limits, self.dialect.title, &mut self.refusals);
+        if self.refusals.is_empty() {
+            return Ok(Rendered { schema, losses: self.losses });
+        }
+        self.refusals.dedup();
+        Err(self.refusals)
+    }
+
+    /// Renders named shapes until no new one is reached.
+    fn named(&mut self) -> Object {
+        let mut rendered: Vec<(String, Value)> = Vec::new();
+        while let Some(name) =
+            self.reached.iter().find(|name| !rendered.iter().any(|(known, _)| known == *name)).cloned()
+        {
+            self.path = String::from("/$defs");
+            pointer::push(&mut self.path, &name);
+            let schema = match find_def(self.defs, &name) {
+                Some(shape) => self.node(shape, false),
+                None => {
+                    self.lose("$ref", false);
+                    Value::Object(Object::new())
+                }
+            };
+            rendered.push((name, schema));
+        }
+        self.path = String::new();
+        rendered.sort_by(|(a, _), (b, _)| a.cmp(b));
+        rendered.into_iter().collect()
+    }
+
+    fn visible(&self, field: &Field) -> bool {
+        field.access != self.hidden
+    }
+
+    fn lose(&mut self, keyword: &'static str, in_prose: bool) {
+        self.losses.push(Loss { pointer: self.path.clone(), keyword, in_prose });
+    }
+
+    fn refuse(&mut self, reason: impl Into<String>) {
+        self.refusals.push(Refusal { pointer: self.path.clone(), reason: reason.into() });
+    }
+
+    fn at<T>(&mut self, tokens: &[&str], render: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        for token in tokens {
+            pointer::push(&mut self.path, token);
+        }
+        let result = render(self);
+        self.path.truncate(length);
+        result
+    }
+
+    /// Shapes in a list under a keyword.
+    fn list(&mut self, keyword: &str, shapes: &[Shape]) -> Vec<Value> {
+        let node = |(index, shape): (usize, &Shape)| {
+            self.at(&[keyword, &index.to_string()], |renderer| renderer.node(shape, false))
+        };
+        shapes.iter().enumerate().map(node).collect()
+    }
+
+    /// Whether `null` fits a shape.
+    fn takes_null(&self, shape: &Shape, depth: usize) -> bool {
+        if shape.nullable || depth > 16 {
+            return true;
+        }
+        match &shape.kind {
+            Kind::Any | Kind::Null | Kind::Raw(_) => true,
+            Kind::Enum(values) => values.contains(&super::Literal::Null),
+            Kind::Ref(name) => {
+                find_def(self.defs, name).is_none_or(|shape| self.takes_null(shape, depth + 1))
+            }
+            Kind::All(parts) => parts.iter().all(|part| self.takes_null(part, depth + 1)),
+            Kind::Union(rules) => rules.variants.iter().any(|variant| self.takes_null(variant, depth + 1)),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,454 @@
+//! One shape as a schema.
+
+use serde_json::Value;
+
+use super::canonical::{self, literal};
+use super::merge::Merger;
+use super::{Object, Renderer, prose};
+use crate::dialect::Nulls;
+use crate::shape::{
+    ArrayRules, Extra, Kind, Literal, Number, NumberRules, Shape, StringRules, TupleRules, find_def, pointer,
+};
+
+/// A schema that is being written.
+#[derive(Default)]
+pub(super) struct Node {
+    pub(super) map: Object,
+    /// What the schema cannot say.
+    pub(super) notes: Vec<String>,
+}
+
+impl Renderer<'_> {
+    /// A shape as a schema; `or_null` allows `null` beyond what the shape allows.
+    pub(super) fn node(&mut self, shape: &Shape, or_null: bool) -> Value {
+        if let Kind::Ref(name) = &shape.kind
+            && !self.dialect.takes("$ref")
+        {
+            return self.inline(name, shape, or_null);
+        }
+        if let Kind::All(parts) = &shape.kind
+            && !self.dialect.takes("allOf")
+        {
+            return self.merged(parts, shape, or_null);
+        }
+        let mut node = Node::default();
+        self.kind(shape, &mut node);
+        self.annotations(shape, &mut node);
+        self.close(node, shape, shape.nullable || or_null)
+    }
+
+    fn kind(&mut self, shape: &Shape, node: &mut Node) {
+        match &shape.kind {
+            Kind::Any => self.any(node),
+            Kind::Never => self.never(node),
+            Kind::Null => self.null(node),
+            Kind::Boolean => named(node, "boolean"),
+            Kind::Integer(rules) => {
+                named(node, "integer");
+                self.number(rules, node);
+            }
+            Kind::Number(rules) => {
+                named(node, "number");
+                self.number(rules, node);
+            }
+            Kind::String(rules) => {
+                named(node, "string");
+                self.string(rules, node);
+            }
+            Kind::Enum(values) => self.enumeration(values, node),
+            Kind::Array(rules) => self.array(rules, node),
+            Kind::Tuple(rules) => self.tuple(rules, node),
+            Kind::Object(rules) => self.object(rules, node, false),
+            Kind::Union(rules) => self.union(rules, node),
+            Kind::All(parts) => {
+                let parts = self.list("allOf", parts);
+                node.map.insert("allOf".into(), parts.into());
+            }
+            Kind::Ref(name) => {
+                self.reached.insert(name.to_string());
+                node.map.insert("$ref".into(), pointer::reference(name).into());
+            }
+            Kind::Raw(text) => self.raw(text, node),
+        }
+    }
+
+    /// The named shape itself, where references are not taken.
+    fn inline(&mut self, name: &str, outer: &Shape, or_null: bool) -> Value {
+        let cyclic = self.inlining.iter().any(|known| known == name);
+        let target = find_def(self.defs, name).filter(|_| !cyclic && self.budget > 0);
+        let Some(target) = target else {
+            self.lose("$ref", true);
+            let mut node = Node::default();
+            named(&mut node, "object");
+            node.notes.push(format!("the same form as the enclosing {name}"));
+            if !cyclic {
+                node.notes = vec![format!("a {name}")];
+            }
+            return self.close(node, outer, outer.nullable || or_null);
+        };
+        self.budget -= 1;
+        self.inlining.push(name.to_owned());
+        let shape = under(target, outer);
+        let value = self.node(&shape, or_null);
+        self.inlining.pop();
+        value
+    }
+
+    fn merged(&mut self, parts: &[Shape], outer: &Shape, or_null: bool) -> Value {
+        let mut merger = Merger { defs: self.defs, raw: Vec::new() };
+        let merged = merger.all(parts, 0);
+        let raw = merger.raw;
+        let Some(merged) = merged else {
+            self.lose("allOf", false);
+            self.refuse(format!(
+                "{} has no `allOf`, and these schemas cannot be merged into one; describe the value with one schema",
+                self.dialect.title
+            ));
+            return Value::Object(Object::new());
+        };
+        let mut shape = under(&merged, outer);
+        if !raw.is_empty() {
+            let mut notes = Vec::new();
+            raw.iter().for_each(|text| self.lose_raw(text, &mut notes));
+            shape.description = prose::describe(&shape.description, &notes).into();
+        }
+        self.node(&shape, or_null)
+    }
+
+    /// Loses a schema that the dialect has no place for.
+    fn lose_raw(&mut self, text: &str, notes: &mut Vec<String>) {
+        self.lose("schema", true);
+        notes.push(format!("must also fit the JSON Schema {}", prose::cut(text, 200)));
+    }
+
+    fn raw(&mut self, text: &str, node: &mut Node) {
+        match serde_json::from_str(text) {
+            Ok(Value::Object(raw)) if raw.keys().all(|keyword| self.dialect.takes(keyword)) => {
+                self.reach(&Value::Object(raw.clone()));
+                node.map.extend(raw);
+            }
+            _ => {
+                self.lose_raw(text, &mut node.notes);
+                self.any(node);
+            }
+        }
+    }
+
+    /// Notes the named shapes that a raw schema refers to.
+    fn reach(&mut self, raw: &Value) {
+        match raw {
+            Value::Array(items) => items.iter().for_each(|item| self.reach(item)),
+            Value::Object(fields) => {
+                if let Some(Value::String(reference)) = fields.get("$ref") {
+                    self.reached.extend(pointer::referenced(reference));
+                }
+                fields.values().for_each(|field| self.reach(field));
+            }
+            _ => {}
+        }
+    }
+
+    fn any(&mut self, node: &mut Node) {
+        if self.dialect.strict {
+            self.refuse(format!(
+                "{} has no schema for any value; give the value a type, or leave strict mode off",
+                self.dialect.title
+            ));
+        }
+        if self.dialect.any_of_alone {
+            // Every schema has a type here.
+            self.lose("type", true);
+            let mut variants: Vec<Value> = ["string", "number", "boolean", "object"].map(typed).into();
+            let mut list = typed("array");
+            if let Value::Object(list) = &mut list {
+                list.insert("items".into(), typed("string"));
+            }
+            variants.push(list);
+            node.map.insert("anyOf".into(), variants.into());
+            node.notes.push("any JSON value".into());
+        }
+    }
+
+    fn never(&mut self, node: &mut Node) {
+        if self.dialect.takes("not") {
+            node.map.insert("not".into(), Value::Object(Object::new()));
+        } else {
+            self.refuse("no value is allowed here; leave the field out");
+        }
+    }
+
+    fn null(&mut self, node: &mut Node) {
+        match self.dialect.nulls {
+            Nulls::Type => named(node, "null"),
+            Nulls::Keyword => {
+                named(node, "string");
+                node.map.insert("nullable".into(), true.into());
+                node.notes.push("always null".into());
+            }
+        }
+    }
+
+    /// Writes a keyword if the dialect takes it, and says it in prose otherwise.
+    pub(super) fn keyword(
+        &mut self,
+        node: &mut Node,
+        keyword: &'static str,
+        value: Value,
+        prose: impl FnOnce() -> String,
+    ) {
+        if self.dialect.takes(keyword) {
+            node.map.insert(keyword.into(), value);
+        } else {
+            self.lose(keyword, true);
+            node.notes.push(prose());
+        }
+    }
+
+    fn number(&mut self, rules: &NumberRules, node: &mut Node) {
+        // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
+        let bounds = [
+            ("minimum", rules.minimum),
+            ("exclusiveMinimum", rules.exclusive_minimum),
+            ("maximum", rules.maximum),
+            ("exclusiveMaximum", rules.exclusive_maximum),
+            ("multipleOf", rules.multiple_of),
+        ];
+        for (keyword, bound) in bounds {
+            if let Some(bound) = bound {
+                self.keyword(node, keyword, canonical::number(bound), || prose::bound(keyword, bound));
+            }
+        }
+    }
+
+    fn string(&mut self, rules: &StringRules, node: &mut Node) {
+        if !rules.format.is_empty() {
+            if self.dialect.takes_format(&rules.format) {
+                node.map.insert("format".into(), rules.format.as_str().into());
+            } else {
+                self.lose("format", true);
+                node.notes.push(format!("format: {}", rules.format));
+            }
+        }
+        self.count(node, "minLength", rules.min_length);
+        self.count(node, "maxLength", rules.max_length);
+        if !rules.pattern.is_empty() {
+            // Providers compile patterns to automata, which cannot look around.
+            let looks_around =
+                ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| rules.pattern.contains(group));
+            if self.dialect.strict && looks_around {
+                self.lose("pattern", true);
+                node.notes.push(format!("matching {}", rules.pattern));
+            } else {
+                let pattern = rules.pattern.as_str();
+                self.keyword(node, "pattern", pattern.into(), || format!("matching {pattern}"));
+            }
+        }
+        if !rules.content_encoding.is_empty() {
+            let encoding = rules.content_encoding.as_str();
+            self.keyword(node, "contentEncoding", encoding.into(), || format!("{encoding} text"));
+        }
+        if !rules.content_media_type.is_empty() {
+            let media_type = rules.content_media_type.as_str();
+            self.keyword(node, "contentMediaType", media_type.into(), || {
+                format!("content of type {media_type}")
+            });
+        }
+    }
+
+    pub(super) fn count(&mut self, node: &mut Node, keyword: &'static str, count: Option<u64>) {
+        if let Some(count) = count {
+            self.keyword(node, keyword, count.into(), || prose::count(keyword, count));
+        }
+    }
+
+    fn enumeration(&mut self, values: &[Literal], node: &mut Node) {
+        let types = types_of(values);
+        let listed = || values.iter().map(literal).collect::<Vec<Value>>();
+        if self.dialect.takes("enum") {
+            match types.as_slice() {
+                [only] => named(node, only),
+                // Strict mode wants a type; elsewhere the values say it.
+                _ if self.dialect.strict => {
+                    node.map.insert("type".into(), types.clone().into());
+                }
+                _ => {}
+            }
+            if self.dialect.strict && types.iter().any(|name| matches!(*name, "array" | "object")) {
+                self.refuse(format!("{} lists no values that are lists or objects", self.dialect.title));
+            }
+            if let ([only], true) = (values, self.dialect.takes("const")) {
+                node.map.insert("const".into(), literal(only));
+            } else {
+                node.map.insert("enum".into(), listed().into());
+            }
+            return;
+        }
+        if types == ["string"] {
+            named(node, "string");
+            node.map.insert("enum".into(), listed().into());
+            return;
+        }
+        // Only texts may be listed here.
+        self.lose("enum", true);
+        node.notes.push(prose::listed(values));
+        match types.as_slice() {
+            [only] => {
+                named(node, only);
+                if *only == "array" {
+                    node.map.insert("items".into(), typed("string"));
+                }
+            }
+            _ => {
+                let variants =
+                    types.iter().filter(|name| !matches!(**name, "array" | "null")).map(|name| typed(name));
+                node.map.insert("anyOf".into(), variants.collect::<Vec<Value>>().into());
+            }
+        }
+    }
+
+    fn array(&mut self, rules: &ArrayRules, node: &mut Node) {
+        named(node, "array");
+        self.count(node, "minItems", rules.min_items);
+        self.count(node, "maxItems", rules.max_items);
+        if rules.unique {
+            self.keyword(node, "uniqueItems", true.into(), || "no item twice".into());
+        }
+        let items = self.at(&["items"], |renderer| renderer.node(&rules.items, false));
+        node.map.insert("items".into(), items);
+    }
+
+    fn tuple(&mut self, rules: &TupleRules, node: &mut Node) {
+        named(node, "array");
+        if self.dialect.takes("prefixItems") {
+            self.count(node, "minItems", rules.min_items);
+            self.count(node, "maxItems", rules.max_items);
+            let items = self.list("prefixItems", &rules.items);
+            // An empty list of schemas is not one.
+            if !items.is_empty() {
+                node.map.insert("prefixItems".into(), items.into());
+            }
+            let rest = match &rules.rest {
+                Extra::Open => Value::Object(Object::new()),
+                Extra::Closed => false.into(),
+                Extra::Of(shape) => self.at(&["items"], |renderer| renderer.node(shape, false)),
+            };
+            node.map.insert("items".into(), rest);
+            return;
+        }
+        if self.dialect.strict {
+            self.refuse(format!(
+                "{} has no lists with a schema for each place; use an object with a field for each",
+                self.dialect.title
+            ));
+        }
+        self.loose_tuple(rules, node);
+    }
+
+    /// A tuple as a list of any of its members, with the places told in prose.
+    fn loose_tuple(&mut self, rules: &TupleRules, node: &mut Node) {
+        self.lose("prefixItems", true);
+        let mut members: Vec<Value> = Vec::new();
+        let mut places: Vec<String> = Vec::new();
+        for shape in &rules.items {
+            let member = self.at(&["items"], |renderer| renderer.node(shape, false));
+            let told = prose::schema(&member);
+            places.push(if shape.description.is_empty() {
+                told
+            } else {
+                format!("{told}: {}", shape.description)
+            });
+            if !members.contains(&member) {
+                members.push(member);
+            }
+        }
+        let closed = rules.rest == Extra::Closed;
+        if let Extra::Of(shape) = &rules.rest {
+            let member = self.at(&["items"], |renderer| renderer.node(shape, false));
+            places.push(format!("then any number of {}", prose::schema(&member)));
+            if !members.contains(&member) {
+                members.push(member);
+            }
+        }
+        let length = u64::try_from(rules.items.len()).unwrap_or(u64::MAX);
+        let max = if closed {
+            Some(rules.max_items.map_or(length, |max| max.min(length)))
+        } else {
+            rules.max_items
+        };
+        self.count(node, "minItems", rules.min_items);
+        self.count(node, "maxItems", max);
+        if !places.is_empty() {
+            node.notes.push(format!("in this order: {}", places.join(", ")));
+        }
+        let items = match (members.pop(), rules.rest == Extra::Open) {
+            (Some(only), false) if members.is_empty() => only,
+            (Some(last), false) => {
+                members.push(last);
+                Value::Object([(String::from("anyOf"), Value::from(members))].into_iter().collect())
+            }
+            _ => self.at(&["items"], |renderer| renderer.node(&Shape::ANY, false)),
+        };
+        node.map.insert("items".into(), items);
+    }
+
+    fn annotations(&mut self, shape: &Shape, node: &mut Node) {
+        if let Some(default) = &shape.default {
+            self.keyword(node, "default", literal(default), || format!("default: {}", prose::value(default)));
+        }
+        if !shape.examples.is_empty() {
+            let examples: Vec<Value> = shape.examples.iter().map(literal).collect();
+            self.keyword(node, "examples", examples.into(), || prose::examples(&shape.examples));
+        }
+        if shape.deprecated {
+            self.keyword(node, "deprecated", true.into(), || "deprecated".into());
+        }
+    }
+}
+
+/// A shape with the annotations of the one that stands for it.
+fn under(inner: &Shape, outer: &Shape) -> Shape {
+    let mut shape = inner.clone();
+    shape.nullable |= outer.nullable;
+    shape.deprecated |= outer.deprecated;
+    if !outer.description.is_empty() {
+        shape.description = outer.description.clone();
+    }
+    if outer.default.is_some() {
+        shape.default = outer.default.clone();
+    }
+    if !outer.examples.is_empty() {
+        shape.examples = outer.examples.clone();
+    }
+    shape
+}
+
+pub(super) fn named(node: &mut Node, name: &str) {
+    node.map.insert("type".into(), name.into());
+}
+
+pub(super) fn typed(name: &str) -> Value {
+    Value::Object([(String::from("type"), Value::from(name))].into_iter().collect())
+}
+
+/// The JSON types of listed values, each once.
+fn types_of(values: &[Literal]) -> Vec<&'static str> {
+    let mut types = Vec::new();
+    for value in values {
+        let name = match value {
+            Literal::Null => "null",
+            Literal::Bool(_) => "boolean",
+            Literal::Number(Number::Int(_)) => "integer",
+            Literal::Number(Number::Float(_)) => "number",
+            Literal::String(_) => "string",
+            Literal::Json(text) if text.starts_with('[') => "array",
+            Literal::Json(_) => "object",
+        };
+        if !types.contains(&name) {
+            types.push(name);
+        }
+    }
+    if types.contains(&"number") {
+        types.retain(|name| *name != "integer");
+    }
+    types
+}
