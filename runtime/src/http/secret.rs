@@ -54,6 +54,17 @@ impl Applied {
 
     /// The text with every credential shown as `****`.
     pub(super) fn redact(&self, text: &str) -> String {
-        self.texts.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
+        self.replace(text, 1)
+    }
+
+    /// As [`redact`](Self::redact), for text that comes from a server: credentials that are so short that they
+    /// would match ordinary words are not looked for.
+    pub(super) fn redact_foreign(&self, text: &str) -> String {
+        self.replace(text, 6)
+    }
+
+    fn replace(&self, text: &str, shortest: usize) -> String {
+        let searched = self.texts.iter().filter(|secret| secret.len() >= shortest);
+        searched.fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
     }
 }

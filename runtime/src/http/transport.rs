@@ -1,0 +1,197 @@
+//! Sends a request and follows redirects.
+//!
+//! Redirects are followed here and not by the client, because the client knows only a few headers that carry
+//! credentials. The rules (RFC 9110, section 15.4, and stricter):
+//!
+//! - 303 becomes `GET`; 301 and 302 are followed for `GET` and `HEAD` only; 307 and 308 keep method and body.
+//! - Another origin gets no credential, no cookie and no header of the call but [`KEPT`], nor does any hop after it.
+//! - Another origin never gets a body, `https` never becomes `http`, and nobody outside leads into this machine or
+//!   the private network.
+//!
+//! A redirect that is not followed is the answer.
+
+use std::net::IpAddr;
+
+use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::{Client, Method, Response, StatusCode, Url};
+
+use super::request::{Body, HttpRequest};
+
+/// The most redirects that are followed for one request.
+const MAX_REDIRECTS: usize = 10;
+
+/// The headers that another origin gets too.
+const KEPT: [&str; 2] = ["accept", "accept-language"];
+
+/// What came back, its body not yet read.
+pub(super) struct Reply {
+    pub(super) response: Response,
+    /// Where redirects led, if there were any.
+    pub(super) final_url: Option<Url>,
+    /// Why a redirect was not followed.
+    pub(super) refused: Option<&'static str>,
+}
+
+/// Why there is no reply.
+#[derive(Debug)]
+pub(super) enum SendError {
+    /// The request cannot be sent by anybody: the method or a header breaks the rules of HTTP.
+    Malformed(String),
+    /// The network, the server or TLS failed.
+    Network(reqwest::Error),
+}
+
+struct Step {
+    method: Method,
+    url: Url,
+    headers: HeaderMap,
+    body: Option<Vec<u8>>,
+}
+
+/// Sends a request with the headers of the operator, which those of the call come before.
+pub(super) async fn send(
+    client: &Client,
+    request: &HttpRequest,
+    extra: &[(String, String)],
+) -> Result<Reply, SendError> {
+    let mut step = first(request, extra)?;
+    let (mut final_url, mut followed) = (None, 0);
+    loop {
+        let mut builder = client.request(step.method.clone(), step.url.clone()).headers(step.headers.clone());
+        if let Some(body) = &step.body {
+            builder = builder.body(body.clone());
+        }
+        let response = builder.send().await.map_err(SendError::Network)?;
+        let refused = match next(&step, &response) {
+            None => None,
+            Some(Ok(_)) if followed == MAX_REDIRECTS => Some("too many redirects"),
+            Some(Ok(next)) => {
+                final_url = Some(next.url.clone());
+                followed += 1;
+                step = next;
+                continue;
+            }
+            Some(Err(why)) => Some(why),
+        };
+        return Ok(Reply { response, final_url, refused });
+    }
+}
+
+fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, SendError> {
+    let malformed = |what: String| SendError::Malformed(what);
+    let method = Method::from_bytes(request.method.as_bytes())
+        .map_err(|_| malformed(format!("`{}` is not an HTTP method", request.method)))?;
+    let url = Url::parse(&request.url).map_err(|why| malformed(format!("the URL is not usable: {why}")))?;
+    let mut headers = HeaderMap::new();
+    let own = request.headers.iter();
+    let extra = extra.iter().filter(|(name, _)| request.header(name).is_none());
+    for (name, value) in own.chain(extra) {
+        let key = HeaderName::from_bytes(name.as_bytes());
+        let key = key.map_err(|_| malformed(format!("`{name}` is not the name of a header")))?;
+        let value = HeaderValue::from_bytes(value.as_bytes());
+        headers.append(key, value.map_err(|_| malformed(format!("the header `{name}` is not usable")))?);
+    }
+    let body = match &request.body {
+        Body::None => None,
+        body => Some(body.as_bytes().to_vec()),
+    };
+    if body.is_none() && matches!(method, Method::POST | Method::PUT | Method::PATCH) {
+        // Servers ask for it where a body is usual (RFC 9110, section 8.6).
+        headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+    }
+    Ok(Step { method, url, headers, body })
+}
+
+/// The next step after a response: `None` if it is no redirect, an error if it is one that is not followed.
+fn next(step: &Step, response: &Response) -> Option<Result<Step, &'static str>> {
+    let status = response.status();
+    if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let location = response.headers().get(LOCATION)?;
+    Some(follow(step, status, location))
+}
+
+fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Step, &'static str> {
+    let safe = matches!(step.method, Method::GET | Method::HEAD);
+    let location = std::str::from_utf8(location.as_bytes()).map_err(|_| "the location is not a URL")?;
+    let mut url = step.url.join(location).map_err(|_| "the location is not a URL")?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err("the location is not an http or https URL");
+    }
+    if step.url.scheme() == "https" && url.scheme() == "http" {
+        return Err("it leads from https to http");
+    }
+    // What a server puts there would be sent as credentials of ours.
+    if url.set_username("").is_err() || url.set_password(None).is_err() {
+        return Err("the location is not an http or https URL");
+    }
+    let keeps_method = matches!(status.as_u16(), 307 | 308);
+    let same_origin = url.origin() == step.url.origin();
+    let becomes_get = status == StatusCode::SEE_OTHER && !safe;
+    let repeatable = safe || becomes_get || (keeps_method && same_origin);
+    if !repeatable {
+        return Err(if same_origin {
+            "it may not be repeated"
+        } else {
+            "another origin gets no such request"
+        });
+    }
+    if !same_origin && leads_inside(&step.url, &url) {
+        return Err("it leads into a private network");
+    }
+    let mut headers = step.headers.clone();
+    let mut body = step.body.clone();
+    if becomes_get {
+        body = None;
+        headers.remove(CONTENT_TYPE);
+        headers.remove(CONTENT_LENGTH);
+    }
+    if !same_origin {
+        if body.is_some() {
+            return Err("another origin gets no body");
+        }
+        headers = KEPT
+            .iter()
+            .filter_map(|name| Some((HeaderName::from_static(name), headers.get(*name)?.clone())))
+            .collect();
+    }
+    let method = if becomes_get { Method::GET } else { step.method.clone() };
+    Ok(Step { method, url, headers, body })
+}
+
+/// A host of the outside world points at one that only we can reach.
+fn leads_inside(from: &Url, to: &Url) -> bool {
+    !is_inside(from) && is_inside(to)
+}
+
+fn is_inside(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<IpAddr>() {
+        Ok(IpAddr::V4(ip)) => {
+            ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified()
+        }
+        Ok(IpAddr::V6(ip)) => match ip.to_ipv4_mapped() {
+            Some(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
+            None => {
+                ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local()
+            }
+        },
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
+}
+
+/// What happened on the network, without the URL, which may hold a credential.
+pub(super) fn describe(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,147 @@
+//! Time, cancellation, failures of the network and credentials.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use toolgen_runtime::http::{EnvCredentials, Secret, StaticCredentials};
+use toolgen_runtime::plan::{Placement, RequestPlan};
+use toolgen_runtime::spec::Timeout;
+use toolgen_runtime::{CancellationToken, Registry, ToolError};
+
+use crate::server::{Step, TestServer, call, ctx, engine, open, plan, reply, secured, tool};
+
+async fn silent() -> TestServer {
+    TestServer::start(|_| vec![Step::Wait(Duration::from_secs(60))]).await
+}
+
+#[tokio::test]
+async fn a_silent_server_does_not_hold_a_call() {
+    let server = silent().await;
+    let started = Instant::now();
+    let engine_timeout = engine().timeout(Duration::from_millis(100));
+    let error = call(engine_timeout, plan("GET", &server.url, "/x"), json!({})).await.unwrap_err();
+    assert_eq!(error, ToolError::Timeout { duration: Duration::from_millis(100) });
+
+    // The time of the tool counts more than that of the engine, and the caller may take some of it away.
+    let mut own = tool(plan("GET", &server.url, "/x"));
+    own.spec.timeout = Timeout::Millis(150);
+    let tool = engine().timeout(Duration::from_secs(60)).build().unwrap().tool(own);
+    let error = tool.execute(json!({}), &ctx()).await.unwrap_err();
+    assert_eq!(error, ToolError::Timeout { duration: Duration::from_millis(150) });
+    let lower = ctx().with_timeout(Duration::from_millis(50));
+    let error = tool.execute(json!({}), &lower).await.unwrap_err();
+    assert_eq!(error, ToolError::Timeout { duration: Duration::from_millis(50) });
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn a_body_that_stalls_does_not_hold_a_call() {
+    let server = TestServer::start(|_| {
+        vec![
+            open("Content-Type: text/plain\r\n"),
+            Step::Send(b"x".to_vec()),
+            Step::Wait(Duration::from_secs(60)),
+        ]
+    })
+    .await;
+    let engine = engine().timeout(Duration::from_millis(100));
+    let error = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap_err();
+    assert_eq!(error.code(), "TIMEOUT");
+}
+
+#[tokio::test]
+async fn a_caller_can_give_up_a_request() {
+    let server = silent().await;
+    let registry =
+        Registry::new([engine().build().unwrap().tool(tool(plan("GET", &server.url, "/x")))]).unwrap();
+    let cancel = CancellationToken::new();
+    let ctx = ctx().with_cancel(cancel.clone());
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        cancel.cancel();
+    });
+    let started = Instant::now();
+    assert_eq!(registry.call("t", json!({}), &ctx).await.unwrap_err(), ToolError::Cancelled);
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn no_answer_is_an_error_that_tells_no_secret() {
+    let placement = Placement::Query("key".into());
+    let credentials = || StaticCredentials::new().with("s", Secret::new("hunter2hunter2"));
+    // Nobody listens there.
+    let plan_to = |url: &str| secured(plan("GET", url, "/x"), placement.clone());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let error = call(engine().credentials(credentials()), plan_to(&url), json!({})).await.unwrap_err();
+    assert!(error.to_string().starts_with("Error: HTTP request failed: "), "{error}");
+    assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+    assert_eq!(error.code(), "http_error");
+    // The answer breaks off.
+    let broken = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nabc".to_vec();
+    let server = TestServer::start(move |_| vec![Step::Send(broken.clone())]).await;
+    let error = call(engine().credentials(credentials()), plan_to(&server.url), json!({})).await.unwrap_err();
+    assert_eq!(error.code(), "read_error");
+    assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_call_without_its_credential_says_what_to_set() {
+    let server = TestServer::ok().await;
+    let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
+    let error = call(engine().credentials(EnvCredentials::new()), plan, json!({})).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "No credential is configured for `s` (environment variable TOOLGEN_TEST_NOT_SET)"
+    );
+    assert_eq!(error.code(), "missing_credential");
+    assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_service_that_sends_a_credential_back_does_not_show_it() {
+    let echo = |seen: &crate::server::Seen| {
+        let authorization = seen.header("authorization").unwrap_or_default().to_owned();
+        reply(
+            200,
+            &format!("Content-Type: text/plain\r\nX-Echo: {authorization}\r\n"),
+            authorization.as_bytes(),
+        )
+    };
+    let server = TestServer::start(echo).await;
+    for placement in [Placement::Bearer, Placement::Basic] {
+        let credentials = StaticCredentials::new().with("s", Secret::new("user:hunter2hunter2"));
+        let plan = secured(plan("GET", &server.url, "/x"), placement);
+        let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();
+        let shown = format!("{result:?}");
+        assert!(
+            shown.contains("****") && !shown.contains("hunter2") && !shown.contains("aHVudGVyMmh1bnRlcjI")
+        );
+    }
+    let engine = engine().header("Authorization", "Token operator-token");
+    let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
+    assert!(!format!("{result:?}").contains("operator-token"));
+    let seen = server.seen();
+    assert_eq!(seen[2].header("authorization"), Some("Token operator-token"));
+}
+
+#[tokio::test]
+async fn a_plan_that_cannot_be_sent_is_an_error() {
+    let no_server = RequestPlan { path: "/x".into(), ..RequestPlan::EMPTY };
+    let error = call(engine(), no_server, json!({})).await.unwrap_err();
+    assert_eq!(
+        (error.to_string().as_str(), error.code()),
+        ("No base URL found in spec or config", "no_base_url")
+    );
+    let error = call(engine(), plan("BAD METHOD", "http://127.0.0.1:1", "/x"), json!({})).await.unwrap_err();
+    assert_eq!(error.code(), "invalid_request");
+}
+
+#[tokio::test]
+async fn the_operator_s_base_url_takes_the_place_of_the_plan_s_server() {
+    let server = TestServer::ok().await;
+    let engine = engine().base_url(format!("{}/proxy", server.url));
+    call(engine, plan("GET", "https://api.invalid/v1", "/x"), json!({})).await.unwrap();
+    assert_eq!(server.only().target(), "/proxy/x");
+}

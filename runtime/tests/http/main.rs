@@ -1,0 +1,11 @@
+//! The HTTP engine against a real server, byte by byte.
+#![cfg(feature = "http")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+mod calls;
+mod redirects;
+mod requests;
+mod responses;
+mod server;
+#[cfg(feature = "typed")]
+mod typed;

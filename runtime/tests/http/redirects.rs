@@ -1,0 +1,167 @@
+//! Where redirects lead, and what goes along.
+
+use serde_json::json;
+use toolgen_runtime::http::{Secret, StaticCredentials};
+use toolgen_runtime::plan::{Body, BodySource, Codec, Encoding, Location, Placement, RequestPlan};
+use toolgen_runtime::{ToolError, ToolResult};
+
+use crate::server::{Seen, TestServer, call, engine, parameter, plan, reply, secured};
+
+const SECRET: &str = "s3cr3t-value";
+
+fn redirect(status: u16, to: &str) -> Vec<crate::server::Step> {
+    reply(status, &format!("Location: {to}\r\n"), b"moved")
+}
+
+/// A server that sends `/from` to `to` with the status, and answers everything else.
+async fn redirecting(status: u16, to: &'static str) -> TestServer {
+    TestServer::start(move |seen| {
+        if seen.target().starts_with("/from") { redirect(status, to) } else { reply(200, "", b"arrived") }
+    })
+    .await
+}
+
+/// Calls with a credential, a cookie and a header of the call's own.
+async fn go(method: &'static str, url: &str, placement: Placement) -> Result<ToolResult, ToolError> {
+    let parameters = vec![
+        parameter("c", Location::Cookie, Encoding::FORM),
+        parameter("X-Own", Location::Header, Encoding::SIMPLE),
+    ];
+    let source = BodySource::Argument("body".into());
+    let body = Body { required: false, media_type: "application/json".into(), codec: Codec::Json, source };
+    let plan = RequestPlan { parameters: parameters.into(), body: Some(body), ..plan(method, url, "/from") };
+    let arguments = match method {
+        "GET" | "DELETE" => json!({"c": "1", "X-Own": "2"}),
+        _ => json!({"c": "1", "X-Own": "2", "body": {"a": 1}}),
+    };
+    let credentials = StaticCredentials::new().with("s", Secret::new(SECRET));
+    let engine = engine().credentials(credentials).header("X-Operator", "3");
+    call(engine, secured(plan, placement), arguments).await
+}
+
+fn carries_nothing(seen: &Seen) {
+    let shown = format!("{seen:?}");
+    assert!(!shown.contains(SECRET), "{shown}");
+    for name in ["authorization", "cookie", "x-own", "x-operator", "x-key", "content-type"] {
+        assert_eq!(seen.header(name), None);
+    }
+    assert!(seen.header("accept").is_some() && seen.body.is_empty());
+}
+
+#[tokio::test]
+async fn the_same_origin_gets_everything() {
+    for status in [301, 302, 303, 307, 308] {
+        let server = redirecting(status, "/to?x=1").await;
+        let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
+        assert!(result.to_text().ends_with("arrived"));
+        assert_eq!(result.details["final_url"], format!("{}/to?x=1", server.url));
+        let seen = server.seen();
+        assert_eq!(seen[1].line, "GET /to?x=1 HTTP/1.1");
+        assert_eq!(seen[1].header("authorization"), Some("Bearer s3cr3t-value"));
+        assert_eq!((seen[1].header("x-own"), seen[1].header("cookie")), (Some("2"), Some("c=1")));
+    }
+}
+
+#[tokio::test]
+async fn another_origin_gets_no_credential_and_nothing_of_the_call() {
+    let other = TestServer::ok().await;
+    let there = format!("{}/there", other.url);
+    for placement in [
+        Placement::Bearer,
+        Placement::Basic,
+        Placement::Header("X-Key".into()),
+        Placement::Query("key".into()),
+        Placement::Cookie("sid".into()),
+    ] {
+        let there = there.clone();
+        let server = TestServer::start(move |_| redirect(302, &there)).await;
+        let result = go("GET", &server.url, placement.clone()).await.unwrap();
+        assert!(result.to_text().ends_with("ok"));
+        let first = server.only();
+        let credential = if placement == Placement::Basic { "czNjcjN0LXZhbHVl" } else { SECRET };
+        assert!(format!("{first:?}").contains(credential), "{placement:?} {first:?}");
+        carries_nothing(other.seen().last().unwrap());
+        assert!(!format!("{result:?}").contains(SECRET));
+    }
+}
+
+#[tokio::test]
+async fn what_was_taken_away_does_not_come_back() {
+    let home = std::sync::Arc::new(std::sync::OnceLock::<String>::new());
+    let back = home.clone();
+    let other = TestServer::start(move |_| redirect(302, &format!("{}/home", back.get().unwrap()))).await;
+    let away = format!("{}/away", other.url);
+    let server = TestServer::start(move |seen| {
+        if seen.target() == "/from" { redirect(302, &away) } else { reply(200, "", b"home") }
+    })
+    .await;
+    home.set(server.url.clone()).unwrap();
+    go("GET", &server.url, Placement::Bearer).await.unwrap();
+    carries_nothing(&server.seen()[1]);
+}
+
+#[tokio::test]
+async fn methods_and_bodies_follow_the_status() {
+    // (status, method, same origin) -> what arrives second, or nothing.
+    let cases = [
+        (303, "POST", true, Some("GET /to HTTP/1.1")),
+        (303, "POST", false, Some("GET /to HTTP/1.1")),
+        (307, "POST", true, Some("POST /to HTTP/1.1")),
+        (308, "DELETE", true, Some("DELETE /to HTTP/1.1")),
+        (307, "POST", false, None),
+        (308, "DELETE", false, None),
+        (301, "POST", true, None),
+        (302, "POST", true, None),
+    ];
+    for (status, method, same_origin, expected) in cases {
+        let other = TestServer::ok().await;
+        let to = if same_origin { "/to".to_owned() } else { format!("{}/to", other.url) };
+        let server = TestServer::start(move |seen| {
+            if seen.target() == "/from" { redirect(status, &to) } else { reply(200, "", b"ok") }
+        })
+        .await;
+        let result = go(method, &server.url, Placement::Bearer).await.unwrap();
+        let second = if same_origin { server.seen().get(1).cloned() } else { other.seen().pop() };
+        assert_eq!(
+            second.as_ref().map(|seen| seen.line.as_str()),
+            expected,
+            "{status} {method} {same_origin}"
+        );
+        match second {
+            Some(second) if second.line.starts_with("POST") => assert_eq!(second.body, b"{\"a\":1}"),
+            Some(second) => assert!(second.body.is_empty() && second.header("content-type").is_none()),
+            None => {
+                assert_eq!(result.details["status"], status);
+                assert_eq!(result.details["ok"], false);
+                assert!(result.details["redirect_refused"].is_string());
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn loops_end_and_other_schemes_are_refused() {
+    let server = TestServer::start(|_| redirect(302, "/from")).await;
+    let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
+    assert_eq!(server.seen().len(), 11);
+    assert_eq!(result.details["redirect_refused"], "too many redirects");
+    for to in ["file:///etc/passwd", "ftp://h/x", "data:text/plain,x"] {
+        let server = redirecting(302, to).await;
+        let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
+        assert_eq!(result.details["status"], 302);
+        assert_eq!(server.seen().len(), 1);
+    }
+    // A redirect without a place to go is an answer like any other.
+    let server = TestServer::start(|_| reply(304, "", b"")).await;
+    let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
+    assert_eq!((&result.details["status"], result.details.get("redirect_refused")), (&json!(304), None));
+}
+
+#[tokio::test]
+async fn a_user_name_in_a_location_is_not_sent() {
+    let other = TestServer::ok().await;
+    let there = other.url.replace("http://", "http://user:pass@");
+    let server = TestServer::start(move |_| redirect(302, &there)).await;
+    go("GET", &server.url, Placement::Bearer).await.unwrap();
+    assert_eq!(other.only().header("authorization"), None);
+}

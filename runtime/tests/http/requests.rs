@@ -1,0 +1,239 @@
+//! What arrives at the server.
+
+use serde_json::{Value, json};
+use toolgen_runtime::List;
+use toolgen_runtime::plan::{
+    Body, BodyField, BodySource, Codec, Encoding, Location, Part, RequestPlan, Style,
+};
+
+use crate::server::{Seen, TestServer, call, engine, parameter, plan};
+
+async fn arrived(make: impl FnOnce(&str) -> RequestPlan, arguments: Value) -> Seen {
+    let server = TestServer::ok().await;
+    let plan = make(&server.url);
+    call(engine(), plan, arguments).await.unwrap();
+    server.only()
+}
+
+const fn style(style: Style, explode: bool) -> Encoding {
+    Encoding::Style { style, explode, allow_reserved: false }
+}
+
+/// "Style Examples" of OpenAPI 3.1.1: the empty string, a string, an array and an object of each style.
+#[tokio::test]
+async fn every_row_of_the_style_table_arrives() {
+    use Location::{Cookie, Header, Path, Query};
+    use Style::{DeepObject, Form, Label, Matrix, PipeDelimited, Simple, SpaceDelimited};
+    let rows: &[(Location, Style, bool, [&str; 4])] = &[
+        (
+            Path,
+            Matrix,
+            false,
+            [";color", ";color=blue", ";color=blue,black,brown", ";color=R,100,G,200,B,150"],
+        ),
+        (
+            Path,
+            Matrix,
+            true,
+            [";color", ";color=blue", ";color=blue;color=black;color=brown", ";R=100;G=200;B=150"],
+        ),
+        (Path, Label, false, ["", ".blue", ".blue,black,brown", ".R,100,G,200,B,150"]),
+        (Path, Label, true, ["", ".blue", ".blue.black.brown", ".R=100.G=200.B=150"]),
+        (Path, Simple, false, ["", "blue", "blue,black,brown", "R,100,G,200,B,150"]),
+        (Path, Simple, true, ["", "blue", "blue,black,brown", "R=100,G=200,B=150"]),
+        (Header, Simple, false, ["", "blue", "blue,black,brown", "R,100,G,200,B,150"]),
+        (Header, Simple, true, ["", "blue", "blue,black,brown", "R=100,G=200,B=150"]),
+        (Query, Form, false, ["color=", "color=blue", "color=blue,black,brown", "color=R,100,G,200,B,150"]),
+        (
+            Query,
+            Form,
+            true,
+            ["color=", "color=blue", "color=blue&color=black&color=brown", "R=100&G=200&B=150"],
+        ),
+        (
+            Query,
+            SpaceDelimited,
+            false,
+            ["", "", "color=blue%20black%20brown", "color=R%20100%20G%20200%20B%20150"],
+        ),
+        (
+            Query,
+            PipeDelimited,
+            false,
+            ["", "", "color=blue%7Cblack%7Cbrown", "color=R%7C100%7CG%7C200%7CB%7C150"],
+        ),
+        (Query, DeepObject, true, ["", "", "", "color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150"]),
+        (Cookie, Form, false, ["color=", "color=blue", "color=blue,black,brown", "color=R,100,G,200,B,150"]),
+        (
+            Cookie,
+            Form,
+            true,
+            ["color=", "color=blue", "color=blue; color=black; color=brown", "R=100; G=200; B=150"],
+        ),
+    ];
+    let values =
+        [json!(""), json!("blue"), json!(["blue", "black", "brown"]), json!({"R": 100, "G": 200, "B": 150})];
+    let server = TestServer::ok().await;
+    for (location, kind, explode, cells) in rows {
+        for (value, cell) in values.iter().zip(cells) {
+            if cell.is_empty() && *location != Header {
+                // The table has no such cell, or the value would leave the path without a segment.
+                continue;
+            }
+            let path = if *location == Path { "/x/{color}" } else { "/x" };
+            let parameters = vec![parameter("color", *location, style(*kind, *explode))].into();
+            let plan = RequestPlan { parameters, ..plan("GET", &server.url, path) };
+            call(engine(), plan, json!({ "color": value })).await.unwrap();
+            let seen = server.seen().pop().unwrap();
+            let got = match location {
+                Path => seen.target().strip_prefix("/x/").unwrap(),
+                Query => seen.target().strip_prefix("/x?").unwrap(),
+                Header => seen.header("color").unwrap(),
+                Cookie => seen.header("cookie").unwrap(),
+            };
+            assert_eq!(got, *cell, "{location:?} {kind:?} {explode} {value}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn names_and_values_are_encoded_on_the_wire() {
+    let seen = arrived(
+        |url| {
+            let reserved = Encoding::Style { style: Style::Form, explode: true, allow_reserved: true };
+            let parameters = vec![
+                parameter("filter[a b]", Location::Query, Encoding::FORM),
+                parameter("raw", Location::Query, reserved),
+                parameter("json", Location::Query, Encoding::Content("application/json".into())),
+                parameter("X-Über".trim_end_matches("Über"), Location::Header, Encoding::SIMPLE),
+            ];
+            let query = vec![("beta".into(), "true".into())].into();
+            RequestPlan {
+                parameters: parameters.into(),
+                query,
+                ..plan("GET", &format!("{url}/base?k=v"), "/x")
+            }
+        },
+        json!({"filter[a b]": "é&=", "raw": "/a?b#c&d", "json": {"a": ["b"]}}),
+    )
+    .await;
+    assert_eq!(
+        seen.line,
+        "GET /base/x?k=v&beta=true&filter%5Ba%20b%5D=%C3%A9%26%3D&raw=/a?b%23c%26d&json=%7B%22a%22%3A%5B%22b%22%5D%7D HTTP/1.1"
+    );
+    assert_eq!(seen.header("accept"), Some("*/*"));
+    assert!(seen.header("user-agent").unwrap().starts_with("toolgen-runtime/"));
+}
+
+fn with_body(url: &str, media_type: &'static str, codec: Codec) -> RequestPlan {
+    let source = BodySource::Argument("body".into());
+    let body = Some(Body { required: false, media_type: media_type.into(), codec, source });
+    RequestPlan { body, ..plan("POST", url, "/x") }
+}
+
+#[tokio::test]
+async fn every_kind_of_body_arrives() {
+    let part =
+        |name: &'static str, file| Part { name: name.into(), file, content_type: "".into(), encoding: None };
+    let file = json!({"base64": "AP8=", "filename": "a.bin"});
+    let multipart = Codec::Multipart(vec![part("f", true)].into());
+    let cases: [(&str, Codec, Value, &[u8]); 5] = [
+        ("application/vnd.x+json", Codec::Json, json!({"a": null}), b"{\"a\":null}"),
+        (
+            "application/x-www-form-urlencoded",
+            Codec::Form(List::EMPTY),
+            json!({"a": "b c", "d": [1, 2]}),
+            b"a=b+c&d=1&d=2",
+        ),
+        ("text/plain", Codec::Text, json!("hi"), b"hi"),
+        ("application/octet-stream", Codec::Binary, file.clone(), b"\x00\xff"),
+        (
+            "multipart/form-data",
+            multipart,
+            json!({"a": 1, "f": file}),
+            b"--B\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: text/plain\r\n\r\n1\r\n\
+              --B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.bin\"\r\n\
+              Content-Type: application/octet-stream\r\n\r\n\x00\xff\r\n--B--\r\n",
+        ),
+    ];
+    for (media_type, codec, value, expected) in cases {
+        let seen = arrived(|url| with_body(url, media_type, codec), json!({ "body": value })).await;
+        let sent = seen.header("content-type").unwrap();
+        let (essence, boundary) = sent.split_once("; boundary=").unwrap_or((sent, "B"));
+        assert_eq!(essence, media_type);
+        assert_eq!(seen.header("content-length").unwrap(), seen.body.len().to_string());
+        // Bytes outside ASCII survive as one character each, so that the boundary can be put back.
+        let latin = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
+        assert_eq!(latin(&seen.body).replace(boundary, "B"), latin(expected));
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_a_body_says_so() {
+    let seen = arrived(|url| with_body(url, "application/json", Codec::Json), json!({})).await;
+    assert_eq!((seen.header("content-length"), seen.header("content-type")), (Some("0"), None));
+    let seen = arrived(|url| plan("DELETE", url, "/x"), json!({})).await;
+    assert_eq!((seen.line.as_str(), seen.body.len()), ("DELETE /x HTTP/1.1", 0));
+}
+
+#[tokio::test]
+async fn fields_of_a_body_come_from_arguments_of_other_names() {
+    let seen = arrived(
+        |url| {
+            let field = |argument: &'static str, name: &'static str| BodyField {
+                argument: argument.into(),
+                name: name.into(),
+            };
+            let source = BodySource::Fields(vec![field("body_id", "id"), field("tag", "tag")].into());
+            let body = Some(Body {
+                required: true,
+                media_type: "application/json".into(),
+                codec: Codec::Json,
+                source,
+            });
+            let parameters = vec![parameter("id", Location::Path, Encoding::SIMPLE)].into();
+            RequestPlan { body, parameters, ..plan("PUT", url, "/x/{id}") }
+        },
+        json!({"id": 1, "body_id": 2}),
+    )
+    .await;
+    assert_eq!(seen.target(), "/x/1");
+    assert_eq!(seen.body, b"{\"id\":2}");
+}
+
+#[tokio::test]
+async fn files_are_sent_from_their_directory_only() {
+    let root = std::env::temp_dir().join(format!("toolgen-http-files-{}", std::process::id()));
+    std::fs::create_dir_all(root.join("in")).unwrap();
+    std::fs::write(root.join("in/a.bin"), b"inside").unwrap();
+    std::fs::write(root.join("b.bin"), b"outside").unwrap();
+    let server = TestServer::ok().await;
+    let send = |path: &'static str, engine| {
+        let plan = with_body(&server.url, "application/octet-stream", Codec::Binary);
+        call(engine, plan, json!({"body": {"path": path}}))
+    };
+    send("a.bin", engine().files_root(root.join("in"))).await.unwrap();
+    assert_eq!(server.only().body, b"inside");
+    let refused = send("../b.bin", engine().files_root(root.join("in"))).await.unwrap_err();
+    assert!(refused.to_string().contains("path traversal not allowed"), "{refused}");
+    let refused = send("a.bin", engine()).await.unwrap_err();
+    assert!(refused.to_string().contains("no directory for them is configured"), "{refused}");
+    assert_eq!((refused.code(), server.seen().len()), ("INVALID_PARAMS", 1));
+    std::fs::remove_dir_all(&root).unwrap();
+}
+
+#[tokio::test]
+async fn a_value_that_would_change_the_path_never_leaves() {
+    let server = TestServer::ok().await;
+    for id in ["..", ".", "", "../admin", "a/../b", "%2e%2e", "..\\x", "%2E%2E%2Fx"] {
+        let parameters = vec![parameter("id", Location::Path, Encoding::SIMPLE)].into();
+        let plan = RequestPlan { parameters, ..plan("GET", &server.url, "/orgs/{id}/repos") };
+        let error = call(engine(), plan, json!({ "id": id })).await.unwrap_err();
+        assert!(error.to_string().starts_with("Invalid arguments: /id: Path parameter 'id'"), "{error}");
+    }
+    assert!(server.seen().is_empty());
+    let parameters = vec![parameter("id", Location::Path, Encoding::SIMPLE)].into();
+    let plan = RequestPlan { parameters, ..plan("GET", &server.url, "/orgs/{id}/repos") };
+    call(engine(), plan, json!({ "id": "a/b?c#d" })).await.unwrap();
+    assert_eq!(server.only().target(), "/orgs/a%2Fb%3Fc%23d/repos");
+}

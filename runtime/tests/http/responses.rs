@@ -1,0 +1,160 @@
+//! What a model gets of each kind of answer.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use serde_json::json;
+use toolgen_runtime::{Content, ResourceData, ToolResult};
+
+use crate::server::{Step, TestServer, call, engine, open, plan, reply};
+
+async fn answered(steps: Vec<Step>) -> (ToolResult, TestServer) {
+    let server = TestServer::start(move |_| steps.clone()).await;
+    let result = call(engine().max_bytes(100), plan("GET", &server.url, "/x"), json!({})).await.unwrap();
+    (result, server)
+}
+
+/// The text after the status line.
+fn body(result: &ToolResult) -> String {
+    result.to_text().split_once("\n\n").unwrap().1.to_owned()
+}
+
+#[tokio::test]
+async fn an_answer_of_any_status_is_a_result() {
+    for (status, ok) in [(200, true), (201, true), (404, false), (500, false)] {
+        let headers = "Content-Type: application/json\r\nX-Twice: a\r\nX-Twice: b\r\nSet-Cookie: sid=1\r\n";
+        let (result, server) = answered(reply(status, headers, b"{\"a\":1}")).await;
+        assert_eq!(result.to_text(), format!("GET {}/x → {status}\n\n{{\"a\":1}}", server.url));
+        assert!(!result.is_error());
+        assert_eq!(
+            result.details,
+            json!({
+                "status": status,
+                "method": "GET",
+                "url": format!("{}/x", server.url),
+                "ok": ok,
+                "headers": {
+                    "content-type": "application/json", "x-twice": "a, b", "set-cookie": "****",
+                    "content-length": "7", "connection": "close",
+                },
+                "truncated": false,
+                "content_type": "application/json",
+            })
+        );
+    }
+    let (result, server) = answered(vec![Step::Send(b"HTTP/1.1 204 No Content\r\n\r\n".to_vec())]).await;
+    assert_eq!(result.to_text(), format!("GET {}/x → 204\n\n", server.url));
+}
+
+#[tokio::test]
+async fn a_long_text_is_cut_between_characters() {
+    let exact = "é".repeat(50);
+    let (result, _) = answered(reply(200, "Content-Type: text/plain\r\n", exact.as_bytes())).await;
+    assert_eq!(body(&result), exact);
+    assert_eq!(result.details["truncated"], false);
+    let long = format!("a{}", "é".repeat(60));
+    let (result, _) = answered(reply(200, "Content-Type: text/plain\r\n", long.as_bytes())).await;
+    assert_eq!(body(&result), format!("a{}\n... [truncated]", "é".repeat(49)));
+    assert_eq!(result.details["truncated"], true);
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_left_alone() {
+    let steps = vec![open("Content-Type: text/plain\r\n"), Step::Flood(vec![b'x'; 4096])];
+    let (result, server) = answered(steps).await;
+    assert_eq!(body(&result), format!("{}\n... [truncated]", "x".repeat(100)));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let flooded = *server.flooded.lock().unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(flooded, *server.flooded.lock().unwrap(), "nobody reads any more");
+}
+
+/// A gzip stream of stored blocks is easy to write: the decompressor must still stop at the limit.
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    for (index, block) in content.chunks(0xffff).enumerate() {
+        let last = (index + 1) * 0xffff >= content.len();
+        let length = u16::try_from(block.len()).unwrap();
+        out.push(u8::from(last));
+        out.write_all(&length.to_le_bytes()).unwrap();
+        out.write_all(&(!length).to_le_bytes()).unwrap();
+        out.write_all(block).unwrap();
+    }
+    out.extend([0; 8]);
+    out
+}
+
+#[tokio::test]
+async fn compressed_answers_are_unpacked_up_to_the_limit() {
+    let packed = gzip(&vec![b'y'; 1 << 20]);
+    let headers = "Content-Type: text/plain\r\nContent-Encoding: gzip\r\n";
+    let (result, _) = answered(reply(200, headers, &packed)).await;
+    assert_eq!(body(&result), format!("{}\n... [truncated]", "y".repeat(100)));
+    // An encoding nobody offered is not taken for text.
+    let headers = "Content-Type: text/plain\r\nContent-Encoding: zstd\r\n";
+    let (result, _) = answered(reply(200, headers, b"abc")).await;
+    assert!(matches!(result.content[1], Content::Resource { .. }));
+}
+
+#[tokio::test]
+async fn charsets_are_honoured() {
+    let (result, _) =
+        answered(reply(200, "Content-Type: text/plain; charset=iso-8859-1\r\n", b"caf\xe9")).await;
+    assert_eq!(body(&result), "café");
+    let (result, _) = answered(reply(200, "", "ohne Typ, é".as_bytes())).await;
+    assert_eq!(body(&result), "ohne Typ, é");
+}
+
+#[tokio::test]
+async fn images_sounds_and_files_are_content_of_their_own() {
+    let (result, server) = answered(reply(200, "Content-Type: image/png\r\n", b"\x89PNG")).await;
+    assert_eq!(result.to_text(), format!("GET {}/x → 200\n\n[image/png, 4 bytes]", server.url));
+    assert_eq!(
+        result.content[1],
+        Content::Image { data: "iVBORw==".to_owned(), mime_type: "image/png".to_owned() }
+    );
+    // An image is let through whole although it is longer than a text may be.
+    let (result, _) = answered(reply(200, "Content-Type: image/png\r\n", &[0; 1000])).await;
+    assert_eq!(result.details["truncated"], false);
+    let (result, _) = answered(reply(200, "Content-Type: audio/wav\r\n", b"RIFF")).await;
+    assert!(matches!(&result.content[1], Content::Audio { data, .. } if data == "UklGRg=="));
+    let (result, server) = answered(reply(200, "Content-Type: application/zip\r\n", &[7; 200])).await;
+    assert_eq!(body(&result), "[application/zip, the first 100 bytes]");
+    let Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } = &result.content[1] else {
+        panic!("{result:?}")
+    };
+    assert_eq!((uri.as_str(), mime_type.as_str()), (format!("{}/x", server.url).as_str(), "application/zip"));
+    assert_eq!(data.len(), 136);
+}
+
+#[tokio::test]
+async fn an_image_that_is_too_large_is_left_out() {
+    let server = TestServer::start(|_| reply(200, "Content-Type: image/png\r\n", &[0; 1000])).await;
+    let engine = engine().max_media_bytes(999);
+    let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
+    assert_eq!(body(&result), "[image/png, more than 999 bytes: left out]");
+    assert_eq!(result.content.len(), 1);
+}
+
+#[tokio::test]
+async fn an_event_stream_is_read_until_it_ends() {
+    let events = Step::Send(b"data: a\n\n: ping\n\ndata: b\ndata: c\n\n".to_vec());
+    let (result, _) = answered(vec![open("Content-Type: text/event-stream\r\n"), events]).await;
+    assert_eq!(body(&result), "a\nb\nc");
+}
+
+#[tokio::test]
+async fn an_event_stream_without_an_end_gives_what_came_in_time() {
+    let server = TestServer::start(|_| {
+        vec![
+            open("Content-Type: text/event-stream\r\n"),
+            Step::Send(b"data: a\n\ndata: half".to_vec()),
+            Step::Wait(Duration::from_secs(60)),
+        ]
+    })
+    .await;
+    let engine = engine().timeout(Duration::from_millis(400));
+    let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
+    assert_eq!(body(&result), "a\n... [truncated]");
+    assert_eq!(result.details["truncated"], true);
+}

@@ -1,0 +1,100 @@
+//! Calls from Rust.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+use toolgen_runtime::TypedTool;
+use toolgen_runtime::http::CallError;
+use toolgen_runtime::plan::{Encoding, Location, RequestPlan, Tool};
+use toolgen_runtime::typed::serde::{Deserialize, Serialize};
+
+use crate::server::{TestServer, engine, parameter, plan, reply, tool};
+
+#[derive(Serialize)]
+#[serde(crate = "toolgen_runtime::typed::serde")]
+struct GetPet {
+    id: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verbose: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(crate = "toolgen_runtime::typed::serde")]
+struct Pet {
+    name: String,
+}
+
+static TOOL: LazyLock<Tool> = LazyLock::new(|| {
+    let parameters = vec![
+        parameter("id", Location::Path, Encoding::SIMPLE),
+        parameter("verbose", Location::Query, Encoding::FORM),
+    ];
+    tool(RequestPlan { parameters: parameters.into(), ..plan("GET", "http://unused.invalid", "/pets/{id}") })
+});
+
+impl TypedTool for GetPet {
+    type Output = Pet;
+
+    fn tool() -> &'static Tool {
+        &TOOL
+    }
+}
+
+async fn get(
+    status: u16,
+    headers: &'static str,
+    body: &'static [u8],
+) -> (Result<Pet, CallError>, TestServer) {
+    let server = TestServer::start(move |_| reply(status, headers, body)).await;
+    let engine = engine().base_url(&server.url).max_typed_bytes(50).build().unwrap();
+    (engine.call(GetPet { id: 7, verbose: Some(true) }).await, server)
+}
+
+#[tokio::test]
+async fn a_value_comes_back() {
+    let (pet, server) = get(200, "Content-Type: application/json\r\n", b"{\"name\":\"Rex\"}").await;
+    assert_eq!(pet.unwrap(), Pet { name: "Rex".to_owned() });
+    assert_eq!(server.only().target(), "/pets/7?verbose=true");
+    assert_eq!(GetPet { id: 1, verbose: None }.into_arguments().unwrap(), json!({"id": 1}));
+}
+
+#[tokio::test]
+async fn each_failure_is_of_its_own_kind() {
+    let (error, _) = get(404, "", b"no such pet").await;
+    assert!(matches!(error, Err(CallError::Status { status: 404, body }) if body == "no such pet"));
+    let (error, _) = get(200, "Content-Type: application/json\r\n", b"{}").await;
+    assert!(matches!(error, Err(CallError::Decode { .. })));
+    let (error, _) = get(200, "Content-Type: application/json\r\n", &[b' '; 51]).await;
+    assert!(matches!(error, Err(CallError::TooLarge { limit: 50 })));
+    let engine = engine().base_url("http://127.0.0.1:1").build().unwrap();
+    let error = engine.call(GetPet { id: 7, verbose: None }).await;
+    assert!(matches!(error, Err(CallError::Transport(_))));
+}
+
+/// A tool whose result is not described.
+#[derive(Serialize)]
+#[serde(crate = "toolgen_runtime::typed::serde")]
+struct Anything {
+    id: u32,
+}
+
+impl TypedTool for Anything {
+    type Output = Value;
+
+    fn tool() -> &'static Tool {
+        &TOOL
+    }
+}
+
+#[tokio::test]
+async fn texts_and_nothing_are_values_too() {
+    for (headers, body, expected) in [
+        ("Content-Type: text/plain\r\n", "plain", json!("plain")),
+        ("Content-Type: text/plain\r\n", "{\"a\":1}", json!({"a": 1})),
+        ("", "", json!(null)),
+    ] {
+        let server = TestServer::start(move |_| reply(200, headers, body.as_bytes())).await;
+        let engine = engine().base_url(&server.url).build().unwrap();
+        assert_eq!(engine.call(Anything { id: 1 }).await.unwrap(), expected);
+    }
+}
