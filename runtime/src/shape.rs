@@ -14,6 +14,7 @@
 #[cfg(test)]
 mod arbitrary;
 pub mod decode;
+mod nulls;
 mod pointer;
 pub mod read;
 pub mod render;

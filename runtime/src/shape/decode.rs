@@ -1,10 +1,27 @@
 //! What a model sent, against a [`Shape`].
+//!
+//! First the arguments are checked, then they are put in the form the tool takes. The two agree with JSON Schema
+//! 2020-12 on the plain rendering of the shape, with these deliberate differences:
+//!
+//! - `format` is a remark and not checked; [`Kind::Raw`](super::Kind::Raw) is accepted as it is.
+//! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes.
+//! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
+//! - Fields are also known by their wire names and aliases; read-only fields are not known.
+//! - With a discriminator, only the variant it names is tried.
+
+mod check;
+mod objects;
+mod say;
+mod transform;
+mod unions;
 
 use serde_json::Value;
 
 use super::{Def, Shape};
 use crate::dialect::Dialect;
 use crate::frozen::List;
+
+use check::Checker;
 
 /// Something wrong with the arguments of a call, for the model that must correct it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,13 +54,30 @@ pub enum ArgumentProblemKind {
 ///
 /// # Errors
 ///
-/// Every problem at once, in the order of the arguments.
+/// Every problem at once, in the order of the arguments; of more than a hundred, the first hundred.
 pub fn decode(
     arguments: &Value,
     shape: &Shape,
     defs: &List<Def>,
     dialect: &Dialect,
 ) -> Result<Value, Vec<ArgumentProblem>> {
-    let _ = (shape, defs, dialect);
-    Ok(arguments.clone())
+    let mut checker = Checker::new(defs, dialect);
+    if !arguments.is_object() {
+        return Err(vec![ArgumentProblem {
+            pointer: String::new(),
+            kind: ArgumentProblemKind::Type,
+            message: format!("expected an object with the arguments, got {}", say::given(arguments)),
+        }]);
+    }
+    let problems = checker.problems_of(arguments, shape);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    checker.steps = 0;
+    Ok(checker.transform(arguments, &[shape]))
 }
+
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;

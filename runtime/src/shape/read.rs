@@ -27,6 +27,7 @@ use serde_json::{Map, Value};
 
 pub(super) use combine::{is_natural_all, is_natural_union};
 pub(super) use raw::is_natural as is_natural_raw;
+pub(super) use scalars::number as number_of;
 
 use super::{Def, Kind, Literal, Shape, pointer};
 use crate::frozen::{List, Text};

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{Access, Def, Field, Kind, Shape, find_def, pointer};
+use super::{Access, Def, Field, Shape, find_def, pointer};
 use crate::dialect::Dialect;
 use crate::frozen::List;
 
@@ -175,23 +175,6 @@ impl<'a> Renderer<'a> {
             self.at(&[keyword, &index.to_string()], |renderer| renderer.node(shape, false))
         };
         shapes.iter().enumerate().map(node).collect()
-    }
-
-    /// Whether `null` fits a shape.
-    fn takes_null(&self, shape: &Shape, depth: usize) -> bool {
-        if shape.nullable || depth > 16 {
-            return true;
-        }
-        match &shape.kind {
-            Kind::Any | Kind::Null | Kind::Raw(_) => true,
-            Kind::Enum(values) => values.contains(&super::Literal::Null),
-            Kind::Ref(name) => {
-                find_def(self.defs, name).is_none_or(|shape| self.takes_null(shape, depth + 1))
-            }
-            Kind::All(parts) => parts.iter().all(|part| self.takes_null(part, depth + 1)),
-            Kind::Union(rules) => rules.variants.iter().any(|variant| self.takes_null(variant, depth + 1)),
-            _ => false,
-        }
     }
 }
 

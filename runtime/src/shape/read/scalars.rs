@@ -6,7 +6,7 @@ use super::{Object, Reader};
 use crate::shape::{Number, NumberRules, StringRules};
 
 /// A JSON number as it is written: integers stay integers, all others are floats.
-pub(super) fn number(number: &serde_json::Number) -> Option<Number> {
+pub(in crate::shape) fn number(number: &serde_json::Number) -> Option<Number> {
     if let Some(int) = number.as_i64() {
         return Some(Number::Int(int.into()));
     }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::node::{Node, named};
 use super::{Object, Renderer, prose};
 use crate::dialect::{KeyRule, Nulls};
+use crate::shape::nulls::takes_null;
 use crate::shape::{Extra, Field, ObjectRules, Shape};
 
 impl Renderer<'_> {
@@ -45,7 +46,7 @@ impl Renderer<'_> {
             ));
         }
         let optional = self.dialect.strict && !field.required;
-        if optional && self.takes_null(&field.shape, 0) {
+        if optional && takes_null(&field.shape, self.defs) {
             // Left out and `null` can no longer be told apart.
             self.lose("required", false);
         }
@@ -180,7 +181,7 @@ impl Renderer<'_> {
             None => {}
         }
         let null = super::node::typed("null");
-        let others_take_it = self.takes_null(&Shape { nullable: false, ..shape.clone() }, 0);
+        let others_take_it = takes_null(&Shape { nullable: false, ..shape.clone() }, self.defs);
         for keyword in ["anyOf", "oneOf"] {
             if keyword == "oneOf" && others_take_it {
                 continue;
