@@ -27,6 +27,7 @@ mod multipart;
 mod request;
 mod response;
 mod secret;
+mod settings;
 mod style;
 mod transport;
 #[cfg(feature = "typed")]
@@ -37,8 +38,9 @@ pub use credentials::{
     CredentialRequest, Credentials, EnvCredentials, MissingCredential, NoCredentials, Secret,
     StaticCredentials, authorize,
 };
-pub use engine::{EngineError, HttpEngine, HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
+pub use engine::HttpEngine;
 pub use files::{Files, FilesRoot, MAX_FILE, NoFiles};
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind, build};
+pub use settings::{EngineError, HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
 #[cfg(feature = "typed")]
 pub use typed::CallError;

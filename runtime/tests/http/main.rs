@@ -6,6 +6,7 @@ mod calls;
 mod redirects;
 mod requests;
 mod responses;
+mod roundtrip;
 mod server;
 #[cfg(feature = "typed")]
 mod typed;

@@ -1,0 +1,187 @@
+//! What the operator of an engine chooses.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Client;
+use reqwest::redirect::Policy;
+
+use super::credentials::{Credentials, NoCredentials};
+use super::engine::HttpEngine;
+use super::files::{Files, FilesRoot, NoFiles};
+
+/// How much text of a response a model gets unless set otherwise, in bytes: 64 KiB.
+pub const MAX_BYTES: usize = 64 << 10;
+
+/// How large an image or a sound may be unless set otherwise, in bytes: 5 MiB, what providers take.
+pub const MAX_MEDIA_BYTES: usize = 5 << 20;
+
+/// How large a response of a typed call may be unless set otherwise, in bytes: 16 MiB.
+pub const MAX_TYPED_BYTES: usize = 16 << 20;
+
+/// The settings of an [`HttpEngine`].
+#[derive(Debug)]
+pub struct HttpEngineBuilder {
+    pub(super) base_url: Option<String>,
+    pub(super) document_url: Option<String>,
+    pub(super) server_variables: Vec<(String, String)>,
+    pub(super) credentials: Arc<dyn Credentials>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) max_bytes: usize,
+    pub(super) max_media_bytes: usize,
+    pub(super) max_typed_bytes: usize,
+    pub(super) files: Arc<dyn Files>,
+    pub(super) headers: Headers,
+    user_agent: String,
+    system_proxy: bool,
+}
+
+/// Headers of the operator, which may hold anything, so that `Debug` shows their names only.
+#[derive(Default)]
+pub(super) struct Headers(pub(super) Vec<(String, String)>);
+
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+/// Why an engine could not be made: TLS or the proxy of the system is not usable.
+#[derive(Debug)]
+pub struct EngineError(reqwest::Error);
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the HTTP client cannot be set up: {}", self.0)
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl HttpEngineBuilder {
+    pub(super) fn new() -> HttpEngineBuilder {
+        HttpEngineBuilder {
+            base_url: None,
+            document_url: None,
+            server_variables: Vec::new(),
+            credentials: Arc::new(NoCredentials),
+            timeout: None,
+            max_bytes: MAX_BYTES,
+            max_media_bytes: MAX_MEDIA_BYTES,
+            max_typed_bytes: MAX_TYPED_BYTES,
+            files: Arc::new(NoFiles),
+            headers: Headers::default(),
+            user_agent: concat!("toolgen-runtime/", env!("CARGO_PKG_VERSION")).to_owned(),
+            system_proxy: true,
+        }
+    }
+
+    /// Sends every request here, in place of the servers of the plans. Its own path is kept.
+    #[must_use]
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.base_url = Some(url.into());
+        self
+    }
+
+    /// Says where the document came from; relative servers are resolved against it.
+    #[must_use]
+    pub fn document_url(mut self, url: impl Into<String>) -> Self {
+        self.document_url = Some(url.into());
+        self
+    }
+
+    /// Gives a server variable a value in place of its default.
+    #[must_use]
+    pub fn server_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.server_variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Where credentials come from; none are sent unless it is set.
+    #[must_use]
+    pub fn credentials(mut self, credentials: impl Credentials + 'static) -> Self {
+        self.credentials = Arc::new(credentials);
+        self
+    }
+
+    /// The time of a call of a tool that does not say, in place of 30 seconds.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// How much text of a response a model gets, in bytes, in place of [`MAX_BYTES`].
+    #[must_use]
+    pub fn max_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
+
+    /// How large an image or a sound may be, in bytes, in place of [`MAX_MEDIA_BYTES`].
+    #[must_use]
+    pub fn max_media_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_media_bytes = max_bytes;
+        self
+    }
+
+    /// How large a response of a typed call may be, in bytes, in place of [`MAX_TYPED_BYTES`].
+    #[must_use]
+    pub fn max_typed_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_typed_bytes = max_bytes;
+        self
+    }
+
+    /// Lets arguments name files below this directory; without it none are read.
+    #[must_use]
+    pub fn files_root(self, root: impl Into<PathBuf>) -> Self {
+        self.files(FilesRoot::new(root))
+    }
+
+    /// Reads the files that arguments name in another way.
+    #[must_use]
+    pub fn files(mut self, files: impl Files + 'static) -> Self {
+        self.files = Arc::new(files);
+        self
+    }
+
+    /// Sends this header with every request that has none of its name. As a credential may be in it, another origin
+    /// never gets it.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.0.push((name.into(), value.into()));
+        self
+    }
+
+    /// The `User-Agent`, in place of the name and version of this crate.
+    #[must_use]
+    pub fn user_agent(mut self, user_agent: impl Into<String>) -> Self {
+        self.user_agent = user_agent.into();
+        self
+    }
+
+    /// Whether the proxy of the system is used. It is unless this says otherwise.
+    #[must_use]
+    pub fn system_proxy(mut self, used: bool) -> Self {
+        self.system_proxy = used;
+        self
+    }
+
+    /// Makes the engine, with a client of its own.
+    ///
+    /// # Errors
+    ///
+    /// If TLS or the proxy of the system is not usable, or the `User-Agent` is not one.
+    pub fn build(self) -> Result<HttpEngine, EngineError> {
+        let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
+        let client = if self.system_proxy { client } else { client.no_proxy() };
+        let client = client.build().map_err(EngineError)?;
+        Ok(HttpEngine::new(client, self))
+    }
+}
