@@ -23,6 +23,7 @@ mod schema;
 
 use crate::frozen::{Frozen, List, Text};
 
+pub use rules::is_pattern;
 pub use schema::{Def, Schema, find_def};
 
 /// The schema of a value.

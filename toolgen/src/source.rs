@@ -212,6 +212,14 @@ fn read(source: &mut Source) -> Reading {
     as_json
 }
 
+/// A text of a document as a message quotes it: not all of it, should it be long.
+fn quote(text: &str) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
 impl Finding {
     fn new(code: Code, at: At, message: String, help: &'static str) -> Self {
         Finding { code, pointer: Pointer::ROOT, at, message, help }

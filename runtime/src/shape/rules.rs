@@ -87,8 +87,10 @@ pub(crate) fn text_fits(text: &str, rules: &StringRules) -> bool {
         && matches(&rules.pattern, text)
 }
 
-/// Whether a text is a pattern this engine understands.
-pub(crate) fn is_pattern(pattern: &str) -> bool {
+/// Whether a text is a regular expression that can be tried on a value: one of ECMA-262, as JSON Schema asks for, in
+/// Unicode mode or without. Values are not held against a `pattern` that is none.
+#[must_use]
+pub fn is_pattern(pattern: &str) -> bool {
     compile(pattern).is_some()
 }
 

@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::{Value, json};
 use toolgen::Tool;
-use toolgen_runtime::dialect::{self, Dialect};
+use toolgen_runtime::dialect::Dialect;
 use toolgen_runtime::shape::render;
 
 use super::Outcome;
@@ -14,8 +14,8 @@ use super::output::Output;
 
 /// Every tool with its schema and what the dialect cannot say. Problems found means that the dialect refuses a tool.
 pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
-    let Some(dialect) = find(&task.dialect) else {
-        let known: Vec<&str> = ALL.iter().map(|dialect| dialect.name).collect();
+    let Some(dialect) = Dialect::by_name(&task.dialect) else {
+        let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
         output.complain(&format!("there is no dialect `{}`; there are {}", task.dialect, known.join(", ")));
         return Ok(Outcome::Usage);
     };
@@ -62,10 +62,4 @@ fn describe(tool: &Tool, dialect: &Dialect) -> (Value, bool) {
             (json!({"name": name, "description": description, "schema": null, "refusals": refusals}), false)
         }
     }
-}
-
-const ALL: &[&Dialect] = &[&dialect::JSON_SCHEMA];
-
-fn find(name: &str) -> Option<&'static Dialect> {
-    ALL.iter().copied().find(|dialect| dialect.name == name)
 }

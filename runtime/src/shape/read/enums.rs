@@ -109,7 +109,7 @@ impl Reader<'_> {
             *values = narrowed;
         }
         // A pattern too long or too odd to be tried stays.
-        if !strings.pattern.is_empty() && !crate::shape::rules::is_pattern(&strings.pattern) {
+        if !strings.pattern.is_empty() && !crate::shape::is_pattern(&strings.pattern) {
             let pattern = strings.pattern.clone();
             parts.push(Shape::of(Kind::String(StringRules { pattern, ..StringRules::ANY })));
         }

@@ -124,6 +124,16 @@ Name inner schemas under `components/schemas`, and refer to them.
 The default is not a value that the schema itself allows, such as the text \"10\" for an integer. It is not told to
 the model, which would otherwise send it.
 ";
+    PATTERN = "E0324", "A pattern is no regular expression", "
+Patterns are regular expressions of ECMA-262 (JavaScript). This one does not parse as such, so it is left out:
+neither a model nor its arguments are held to it, and the server decides.
+
+Write it without delimiters and flags, and without the constructs of other dialects (`(?i)`, `\\A`, `\\z`,
+possessive quantifiers).
+
+    pattern: '([a-z'                     a bracket is not closed
+    pattern: '(?i)[a-z]+'                write: '[A-Za-z]+'
+";
     SELECTOR = "W0330", "A filter selects nothing", "
 A filter given to the compiler matches no operation of the document, which is mostly a mistake in writing. Ids and
 paths are compared with case. `cargo toolgen list` shows what there is.

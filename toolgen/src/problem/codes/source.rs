@@ -94,9 +94,8 @@ pair. The string is read in the only sensible way, but other readers refuse the 
 Write control characters as escapes (`\\n`, `\\t`), and characters outside the basic plane as themselves.
 ";
     INEXACT_NUMBER = "N0113", "A number does not fit 64 bits", "
-The number is an integer beyond 64 bits, or too large for a floating point number, or infinite. The nearest number
-that fits is used, the largest one for `1e400`. Such numbers are mostly bounds (`maximum`), where the difference
-does not matter.
+The number is an integer beyond 64 bits, of which the nearest floating point number is used. Such numbers are mostly
+bounds (`maximum`), where the difference does not matter.
 
     maximum: 18446744073709551616        is read as 1.8446744073709552e19
 ";
@@ -116,5 +115,14 @@ Resolve such tags before, with the program they are meant for.
 A tag such as `!!int` names a type that the value does not have. The value is read as text.
 
     port: !!int eighty                   is read as \"eighty\"
+";
+    INFINITE_NUMBER = "E0117", "A number is larger than any number", "
+The number is infinite, too large for a floating point number of 64 bits, or none at all (`.nan`). The largest number
+is used for it, `null` for `.nan`.
+
+Leave out a bound that is meant to be none.
+
+    maximum: 1e400                       leave it out
+    maximum: .inf                        leave it out
 ";
 }

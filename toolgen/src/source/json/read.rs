@@ -3,7 +3,7 @@
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::super::{At, Finding, MAX_DEPTH, Reading, number};
+use super::super::{At, Finding, MAX_DEPTH, Reading, number, quote};
 use super::lex::{Broken, Lexer};
 use crate::problem::codes;
 use crate::source::Pointer;
@@ -70,14 +70,14 @@ impl Reader<'_> {
             Some(b'"') => Ok(Value::String(self.lexer.string()?.into_owned())),
             Some(b'{') => self.object(),
             Some(b'[') => self.list(),
-            Some(b'-' | b'0'..=b'9') => match number::decimal(self.lexer.number()?) {
-                number::Read::Exact(value) => Ok(value),
-                number::Read::Near(value) => {
-                    let message = format!("this number does not fit 64 bits; it is read as {value}");
-                    self.find(codes::INEXACT_NUMBER, start, message, "write a smaller number, or none");
-                    Ok(value)
+            Some(b'-' | b'0'..=b'9') => {
+                let text = self.lexer.number()?;
+                let (value, oddity) = number::decimal(text).split(text);
+                if let Some((code, message)) = oddity {
+                    self.find(code, start, message, "write a smaller number, or none");
                 }
-            },
+                Ok(value)
+            }
             Some(b't') if self.lexer.word("true") => Ok(Value::Bool(true)),
             Some(b'f') if self.lexer.word("false") => Ok(Value::Bool(false)),
             Some(b'n') if self.lexer.word("null") => Ok(Value::Null),
@@ -112,7 +112,8 @@ impl Reader<'_> {
                     entry.insert(value);
                 }
                 Entry::Occupied(mut entry) => {
-                    let message = format!("the key `{}` is given twice; the last value is kept", entry.key());
+                    let message =
+                        format!("the key `{}` is given twice; the last value is kept", quote(entry.key()));
                     entry.insert(value);
                     self.find(codes::DUPLICATE_KEY, start, message, "take one of the two away");
                 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::super::number::Read;
-use super::super::{At, Finding, MAX_DEPTH, Pointer, Position};
+use super::super::{At, Finding, MAX_DEPTH, Pointer, Position, quote};
 use super::compose::{Id, Kind, Node, Tree};
 use super::scalar;
 use crate::problem::codes;
@@ -122,7 +122,7 @@ impl<'b, 't> Builder<'b, 't> {
             self.path.push(name.to_owned());
             let value = self.value(value)?;
             if map.insert(name.to_owned(), value).is_some() && first {
-                let message = format!("the key `{name}` is given twice; the last value is kept");
+                let message = format!("the key `{}` is given twice; the last value is kept", quote(name));
                 self.find(codes::DUPLICATE_KEY, at, message, "take one of the two away");
             }
             self.path.pop();
@@ -154,16 +154,11 @@ impl<'b, 't> Builder<'b, 't> {
                 if plain { scalar::resolve(text) } else { Read::Exact(Value::String(text.to_string())) }
             }
         };
-        match read {
-            Read::Exact(value) => value,
-            Read::Near(value) => {
-                if first {
-                    let message = format!("`{text}` does not fit 64 bits; it is read as {value}");
-                    self.find(codes::INEXACT_NUMBER, node.at, message, "write a smaller number, or none");
-                }
-                value
-            }
+        let (value, oddity) = read.split(text);
+        if let Some((code, message)) = oddity.filter(|_| first) {
+            self.find(code, node.at, message, "write a smaller number, or none");
         }
+        value
     }
 
     fn check_collection_tag(&mut self, node: &Node<'t>, expected: &str, first: bool) {
@@ -177,7 +172,10 @@ impl<'b, 't> Builder<'b, 't> {
     }
 
     fn unknown_tag(&mut self, node: &Node<'t>, tag: &saphyr_parser::Tag) {
-        let message = format!("the tag `{tag}` is not understood; the value is read as it stands");
+        let message = format!(
+            "the tag `{}` is not understood; the value is read as it stands",
+            quote(&tag.to_string())
+        );
         self.find(codes::UNKNOWN_TAG, node.at, message, "resolve the tag before");
     }
 

@@ -11,7 +11,7 @@ pub(super) fn resolve(text: &str) -> Read {
         "" | "~" | "null" | "Null" | "NULL" => return exact(Value::Null),
         "true" | "True" | "TRUE" => return exact(Value::Bool(true)),
         "false" | "False" | "FALSE" => return exact(Value::Bool(false)),
-        ".nan" | ".NaN" | ".NAN" => return Read::Near(Value::Null),
+        ".nan" | ".NaN" | ".NAN" => return Read::Absurd(Value::Null),
         _ => {}
     }
     // Most scalars are words; they are none of what follows.
@@ -24,7 +24,7 @@ pub(super) fn resolve(text: &str) -> Read {
         _ => (false, text),
     };
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
-        return Read::Near(number::float(if negative { f64::MIN } else { f64::MAX }));
+        return Read::Absurd(number::float(if negative { f64::MIN } else { f64::MAX }));
     }
     if is_decimal(unsigned) {
         return number::decimal(text);
@@ -66,7 +66,7 @@ fn is_decimal(text: &str) -> bool {
 pub(super) fn tagged(tag: &str, text: &str) -> Option<Read> {
     let resolved = resolve(text);
     let value = match &resolved {
-        Read::Exact(value) | Read::Near(value) => value,
+        Read::Exact(value) | Read::Near(value) | Read::Absurd(value) => value,
     };
     let fits = match tag {
         "str" => return Some(Read::Exact(Value::String(text.to_owned()))),

@@ -1,6 +1,7 @@
 //! The keywords of a schema that stand for themselves: values, texts, numbers, lists, remarks.
 
 use serde_json::{Map, Number, Value, json};
+use toolgen_runtime::shape::is_pattern;
 
 use super::super::context::Context;
 use super::super::node::Place;
@@ -30,7 +31,8 @@ impl<'a> Context<'a> {
         let of = |name: &str| types.is_empty() || types.contains(&name);
         if of("string") {
             self.counts(object, place, &["minLength", "maxLength"], out);
-            for key in ["pattern", "contentEncoding", "contentMediaType"] {
+            self.pattern(object, place, out);
+            for key in ["contentEncoding", "contentMediaType"] {
                 if let Some(text) = object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()) {
                     out.insert(key.to_owned(), Value::from(text));
                 }
@@ -49,6 +51,31 @@ impl<'a> Context<'a> {
         }
         self.others(object, place, out);
         self.annotations(object, place, out);
+    }
+
+    /// `pattern`, if it is one.
+    fn pattern(&mut self, object: &'a Map<String, Value>, place: &Place<'_>, out: &mut Map<String, Value>) {
+        let Some(pattern) = object.get("pattern").and_then(Value::as_str).filter(|text| !text.is_empty())
+        else {
+            return;
+        };
+        if self.is_pattern(pattern, &Place::Key(place, "pattern")) {
+            out.insert("pattern".to_owned(), Value::from(pattern));
+        }
+    }
+
+    /// Whether a text is a regular expression; reports it if not.
+    pub(super) fn is_pattern(&mut self, pattern: &str, place: &Place<'_>) -> bool {
+        let good = is_pattern(pattern);
+        if !good {
+            self.report(
+                codes::PATTERN,
+                &place.pointer(),
+                format!("`{pattern}` is no regular expression; it is left out"),
+                "write it as ECMA-262 has it, without delimiters",
+            );
+        }
+        good
     }
 
     /// `enum` and `const`.

@@ -42,7 +42,10 @@ impl<'a> Context<'a> {
             let place = Place::Key(place, "patternProperties");
             let mut read = Map::new();
             for (pattern, schema) in patterns {
-                read.insert(pattern.clone(), self.schema(schema, &Place::Key(&place, pattern)));
+                let place = Place::Key(&place, pattern);
+                if self.is_pattern(pattern, &place) {
+                    read.insert(pattern.clone(), self.schema(schema, &place));
+                }
             }
             out.insert("patternProperties".to_owned(), Value::Object(read));
         }
