@@ -8,7 +8,7 @@ mod limits;
 mod merge;
 mod node;
 mod objects;
-pub(super) mod prose;
+pub(crate) mod prose;
 mod root;
 mod unions;
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::canonical;
-use crate::shape::{Literal, Number};
+use crate::shape::{Kind, Literal, Number, Shape};
 
 /// Values longer than this are cut in prose, in characters.
 const MAX_VALUE: usize = 80;
@@ -66,7 +66,7 @@ pub(super) fn schema(schema: &Value) -> String {
 }
 
 /// A description with what could not be said otherwise.
-pub(super) fn describe(description: &str, notes: &[String]) -> String {
+pub(crate) fn describe(description: &str, notes: &[String]) -> String {
     let description = description.trim();
     if notes.is_empty() {
         return description.to_owned();
@@ -81,4 +81,58 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }
+}
+
+/// The rules of a shape's own values, each as part of a sentence. Annotations and what is inside are left out.
+pub(crate) fn rules(shape: &Shape) -> Vec<String> {
+    let mut told = Vec::new();
+    match &shape.kind {
+        Kind::Integer(rules) | Kind::Number(rules) => {
+            let bounds = [
+                ("minimum", rules.minimum),
+                ("exclusiveMinimum", rules.exclusive_minimum),
+                ("maximum", rules.maximum),
+                ("exclusiveMaximum", rules.exclusive_maximum),
+                ("multipleOf", rules.multiple_of),
+            ];
+            told.extend(bounds.into_iter().filter_map(|(keyword, limit)| Some(bound(keyword, limit?))));
+        }
+        Kind::String(rules) => {
+            if !rules.format.is_empty() {
+                told.push(format!("format: {}", rules.format));
+            }
+            told.extend(counts([("minLength", rules.min_length), ("maxLength", rules.max_length)]));
+            if !rules.pattern.is_empty() {
+                told.push(format!("matching {}", rules.pattern));
+            }
+            if !rules.content_encoding.is_empty() {
+                told.push(format!("{} text", rules.content_encoding));
+            }
+        }
+        Kind::Enum(values) => told.push(listed(values)),
+        Kind::Array(rules) => {
+            told.extend(counts([("minItems", rules.min_items), ("maxItems", rules.max_items)]));
+            if rules.unique {
+                told.push("no item twice".into());
+            }
+        }
+        Kind::Tuple(rules) => {
+            told.extend(counts([("minItems", rules.min_items), ("maxItems", rules.max_items)]))
+        }
+        Kind::Object(rules) => {
+            told.extend(counts([
+                ("minProperties", rules.min_properties),
+                ("maxProperties", rules.max_properties),
+            ]));
+        }
+        _ => {}
+    }
+    if shape.deprecated {
+        told.push("deprecated".into());
+    }
+    told
+}
+
+fn counts<const N: usize>(limits: [(&'static str, Option<u64>); N]) -> impl Iterator<Item = String> {
+    limits.into_iter().filter_map(|(keyword, limit)| Some(count(keyword, limit?)))
 }
