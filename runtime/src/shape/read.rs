@@ -26,7 +26,7 @@ mod types;
 use serde_json::{Map, Value};
 
 pub(super) use combine::{is_natural_all, is_natural_union};
-pub(super) use raw::is_natural as is_natural_raw;
+pub(super) use raw::{is_natural as is_natural_raw, well_formed as raw_keyword_is_well_formed};
 pub(super) use scalars::number as number_of;
 
 use super::{Def, Kind, Literal, Shape, pointer};

@@ -137,7 +137,7 @@ impl<'a> Renderer<'a> {
                 Some(shape) => self.node(shape, false),
                 None => {
                     self.lose("$ref", false);
-                    Value::Object(Object::new())
+                    self.node(&Shape::ANY, false)
                 }
             };
             rendered.push((name, schema));
@@ -178,5 +178,7 @@ impl<'a> Renderer<'a> {
     }
 }
 
+#[cfg(test)]
+mod gates;
 #[cfg(test)]
 mod tests;

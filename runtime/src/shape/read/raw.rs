@@ -59,7 +59,8 @@ fn is_never(not: Option<&Value>) -> bool {
     }
 }
 
-fn well_formed(keyword: &str, value: &Value) -> bool {
+/// Whether the value of a raw keyword is what the keyword asks for.
+pub(in crate::shape) fn well_formed(keyword: &str, value: &Value) -> bool {
     let Some((_, form)) = KEYWORDS.iter().find(|(known, _)| *known == keyword) else { return false };
     let schema = |value: &Value| value.is_object() || value.is_boolean();
     match form {

@@ -6,6 +6,7 @@ use super::canonical::{self, literal};
 use super::merge::Merger;
 use super::{Object, Renderer, prose};
 use crate::dialect::Nulls;
+use crate::shape::read::raw_keyword_is_well_formed;
 use crate::shape::{
     ArrayRules, Extra, Kind, Literal, Number, NumberRules, Shape, StringRules, TupleRules, find_def, pointer,
 };
@@ -55,11 +56,13 @@ impl Renderer<'_> {
                 named(node, "string");
                 self.string(rules, node);
             }
+            Kind::Enum(values) if values.is_empty() => self.never(node),
             Kind::Enum(values) => self.enumeration(values, node),
             Kind::Array(rules) => self.array(rules, node),
             Kind::Tuple(rules) => self.tuple(rules, node),
             Kind::Object(rules) => self.object(rules, node, false),
             Kind::Union(rules) => self.union(rules, node),
+            Kind::All(parts) if parts.is_empty() => self.any(node),
             Kind::All(parts) => {
                 let parts = self.list("allOf", parts);
                 node.map.insert("allOf".into(), parts.into());
@@ -123,7 +126,12 @@ impl Renderer<'_> {
 
     fn raw(&mut self, text: &str, node: &mut Node) {
         match serde_json::from_str(text) {
-            Ok(Value::Object(raw)) if raw.keys().all(|keyword| self.dialect.takes(keyword)) => {
+            // A reference to elsewhere, or a malformed rule, would cost the whole request.
+            Ok(Value::Object(raw))
+                if raw.iter().all(|(keyword, value)| {
+                    self.dialect.takes(keyword) && raw_keyword_is_well_formed(keyword, value)
+                }) =>
+            {
                 self.reach(&Value::Object(raw.clone()));
                 node.map.extend(raw);
             }
@@ -169,7 +177,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn never(&mut self, node: &mut Node) {
+    pub(super) fn never(&mut self, node: &mut Node) {
         if self.dialect.takes("not") {
             node.map.insert("not".into(), Value::Object(Object::new()));
         } else {
@@ -266,7 +274,7 @@ impl Renderer<'_> {
         let listed = || values.iter().map(literal).collect::<Vec<Value>>();
         if self.dialect.takes("enum") {
             match types.as_slice() {
-                [only] => named(node, only),
+                [only] if !matches!(*only, "array" | "object") => named(node, only),
                 // Strict mode wants a type; elsewhere the values say it.
                 _ if self.dialect.strict => {
                     node.map.insert("type".into(), types.clone().into());

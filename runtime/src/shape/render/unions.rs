@@ -9,6 +9,9 @@ use crate::shape::{Discriminator, Kind, Literal, ObjectRules, Shape, UnionMode, 
 
 impl Renderer<'_> {
     pub(super) fn union(&mut self, rules: &UnionRules, node: &mut Node) {
+        if rules.variants.is_empty() {
+            return self.never(node);
+        }
         if let Some((values, notes)) = self.folded(&rules.variants) {
             let shape = Shape::of(Kind::Enum(values));
             if let Value::Object(map) = self.node(&shape, false) {
@@ -25,9 +28,6 @@ impl Renderer<'_> {
             }
             UnionMode::Any => "anyOf",
         };
-        if rules.variants.is_empty() {
-            self.refuse("a union without variants allows no value");
-        }
         let variants = self.list(keyword, &rules.variants);
         // A union in a union is one union, where only `anyOf` is known and nothing stands beside it.
         let mut flat: Vec<Value> = Vec::new();
