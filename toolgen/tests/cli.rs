@@ -5,7 +5,8 @@
 //! anew with `UPDATE_CASES=1 cargo test -p toolgen --features cli --test cli`, and read the difference.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -127,4 +128,88 @@ fn it_is_a_subcommand_of_cargo_too() {
     let by_cargo = cargo_toolgen(Path::new("."), &["toolgen", "explain"], "", &[]);
     assert_eq!(direct.status.code(), Some(0));
     assert_eq!(direct.stdout, by_cargo.stdout);
+}
+
+/// A server for one request: gives its address, and what it was sent once that has come.
+fn serve_once(answer: &'static str) -> (String, std::thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    let served = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        let length = stream.read(&mut request).unwrap();
+        stream.write_all(answer.as_bytes()).unwrap();
+        String::from_utf8_lossy(&request[..length]).into_owned()
+    });
+    (address, served)
+}
+
+fn call_pets(address: &str, more: &[&str]) -> (Option<i32>, String, String) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
+    let args =
+        ["call", "pets.yaml", "listPets", "{\"limit\": 3}", "--auth", "token=PETS", "--base-url", address];
+    let output = cargo_toolgen(&folder, &[&args, more].concat(), "", &[("PETS", "s3cret")]);
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_call_is_sent_and_its_result_shown() {
+    let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{\"a\": 1}\n";
+    let (address, served) = serve_once(answer);
+    let (code, stdout, _) = call_pets(&address, &[]);
+    assert_eq!(code, Some(0));
+    assert!(
+        stdout.contains("200") && stdout.contains("{\"a\": 1}") && !stdout.contains("s3cret"),
+        "{stdout}"
+    );
+    let request = served.join().unwrap();
+    assert!(request.starts_with("GET /v1/pets?limit=3 HTTP/1.1\r\n"), "{request}");
+    assert!(request.to_lowercase().contains("authorization: bearer s3cret"), "{request}");
+
+    let (address, served) = serve_once(answer);
+    let (code, stdout, _) = call_pets(&address, &["--format", "json"]);
+    let result: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((code, &result["details"]["status"]), (Some(0), &serde_json::json!(200)));
+    served.join().unwrap();
+}
+
+#[test]
+fn a_call_that_fails_says_why() {
+    let (address, served) = serve_once("HTTP/1.1 404 Not Found\r\nContent-Length: 8\r\n\r\nno pets\n");
+    let (code, stdout, _) = call_pets(&address, &[]);
+    assert_eq!(code, Some(1));
+    assert!(stdout.contains("404") && stdout.contains("no pets"), "{stdout}");
+    served.join().unwrap();
+
+    let (code, stdout, stderr) = call_pets("http://127.0.0.1:1", &[]);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""));
+    assert!(stderr.contains("error: Error: HTTP request failed"), "{stderr}");
+}
+
+#[test]
+fn a_generated_crate_is_the_same_each_time() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pets-crate");
+    let _ = fs::remove_dir_all(&out);
+    let out = out.to_str().unwrap();
+    let gen_pets = |more: &[&str]| {
+        let args = ["gen", "pets.yaml", "--out", out, "--crate", "pets"];
+        let output = cargo_toolgen(&folder, &[&args, more].concat(), "", &[]);
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(gen_pets(&["--check"]).0, Some(1));
+    assert_eq!(gen_pets(&[]), (Some(0), format!("{out}: 4 tools; 2 files written, 0 unchanged\n")));
+    assert_eq!(gen_pets(&[]), (Some(0), format!("{out}: 4 tools; 0 files written, 2 unchanged\n")));
+    assert_eq!(gen_pets(&["--check"]).0, Some(0));
+    assert_eq!(gen_pets(&["--check", "--no-deprecated"]).0, Some(1));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
+    let mut child = command.arg("explain").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }

@@ -179,6 +179,7 @@ fn call() -> Command {
                     .allow_hyphen_values(true)
                     .help("The arguments as a JSON object; `@FILE` reads a file, `-` the standard input"),
             )
+            .arg(format())
             .arg(flag("dry-run", "Print the HTTP request as JSON, send nothing"))
             .arg(option("base-url", "URL", "Send the request here, whatever servers the document names"))
             .arg(flag("show-secrets", "Do not replace credentials by `****` in a dry run"))

@@ -1,6 +1,7 @@
 //! `call`: a tool, without generating code.
 
 mod request;
+mod send;
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -8,6 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolgen::Tool;
 use toolgen_runtime::http::{Body, EnvCredentials, HttpRequest};
+use toolgen_runtime::plan::RequestPlan;
 use toolgen_runtime::{Call as Kind, dialect, tool};
 
 use super::Outcome;
@@ -38,6 +40,9 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     };
     let Some(&tool) = chosen.first() else { return Ok(Outcome::Problems) };
     // A text is taken as the arguments of providers that send them as text, so a mistake in it is the model's.
+    if !task.dry_run {
+        return send::run(task, tool, Value::String(arguments), output);
+    }
     match tool::arguments(&tool.tool.spec, Value::String(arguments), &dialect::JSON_SCHEMA) {
         Ok(arguments) => dry_run(task, tool, &arguments, output),
         Err(error) => {
@@ -61,7 +66,7 @@ fn read_arguments(given: &str) -> Result<String, String> {
 }
 
 fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> io::Result<Outcome> {
-    let Kind::Http(plan) = &tool.tool.call else {
+    let Some(plan) = http_plan(tool) else {
         output.complain("this tool is no HTTP request, so there is none to show");
         return Ok(Outcome::Problems);
     };
@@ -94,6 +99,13 @@ fn describe(request: &HttpRequest, show_secrets: bool) -> Value {
         },
     };
     json!({ "method": request.method, "url": url, "headers": headers, "body": body })
+}
+
+fn http_plan(tool: &Tool) -> Option<&RequestPlan> {
+    match &tool.tool.call {
+        Kind::Http(plan) => Some(plan),
+        _ => None,
+    }
 }
 
 /// The credentials the user named.

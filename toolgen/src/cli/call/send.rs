@@ -1,0 +1,56 @@
+//! A call that is carried out.
+
+use std::io;
+use std::time::Duration;
+
+use serde_json::Value;
+use toolgen::Tool;
+use toolgen_runtime::http::HttpEngine;
+use toolgen_runtime::{Content, ToolContext, ToolError, ToolResult, tool};
+
+use super::super::Outcome;
+use super::super::args::Call;
+use super::super::output::Output;
+
+/// Calls the tool and prints its result. An answer that says it is an error is a problem, too.
+pub(super) fn run(task: &Call, tool: &Tool, arguments: Value, output: &mut Output) -> io::Result<Outcome> {
+    output.progress(&format!("calling {}", task.tool));
+    match call(task, tool, arguments) {
+        Ok(result) => show(task, &result, output),
+        Err(error) => {
+            output.complain(&error.to_string());
+            Ok(Outcome::Problems)
+        }
+    }
+}
+
+fn call(task: &Call, tool: &Tool, arguments: Value) -> Result<ToolResult, ToolError> {
+    let timeout = Duration::from_secs(task.timeout);
+    let mut engine =
+        HttpEngine::builder().credentials(super::credentials(task)).timeout(timeout).files_root(".");
+    if let Some(url) = &task.base_url {
+        engine = engine.base_url(url);
+    }
+    let engine = engine.build().map_err(|error| ToolError::failed(error.to_string()))?;
+    let callable = engine.tool(tool.tool.clone());
+    let context = ToolContext::new("cargo-toolgen", task.tool.as_str());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| ToolError::failed(error.to_string()))?;
+    runtime.block_on(tool::call(&*callable, arguments, &context, timeout))
+}
+
+fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Outcome> {
+    if task.selection.json {
+        output.json(&result.to_json())?;
+        output.line("")?;
+    } else {
+        for content in &result.content {
+            match content {
+                Content::Text(text) => output.line(text.trim_end())?,
+                other => output.line(&other.to_json().to_string())?,
+            }
+        }
+    }
+    let refused = result.details.get("ok") == Some(&Value::Bool(false));
+    Ok(if refused || result.is_error() { Outcome::Problems } else { Outcome::Fine })
+}
