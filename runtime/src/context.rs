@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::dialect::{Dialect, JSON_SCHEMA};
 use crate::result::ToolResult;
+use crate::services::Services;
 
 /// Takes what a tool has so far, for people who watch; a model never sees it.
 pub type OnUpdate = Arc<dyn Fn(ToolResult) + Send + Sync>;
@@ -40,6 +41,8 @@ pub struct ToolContext {
     pub timeout: Option<Duration>,
     /// The dialect the arguments come in: that of the provider whose model wrote them.
     pub dialect: &'static Dialect,
+    /// What the program lends its tools.
+    pub services: Services,
 }
 
 impl ToolContext {
@@ -53,6 +56,7 @@ impl ToolContext {
             on_progress: None,
             timeout: None,
             dialect: &JSON_SCHEMA,
+            services: Services::default(),
         }
     }
 
@@ -89,6 +93,19 @@ impl ToolContext {
     pub fn with_dialect(mut self, dialect: &'static Dialect) -> ToolContext {
         self.dialect = dialect;
         self
+    }
+
+    /// Lends a service, which takes the place of one of the same type.
+    #[must_use]
+    pub fn with_service<T: Send + Sync + ?Sized + 'static>(mut self, service: Arc<T>) -> ToolContext {
+        self.services = self.services.with(service);
+        self
+    }
+
+    /// The service of a type.
+    #[must_use]
+    pub fn service<T: Send + Sync + ?Sized + 'static>(&self) -> Option<Arc<T>> {
+        self.services.get()
     }
 
     /// The context of a call that this call makes: stopped with it, not the other way round.
@@ -134,6 +151,7 @@ impl fmt::Debug for ToolContext {
             .field("on_progress", &self.on_progress.as_ref().map(|_| Callback))
             .field("timeout", &self.timeout)
             .field("dialect", &self.dialect.name)
+            .field("services", &self.services)
             .finish()
     }
 }

@@ -20,6 +20,8 @@ pub enum ToolError {
         message: String,
         /// The code; `EXECUTION_ERROR` unless the tool sets its own.
         code: Cow<'static, str>,
+        /// What operators may know beside it, such as the causes. Empty: nothing. No model sees it.
+        detail: String,
     },
     /// There is no such tool: `Tool not found: {name}`.
     NotFound {
@@ -57,7 +59,26 @@ impl ToolError {
 
     /// The tool tried and could not, with a code of its own.
     pub fn failed_with(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> ToolError {
-        ToolError::Failed { message: message.into(), code: code.into() }
+        ToolError::Failed { message: message.into(), code: code.into(), detail: String::new() }
+    }
+
+    /// Says more to operators, who find it in logs and audit records; a model never sees it. Errors other than
+    /// [`Failed`](Self::Failed) say everything already and stay as they are.
+    #[must_use]
+    pub fn with_operator_detail(mut self, text: impl Into<String>) -> ToolError {
+        if let ToolError::Failed { detail, .. } = &mut self {
+            *detail = text.into();
+        }
+        self
+    }
+
+    /// What operators may know: the detail if there is one, else what the model sees.
+    #[must_use]
+    pub fn operator_text(&self) -> Cow<'_, str> {
+        match self {
+            ToolError::Failed { detail, .. } if !detail.is_empty() => Cow::Borrowed(detail),
+            other => Cow::Owned(other.to_string()),
+        }
     }
 
     /// The arguments are wrong in a way their schema does not say.

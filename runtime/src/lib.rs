@@ -10,13 +10,22 @@ pub mod docs;
 #[cfg(feature = "runtime")]
 pub mod error;
 mod frozen;
+#[cfg(feature = "runtime")]
+pub mod function;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(feature = "runtime")]
+pub mod inject;
+pub mod input;
+#[cfg(feature = "runtime")]
+pub mod output;
 pub mod plan;
 #[cfg(feature = "runtime")]
 pub mod registry;
 #[cfg(feature = "runtime")]
 pub mod result;
+#[cfg(feature = "runtime")]
+pub mod services;
 pub mod shape;
 pub mod spec;
 #[cfg(feature = "runtime")]

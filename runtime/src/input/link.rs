@@ -1,0 +1,138 @@
+//! The named shapes of a tool, collected and given their short names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::frozen::{Frozen, List, Text};
+use crate::shape::{
+    ArrayRules, Def, Discriminator, Extra, Field, Kind, ObjectRules, PatternField, Schema, Shape, TupleRules,
+    UnionRules,
+};
+#[cfg(feature = "runtime")]
+use crate::spec::ToolSpec;
+
+/// The named shapes that the arguments and the result of a tool refer to.
+///
+/// A name is the whole path of its type, so that two types of one name stay apart; [`ToolSpec`](crate::ToolSpec)
+/// shows the short name unless two types share it.
+#[derive(Clone, Debug, Default)]
+pub struct Defs {
+    found: BTreeMap<&'static str, Shape>,
+}
+
+impl Defs {
+    /// Adds a shape and, the first time, what it refers to.
+    pub fn add(&mut self, name: &'static str, shape: impl FnOnce() -> Shape, parts: &[fn(&mut Defs)]) {
+        if self.found.contains_key(name) {
+            return;
+        }
+        self.found.insert(name, shape());
+        for part in parts {
+            part(self);
+        }
+    }
+
+    /// There are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// The name a model sees for each type.
+    fn short_names(&self) -> BTreeMap<&'static str, Text> {
+        let last = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
+        let mut seen = BTreeSet::new();
+        let shared: BTreeSet<&str> =
+            self.found.keys().map(|name| last(name)).filter(|name| !seen.insert(*name)).collect();
+        let names = self.found.keys().map(|name| {
+            let short = last(name);
+            let text =
+                if shared.contains(short) { name.replace("::", "_").into() } else { Frozen::Static(short) };
+            (*name, text)
+        });
+        names.collect()
+    }
+}
+
+/// The specification with its named shapes.
+#[cfg(feature = "runtime")]
+pub(crate) fn link(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
+    let names = defs.short_names();
+    let mut list: Vec<Def> = defs
+        .found
+        .iter()
+        .map(|(name, shape)| Def { name: names[name].clone(), schema: Schema::from(renamed(shape, &names)) })
+        .collect();
+    list.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut linked = spec.clone();
+    linked.input = Schema::from(renamed(&spec.input, &names));
+    linked.output = spec.output.as_ref().map(|output| Schema::from(renamed(output, &names)));
+    linked.defs = list.into();
+    linked
+}
+
+type Names = BTreeMap<&'static str, Text>;
+
+fn renamed(shape: &Shape, names: &Names) -> Shape {
+    Shape { kind: renamed_kind(&shape.kind, names), ..shape.clone() }
+}
+
+fn all(shapes: &List<Shape>, names: &Names) -> List<Shape> {
+    shapes.iter().map(|shape| renamed(shape, names)).collect()
+}
+
+fn extra(rule: &Extra, names: &Names) -> Extra {
+    match rule {
+        Extra::Of(shape) => Extra::Of(renamed(shape, names).into()),
+        Extra::Open | Extra::Closed => rule.clone(),
+    }
+}
+
+fn renamed_kind(kind: &Kind, names: &Names) -> Kind {
+    match kind {
+        Kind::Ref(name) => Kind::Ref(names.get(name.as_str()).unwrap_or(name).clone()),
+        Kind::Array(rules) => {
+            Kind::Array(ArrayRules { items: renamed(&rules.items, names).into(), ..rules.clone() })
+        }
+        Kind::Tuple(rules) => Kind::Tuple(TupleRules {
+            items: all(&rules.items, names),
+            rest: extra(&rules.rest, names),
+            ..rules.clone()
+        }),
+        Kind::Object(rules) => Kind::Object(ObjectRules {
+            fields: rules
+                .fields
+                .iter()
+                .map(|field| Field { shape: renamed(&field.shape, names), ..field.clone() })
+                .collect(),
+            patterns: rules
+                .patterns
+                .iter()
+                .map(|field| PatternField { shape: renamed(&field.shape, names), ..field.clone() })
+                .collect(),
+            extra: extra(&rules.extra, names),
+            ..rules.clone()
+        }),
+        Kind::Union(rules) => Kind::Union(UnionRules {
+            variants: all(&rules.variants, names),
+            discriminator: rules.discriminator.as_ref().map(|rule| Discriminator {
+                property: rule.property.clone(),
+                mapping: rule
+                    .mapping
+                    .iter()
+                    .map(|(value, name)| (value.clone(), names.get(name.as_str()).unwrap_or(name).clone()))
+                    .collect(),
+            }),
+            ..rules.clone()
+        }),
+        Kind::All(shapes) => Kind::All(all(shapes, names)),
+        Kind::Any
+        | Kind::Never
+        | Kind::Null
+        | Kind::Boolean
+        | Kind::Integer(_)
+        | Kind::Number(_)
+        | Kind::String(_)
+        | Kind::Enum(_)
+        | Kind::Raw(_) => kind.clone(),
+    }
+}

@@ -1,0 +1,391 @@
+//! Shapes made from shapes while compiling.
+//!
+//! A constant may not drop what a shape holds, so nothing here takes a shape apart: a shape is copied part by part
+//! from a reference, which is possible because a constant only borrows from the program.
+
+use super::{Of, ToolInput};
+use crate::frozen::{Frozen, List, Text};
+use crate::shape::{
+    Access, ArrayRules, Discriminator, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Shape,
+    StringRules, TupleRules, UnionRules,
+};
+
+/// A value of a schema in an attribute.
+#[derive(Clone, Copy, Debug)]
+pub enum Lit {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// An integer.
+    Int(i128),
+    /// Any other number.
+    Float(f64),
+    /// A text.
+    Str(&'static str),
+    /// A list or an object, as compact JSON text.
+    Json(&'static str),
+}
+
+impl Lit {
+    /// The value as schemas hold it.
+    #[must_use]
+    pub const fn literal(self) -> Literal {
+        match self {
+            Lit::Null => Literal::Null,
+            Lit::Bool(value) => Literal::Bool(value),
+            Lit::Int(value) => Literal::Number(Number::Int(value)),
+            Lit::Float(value) => Literal::Number(Number::Float(value)),
+            Lit::Str(text) => Literal::String(Frozen::Static(text)),
+            Lit::Json(text) => Literal::Json(Frozen::Static(text)),
+        }
+    }
+}
+
+/// What attributes say about an argument beyond its type.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// What the value means.
+    pub description: &'static str,
+    /// What is meant when none is given.
+    pub default: Option<Lit>,
+    /// Values to imitate.
+    pub examples: &'static [Literal],
+    /// The smallest value.
+    pub minimum: Option<Number>,
+    /// The largest value.
+    pub maximum: Option<Number>,
+    /// Every value is smaller.
+    pub below: Option<Number>,
+    /// The smallest number of characters or values.
+    pub min_len: Option<u64>,
+    /// The largest number of characters or values.
+    pub max_len: Option<u64>,
+    /// A regular expression.
+    pub pattern: &'static str,
+    /// A format.
+    pub format: &'static str,
+    /// The only values.
+    pub one_of: &'static [Literal],
+    /// The shape of the values of a list.
+    pub items: Option<&'static Shape>,
+    /// Should no longer be used.
+    pub deprecated: bool,
+}
+
+impl Rules {
+    /// Nothing.
+    pub const NONE: Rules = Rules {
+        description: "",
+        default: None,
+        examples: &[],
+        minimum: None,
+        maximum: None,
+        below: None,
+        min_len: None,
+        max_len: None,
+        pattern: "",
+        format: "",
+        one_of: &[],
+        items: None,
+        deprecated: false,
+    };
+}
+
+/// An argument or a field: its type, with what the attributes say.
+#[must_use]
+pub const fn field<T: ToolInput>(
+    name: &'static str,
+    aliases: &'static [Text],
+    has_default: bool,
+    rules: Rules,
+) -> Field {
+    Field {
+        name: Frozen::Static(name),
+        wire: Text::EMPTY,
+        aliases: Frozen::Static(aliases),
+        required: T::REQUIRED && !has_default,
+        access: Access::Both,
+        shape: refine(Of::<T>::SHAPE, rules),
+    }
+}
+
+/// The object of a tool's arguments, or of a struct: these fields and no others.
+#[must_use]
+pub const fn arguments(fields: &'static [Field]) -> Shape {
+    related(fields, false)
+}
+
+/// An object of these fields, and of others if it is open.
+#[must_use]
+pub const fn related(fields: &'static [Field], open: bool) -> Shape {
+    let extra = if open { Extra::Open } else { Extra::Closed };
+    with_kind(Kind::Object(ObjectRules {
+        fields: Frozen::Static(fields),
+        patterns: List::EMPTY,
+        extra,
+        min_properties: None,
+        max_properties: None,
+    }))
+}
+
+/// The shape of the values of a list.
+///
+/// # Panics
+///
+/// If it is no list; in a constant that is a compile error at the attribute.
+#[track_caller]
+#[must_use]
+#[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
+pub const fn items_of(shape: &'static Shape) -> &'static Shape {
+    match &shape.kind {
+        Kind::Array(ArrayRules { items: Frozen::Static(items), .. }) => items,
+        _ => panic!("`items(...)` is for lists, and this argument is none"),
+    }
+}
+
+pub(super) const fn with_kind(kind: Kind) -> Shape {
+    Shape {
+        kind,
+        nullable: false,
+        description: Text::EMPTY,
+        default: None,
+        examples: List::EMPTY,
+        deprecated: false,
+    }
+}
+
+/// The same shape, and `null`.
+pub(super) const fn nullable(shape: &Shape) -> Shape {
+    copy_as(shape, copy_kind(&shape.kind), true)
+}
+
+/// The same shape.
+pub(super) const fn copy(shape: &Shape) -> Shape {
+    copy_as(shape, copy_kind(&shape.kind), shape.nullable)
+}
+
+const fn copy_as(shape: &Shape, kind: Kind, nullable: bool) -> Shape {
+    Shape {
+        kind,
+        nullable,
+        description: still(&shape.description),
+        default: match &shape.default {
+            Some(default) => Some(copy_literal(default)),
+            None => None,
+        },
+        examples: still(&shape.examples),
+        deprecated: shape.deprecated,
+    }
+}
+
+/// A shape with what attributes say beside its type.
+///
+/// # Panics
+///
+/// If a rule is for other types; in a constant that is a compile error at the attribute.
+#[track_caller]
+#[must_use]
+pub const fn refine(shape: &Shape, rules: Rules) -> Shape {
+    Shape {
+        kind: refine_kind(&shape.kind, &rules),
+        nullable: shape.nullable,
+        description: if rules.description.is_empty() {
+            still(&shape.description)
+        } else {
+            Frozen::Static(rules.description)
+        },
+        default: match (rules.default, &shape.default) {
+            (Some(default), _) => Some(default.literal()),
+            (None, Some(default)) => Some(copy_literal(default)),
+            (None, None) => None,
+        },
+        examples: if rules.examples.is_empty() {
+            still(&shape.examples)
+        } else {
+            Frozen::Static(rules.examples)
+        },
+        deprecated: shape.deprecated || rules.deprecated,
+    }
+}
+
+/// Every rule must be one that a kind of values can keep.
+#[track_caller]
+#[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
+const fn check_rules(kind: &Kind, rules: &Rules) {
+    let number = matches!(kind, Kind::Integer(_) | Kind::Number(_));
+    let text = matches!(kind, Kind::String(_));
+    let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
+    if !number && (rules.minimum.is_some() || rules.maximum.is_some() || rules.below.is_some()) {
+        panic!("`range` is for numbers, and this argument is none");
+    }
+    if !sized && (rules.min_len.is_some() || rules.max_len.is_some()) {
+        panic!("`len` and `non_empty` are for texts, lists and maps, and this argument is none");
+    }
+    if !text && !rules.pattern.is_empty() {
+        panic!("`pattern` is for texts, and this argument is none");
+    }
+    if !text && !rules.format.is_empty() {
+        panic!("`secret` is for texts, and this argument is none");
+    }
+    if !(text || number) && !rules.one_of.is_empty() {
+        panic!(
+            "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself"
+        );
+    }
+}
+
+#[track_caller]
+const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
+    check_rules(kind, rules);
+    if !rules.one_of.is_empty() {
+        return Kind::Enum(Frozen::Static(rules.one_of));
+    }
+    match kind {
+        Kind::Integer(base) => Kind::Integer(refine_number(base, rules)),
+        Kind::Number(base) => Kind::Number(refine_number(base, rules)),
+        Kind::String(base) => Kind::String(StringRules {
+            min_length: either(rules.min_len, base.min_length),
+            max_length: either(rules.max_len, base.max_length),
+            pattern: or_text(rules.pattern, &base.pattern),
+            format: or_text(rules.format, &base.format),
+            content_encoding: still(&base.content_encoding),
+            content_media_type: still(&base.content_media_type),
+        }),
+        Kind::Array(base) => Kind::Array(ArrayRules {
+            items: match rules.items {
+                Some(items) => Frozen::Static(items),
+                None => still(&base.items),
+            },
+            min_items: either(rules.min_len, base.min_items),
+            max_items: either(rules.max_len, base.max_items),
+            unique: base.unique,
+        }),
+        Kind::Object(base) => Kind::Object(ObjectRules {
+            min_properties: either(rules.min_len, base.min_properties),
+            max_properties: either(rules.max_len, base.max_properties),
+            fields: still(&base.fields),
+            patterns: still(&base.patterns),
+            extra: copy_extra(&base.extra),
+        }),
+        other => copy_kind(other),
+    }
+}
+
+/// A bound an attribute gives replaces the one of the type; what the type cannot hold is a mistake.
+#[track_caller]
+#[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
+const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
+    let (minimum, maximum) = (rules.minimum, rules.maximum);
+    if let (Some(Number::Int(low)), Some(Number::Int(least))) = (minimum, base.minimum) {
+        assert!(low >= least, "`range` starts below the smallest value of the argument's type");
+    }
+    if let (Some(Number::Int(high)), Some(Number::Int(most))) = (maximum, base.maximum) {
+        assert!(high <= most, "`range` ends above the largest value of the argument's type");
+    }
+    if let (Some(Number::Int(low)), Some(Number::Int(high))) = (minimum, maximum) {
+        assert!(low <= high, "`range` holds no value");
+    }
+    if let (Some(Number::Float(low)), Some(Number::Float(high))) = (minimum, maximum) {
+        assert!(low <= high, "`range` holds no value");
+    }
+    NumberRules {
+        minimum: if minimum.is_some() { minimum } else { base.minimum },
+        maximum: if maximum.is_some() { maximum } else { base.maximum },
+        exclusive_minimum: base.exclusive_minimum,
+        exclusive_maximum: if rules.below.is_some() { rules.below } else { base.exclusive_maximum },
+        multiple_of: base.multiple_of,
+        format: still(&base.format),
+    }
+}
+
+const fn either(first: Option<u64>, second: Option<u64>) -> Option<u64> {
+    if first.is_some() { first } else { second }
+}
+
+const fn or_text(first: &'static str, second: &Text) -> Text {
+    if first.is_empty() { still(second) } else { Frozen::Static(first) }
+}
+
+/// What a constant borrows, borrowed again.
+#[expect(clippy::panic, reason = "constants hold nothing that is made at run time")]
+const fn still<T: ?Sized>(frozen: &Frozen<T>) -> Frozen<T> {
+    match frozen {
+        Frozen::Static(value) => Frozen::Static(value),
+        Frozen::Shared(_) => panic!("a constant shape holds only what is part of the program"),
+    }
+}
+
+const fn copy_literal(literal: &Literal) -> Literal {
+    match literal {
+        Literal::Null => Literal::Null,
+        Literal::Bool(value) => Literal::Bool(*value),
+        Literal::Number(number) => Literal::Number(*number),
+        Literal::String(text) => Literal::String(still(text)),
+        Literal::Json(text) => Literal::Json(still(text)),
+    }
+}
+
+const fn copy_extra(extra: &Extra) -> Extra {
+    match extra {
+        Extra::Open => Extra::Open,
+        Extra::Closed => Extra::Closed,
+        Extra::Of(shape) => Extra::Of(still(shape)),
+    }
+}
+
+const fn copy_object(object: &ObjectRules) -> ObjectRules {
+    ObjectRules {
+        fields: still(&object.fields),
+        patterns: still(&object.patterns),
+        extra: copy_extra(&object.extra),
+        min_properties: object.min_properties,
+        max_properties: object.max_properties,
+    }
+}
+
+const fn copy_kind(kind: &Kind) -> Kind {
+    match kind {
+        Kind::Any => Kind::Any,
+        Kind::Never => Kind::Never,
+        Kind::Null => Kind::Null,
+        Kind::Boolean => Kind::Boolean,
+        Kind::Integer(rules) => Kind::Integer(refine_number(rules, &Rules::NONE)),
+        Kind::Number(rules) => Kind::Number(refine_number(rules, &Rules::NONE)),
+        Kind::String(rules) => Kind::String(StringRules {
+            min_length: rules.min_length,
+            max_length: rules.max_length,
+            pattern: still(&rules.pattern),
+            format: still(&rules.format),
+            content_encoding: still(&rules.content_encoding),
+            content_media_type: still(&rules.content_media_type),
+        }),
+        Kind::Enum(values) => Kind::Enum(still(values)),
+        Kind::Array(rules) => Kind::Array(ArrayRules {
+            items: still(&rules.items),
+            min_items: rules.min_items,
+            max_items: rules.max_items,
+            unique: rules.unique,
+        }),
+        Kind::Tuple(rules) => Kind::Tuple(TupleRules {
+            items: still(&rules.items),
+            rest: copy_extra(&rules.rest),
+            min_items: rules.min_items,
+            max_items: rules.max_items,
+        }),
+        Kind::Object(rules) => Kind::Object(copy_object(rules)),
+        Kind::Union(rules) => Kind::Union(UnionRules {
+            mode: rules.mode,
+            variants: still(&rules.variants),
+            discriminator: match &rules.discriminator {
+                Some(Discriminator { property, mapping }) => {
+                    Some(Discriminator { property: still(property), mapping: still(mapping) })
+                }
+                None => None,
+            },
+        }),
+        Kind::All(shapes) => Kind::All(still(shapes)),
+        Kind::Ref(name) => Kind::Ref(still(name)),
+        Kind::Raw(text) => Kind::Raw(still(text)),
+    }
+}
