@@ -44,6 +44,16 @@ impl<S> Clone for Run<S> {
 
 impl<S> Copy for Run<S> {}
 
+impl<S> fmt::Debug for Run<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Run::Inline(_) => "Inline",
+            Run::Async(_) => "Async",
+            Run::Blocking(_) => "Blocking",
+        })
+    }
+}
+
 impl<S: Send + Sync + 'static> Function<S> {
     /// A function of this specification.
     #[must_use]
@@ -62,7 +72,12 @@ impl<S: Send + Sync + 'static> Function<S> {
         linked.as_deref().unwrap_or(&self.spec)
     }
 
-    fn run<'a>(&'static self, state: &'a Arc<S>, params: Value, ctx: &'a ToolContext) -> BoxFuture<'a, Outcome> {
+    fn run<'a>(
+        &'static self,
+        state: &'a Arc<S>,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Outcome> {
         let arguments = match Arguments::new(params) {
             Ok(arguments) => arguments,
             Err(problem) => return Box::pin(std::future::ready(Err(problem))),

@@ -114,7 +114,8 @@ impl<T: ?Sized> fmt::Debug for Service<T> {
 impl<T: Send + Sync + ?Sized + 'static> Inject<'_> for Service<T> {
     fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
         ctx.service::<T>().map(Service).ok_or_else(|| {
-            let wanted = format!("no service of type `{}` in the context of the call", std::any::type_name::<T>());
+            let wanted =
+                format!("no service of type `{}` in the context of the call", std::any::type_name::<T>());
             ToolError::failed_with("service_unavailable", "a service this tool needs is not available")
                 .with_operator_detail(wanted)
         })

@@ -5,6 +5,8 @@
 //! why types that contain themselves need nothing special.
 
 mod containers;
+mod defs;
+#[cfg(feature = "runtime")]
 mod link;
 mod rules;
 mod scalars;
@@ -14,7 +16,7 @@ use serde_json::Value;
 pub use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::shape::{Kind, Shape};
 
-pub use link::Defs;
+pub use defs::Defs;
 #[cfg(feature = "runtime")]
 pub(crate) use link::link;
 #[doc(hidden)]

@@ -10,7 +10,6 @@ use std::fmt::{Debug, Display};
 use std::marker::PhantomData;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::error::ToolError;
 use crate::input::{Defs, Of, ToolInput};

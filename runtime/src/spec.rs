@@ -38,6 +38,8 @@ pub struct ToolSpec {
     pub scopes: List<Text>,
     /// How long a call may take.
     pub timeout: Timeout,
+    /// No other call of the same turn may run beside it.
+    pub exclusive: bool,
     /// What must hold before a call.
     pub requires: List<Requirement>,
     /// Set if a successful call ends the loop of the agent.
@@ -62,6 +64,7 @@ impl ToolSpec {
         category: Text::Static("general"),
         scopes: List::EMPTY,
         timeout: Timeout::Default,
+        exclusive: false,
         requires: List::EMPTY,
         completion: None,
         deprecated: None,

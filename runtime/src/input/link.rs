@@ -1,42 +1,16 @@
-//! The named shapes of a tool, collected and given their short names.
+//! The specification of a tool with its named shapes, under the names a model sees.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Defs;
 use crate::frozen::{Frozen, List, Text};
 use crate::shape::{
     ArrayRules, Def, Discriminator, Extra, Field, Kind, ObjectRules, PatternField, Schema, Shape, TupleRules,
     UnionRules,
 };
-#[cfg(feature = "runtime")]
 use crate::spec::ToolSpec;
 
-/// The named shapes that the arguments and the result of a tool refer to.
-///
-/// A name is the whole path of its type, so that two types of one name stay apart; [`ToolSpec`](crate::ToolSpec)
-/// shows the short name unless two types share it.
-#[derive(Clone, Debug, Default)]
-pub struct Defs {
-    found: BTreeMap<&'static str, Shape>,
-}
-
 impl Defs {
-    /// Adds a shape and, the first time, what it refers to.
-    pub fn add(&mut self, name: &'static str, shape: impl FnOnce() -> Shape, parts: &[fn(&mut Defs)]) {
-        if self.found.contains_key(name) {
-            return;
-        }
-        self.found.insert(name, shape());
-        for part in parts {
-            part(self);
-        }
-    }
-
-    /// There are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
-    }
-
     /// The name a model sees for each type.
     fn short_names(&self) -> BTreeMap<&'static str, Text> {
         let last = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
@@ -54,7 +28,6 @@ impl Defs {
 }
 
 /// The specification with its named shapes.
-#[cfg(feature = "runtime")]
 pub(crate) fn link(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
     let names = defs.short_names();
     let mut list: Vec<Def> = defs

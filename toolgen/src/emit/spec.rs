@@ -73,6 +73,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         category,
         scopes,
         timeout,
+        exclusive,
         requires,
         completion,
         deprecated,
@@ -92,6 +93,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.text("category", category, &base.category);
     fields.put("scopes", scopes, &base.scopes, texts);
     fields.put("timeout", timeout, &base.timeout, self::timeout);
+    fields.set_or_leave("exclusive", exclusive.then(|| Expr::atom("true")));
     fields.put("requires", requires, &base.requires, |list| list_of(list, requirement));
     fields.set_or_leave("completion", completion.as_ref().map(self::completion));
     fields.set_or_leave("deprecated", deprecated.as_ref().map(|text| some(Expr::text(text))));

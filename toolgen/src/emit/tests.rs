@@ -112,6 +112,7 @@ fn full_spec(name: &'static str) -> ToolSpec {
         category: text("pets"),
         scopes: one(text("pets")),
         timeout: Timeout::Millis(1500),
+        exclusive: true,
         requires: one(Requirement {
             kind: RequirementKind::Entity,
             name: text("pet"),

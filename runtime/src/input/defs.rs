@@ -1,0 +1,33 @@
+//! The named shapes of a tool.
+
+use std::collections::BTreeMap;
+
+use crate::shape::Shape;
+
+/// The named shapes that the arguments and the result of a tool refer to.
+///
+/// A name is the whole path of its type, so that two types of one name stay apart; [`ToolSpec`](crate::ToolSpec)
+/// shows the short name unless two types share it.
+#[derive(Clone, Debug, Default)]
+pub struct Defs {
+    pub(super) found: BTreeMap<&'static str, Shape>,
+}
+
+impl Defs {
+    /// Adds a shape and, the first time, what it refers to.
+    pub fn add(&mut self, name: &'static str, shape: impl FnOnce() -> Shape, parts: &[fn(&mut Defs)]) {
+        if self.found.contains_key(name) {
+            return;
+        }
+        self.found.insert(name, shape());
+        for part in parts {
+            part(self);
+        }
+    }
+
+    /// There are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+}
