@@ -180,8 +180,8 @@ pub async fn call(
 ) -> Result<ToolResult, ToolError> {
     let params = arguments(tool.spec(), params, ctx.dialect)?;
     let inner = ctx.child(ctx.tool_call_id.as_str(), tool.spec().name.as_str());
-    // Whatever the tool started under its token stops with it.
-    let _stop = inner.cancel.clone().drop_guard();
+    // Whatever the tool started under its token stops when the call is given up, by whomever.
+    let stop = inner.cancel.clone().drop_guard();
     let limit = time_limit(tool.spec(), default_timeout, ctx.timeout);
     // `execute` itself may panic, so it is called inside.
     let run = guarded(async { tool.execute(params, &inner).await });
@@ -192,7 +192,9 @@ pub async fn call(
         }
         None => run.await,
     };
-    outcome.unwrap_or(Err(ToolError::Cancelled))
+    let Some(outcome) = outcome else { return Err(ToolError::Cancelled) };
+    stop.disarm();
+    outcome
 }
 
 /// The arguments a model sent, checked and decoded.

@@ -236,3 +236,35 @@ async fn a_tool_knows_its_call_and_keeps_people_informed() {
     assert_eq!(receiver.recv().await.unwrap(), "half");
     assert_eq!(receiver.recv().await.unwrap(), "so far");
 }
+
+#[tokio::test]
+async fn wrong_arguments_never_reach_a_tool_and_are_all_told() {
+    use toolgen_runtime::Shape;
+    use toolgen_runtime::shape::{Extra, Field, Kind, NumberRules, ObjectRules, StringRules};
+    let field = |name: &'static str, required, kind| Field {
+        name: name.into(),
+        required,
+        shape: Shape::of(kind),
+        ..Field::OPTIONAL
+    };
+    let fields = vec![
+        field("id", true, Kind::Integer(NumberRules::ANY)),
+        Field { wire: "filter[x]".into(), ..field("filter_x", false, Kind::String(StringRules::ANY)) },
+    ];
+    let mut tool = hand("strict", echo);
+    let rules = ObjectRules { fields: fields.into(), extra: Extra::Closed, ..ObjectRules::ANY };
+    tool.spec.input = Shape::of(Kind::Object(rules)).into();
+    let registry = Registry::builder().add(tool).seal().unwrap();
+
+    let error = registry.call("strict", Value::Null, &ctx()).await.unwrap_err();
+    assert_eq!(error.code(), "MISSING_PARAMETER");
+    let error = registry.call("strict", json!({"filter_x": 1, "idd": 2}), &ctx()).await.unwrap_err();
+    assert_eq!(error.code(), "INVALID_PARAMS");
+    let ToolError::InvalidArgs { problems, .. } = &error else { panic!("{error:?}") };
+    assert_eq!(problems.len(), 3, "{error}");
+    assert!(error.to_string().starts_with("Invalid arguments: "), "{error}");
+    assert_eq!(error.to_json()["problems"].as_array().unwrap().len(), 3);
+
+    let result = registry.call("strict", json!({"id": 5.0, "filter_x": "y"}), &ctx()).await.unwrap();
+    assert_eq!(result.details, json!({"id": 5, "filter[x]": "y"}));
+}

@@ -177,7 +177,10 @@ fn is_inside(url: &Url) -> bool {
                 ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local()
             }
         },
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+        Err(_) => {
+            let host = host.trim_end_matches('.');
+            host == "localhost" || host.ends_with(".localhost")
+        }
     }
 }
 
@@ -194,4 +197,64 @@ pub(super) fn describe(error: reqwest::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(method: Method, url: &str) -> Step {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [("accept", "a"), ("authorization", "b"), ("x-key", "c")] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        Step { method, url: Url::parse(url).unwrap(), headers, body: None }
+    }
+
+    fn led(from: &str, to: &str) -> Result<Step, &'static str> {
+        follow(&step(Method::GET, from), StatusCode::FOUND, &HeaderValue::from_str(to).unwrap())
+    }
+
+    #[test]
+    fn https_never_becomes_http() {
+        assert_eq!(led("https://h/", "http://h/x").err(), Some("it leads from https to http"));
+        assert_eq!(led("https://h/", "/x").unwrap().headers.len(), 3);
+        // The other way is another origin as well.
+        assert_eq!(led("http://h/", "https://h/x").unwrap().headers.len(), 1);
+    }
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        for (to, same) in [
+            ("https://h/x", true),
+            ("https://h:443/x", true),
+            ("https://H/x", true),
+            ("//h/x", true),
+            ("https://h:444/x", false),
+            ("https://h.evil/x", false),
+            ("https://h@evil/x", false),
+            ("https:\\\\evil\\x", false),
+        ] {
+            let kept = led("https://h/", to).unwrap().headers.contains_key("authorization");
+            assert_eq!(kept, same, "{to}");
+        }
+    }
+
+    #[test]
+    fn nobody_outside_leads_inside() {
+        for to in [
+            "https://127.0.0.1/",
+            "https://localhost./",
+            "https://10.1.2.3/",
+            "https://169.254.169.254/",
+            "https://[::1]/",
+            "https://[::ffff:127.0.0.1]/",
+            "https://[fd00::1]/",
+            "https://2130706433/",
+        ] {
+            assert_eq!(led("https://h.example/", to).err(), Some("it leads into a private network"), "{to}");
+        }
+        assert!(led("http://127.0.0.1:1/", "http://127.0.0.1:2/").is_ok());
+        assert!(led("https://h.example/", "https://8.8.8.8/").is_ok());
+    }
 }

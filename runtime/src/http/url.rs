@@ -135,30 +135,30 @@ pub(super) fn path(
     problems: &mut Vec<RequestProblem>,
 ) -> String {
     let mut out = String::new();
-    for segment in plan.path.split('/') {
-        let start = out.len();
-        let mut filled = None;
-        for piece in template(segment) {
-            match piece {
-                Piece::Fixed(text) => out.push_str(&encode::path_template(text)),
-                Piece::Placeholder(name) => {
-                    let parameter = path_parameter(plan, name);
-                    match fill(plan, name, parameter, arguments) {
-                        Ok(text) => out.push_str(&text),
-                        Err(problem) => problems.push(problem),
-                    }
-                    filled = Some(parameter.map_or(name, |parameter| parameter.argument.as_str()));
+    let mut filled: Vec<(usize, &str)> = Vec::new();
+    for piece in template(&plan.path) {
+        match piece {
+            Piece::Fixed(text) => out.push_str(&encode::path_template(text)),
+            Piece::Placeholder(name) => {
+                let parameter = path_parameter(plan, name);
+                filled.push((out.len(), parameter.map_or(name, |parameter| parameter.argument.as_str())));
+                match fill(plan, name, parameter, arguments) {
+                    Ok(text) => out.push_str(&text),
+                    Err(problem) => problems.push(problem),
                 }
             }
         }
-        if let Some(argument) = filled
-            && matches!(&out[start..], "." | "..")
-        {
+    }
+    // Values that are harmless apart, or beside the fixed text, may make a dot segment together.
+    let mut start = 0;
+    for segment in out.split('/') {
+        let end = start + segment.len();
+        let inside = filled.iter().find(|(at, _)| (start..=end).contains(at));
+        if let (Some((_, argument)), "." | "..") = (inside, segment) {
             problems.push(unsafe_path(plan, argument));
         }
-        out.push('/');
+        start = end + 1;
     }
-    out.pop();
     if out.starts_with('/') { out } else { format!("/{out}") }
 }
 
