@@ -86,6 +86,7 @@ impl<'a> Context<'a> {
             schemes: security::Schemes::default(),
             document_servers: None,
             security_at: BTreeMap::new(),
+            told_callbacks: false,
             depth: 0,
             stack: 0,
             merging: 0,
@@ -105,12 +106,12 @@ impl<'a> Context<'a> {
             return None;
         };
         let pointer = Pointer::ROOT.child("openapi");
-        let Some(rules) = document::rules_of(&version) else {
+        let Some((rules, known)) = document::rules_of(&version) else {
             let message = format!("OpenAPI {version} is not supported");
             self.report(codes::VERSION, &pointer, message, "convert the document to OpenAPI 3.0 or 3.1");
             return None;
         };
-        if !(version.starts_with("3.0") || version.starts_with("3.1")) {
+        if !known {
             let message = format!("OpenAPI {version} is read by the rules of 3.1");
             self.report(codes::UNKNOWN_VERSION, &pointer, message, "what is new in it is not understood");
         }
@@ -181,14 +182,7 @@ impl<'a> Context<'a> {
             Some(namespace) => with_namespace(namespace, name),
             None => name.to_owned(),
         };
-        if operation.id.is_empty() {
-            self.report(
-                codes::NAME,
-                &operation.node.pointer,
-                format!("the operation has no operationId; its tool is called `{name}`"),
-                "add an `operationId`, or rename the tool",
-            );
-        }
+        self.note_name(operation, &name);
         match ToolName::parse(name.clone()) {
             Ok(parsed) if taken.insert(name.clone()) => Some(parsed),
             _ => {
@@ -203,5 +197,29 @@ impl<'a> Context<'a> {
                 None
             }
         }
+    }
+
+    /// Says so where a tool is called otherwise than its operation.
+    fn note_name(&mut self, operation: &Operation<'a>, name: &str) {
+        let plain = self
+            .options
+            .namespace
+            .as_deref()
+            .map_or_else(|| operation.id.to_owned(), |namespace| with_namespace(namespace, operation.id));
+        if plain == name {
+            return;
+        }
+        let (message, help) = if operation.id.is_empty() {
+            (
+                format!("the operation has no operationId; its tool is called `{name}`"),
+                "add an `operationId`, or rename the tool",
+            )
+        } else {
+            (
+                format!("the operation `{}` becomes the tool `{name}`", operation.id),
+                "names are unique, at most 64 letters, digits, `_` and `-`; rename the tool if another one is better",
+            )
+        };
+        self.report(codes::NAME, &operation.node.pointer, message, help);
     }
 }

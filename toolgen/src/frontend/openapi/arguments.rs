@@ -74,6 +74,11 @@ fn argument_names(params: &[Param]) -> Vec<String> {
     taken
 }
 
+/// A field only results have.
+fn is_read_only(field: &Value) -> bool {
+    field.get("readOnly") == Some(&Value::Bool(true)) && field.get("writeOnly") != Some(&Value::Bool(true))
+}
+
 fn is_own(argument: &str, name: &str) -> bool {
     argument == name && is_portable_key(name)
 }
@@ -114,8 +119,10 @@ impl Fields {
     fn can_take(&self, object: &Map<String, Value>, body_required: bool) -> bool {
         let fields = object.get("properties").and_then(Value::as_object);
         let free = fields.into_iter().flatten().all(|(key, _)| !self.properties.contains_key(key));
-        let required = object.get("required").and_then(Value::as_array);
-        free && (body_required || required.is_none_or(Vec::is_empty))
+        let given =
+            |key: &str| fields.and_then(|fields| fields.get(key)).is_none_or(|field| !is_read_only(field));
+        let required = object.get("required").and_then(Value::as_array).into_iter().flatten();
+        free && (body_required || !required.filter_map(Value::as_str).any(given))
     }
 
     fn add_fields(&mut self, object: &Map<String, Value>, draft: &BodyDraft) -> BodySource {
@@ -123,7 +130,7 @@ impl Fields {
         let is_required = |key: &str| required.is_some_and(|keys| keys.iter().any(|own| own == key));
         let mut fields = Vec::new();
         for (key, field) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            if field.get("readOnly") == Some(&Value::Bool(true)) {
+            if is_read_only(field) || *field == Value::Bool(false) {
                 continue;
             }
             let wire = field.get(WIRE).and_then(Value::as_str).unwrap_or(key).to_owned();

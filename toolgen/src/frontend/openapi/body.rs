@@ -285,10 +285,10 @@ fn file_schema(description: Option<&Value>) -> Value {
         "type": "object",
         "description": description,
         "properties": {
-            "path": {"type": "string", "description": "Path of a local file whose content is sent."},
-            "base64": {"type": "string", "description": "The content itself, base64-encoded."},
-            "filename": {"type": "string", "description": "File name to send. Default: that of the path."},
-            "content_type": {"type": "string", "description": "Media type of the content, such as image/png."}
+            "path": {"type": "string", "description": "Path of a local file to send."},
+            "base64": {"type": "string", "description": "The content, base64-encoded."},
+            "filename": {"type": "string", "description": "Name to send it under."},
+            "content_type": {"type": "string", "description": "Media type, such as image/png."}
         },
         "additionalProperties": false
     })

@@ -36,6 +36,8 @@ pub(super) struct Context<'a> {
     pub(super) document_servers: Option<List<Server>>,
     /// Security requirements that were read, by their place, so that one problem is reported once.
     pub(super) security_at: BTreeMap<Pointer, Vec<SecurityRequirement>>,
+    /// That callbacks are no tools is said once.
+    pub(super) told_callbacks: bool,
     /// How deep the schema being read is nested.
     pub(super) depth: usize,
     /// How many schemas are open, those of named shapes that are read meanwhile included.

@@ -15,17 +15,18 @@ pub(super) fn claimed_version(top: &Node<'_>) -> Option<String> {
     Some(node.value.as_str().map_or_else(|| node.value.to_string(), |text| text.trim().to_owned()))
 }
 
-/// The rules for a claimed version. `None` if it is none of OpenAPI 3.
-pub(super) fn rules_of(version: &str) -> Option<Version> {
-    let version = version.trim_start_matches(['v', 'V']);
-    let mut parts = version.split('.');
+/// The rules for a claimed version, and whether it is one that is known. `None` if it is none of OpenAPI 3.
+pub(super) fn rules_of(version: &str) -> Option<(Version, bool)> {
+    let mut parts = version.trim_start_matches(['v', 'V']).split('.');
     if parts.next() != Some("3") {
         return None;
     }
-    match parts.next() {
-        None | Some("0") => Some(Version::V30),
-        Some(_) => Some(Version::V31),
-    }
+    Some(match parts.next() {
+        Some("0") => (Version::V30, true),
+        // What 3.2 adds is understood where it concerns operations.
+        Some("1" | "2") => (Version::V31, true),
+        _ => (Version::V31, false),
+    })
 }
 
 impl<'a> Context<'a> {
@@ -40,7 +41,7 @@ impl<'a> Context<'a> {
         };
         for (path, node) in paths.entries() {
             let Some(resolved) = self.resolve(&node) else { continue };
-            let mut path_item = resolved.node;
+            let path_item = resolved.node;
             if path_item.object().is_none() {
                 self.malformed(&path_item, "a path must hold an object; it is left out");
                 continue;
@@ -48,7 +49,6 @@ impl<'a> Context<'a> {
             // Beside a reference a path item may say more (OpenAPI 3.0 leaves open what that means: it is added).
             if node.object().is_some_and(|object| object.len() > 1) && path_item.pointer != node.pointer {
                 self.operations_of(path, &node, &node, &mut found, &mut broken);
-                path_item.pointer = path_item.pointer.clone();
             }
             self.operations_of(path, &path_item, &path_item, &mut found, &mut broken);
         }
@@ -68,12 +68,8 @@ impl<'a> Context<'a> {
         nodes.retain(|(key, _)| METHODS.contains(&key.to_ascii_lowercase().as_str()));
         nodes.extend(holder.members("additionalOperations"));
         for (method, node) in nodes {
-            let Some(resolved) = self.resolve(&node) else {
-                *broken += 1;
-                continue;
-            };
-            let node = resolved.node;
-            if node.object().is_none() {
+            let resolved = self.resolve(&node).map(|resolved| resolved.node);
+            let Some(node) = resolved.filter(|node| node.object().is_some()) else {
                 *broken += 1;
                 self.report(
                     codes::OPERATION,
@@ -82,6 +78,18 @@ impl<'a> Context<'a> {
                     "write the operation, or remove the method",
                 );
                 continue;
+            };
+            if let Some(callbacks) = node.get("callbacks").filter(|_| !self.told_callbacks) {
+                self.told_callbacks = true;
+                self.report(
+                    codes::NOT_TOOLS,
+                    &callbacks.pointer,
+                    "callbacks are requests the service makes; they are not tools (here and elsewhere)",
+                    "nothing is to be done",
+                );
+            }
+            if node.get("description").is_some_and(|description| !description.value.is_string()) {
+                self.malformed(&node, "`description` must be a text; it is left out");
             }
             let tags = node.items("tags");
             found.push(Operation {

@@ -55,10 +55,6 @@ pub(super) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-pub(super) fn is_json(media_type: &str) -> bool {
-    matches!(kind(media_type), Kind::Json | Kind::JsonLike)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,13 +50,16 @@ impl<'a> Context<'a> {
             _ => Some(json!({"anyOf": distinct(schemas)})),
         };
         let schema = schema.filter(|schema| *schema != json!({}));
+        if says_nothing(&description) {
+            description.clear();
+        }
         Returned { schema, accept: accept(&types), description }
     }
 
     fn json_schema_of(&mut self, media: &[(&'a str, Node<'a>)]) -> Option<Value> {
-        let any = |name: &str| media::kind(name) == media::Kind::Any;
-        let found = media.iter().find(|(name, _)| media::is_json(name));
-        let (_, node) = found.or_else(|| media.iter().find(|(name, _)| any(name)))?;
+        let of = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
+        let (_, node) =
+            of(media::Kind::Json).or_else(|| of(media::Kind::JsonLike)).or_else(|| of(media::Kind::Any))?;
         let node = self.resolve(node)?.node;
         let schema = self.schema_of(&node.get("schema")?);
         let bytes = schema.get("format").is_some_and(|format| format == "binary");
@@ -67,6 +70,26 @@ impl<'a> Context<'a> {
 fn is_success(status: &str) -> bool {
     let status = status.trim();
     status.len() == 3 && status.starts_with('2')
+}
+
+/// What documents write because OpenAPI asks for a description of each response.
+fn says_nothing(description: &str) -> bool {
+    const EMPTY: [&str; 12] = [
+        "ok",
+        "success",
+        "successful",
+        "response",
+        "successful response",
+        "successful operation",
+        "success response",
+        "default response",
+        "expected response to a valid request",
+        "default",
+        "no content",
+        "description",
+    ];
+    let text = description.trim_end_matches(['.', '!']).to_ascii_lowercase();
+    EMPTY.contains(&text.trim()) || text.chars().all(|char| !char.is_alphabetic())
 }
 
 fn distinct(schemas: Vec<Value>) -> Vec<Value> {
@@ -84,7 +107,7 @@ fn accept(types: &[&str]) -> String {
     let legal =
         |name: &str| name.contains('/') && name.chars().all(|char| matches!(char, ' '..='~') && char != ',');
     let mut sorted: Vec<&str> = types.iter().copied().filter(|name| legal(name)).collect();
-    sorted.sort_by_key(|name| !media::is_json(name));
+    sorted.sort_by_key(|name| media::kind(name).min(media::Kind::Form));
     let mut accept = String::new();
     let mut seen: Vec<&str> = Vec::new();
     for name in sorted {

@@ -5,7 +5,9 @@
 //! `#/$defs/NAME`, `null` as a type, merged `allOf`, and keys that every provider accepts, each with its own key of
 //! the data as `x-wire`.
 
+mod bases;
 mod compose;
+mod cycles;
 mod defs;
 mod keywords;
 mod merge;
@@ -26,7 +28,7 @@ use crate::problem::codes;
 use crate::source::Pointer;
 
 /// How deep schemas may be nested. Real ones stay below 30; what is deeper is taken as any value.
-const MAX_DEPTH: usize = 96;
+const MAX_DEPTH: usize = 64;
 
 /// What a schema says about a value without restricting it.
 pub(super) const ANNOTATIONS: [&str; 6] =

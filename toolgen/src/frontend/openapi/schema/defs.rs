@@ -8,7 +8,9 @@ use toolgen_runtime::{Def, List};
 use super::super::context::Context;
 use super::super::node::Node;
 use super::super::reference::{Broken, target_of, unusual_references};
+use super::{bases, cycles};
 use crate::names::{hash8, legal_shape_name, with_suffix};
+use crate::problem::codes;
 use crate::source::Pointer;
 
 /// The longest name of a shape.
@@ -112,27 +114,49 @@ impl<'a> Context<'a> {
 
     /// Reads every shape that was referred to, and gives those the schemas reach, sorted by name.
     pub(in super::super) fn reached_defs(&mut self, roots: &[Value]) -> List<Def> {
-        let mut reached: BTreeSet<String> = BTreeSet::new();
+        let mut read: BTreeMap<String, Value> = BTreeMap::new();
         let mut open: Vec<String> = Vec::new();
         roots.iter().for_each(|root| collect_refs(root, &mut open));
         while let Some(name) = open.pop() {
-            if reached.contains(&name) {
+            if read.contains_key(&name) {
                 continue;
             }
             self.read_def(&name);
-            if let Some(schema) = self.defs.slots.get(&name).and_then(|slot| slot.done.as_ref()) {
-                collect_refs(schema, &mut open);
-            }
-            reached.insert(name);
+            let done = self.defs.slots.get_mut(&name).and_then(|slot| slot.done.take()).unwrap_or_default();
+            collect_refs(&done, &mut open);
+            read.insert(name, done);
         }
-        let mut defs = Vec::with_capacity(reached.len());
-        for name in reached {
-            let Some(slot) = self.defs.slots.get_mut(&name) else { continue };
-            let (schema, pointer) = (slot.done.take().unwrap_or_default(), slot.node.pointer.clone());
+        for name in cycles::cut(&mut read) {
+            let pointer = self.def_pointer(&name);
+            self.report(
+                codes::CYCLIC_REF,
+                &pointer,
+                format!("the schema `{name}` is part of itself; that part is left out"),
+                "let it contain itself in a field or a list, or not at all",
+            );
+        }
+        bases::drop_repeated(&mut read);
+        // What was cut may have been the only way to a shape.
+        let mut reached: BTreeSet<String> = BTreeSet::new();
+        roots.iter().for_each(|root| collect_refs(root, &mut open));
+        while let Some(name) = open.pop() {
+            if let Some(schema) = read.get(&name).filter(|_| !reached.contains(&name)) {
+                collect_refs(schema, &mut open);
+                reached.insert(name);
+            }
+        }
+        read.retain(|name, _| reached.contains(name));
+        let mut defs = Vec::with_capacity(read.len());
+        for (name, schema) in read {
+            let pointer = self.def_pointer(&name);
             let shape = self.read_shape(&schema, &pointer);
             defs.push(Def { name: name.into(), schema: shape.into() });
         }
         defs.into()
+    }
+
+    fn def_pointer(&self, name: &str) -> Pointer {
+        self.defs.slots.get(name).map(|slot| slot.node.pointer.clone()).unwrap_or_default()
     }
 }
 

@@ -235,11 +235,12 @@ impl<'a> Context<'a> {
         place: &Place<'_>,
         out: &mut Map<String, Value>,
     ) {
-        if let Some(text) = object.get("description").and_then(Value::as_str) {
-            let text = text.trim();
-            if !text.is_empty() {
-                out.insert("description".to_owned(), Value::from(text));
+        match object.get("description") {
+            Some(Value::String(text)) if !text.trim().is_empty() => {
+                out.insert("description".to_owned(), Value::from(text.trim()));
             }
+            None | Some(Value::String(_) | Value::Null) => {}
+            Some(_) => self.schema_problem(place, "`description` must be a text; it is left out"),
         }
         for key in ["deprecated", "readOnly", "writeOnly"] {
             if object.get(key) == Some(&Value::Bool(true)) {

@@ -6,6 +6,12 @@ use super::super::context::Context;
 use super::ANNOTATIONS;
 use super::object::WIRE;
 
+/// The largest named shape that is written out where it is merged, in JSON values: one that is a part of the schema
+/// itself, and one that is a part of a field. Without such limits shapes that share fields of shapes that share
+/// fields grow without end.
+const MAX_BASE: usize = 20_000;
+const MAX_FIELD: usize = 200;
+
 /// How deep fields that several parts share are merged in turn.
 const MAX_MERGE: usize = 4;
 
@@ -77,6 +83,10 @@ impl Context<'_> {
             return None;
         }
         let Some(Value::Object(mut base)) = self.def(text.strip_prefix("#/$defs/")?) else { return None };
+        let limit = if self.merging == 1 { MAX_BASE } else { MAX_FIELD };
+        if base.values().try_fold(limit, |room, value| room_after(value, room)).is_none() {
+            return None;
+        }
         for key in ANNOTATIONS {
             if let (Some(value), "description") = (base.shift_remove(key), key) {
                 remarks.entry(key).or_insert(value);
@@ -172,6 +182,16 @@ impl Context<'_> {
             fields.insert(key.clone(), merged);
         }
         Some(Value::Object(fields))
+    }
+}
+
+/// The room left of a limit on the number of values. `None` if there is none.
+fn room_after(value: &Value, room: usize) -> Option<usize> {
+    let room = room.checked_sub(1)?;
+    match value {
+        Value::Array(items) => items.iter().try_fold(room, |room, item| room_after(item, room)),
+        Value::Object(members) => members.values().try_fold(room, |room, member| room_after(member, room)),
+        _ => Some(room),
     }
 }
 

@@ -1,0 +1,152 @@
+//! Documents made to hurt: deep, circular, wide. They compile in bounded time, on a small stack, with problems.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use toolgen::frontend::openapi::lower;
+use toolgen::{Document, Options, Problems, Program};
+
+fn compile(text: &str) -> (Option<Program>, Problems) {
+    let mut problems = Problems::new();
+    let start = Instant::now();
+    let document = Document::parse(Path::new("input.yaml"), text, &mut problems).expect("a document");
+    let program = lower(&document, &Options::default(), &mut problems);
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    (program, problems)
+}
+
+fn with_schemas(schemas: &str) -> String {
+    format!(
+        r##"{{"openapi":"3.0.0","paths":{{"/a":{{"post":{{"operationId":"a","requestBody":{{"required":true,"content":
+        {{"application/json":{{"schema":{{"$ref":"#/components/schemas/S0"}}}}}}}}}}}}}},
+        "components":{{"schemas":{{{schemas}}}}}}}"##
+    )
+}
+
+fn tool_of(schemas: &str) -> (Program, Problems) {
+    let (program, problems) = compile(&with_schemas(schemas));
+    let program = program.expect("a program");
+    assert_eq!(program.tools.len(), 1);
+    (program, problems)
+}
+
+#[test]
+fn long_chains_of_bases() {
+    let mut schemas = String::new();
+    for index in 0..600 {
+        let _ = write!(
+            schemas,
+            r##""S{index}":{{"allOf":[{{"$ref":"#/components/schemas/S{}"}},{{"type":"object","properties":{{"p{index}":{{"type":"string"}}}}}}]}},"##,
+            index + 1
+        );
+    }
+    schemas.push_str(r#""S600":{"type":"object","properties":{"last":{"type":"string"}}}"#);
+    tool_of(&schemas);
+}
+
+#[test]
+fn circles_of_bases_and_unions() {
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        let mut schemas = String::new();
+        for index in 0..300 {
+            let next = (index + 1) % 300;
+            let comma = if index == 299 { "" } else { "," };
+            let _ = write!(
+                schemas,
+                r##""S{index}":{{"{keyword}":[{{"$ref":"#/components/schemas/S{next}"}},{{"$ref":"#/components/schemas/S0"}},{{"type":"string"}}]}}{comma}"##
+            );
+        }
+        let (_, problems) = tool_of(&schemas);
+        assert!(!problems.is_empty());
+    }
+}
+
+#[test]
+fn deep_schemas() {
+    for open in
+        [r#"{"type":"array","items":"#, r#"{"allOf":["#, r#"{"properties":{"a":"#, r#"{"anyOf":[true,"#]
+    {
+        let depth = 200;
+        let close: String = open
+            .chars()
+            .rev()
+            .filter_map(|char| match char {
+                '{' => Some('}'),
+                '[' => Some(']'),
+                _ => None,
+            })
+            .collect();
+        let schema = format!("{}{{}}{}", open.repeat(depth), close.repeat(depth));
+        tool_of(&format!(r#""S0":{schema}"#));
+    }
+}
+
+#[test]
+fn fields_that_are_merged_do_not_multiply() {
+    // Each pair of bases shares a field of two types that share a field, and so on.
+    let mut schemas = String::new();
+    for index in 0..40 {
+        let next = index + 1;
+        let _ = write!(
+            schemas,
+            r##""S{index}":{{"allOf":[{{"type":"object","properties":{{"x":{{"$ref":"#/components/schemas/S{next}"}}}}}},
+            {{"type":"object","properties":{{"x":{{"$ref":"#/components/schemas/T{next}"}},"y":{{"$ref":"#/components/schemas/S{next}"}}}}}}]}},
+            "T{index}":{{"allOf":[{{"$ref":"#/components/schemas/S{next}"}},{{"$ref":"#/components/schemas/T{next}"}}]}},"##
+        );
+    }
+    schemas
+        .push_str(r#""S40":{"type":"object"},"T40":{"type":"object","properties":{"z":{"type":"string"}}}"#);
+    let (program, _) = tool_of(&schemas);
+    let size: usize = program.defs.iter().map(|def| format!("{:?}", def.schema.shape()).len()).sum();
+    assert!(size < 50_000_000, "{size}");
+}
+
+#[test]
+fn huge_enums_and_wide_objects() {
+    let values: Vec<String> = (0..50_000).map(|index| format!("\"v{index}\"")).collect();
+    let fields: Vec<String> =
+        (0..5_000).map(|index| format!("\"f[{index}]\":{{\"type\":\"string\"}}")).collect();
+    tool_of(&format!(
+        r#""S0":{{"type":"object","properties":{{"e":{{"type":"string","enum":[{}]}},{}}}}}"#,
+        values.join(","),
+        fields.join(",")
+    ));
+}
+
+#[test]
+fn references_through_references() {
+    let text = r##"{"openapi":"3.1.0","paths":{"/a":{"get":{"operationId":"a","parameters":[{"$ref":"#/a/b"},
+        {"$ref":"#/paths/~1a/get/parameters/1"},{"$ref":"#"},{"$ref":"#/paths"}],
+        "responses":{"200":{"$ref":"#/paths/~1a/get/responses/200"}}}},
+        "/b":{"$ref":"#/paths/~1b"},"/c":{"$ref":"#/paths/~1b/get"}},"a":{"$ref":"#/a/b"}}"##;
+    let (program, problems) = compile(text);
+    assert_eq!(program.map(|program| program.tools.len()), Some(1));
+    assert!(!problems.is_empty());
+}
+
+#[test]
+fn anything_but_a_document() {
+    for text in [
+        "[]",
+        "null",
+        "5",
+        "{}",
+        "\"text\"",
+        r#"{"openapi":null}"#,
+        r#"{"openapi":{}}"#,
+        r#"{"openapi":"2"}"#,
+    ] {
+        let (program, problems) = compile(text);
+        assert!(program.is_none() && problems.has_errors(), "{text}");
+    }
+    for text in [
+        r#"{"openapi":"3.0.0"}"#,
+        r#"{"openapi":"3.0.0","paths":null}"#,
+        r#"{"openapi":"3.0.0","paths":[]}"#,
+        r#"{"openapi":"3.0.0","paths":{"":{"get":{"responses":5,"parameters":{"a":1},"security":"x","servers":{},"tags":"a"}}},"servers":5,"security":5,"components":[1]}"#,
+    ] {
+        let (program, _) = compile(text);
+        assert!(program.is_some(), "{text}");
+    }
+}
