@@ -1,10 +1,29 @@
 //! `enum` and `const`.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::types::{Type, Types};
 use super::{Object, Reader};
 use crate::shape::{Kind, Literal, Number, Shape, StringRules};
+
+/// The values, none twice. Texts are what long lists consist of, so they are not compared with one another.
+fn distinct(listed: Vec<Literal>) -> Vec<Literal> {
+    let mut texts = BTreeSet::new();
+    let mut others: Vec<Literal> = Vec::new();
+    let mut is_new = |value: &Literal| match value {
+        Literal::String(text) => texts.insert(text.clone()),
+        value => {
+            let new = !others.iter().any(|known| same(known, value));
+            if new {
+                others.push(value.clone());
+            }
+            new
+        }
+    };
+    listed.into_iter().filter(|value| is_new(value)).collect()
+}
 
 impl Reader<'_> {
     /// The values a schema lists, narrowed to those its other rules allow. False if it lists none.
@@ -15,12 +34,7 @@ impl Reader<'_> {
         parts: &mut Vec<Shape>,
     ) -> bool {
         let Some((keyword, listed)) = self.listed(schema) else { return false };
-        let mut values: Vec<Literal> = Vec::new();
-        for value in listed {
-            if !values.iter().any(|known| same(known, &value)) {
-                values.push(value);
-            }
-        }
+        let mut values = distinct(listed);
         if let Some(types) = types {
             values = self.of_types(keyword, values, types);
         }
