@@ -4,6 +4,8 @@
 //! matter, `stdin`, `env` (`NAME=VALUE` a line) and `stderr` (lines that must occur in it, in order). Write `stdout`
 //! anew with `UPDATE_CASES=1 cargo test -p toolgen --features cli --test cli`, and read the difference.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;

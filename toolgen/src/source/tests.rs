@@ -353,10 +353,10 @@ fn collect(value: &Value, at: &Pointer, pointers: &mut Vec<Pointer>) {
     pointers.push(at.clone());
     match value {
         Value::Object(members) => {
-            members.iter().for_each(|(key, value)| collect(value, &at.child(key), pointers))
+            members.iter().for_each(|(key, value)| collect(value, &at.child(key), pointers));
         }
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(i, value)| collect(value, &at.item(i), pointers))
+            items.iter().enumerate().for_each(|(i, value)| collect(value, &at.item(i), pointers));
         }
         _ => {}
     }

@@ -10,11 +10,15 @@ use super::lex::Lexer;
 pub(in crate::source) fn places(text: &str, wanted: &mut Wanted) {
     let mut lexer = Lexer::new(text);
     lexer.peek();
-    wanted.found(lexer.at);
-    visit(&mut lexer, Some(wanted));
+    let start = lexer.at;
+    visit(&mut lexer, start, Some(wanted));
 }
 
-fn visit(lexer: &mut Lexer<'_>, wanted: Option<&mut Wanted>) {
+/// Notes that a wanted place begins at `start`, and steps over the value that follows.
+fn visit(lexer: &mut Lexer<'_>, start: usize, mut wanted: Option<&mut Wanted>) {
+    if let Some(wanted) = wanted.as_deref_mut() {
+        wanted.found(start);
+    }
     let wanted = wanted.filter(|wanted| wanted.has_parts());
     match lexer.peek() {
         Some(b'{') => object(lexer, wanted),
@@ -37,11 +41,7 @@ fn object(lexer: &mut Lexer<'_>, mut wanted: Option<&mut Wanted>) {
             }
         };
         lexer.take(b':');
-        let inner = inner.map(|inner| {
-            inner.found(start);
-            inner
-        });
-        visit(lexer, inner);
+        visit(lexer, start, inner);
         lexer.take(b',');
     }
     lexer.take(b'}');
@@ -55,11 +55,7 @@ fn list(lexer: &mut Lexer<'_>, mut wanted: Option<&mut Wanted>) {
     {
         let start = lexer.at;
         let inner = wanted.as_deref_mut().and_then(|wanted| wanted.child_mut(&index.to_string()));
-        let inner = inner.map(|inner| {
-            inner.found(start);
-            inner
-        });
-        visit(lexer, inner);
+        visit(lexer, start, inner);
         if !lexer.take(b',') && lexer.at == start {
             return;
         }

@@ -1,6 +1,5 @@
 //! Nodes to values.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
@@ -130,7 +129,7 @@ impl<'b, 't> Builder<'b, 't> {
         Ok(map)
     }
 
-    fn scalar(&mut self, node: &Node<'t>, text: &Cow<'t, str>, plain: bool, first: bool) -> Value {
+    fn scalar(&mut self, node: &Node<'t>, text: &str, plain: bool, first: bool) -> Value {
         let read = match &node.tag {
             None if plain => scalar::resolve(text),
             None => Read::Exact(Value::String(text.to_string())),
