@@ -71,6 +71,7 @@ pub(super) struct Call {
     pub(super) arguments: String,
     pub(super) dry_run: bool,
     pub(super) base_url: Option<String>,
+    pub(super) server_variables: Vec<(String, String)>,
     pub(super) show_secrets: bool,
     pub(super) timeout: u64,
 }
@@ -182,6 +183,10 @@ fn call() -> Command {
             .arg(format())
             .arg(flag("dry-run", "Print the HTTP request as JSON, send nothing"))
             .arg(option("base-url", "URL", "Send the request here, whatever servers the document names"))
+            .arg(
+                option("server-variable", "NAME=VALUE", "The value of a variable of the server's URL")
+                    .action(ArgAction::Append),
+            )
             .arg(flag("show-secrets", "Do not replace credentials by `****` in a dry run"))
             .arg(
                 option("timeout", "SECONDS", "How long the call may take")
@@ -276,6 +281,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             arguments: text("arguments").unwrap_or_default(),
             dry_run: matches.get_flag("dry-run"),
             base_url: text("base-url"),
+            server_variables: pairs(matches, "server-variable")?,
             show_secrets: matches.get_flag("show-secrets"),
             timeout: matches.get_one::<u64>("timeout").copied().unwrap_or(30),
         }),

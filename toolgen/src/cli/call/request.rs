@@ -19,8 +19,12 @@ pub(super) fn build(
     output: &mut Output,
 ) -> Result<HttpRequest, String> {
     let files = FilesRoot::new(".");
-    let options =
-        BuildOptions { base_url: task.base_url.as_deref(), files: &files, ..BuildOptions::default() };
+    let options = BuildOptions {
+        base_url: task.base_url.as_deref(),
+        server_variables: &task.server_variables,
+        files: &files,
+        ..BuildOptions::default()
+    };
     let no_url = |problems: &[RequestProblem]| problems.iter().all(|p| p.kind == RequestProblemKind::BaseUrl);
     let mut built = http::build(plan, arguments, &options);
     // A relative server is relative to where the document came from, which a file does not say.

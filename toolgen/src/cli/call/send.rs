@@ -31,6 +31,9 @@ fn call(task: &Call, tool: &Tool, arguments: Value) -> Result<ToolResult, ToolEr
     if let Some(url) = &task.base_url {
         engine = engine.base_url(url);
     }
+    for (name, value) in &task.server_variables {
+        engine = engine.server_variable(name, value);
+    }
     let engine = engine.build().map_err(|error| ToolError::failed(error.to_string()))?;
     let callable = engine.tool(tool.tool.clone());
     let context = ToolContext::new("cargo-toolgen", task.tool.as_str());

@@ -11,16 +11,19 @@ Swagger 2.0 documents (`swagger: '2.0'`) are another format: convert them first,
     openapi: 3.0.3                       this is compiled
 ";
     VERSION = "E0302", "The version of OpenAPI is not supported", "
-Documents of OpenAPI 3.0, 3.1 and 3.2 are compiled. This one says it is of another version, whose meaning may
-differ, so nothing is compiled.
+Documents of OpenAPI 3 are compiled. This one says it is of another version, whose meaning may differ, so nothing is
+compiled.
 
 If the document is in truth of version 3, correct the field `openapi`.
 ";
     OPERATION = "E0303", "An operation cannot be compiled", "
-Something about the operation cannot be expressed as a tool at all, so it is left out. The rest of the document is
-compiled.
+The method of a path holds something that is no operation, so there is nothing to make a tool of. It is left out, and
+the rest of the document is compiled.
 
-Mend the operation at the place named, or take it out with a filter (`--exclude`) so that it is left out on purpose.
+Write the operation, or remove the method.
+
+    /pets:
+      get: listPets                      an operation is an object
 ";
     EXTERNAL_REF = "E0304", "A reference leads out of the document", "
 Only references within the document (`#/…`) are followed. Neither the network nor other files are read for a
@@ -48,17 +51,18 @@ any value, or left out. A schema that contains itself in a property is no such c
     B: { $ref: '#/components/schemas/A' }
 ";
     DUPLICATE_NAME = "E0307", "Two operations want the same tool name", "
-Names of tools are unique, and this one was asked for twice by the user, so the operation is left out.
+Names of tools are unique. Operations with the same `operationId` or none are told apart by their method and path;
+these have the same of all, as happens when two paths differ only in how they are written. The second is left out.
 
-Rename one of the two (`--rename`).
+Give one of the two an `operationId` of its own, or rename it (`--rename`).
 ";
     UNKNOWN_VERSION = "W0310", "The version of OpenAPI is not known", "
-The document says it is of a version 3 that is later than those known here. It is compiled as the latest that is
-known; what is new in its version is not understood.
+The document says it is of a version 3 other than 3.0 and 3.1, such as 3.2. It is compiled by the rules of 3.1; what
+is new in its version is not understood.
 ";
     NO_PATHS = "W0311", "The document has no operations", "
-There is no `paths`, or nothing in it, so there are no tools. Documents of OpenAPI 3.1 may consist of `webhooks` or
-`components` alone: these are not operations to call.
+There is no `paths`, so there are no tools. Documents of OpenAPI 3.1 may consist of `webhooks` or `components` alone:
+these are not operations to call.
 ";
     MALFORMED = "W0312", "A part of the document has the wrong form", "
 Something is a text where an object is expected, a list where a text is, and so on. The part is left out and the
@@ -88,8 +92,9 @@ OpenAPI defines which `style` a parameter may have by where it goes: paths take 
 form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form. The default of the place is used.
 ";
     BODY = "W0316", "A request body is not fully usable", "
-The body offers no media type that can be sent, or part of its description contradicts itself. The message says
-what is done instead.
+One of three things, which the message tells: the body has no media type and is left out; it is XML, which is not
+written from arguments, so the model writes the text itself; or it belongs to a method such as GET, for which a body
+has no defined meaning, and is sent all the same.
 ";
     SECURITY = "W0317", "A security scheme is not usable", "
 An operation asks for a scheme that is not declared under `components/securitySchemes`, or is declared in a way that
@@ -142,10 +147,9 @@ paths are compared with case. `cargo toolgen list` shows what there is.
 There is no operation of the name that should be changed, or the new name is not one a tool may have: a letter, then
 letters, digits, `_` and `-`, 64 characters at most.
 ";
-    NAME = "N0332", "A tool is not called as its operation", "
-The operation has no `operationId`, or one that is not a name models can call, or that another operation has too. A
-name was made from it, or from the method and the path. It does not depend on the order of the document. Names can be
-chosen with `--rename`.
+    NAME = "N0332", "An operation has no name of its own", "
+The operation has no `operationId`, so its name is made from the method and the path. It does not depend on the order
+of the document, nor on filters. Names can be chosen with `--rename`.
 ";
     MEDIA_TYPE = "N0340", "Of several media types one was chosen", "
 The body may be sent as one of several media types; a tool sends one. JSON is preferred, then forms, then others.

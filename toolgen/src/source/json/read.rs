@@ -90,6 +90,12 @@ impl Reader<'_> {
         if self.path.len() > MAX_DEPTH { Err(Stop::TooDeep) } else { Ok(()) }
     }
 
+    /// A complaint about a comma before the end of an object or a list.
+    fn comma(&self) -> Stop {
+        let message = String::from("there is a comma before this end, which JSON does not allow");
+        Stop::Broken(Broken { at: self.lexer.at, message })
+    }
+
     fn object(&mut self) -> Result<Value, Stop> {
         self.lexer.at += 1;
         let mut map = Map::new();
@@ -98,7 +104,11 @@ impl Reader<'_> {
         }
         loop {
             if self.lexer.peek() != Some(b'"') {
-                return Err(self.lexer.expected("a key in double quotes").into());
+                let comma = !map.is_empty() && self.lexer.peek() == Some(b'}');
+                return Err(match comma {
+                    true => self.comma(),
+                    false => self.lexer.expected("a key in double quotes").into(),
+                });
             }
             let start = self.lexer.at;
             let key = self.lexer.string()?;
@@ -135,6 +145,9 @@ impl Reader<'_> {
             return Ok(Value::Array(items));
         }
         loop {
+            if self.lexer.peek() == Some(b']') {
+                return Err(self.comma());
+            }
             self.descend(Step::Item(items.len()))?;
             items.push(self.value()?);
             self.path.pop();
