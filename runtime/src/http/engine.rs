@@ -101,18 +101,16 @@ impl HttpEngine {
     ) -> Result<(HttpRequest, Vec<Vec<MissingCredential>>), Vec<RequestProblem>> {
         let settings = &self.inner.settings;
         let options = BuildOptions {
-            base_url: settings.base_url.as_deref(),
+            base_url: settings.base_url.0.as_deref(),
             document_url: settings.document_url.as_deref(),
             server_variables: &settings.server_variables,
             files: settings.files.as_ref(),
         };
         let mut request = build(plan, arguments, &options)?;
-        let missing = authorize(&mut request, plan, settings.credentials.as_ref()).err().unwrap_or_default();
-        for (name, value) in &settings.headers.0 {
-            if is_sensitive(name) {
-                request.credentials.hide(value);
-            }
+        for secret in settings.secrets() {
+            request.credentials.hide(secret);
         }
+        let missing = authorize(&mut request, plan, settings.credentials.as_ref()).err().unwrap_or_default();
         Ok((request, missing))
     }
 
@@ -184,11 +182,6 @@ fn reads_files(tool: &Tool) -> bool {
         Some(Codec::Multipart(parts)) => parts.iter().any(|part| part.file),
         _ => false,
     }
-}
-
-fn is_sensitive(header: &str) -> bool {
-    let header = header.to_ascii_lowercase();
-    ["auth", "cookie", "key", "secret", "token"].iter().any(|word| header.contains(word))
 }
 
 /// What the network did, in words that hold no credential.

@@ -24,7 +24,7 @@ pub const MAX_TYPED_BYTES: usize = 16 << 20;
 /// The settings of an [`HttpEngine`].
 #[derive(Debug)]
 pub struct HttpEngineBuilder {
-    pub(super) base_url: Option<String>,
+    pub(super) base_url: BaseUrl,
     pub(super) document_url: Option<String>,
     pub(super) server_variables: Vec<(String, String)>,
     pub(super) credentials: Arc<dyn Credentials>,
@@ -48,6 +48,30 @@ impl fmt::Debug for Headers {
     }
 }
 
+/// The operator's base URL. Its query may hold a key, so that `Debug` ends before it.
+#[derive(Default)]
+pub(super) struct BaseUrl(pub(super) Option<String>);
+
+impl BaseUrl {
+    fn split(&self) -> Option<(&str, &str)> {
+        self.0.as_deref().map(|url| url.split_once('?').unwrap_or((url, "")))
+    }
+}
+
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.split().map(|(url, _)| url).fmt(f)
+    }
+}
+
+/// What a name must hold for its value to count as a credential.
+const SENSITIVE: [&str; 8] = ["auth", "code", "cookie", "key", "passw", "secret", "sig", "token"];
+
+fn is_sensitive(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SENSITIVE.iter().any(|word| name.contains(word))
+}
+
 /// Why an engine could not be made: TLS or the proxy of the system is not usable.
 #[derive(Debug)]
 pub struct EngineError(reqwest::Error);
@@ -67,7 +91,7 @@ impl std::error::Error for EngineError {
 impl HttpEngineBuilder {
     pub(super) fn new() -> HttpEngineBuilder {
         HttpEngineBuilder {
-            base_url: None,
+            base_url: BaseUrl::default(),
             document_url: None,
             server_variables: Vec::new(),
             credentials: Arc::new(NoCredentials),
@@ -82,10 +106,19 @@ impl HttpEngineBuilder {
         }
     }
 
+    /// What the operator wrote that must not show: values of headers and of the base URL's query that look like
+    /// credentials by their names.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
+        let headers = self.headers.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let (_, query) = self.base_url.split().unwrap_or_default();
+        let query = query.split('&').filter_map(|pair| pair.split_once('='));
+        headers.chain(query).filter(|(name, _)| is_sensitive(name)).map(|(_, value)| value)
+    }
+
     /// Sends every request here, in place of the servers of the plans. Its own path is kept.
     #[must_use]
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(url.into());
+        self.base_url = BaseUrl(Some(url.into()));
         self
     }
 

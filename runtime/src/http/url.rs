@@ -24,8 +24,9 @@ fn problem(message: impl Into<String>) -> RequestProblem {
 /// document (OpenAPI 3.1, "Server Object": a relative URL is relative to the document's place).
 pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Base, RequestProblem> {
     if let Some(base) = options.base_url {
+        // Not shown: what the operator writes there may hold a key.
         let url = Url::parse(base.trim());
-        return checked(&url.map_err(|why| problem(format!("The base URL `{base}` is not a URL: {why}")))?);
+        return checked(&url.map_err(|why| problem(format!("The configured base URL is not a URL: {why}")))?);
     }
     let server = match plan.servers.first() {
         Some(server) => substitute(server, options.server_variables)?,
@@ -65,7 +66,7 @@ fn looks_like_host(server: &str) -> bool {
 
 fn checked(url: &Url) -> Result<Base, RequestProblem> {
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(problem(format!("The base URL `{url}` must be an http or https URL")));
+        return Err(problem("The base URL must be an http or https URL"));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(problem("The base URL must not hold a user name or a password; configure a credential"));

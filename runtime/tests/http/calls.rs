@@ -124,6 +124,12 @@ async fn a_service_that_sends_a_credential_back_does_not_show_it() {
     assert!(!format!("{result:?}").contains("operator-token"));
     let seen = server.seen();
     assert_eq!(seen[2].header("authorization"), Some("Token operator-token"));
+    let engine = crate::server::engine().base_url(format!("{}/?code=operator-key", server.url));
+    assert!(!format!("{engine:?}").contains("operator-key"));
+    let result = call(engine, plan("GET", "http://unused", "/x"), json!({})).await.unwrap();
+    assert!(result.to_text().contains("/x?code=****"), "{result:?}");
+    assert!(!format!("{result:?}").contains("operator-key"));
+    assert_eq!(server.seen()[3].target(), "/x?code=operator-key");
 }
 
 #[tokio::test]
