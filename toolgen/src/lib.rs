@@ -1,5 +1,6 @@
 //! Compiles documents into tools for LLM agents.
 
+mod build;
 pub mod emit;
 pub mod frontend;
 pub mod names;
@@ -10,6 +11,7 @@ pub mod source;
 mod tool;
 pub mod write;
 
+pub use build::{Build, Built};
 pub use options::Options;
 pub use problem::{Code, Problem, Problems, Severity};
 pub use select::Selector;

@@ -54,7 +54,8 @@ async fn list(State(tasks): State<Tasks>, Query(query): Query<Map<String, Value>
     let text = |key: &str| query.get(key).and_then(Value::as_str);
     let limit = text("limit").and_then(|limit| limit.parse().ok()).unwrap_or(20);
     let wanted = |task: &&Value| {
-        let tagged = |tag: &str| task["tags"].as_array().is_some_and(|tags| tags.iter().any(|one| one == tag));
+        let tagged =
+            |tag: &str| task["tags"].as_array().is_some_and(|tags| tags.iter().any(|one| one == tag));
         text("status").is_none_or(|status| task["status"] == status)
             && text("tags").is_none_or(|tags| tags.split(',').all(tagged))
     };

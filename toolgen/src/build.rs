@@ -1,0 +1,304 @@
+//! For build scripts: documents in, a module in `OUT_DIR` out.
+//!
+//! ```no_run
+//! // build.rs
+//! toolgen::Build::new("petstore")
+//!     .document("specs/petstore.yaml")
+//!     .options(toolgen::Options::default().credential("api_key", "PETSTORE_KEY"))
+//!     .emit();
+//! ```
+//!
+//! ```ignore
+//! // src/lib.rs
+//! pub mod petstore {
+//!     toolgen_runtime::include_tools!("petstore");
+//! }
+//! ```
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::emit::{self, ModuleStyle};
+use crate::frontend::openapi;
+use crate::options::Options;
+use crate::problem::{Problem, Problems, Severity};
+use crate::source::{Document, Position};
+use crate::write::{WriteError, write_if_changed};
+
+/// What a build script compiles into one module.
+///
+/// One document becomes the module itself; several become modules in it, named by their files.
+#[derive(Clone, Debug)]
+pub struct Build {
+    name: String,
+    documents: Vec<PathBuf>,
+    options: Options,
+    runtime: Option<String>,
+    strict: bool,
+}
+
+/// What a build came to.
+#[derive(Debug)]
+pub struct Built {
+    /// The text of the module. `None`: no document could be compiled, or one of several could not.
+    pub module: Option<String>,
+    /// What was found in the documents.
+    pub problems: Problems,
+}
+
+impl Build {
+    /// A module of this name, which `include_tools!` takes too. It becomes the file `NAME.rs` in `OUT_DIR`.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Build {
+        Build {
+            name: name.into(),
+            documents: Vec::new(),
+            options: Options::default(),
+            runtime: None,
+            strict: false,
+        }
+    }
+
+    /// Adds a document. A relative path starts at the folder of the crate's manifest, where cargo runs build scripts.
+    #[must_use]
+    pub fn document(mut self, path: impl Into<PathBuf>) -> Build {
+        self.documents.push(path.into());
+        self
+    }
+
+    /// How the documents are compiled: filters, names, credentials, types.
+    #[must_use]
+    pub fn options(mut self, options: Options) -> Build {
+        self.options = options;
+        self
+    }
+
+    /// The path of the runtime crate, if the dependency has another name than `toolgen-runtime`.
+    #[must_use]
+    pub fn runtime(mut self, path: impl Into<String>) -> Build {
+        self.runtime = Some(path.into());
+        self
+    }
+
+    /// Whether an operation that has to be left out fails the build. Otherwise it is a warning.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Build {
+        self.strict = strict;
+        self
+    }
+
+    /// Compiles the documents, and writes and prints nothing.
+    #[must_use]
+    pub fn compile(&self) -> Built {
+        let mut problems = Problems::new();
+        let mut modules = Vec::with_capacity(self.documents.len());
+        let mut taken = Vec::new();
+        for path in &self.documents {
+            let document = Document::load(path, &mut problems);
+            let program =
+                document.and_then(|document| openapi::lower(&document, &self.options, &mut problems));
+            let Some(program) = program else { continue };
+            let file_name = path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();
+            let mut style = ModuleStyle::new(file_name.as_ref());
+            style.types = self.options.types;
+            if let Some(runtime) = &self.runtime {
+                style.runtime.clone_from(runtime);
+            }
+            modules.push((emit::module_name(&file_name, &mut taken), emit::module(&program, &style)));
+        }
+        let complete = !modules.is_empty() && modules.len() == self.documents.len();
+        let module = complete.then(|| match modules.as_slice() {
+            [(_, text)] => text.clone(),
+            modules => modules
+                .iter()
+                .map(|(name, text)| format!("/// Tools of one document.\npub mod {name} {{\n{text}}}\n"))
+                .collect(),
+        });
+        Built { module, problems }
+    }
+
+    /// Compiles the documents into `OUT_DIR` and tells cargo what happened: which files to watch, an error for each
+    /// document that cannot be compiled, a warning for each operation that was left out.
+    ///
+    /// Ends the process with status 1 if there is an error, so that the build stops there.
+    pub fn emit(&self) {
+        let mut script = Script::default();
+        for path in &self.documents {
+            script.say("rerun-if-changed", &path.display().to_string());
+        }
+        let failed = match self.run(&mut script) {
+            Ok(built) => script.report(&built, self.strict),
+            Err(why) => {
+                script.say("error", &why.to_string());
+                true
+            }
+        };
+        script.print();
+        if failed {
+            std::process::exit(1);
+        }
+    }
+
+    fn run(&self, script: &mut Script) -> Result<Built, BuildError> {
+        if self.documents.is_empty() {
+            return Err(BuildError::NoDocument);
+        }
+        let file_name = Path::new(&self.name).file_name();
+        if file_name != Some(OsStr::new(&self.name)) {
+            return Err(BuildError::Name(self.name.clone()));
+        }
+        let folder = std::env::var_os("OUT_DIR").ok_or(BuildError::NoOutDir)?;
+        let built = self.compile();
+        if let Some(module) = &built.module {
+            let path = Path::new(&folder).join(format!("{}.rs", self.name));
+            script.wrote = write_if_changed(&path, module).map_err(BuildError::Write)?;
+        }
+        Ok(built)
+    }
+}
+
+/// Why a build script could not do its work, whatever the documents hold.
+#[derive(Debug)]
+enum BuildError {
+    NoDocument,
+    NoOutDir,
+    Name(String),
+    Write(WriteError),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::NoDocument => f.write_str("no document was given: call `.document(\"…\")`"),
+            BuildError::NoOutDir => f.write_str("OUT_DIR is not set: call this from a build script"),
+            BuildError::Name(name) => write!(f, "`{name}` is not a file name: give the module a plain name"),
+            BuildError::Write(error) => error.fmt(f),
+        }
+    }
+}
+
+/// What is told to cargo, in order.
+#[derive(Default)]
+struct Script {
+    lines: Vec<String>,
+    wrote: bool,
+}
+
+impl Script {
+    /// One directive. Cargo reads a line at a time, so a message must be one line.
+    fn say(&mut self, directive: &str, text: &str) {
+        let text = text.replace(['\r', '\n'], " ");
+        self.lines.push(format!("cargo::{directive}={text}"));
+    }
+
+    /// Tells the problems; `true` if the build must fail.
+    fn report(&mut self, built: &Built, strict: bool) -> bool {
+        let failed = built.module.is_none() || (strict && built.problems.has_errors());
+        let directive = if failed { "error" } else { "warning" };
+        for (position, problem) in built.problems.placed() {
+            if problem.severity() == Severity::Error {
+                self.say(directive, &one_line(position, problem));
+            }
+        }
+        let warnings = built.problems.count(Severity::Warning);
+        // What was compiled less faithfully is told once, when it is news.
+        if warnings > 0 && self.wrote {
+            self.say("warning", &format!("{warnings} more warnings; `cargo toolgen check` shows them"));
+        }
+        failed
+    }
+
+    #[expect(clippy::print_stdout, reason = "cargo reads the standard output of build scripts")]
+    fn print(&self) {
+        for line in &self.lines {
+            println!("{line}");
+        }
+    }
+}
+
+fn one_line(position: Position, problem: &Problem) -> String {
+    let Position { line, column } = position;
+    let path = problem.source.path.display();
+    let help = if problem.help.is_empty() { String::new() } else { format!("; {}", problem.help) };
+    format!("{path}:{line}:{column}: {} [{}]{help}", problem.message, problem.code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(text: &str) -> (tempfile::Folder, PathBuf) {
+        let folder = tempfile::Folder::new();
+        let path = folder.0.join("api.yaml");
+        std::fs::write(&path, text).unwrap();
+        (folder, path)
+    }
+
+    /// A folder that is gone after the test.
+    mod tempfile {
+        use std::path::PathBuf;
+        use std::sync::atomic::{AtomicU32, Ordering};
+
+        pub(super) struct Folder(pub(super) PathBuf);
+
+        impl Folder {
+            pub(super) fn new() -> Folder {
+                static NEXT: AtomicU32 = AtomicU32::new(0);
+                let number = NEXT.fetch_add(1, Ordering::Relaxed);
+                let name = format!("toolgen-build-{}-{number}", std::process::id());
+                let folder = std::env::temp_dir().join(name);
+                std::fs::create_dir_all(&folder).unwrap();
+                Folder(folder)
+            }
+        }
+
+        impl Drop for Folder {
+            fn drop(&mut self) {
+                let _ = std::fs::remove_dir_all(&self.0);
+            }
+        }
+    }
+
+    const GOOD: &str = "openapi: 3.0.3\ninfo: {title: t, version: '1'}\npaths:\n  /a:\n    get: {operationId: getA, responses: {}}\n";
+
+    #[test]
+    fn one_document_is_the_module() {
+        let (_folder, path) = case(GOOD);
+        let built = Build::new("api").document(path).compile();
+        let module = built.module.unwrap();
+        assert!(module.contains("pub static GET_A"), "{module}");
+        assert!(!built.problems.has_errors());
+    }
+
+    #[test]
+    fn several_documents_are_modules_in_it() {
+        let (_one, first) = case(GOOD);
+        let (_two, second) = case(GOOD);
+        let built = Build::new("apis").document(first).document(second).compile();
+        let module = built.module.unwrap();
+        assert!(module.contains("pub mod api {") && module.contains("pub mod api_2 {"), "{module}");
+    }
+
+    #[test]
+    fn a_document_that_cannot_be_compiled_fails_the_build_with_its_place() {
+        let (_folder, path) = case("openapi: 3.0.3\npaths: [\n");
+        let build = Build::new("api").document(&path);
+        let built = build.compile();
+        assert!(built.module.is_none());
+        let mut script = Script::default();
+        assert!(script.report(&built, false));
+        let place = format!("cargo::error={}:", path.display());
+        assert!(script.lines.iter().any(|line| line.starts_with(&place)), "{:?}", script.lines);
+        assert!(script.lines.iter().all(|line| !line.contains('\n')));
+    }
+
+    #[test]
+    fn what_cannot_be_done_says_what_to_do() {
+        let mut script = Script::default();
+        let why = Build::new("api").run(&mut script).unwrap_err().to_string();
+        assert!(why.contains(".document("), "{why}");
+        let why = Build::new("../api").document("x").run(&mut script).unwrap_err().to_string();
+        assert!(why.contains("plain name"), "{why}");
+    }
+}
