@@ -1,10 +1,54 @@
 //! The main job on real input: a document, compiled by the build script, becomes tools that call a real service.
+//!
+//! It prints what a model would see: the tools with their schemas, then the answers to a few calls.
 
 mod server;
 
+/// The tools of `specs/tasks.yaml`.
+pub mod tasks {
+    toolgen_runtime::include_tools!("tasks");
+}
+
+use serde_json::{Value, json};
+use toolgen_runtime::http::{HttpEngine, Secret, StaticCredentials};
+use toolgen_runtime::{Registry, ToolContext};
+
 #[tokio::main]
+#[expect(clippy::print_stdout, reason = "what it prints is what it is for")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let base_url = server::start().await?;
-    let _ = (base_url, server::TOKEN);
+    let credentials = StaticCredentials::new().with("token", Secret::new(server::TOKEN));
+    let engine = HttpEngine::builder().base_url(base_url).credentials(credentials).build()?;
+    let registry = Registry::new(engine.tools(tasks::TOOLS))?;
+
+    println!("The tools, as a model is told of them:\n");
+    for tool in &registry {
+        println!("{}", tool.prompt_documentation().trim_end());
+        println!("  {}\n", tool.parameters_schema());
+    }
+
+    let calls = [
+        ("createTask", json!({ "title": "Try the quickstart", "tags": ["demo", "rust"] })),
+        ("listTasks", json!({ "status": "open", "tags": ["demo", "rust"] })),
+        ("listTasks", json!({ "status": "opne", "limit": "ten", "page": 2 })),
+        ("getTask", json!({ "id": 99 })),
+    ];
+    for (number, (name, arguments)) in calls.into_iter().enumerate() {
+        println!("{name} {arguments}");
+        println!("{}\n", indented(&answer(&registry, number, name, arguments).await));
+    }
     Ok(())
+}
+
+/// What the model sees of a call: the content of the result, or the error it can correct its call by.
+async fn answer(registry: &Registry, number: usize, name: &str, arguments: Value) -> String {
+    let ctx = ToolContext::new(format!("call_{number}"), name);
+    match registry.call(name, arguments, &ctx).await {
+        Ok(result) => result.to_text(),
+        Err(error) => format!("error: {error}"),
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  | {line}")).collect::<Vec<_>>().join("\n")
 }

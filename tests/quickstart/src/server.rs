@@ -12,12 +12,12 @@ use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 
 /// The token the service accepts.
-pub const TOKEN: &str = "quickstart-token";
+pub(crate) const TOKEN: &str = "quickstart-token";
 
 type Tasks = Arc<Mutex<Vec<Value>>>;
 
 /// Starts the service on a free port of this machine and gives the URL of its base path.
-pub async fn start() -> std::io::Result<String> {
+pub(crate) async fn start() -> std::io::Result<String> {
     let tasks: Tasks = Arc::new(Mutex::new(vec![
         json!({ "id": 1, "title": "Write the specification", "status": "done", "tags": ["paper"] }),
         json!({ "id": 2, "title": "Call it from an agent", "status": "open", "due": null }),
