@@ -59,6 +59,24 @@ pub mod prelude {
     pub const COOKIE: Parameter = Parameter { location: Location::Cookie, ..QUERY };
 }
 
+/// Everything a generated type may name.
+#[cfg(feature = "typed")]
+pub mod types_prelude {
+    pub use core::prelude::v1::{
+        Clone, Debug, Default, Err, None, Ok, Option, PartialEq, Result, Some, derive,
+    };
+    pub use std::boxed::Box;
+    pub use std::collections::BTreeMap;
+    pub use std::string::String;
+    pub use std::vec::Vec;
+
+    pub use serde_json::Value;
+
+    pub use crate::plan::Tool;
+    pub use crate::typed::json::{Fields, attempt, object, tag, text, with_extra};
+    pub use crate::typed::{FromJson, JsonError, Link, ToJson, TypedTool};
+}
+
 /// Puts the tools that a build script compiled into the module it stands in.
 ///
 /// Takes the name given to `toolgen::Build::new`. The module then holds a `static` for each tool, their list

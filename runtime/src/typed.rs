@@ -1,11 +1,17 @@
 //! Calls from Rust: arguments as structs, results as types.
 
+#[doc(hidden)]
+pub mod json;
+mod link;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::plan::Tool;
 
+pub use json::{FromJson, JsonError, ToJson};
+pub use link::Link;
 #[doc(hidden)]
 pub use serde;
 
