@@ -14,6 +14,7 @@ mod package;
 mod plan;
 mod pool;
 mod spec;
+mod types;
 
 #[cfg(test)]
 mod tests;
@@ -63,19 +64,27 @@ pub fn module(program: &Program, style: &ModuleStyle) -> String {
         let Some(call) = plan::call(call, &mut pool) else { continue };
         let fields = vec![("spec", spec::spec(spec, &mut pool)), ("call", call)];
         let value = Expr::Struct { head: "Tool", fields, base: None };
-        tools.push(Static { ident: String::new(), tool_name: spec.name.as_str(), origin, value });
+        tools.push(Static { ident: String::new(), tool, origin, value });
     }
     let shared = pool.into_statics();
     for Shared { name, .. } in &shared {
         names.take(name);
     }
     for tool in &mut tools {
-        tool.ident = names.take_pair(&names::screaming(tool.tool_name));
+        tool.ident = names.take_pair(&names::screaming(tool.tool.spec.name.as_str()));
     }
     let mut out = header(program, style);
     write_list(&tools, style, &mut out);
     for tool in &tools {
         write_tool(tool, style, &mut out);
+    }
+    if style.types {
+        let operations: Vec<_> = tools.iter().map(|tool| operation(tool.origin)).collect();
+        let wanted = tools.iter().zip(&operations);
+        let wanted: Vec<_> = wanted
+            .map(|(Static { ident, tool, .. }, operation)| types::Wanted { ident, operation, tool })
+            .collect();
+        out.push_str(&types::module(&wanted, &style.runtime));
     }
     for shared in &shared {
         write_shared(shared, style, &mut out);
@@ -86,7 +95,7 @@ pub fn module(program: &Program, style: &ModuleStyle) -> String {
 /// A tool on its way into the text.
 struct Static<'a> {
     ident: String,
-    tool_name: &'a str,
+    tool: &'a RuntimeTool,
     origin: &'a Origin,
     value: Expr,
 }
@@ -116,19 +125,23 @@ fn write_list(tools: &[Static<'_>], style: &ModuleStyle, out: &mut String) {
 }
 
 fn write_tool(tool: &Static<'_>, style: &ModuleStyle, out: &mut String) {
-    let Static { ident, tool_name, origin, value } = tool;
-    let runtime = &style.runtime;
-    let Origin { pointer: _, operation_id: _, method, path } = origin;
+    let Static { ident, tool, origin, value } = tool;
+    let (runtime, tool_name) = (&style.runtime, &tool.spec.name);
     let _ = write!(
         out,
         "\n/// The name of [`{ident}`].\npub const TOOL_{ident}: &::core::primitive::str = \"{tool_name}\";\n\
-         /// `{} {}`\n\
+         /// `{}`\n\
          pub static {ident}: {runtime}::Tool = {{\n    use {runtime}::__private::prelude::*;\n    ",
-        visible(method),
-        visible(path),
+        operation(origin),
     );
     value.write(4, 4, 0, out);
     out.push_str("\n};\n");
+}
+
+/// The operation of a tool, for a comment.
+fn operation(origin: &Origin) -> String {
+    let Origin { pointer: _, operation_id: _, method, path } = origin;
+    visible(&format!("{method} {path}"))
 }
 
 fn write_shared(shared: &Shared, style: &ModuleStyle, out: &mut String) {

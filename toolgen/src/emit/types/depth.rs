@@ -1,0 +1,213 @@
+//! Types that contain themselves, and types that nest too deeply for rustc.
+
+use super::{Item, Ty, Wrap};
+
+/// How deeply types may nest. rustc gives up at 128 steps (`recursion_limit`), and one level through an `Option` of a
+/// `Vec` or a map takes it up to six, in whatever crate uses the type.
+const MAX_DEPTH: usize = 14;
+
+/// The largest group of types that contain each other which is only boxed. In larger ones every way back is cut.
+const MAX_GROUP: usize = 6;
+
+/// An occurrence of a type in another.
+struct Edge {
+    to: usize,
+    behind: bool,
+    wrap: Wrap,
+}
+
+/// Sets the wraps of all occurrences.
+pub(super) fn bound(items: &mut [Item]) {
+    let mut graph: Vec<Vec<Edge>> = items
+        .iter_mut()
+        .map(|item| {
+            let mut edges = Vec::new();
+            for ty in item.body.types_mut() {
+                ty.for_each_item(false, &mut |behind, to, _| {
+                    edges.push(Edge { to, behind, wrap: Wrap::Plain })
+                });
+            }
+            edges
+        })
+        .collect();
+    let groups = groups(&graph);
+    wrap_ways_back(&mut graph, &groups);
+    cut_depth(&mut graph, &groups);
+    for (item, edges) in items.iter_mut().zip(graph) {
+        let mut edges = edges.into_iter();
+        for ty in item.body.types_mut() {
+            ty.for_each_item(false, &mut |_, _, wrap| {
+                *wrap = edges.next().map_or(Wrap::Plain, |edge| edge.wrap);
+            });
+        }
+    }
+}
+
+/// Types that contain each other: for each type the number of its group, and the members of each group. A group comes
+/// after those its members refer to.
+struct Groups {
+    of: Vec<usize>,
+    members: Vec<Vec<usize>>,
+}
+
+/// Tarjan's algorithm, with its stack on the heap: documents nest as deep as they like.
+fn groups(graph: &[Vec<Edge>]) -> Groups {
+    const NEW: usize = usize::MAX;
+    let mut result = Groups { of: vec![NEW; graph.len()], members: Vec::new() };
+    let mut order = vec![NEW; graph.len()];
+    let mut low = vec![NEW; graph.len()];
+    let (mut next, mut stack) = (0, Vec::new());
+    for root in 0..graph.len() {
+        if order[root] != NEW {
+            continue;
+        }
+        let mut work = vec![(root, 0)];
+        while let Some((node, edge)) = work.pop() {
+            if edge == 0 {
+                order[node] = next;
+                low[node] = next;
+                next += 1;
+                stack.push(node);
+            }
+            if let Some(Edge { to, .. }) = graph[node].get(edge) {
+                work.push((node, edge + 1));
+                if order[*to] == NEW {
+                    work.push((*to, 0));
+                } else if result.of[*to] == NEW {
+                    low[node] = low[node].min(order[*to]);
+                }
+                continue;
+            }
+            if let Some((parent, _)) = work.last() {
+                low[*parent] = low[*parent].min(low[node]);
+            }
+            if low[node] == order[node] {
+                let mut members = Vec::new();
+                while let Some(member) = stack.pop() {
+                    result.of[member] = result.members.len();
+                    members.push(member);
+                    if member == node {
+                        break;
+                    }
+                }
+                result.members.push(members);
+            }
+        }
+    }
+    result
+}
+
+/// Every cycle has a way back to a type that is still open in a walk from the front: a box is put there, or a link.
+fn wrap_ways_back(graph: &mut [Vec<Edge>], groups: &Groups) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let mut state = vec![State::New; graph.len()];
+    for root in 0..graph.len() {
+        let mut work = vec![(root, 0)];
+        if state[root] != State::New {
+            continue;
+        }
+        while let Some((node, edge)) = work.pop() {
+            state[node] = State::Open;
+            let Some(found) = graph[node].get_mut(edge) else {
+                state[node] = State::Done;
+                continue;
+            };
+            work.push((node, edge + 1));
+            match state[found.to] {
+                State::New => work.push((found.to, 0)),
+                State::Open if groups.members[groups.of[found.to]].len() > MAX_GROUP => {
+                    found.wrap = Wrap::Link
+                }
+                State::Open if !found.behind => found.wrap = Wrap::Box,
+                State::Open | State::Done => {}
+            }
+        }
+    }
+}
+
+/// Cuts what nests deeper than [`MAX_DEPTH`]. A small group counts as many levels as it has members.
+fn cut_depth(graph: &mut [Vec<Edge>], groups: &Groups) {
+    let mut depth = vec![0_usize; graph.len()];
+    for members in &groups.members {
+        if members.len() > MAX_GROUP {
+            cut_large(graph, groups, members, &mut depth);
+            continue;
+        }
+        let mut below = 0;
+        for &node in members {
+            for edge in &mut graph[node] {
+                if groups.of[edge.to] == groups.of[node] || edge.wrap == Wrap::Link {
+                    continue;
+                }
+                if depth[edge.to] + members.len() > MAX_DEPTH {
+                    edge.wrap = Wrap::Link;
+                } else {
+                    below = below.max(depth[edge.to]);
+                }
+            }
+        }
+        for &node in members {
+            depth[node] = below + members.len();
+        }
+    }
+}
+
+/// A large group has no ways back any more: its members are visited after those they refer to.
+fn cut_large(graph: &mut [Vec<Edge>], groups: &Groups, members: &[usize], depth: &mut [usize]) {
+    for &root in members {
+        let mut work = vec![(root, 0)];
+        while let Some((node, edge)) = work.pop() {
+            if depth[node] != 0 {
+                continue;
+            }
+            if let Some(found) = graph[node].get(edge) {
+                work.push((node, edge + 1));
+                let inside = groups.of[found.to] == groups.of[node];
+                if inside && found.wrap != Wrap::Link && depth[found.to] == 0 {
+                    work.push((found.to, 0));
+                }
+                continue;
+            }
+            let mut below = 0;
+            for edge in &mut graph[node] {
+                if edge.wrap == Wrap::Link {
+                    continue;
+                }
+                if depth[edge.to] + 1 > MAX_DEPTH {
+                    edge.wrap = Wrap::Link;
+                } else {
+                    below = below.max(depth[edge.to]);
+                }
+            }
+            depth[node] = below + 1;
+        }
+    }
+}
+
+/// Whether a type is an alias that leads back to itself, which Rust forbids and which says nothing.
+pub(super) fn alias_leads_to(items: &[Item], from: usize) -> bool {
+    let mut seen = vec![false; items.len()];
+    let mut open = vec![from];
+    while let Some(index) = open.pop() {
+        let Some(super::Body::Alias(ty)) = items.get(index).map(|item| &item.body) else { continue };
+        let mut ty: Ty = ty.clone();
+        let mut back = false;
+        ty.for_each_item(false, &mut |_, to, _| {
+            back |= to == from;
+            if let Some(seen) = seen.get_mut(to) {
+                if !std::mem::replace(seen, true) {
+                    open.push(to);
+                }
+            }
+        });
+        if back {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,364 @@
+//! Shapes to types.
+
+use std::collections::BTreeMap;
+
+use toolgen_runtime::shape::{Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, find_def};
+use toolgen_runtime::{Def, List, Shape};
+
+use super::super::names::{self, Names};
+use super::usage::Usage;
+use super::{
+    Body, CallTypes, Item, Presence, Struct, StructField, Ty, Wanted, Wrap, depth, type_names, union,
+};
+
+/// How deeply a shape may nest without a name before the rest stays JSON.
+const MAX_NESTING: usize = 24;
+
+/// What is being translated.
+pub(super) struct Lowering<'a> {
+    defs: &'a List<Def>,
+    usage: &'a BTreeMap<String, Usage>,
+    pub(super) items: Vec<Item>,
+    names: Names,
+    /// The item of each named shape that has one.
+    by_def: BTreeMap<String, usize>,
+    /// Named shapes whose items are still to be made.
+    open: Vec<(usize, String)>,
+}
+
+/// Where in a document a shape stands, as far as its type is concerned.
+#[derive(Clone)]
+pub(super) struct Place {
+    /// What a type made here is called.
+    pub(super) name: String,
+    pub(super) usage: Usage,
+    pub(super) nesting: usize,
+}
+
+impl Place {
+    pub(super) fn inner(&self, part: &str) -> Place {
+        let name = format!("{}{}", self.name, names::camel(part));
+        Place { name, usage: self.usage, nesting: self.nesting + 1 }
+    }
+}
+
+impl<'a> Lowering<'a> {
+    pub(super) fn new(defs: &'a List<Def>, usage: &'a BTreeMap<String, Usage>) -> Lowering<'a> {
+        let (items, open) = (Vec::new(), Vec::new());
+        Lowering { defs, usage, items, names: type_names(), by_def: BTreeMap::new(), open }
+    }
+
+    /// The types of a tool: the argument struct by the tool's name, whatever other names that takes.
+    pub(super) fn tool<'w>(&mut self, wanted: &Wanted<'w>) -> CallTypes<'w> {
+        let spec = &wanted.tool.spec;
+        let doc = format!("Arguments of [`{0}`](super::{0}): `{1}`.", wanted.ident, wanted.operation);
+        let input = self.reserve(&names::camel(spec.name.as_str()), doc);
+        let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
+        let place = Place { name: name.clone(), usage: Usage::INPUT, nesting: 0 };
+        let rules = self.object_of(&spec.input, 0);
+        let body = match rules {
+            Some(rules) => self.structure(&rules, &place),
+            // Arguments that are no plain object go in as they are.
+            None => Struct { extra: Some(("arguments".to_owned(), Ty::Value)), ..Struct::default() },
+        };
+        self.set(input, Body::Struct(body));
+        let place = Place { name: format!("{name}Output"), usage: Usage::OUTPUT, nesting: 0 };
+        let output = spec.output.as_ref().map_or(Ty::Value, |shape| self.value(shape, &place));
+        CallTypes { ident: wanted.ident, input, output }
+    }
+
+    /// Makes the types that were only named so far, and gives all.
+    pub(super) fn finish(mut self) -> Vec<Item> {
+        while let Some((index, def)) = self.open.pop() {
+            let Some(shape) = find_def(self.defs, &def) else { continue };
+            let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
+            let usage = self.usage.get(&def).copied().unwrap_or_default();
+            let place = Place { name, usage, nesting: 0 };
+            let body = self.body(shape, &place);
+            self.set(index, body);
+        }
+        for index in 0..self.items.len() {
+            if depth::alias_leads_to(&self.items, index) {
+                self.set(index, Body::Alias(Ty::Value));
+            }
+        }
+        self.items
+    }
+
+    /// A new item whose body is set later.
+    pub(super) fn reserve(&mut self, name: &str, doc: String) -> usize {
+        let name = self.names.take(name);
+        self.items.push(Item { name, doc, body: Body::Pending, read: false });
+        self.items.len() - 1
+    }
+
+    pub(super) fn set(&mut self, index: usize, body: Body) {
+        if let Some(item) = self.items.get_mut(index) {
+            item.body = body;
+        }
+    }
+
+    /// The type of a value, `null` included.
+    pub(super) fn value(&mut self, shape: &Shape, place: &Place) -> Ty {
+        let (ty, nullable) = self.split(shape, place);
+        if nullable { ty.optional() } else { ty }
+    }
+
+    /// The type of a value that is not `null`, and whether it may be.
+    fn split(&mut self, shape: &Shape, place: &Place) -> (Ty, bool) {
+        let (nullable, rest) = union::without_null(shape);
+        let ty = match rest {
+            Some(only) => self.plain(only, place),
+            None => self.plain(shape, place),
+        };
+        match ty {
+            Ty::Option(inner) => (*inner, true),
+            other => (other, nullable || shape.nullable),
+        }
+    }
+
+    fn plain(&mut self, shape: &Shape, place: &Place) -> Ty {
+        if place.nesting > MAX_NESTING {
+            return Ty::Value;
+        }
+        match &shape.kind {
+            Kind::Boolean => Ty::Bool,
+            Kind::Integer(rules) => integer(rules),
+            Kind::Number(_) => Ty::Float,
+            Kind::String(_) => Ty::Text,
+            Kind::Ref(name) => self.named(name, place),
+            Kind::Array(rules) => Ty::Vec(Box::new(self.value(&rules.items, &place.inner("item")))),
+            Kind::Tuple(rules) => {
+                let whole = u64::try_from(rules.items.len()).ok();
+                if rules.items.is_empty() || rules.items.len() > 4 || rules.min_items != whole {
+                    return Ty::Vec(Box::new(Ty::Value));
+                }
+                let items = rules.items.iter().enumerate();
+                Ty::Tuple(
+                    items.map(|(at, item)| self.value(item, &place.inner(&format!("item {at}")))).collect(),
+                )
+            }
+            Kind::Enum(values) => match one_type(values) {
+                Some(ty) => ty,
+                None => self.inline(shape, place),
+            },
+            Kind::Object(rules) if rules.fields.is_empty() => self.map(rules, place),
+            Kind::Object(_) | Kind::All(_) | Kind::Union(_) => self.inline(shape, place),
+            Kind::Any | Kind::Never | Kind::Null | Kind::Raw(_) => Ty::Value,
+        }
+    }
+
+    /// A shape with a name of the document. Structs, enums and unions have an item of their own, which is made later:
+    /// shapes refer to each other in chains of any length.
+    fn named(&mut self, name: &str, place: &Place) -> Ty {
+        if let Some(index) = self.by_def.get(name) {
+            return Ty::Item(*index, Wrap::Plain);
+        }
+        let Some(shape) = find_def(self.defs, name) else { return Ty::Value };
+        let nominal = match &shape.kind {
+            Kind::Object(rules) => !rules.fields.is_empty(),
+            Kind::Enum(values) => one_type(values).is_none(),
+            Kind::Union(_) => union::without_null(shape).1.is_none(),
+            Kind::All(_) => true,
+            _ => false,
+        };
+        if !nominal {
+            let place = Place { name: names::camel(name), usage: place.usage, nesting: place.nesting + 1 };
+            return self.value(shape, &place);
+        }
+        let doc = first_paragraph(&shape.description);
+        let index = self.reserve(&names::camel(name), doc);
+        self.by_def.insert(name.to_owned(), index);
+        self.open.push((index, name.to_owned()));
+        let ty = Ty::Item(index, Wrap::Plain);
+        if shape.nullable || union::without_null(shape).0 { ty.optional() } else { ty }
+    }
+
+    /// A shape without a name that needs a type with one.
+    fn inline(&mut self, shape: &Shape, place: &Place) -> Ty {
+        let index = self.reserve(&place.name, first_paragraph(&shape.description));
+        let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
+        match self.body(shape, &Place { name, ..place.clone() }) {
+            Body::Alias(ty) if index + 1 == self.items.len() => {
+                // Nothing refers to the item.
+                self.items.pop();
+                ty
+            }
+            Body::Alias(ty) => {
+                self.set(index, Body::Alias(ty.clone()));
+                ty
+            }
+            body => {
+                self.set(index, body);
+                Ty::Item(index, Wrap::Plain)
+            }
+        }
+    }
+
+    fn body(&mut self, shape: &Shape, place: &Place) -> Body {
+        match &shape.kind {
+            Kind::Enum(values) => enumeration(values),
+            Kind::Union(rules) => union::body(self, rules, place),
+            Kind::Object(_) | Kind::All(_) => match self.object_of(shape, 0) {
+                Some(rules) if rules.fields.is_empty() => Body::Alias(self.map(&rules, place)),
+                Some(rules) => Body::Struct(self.structure(&rules, place)),
+                None => Body::Alias(Ty::Value),
+            },
+            _ => Body::Alias(self.value(shape, &place.inner("value"))),
+        }
+    }
+
+    fn map(&mut self, rules: &ObjectRules, place: &Place) -> Ty {
+        let of = match (&rules.extra, &*rules.patterns) {
+            (Extra::Of(shape), []) => self.value(shape, &place.inner("value")),
+            (Extra::Closed, [only]) => self.value(&only.shape, &place.inner("value")),
+            _ => Ty::Value,
+        };
+        Ty::Map(Box::new(of))
+    }
+
+    /// The shape of this name.
+    pub(super) fn shape_of(&self, name: &str) -> Option<&'a Shape> {
+        find_def(self.defs, name)
+    }
+
+    /// The rules of an object, with the parts of an `allOf` put together; `None` if it is not just an object.
+    pub(super) fn object_of(&self, shape: &Shape, nesting: usize) -> Option<ObjectRules> {
+        if nesting > MAX_NESTING {
+            return None;
+        }
+        match &shape.kind {
+            Kind::Object(rules) => Some(rules.clone()),
+            Kind::Ref(name) => self.object_of(find_def(self.defs, name)?, nesting + 1),
+            Kind::All(parts) => {
+                let mut fields: Vec<Field> = Vec::new();
+                let mut whole = ObjectRules { extra: Extra::Open, ..ObjectRules::ANY };
+                for part in parts {
+                    if part.kind == Kind::Any {
+                        continue;
+                    }
+                    let rules = self.object_of(part, nesting + 1)?;
+                    for field in &rules.fields {
+                        merge(&mut fields, field);
+                    }
+                    if rules.extra != Extra::Open {
+                        whole.extra = rules.extra;
+                    }
+                }
+                whole.fields = fields.into();
+                Some(whole)
+            }
+            _ => None,
+        }
+    }
+
+    fn structure(&mut self, rules: &ObjectRules, place: &Place) -> Struct {
+        let mut scope = Names::default();
+        let mut body = Struct::default();
+        for field in &rules.fields {
+            if !place.usage.has(field.access) {
+                continue;
+            }
+            let key = field.wire_name();
+            if let Some(value) = constant(field) {
+                body.constants.push((key.to_owned(), value));
+                continue;
+            }
+            let (ty, nullable) = self.split(&field.shape, &place.inner(key));
+            // A field of one direction is absent in the other.
+            let one_way = field.access != toolgen_runtime::shape::Access::Both
+                && place.usage.input
+                && place.usage.output;
+            let presence = match (field.required && !one_way, nullable && ty != Ty::Value) {
+                (true, false) => Presence::Required,
+                (true, true) => Presence::Nullable,
+                (false, false) => Presence::Optional,
+                (false, true) => Presence::OptionalNullable,
+            };
+            let doc = first_paragraph(&field.shape.description);
+            let name = scope.take(&names::snake(key));
+            body.fields.push(StructField { name, key: key.to_owned(), doc, presence, ty });
+        }
+        let extra = match &rules.extra {
+            Extra::Of(shape) => Some(self.value(shape, &place.inner("extra"))),
+            _ if !rules.patterns.is_empty() => Some(Ty::Value),
+            _ => None,
+        };
+        body.extra = extra.map(|ty| (scope.take("extra"), ty));
+        body
+    }
+}
+
+/// A field that occurs in several parts of an `allOf`: the later part says more, but may only tighten.
+fn merge(fields: &mut Vec<Field>, field: &Field) {
+    let Some(known) = fields.iter_mut().find(|known| known.wire_name() == field.wire_name()) else {
+        fields.push(field.clone());
+        return;
+    };
+    let required = known.required || field.required;
+    if field.shape.kind != Kind::Any {
+        *known = field.clone();
+    }
+    known.required = required;
+}
+
+fn integer(rules: &NumberRules) -> Ty {
+    let beyond = |bound: &Option<Number>| matches!(bound, Some(Number::Int(n)) if *n > i128::from(i64::MAX));
+    if rules.format == "uint64" || beyond(&rules.maximum) { Ty::Unsigned } else { Ty::Int }
+}
+
+/// The type of values to choose from that are not all texts.
+fn one_type(values: &List<Literal>) -> Option<Ty> {
+    let all = |is: fn(&Literal) -> bool| !values.is_empty() && values.iter().all(is);
+    if all(|value| matches!(value, Literal::String(_))) {
+        return None;
+    }
+    Some(if all(|value| matches!(value, Literal::Bool(_))) {
+        Ty::Bool
+    } else if all(|value| matches!(value, Literal::Number(Number::Int(n)) if i64::try_from(*n).is_ok())) {
+        Ty::Int
+    } else if all(|value| matches!(value, Literal::Number(_))) {
+        Ty::Float
+    } else {
+        Ty::Value
+    })
+}
+
+/// The one value a required field may have, as an expression.
+fn constant(field: &Field) -> Option<String> {
+    let Kind::Enum(values) = &field.shape.kind else { return None };
+    let [Literal::String(only)] = &**values else { return None };
+    (field.required && !field.shape.nullable).then(|| super::super::literal::string(only))
+}
+
+pub(super) fn enumeration(values: &List<Literal>) -> Body {
+    let mut scope = Names::reserving(&["Other"]);
+    let mut seen = std::collections::BTreeSet::new();
+    let mut variants = Vec::new();
+    for value in values {
+        if let Literal::String(text) = value {
+            if seen.insert(text.as_str()) {
+                variants.push((scope.take(&names::camel(text)), text.to_string()));
+            }
+        }
+    }
+    Body::Enum(variants)
+}
+
+/// The first paragraph of a description on one line, cut to what an editor shows at a glance.
+pub(super) fn first_paragraph(text: &str) -> String {
+    const MAX: usize = 300;
+    let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
+    let mut line = String::new();
+    for word in paragraph.split_whitespace() {
+        if line.len() + word.len() > MAX {
+            line.push_str(" …");
+            break;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
