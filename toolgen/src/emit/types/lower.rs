@@ -24,6 +24,9 @@ pub(super) struct Lowering<'a> {
     by_def: BTreeMap<String, usize>,
     /// Named shapes whose items are still to be made.
     open: Vec<(usize, String)>,
+    /// The types of shapes without names, by their text and use: documents repeat themselves, and an `allOf` repeats
+    /// what its parts hold.
+    inline: BTreeMap<(String, bool, bool), Ty>,
 }
 
 /// Where in a document a shape stands, as far as its type is concerned.
@@ -44,8 +47,8 @@ impl Place {
 
 impl<'a> Lowering<'a> {
     pub(super) fn new(defs: &'a List<Def>, usage: &'a BTreeMap<String, Usage>) -> Lowering<'a> {
-        let (items, open) = (Vec::new(), Vec::new());
-        Lowering { defs, usage, items, names: type_names(), by_def: BTreeMap::new(), open }
+        let (items, open, inline) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Lowering { defs, usage, items, names: type_names(), by_def: BTreeMap::new(), open, inline }
     }
 
     /// The types of a tool: the argument struct by the tool's name, whatever other names that takes.
@@ -176,6 +179,17 @@ impl<'a> Lowering<'a> {
 
     /// A shape without a name that needs a type with one.
     fn inline(&mut self, shape: &Shape, place: &Place) -> Ty {
+        let text = toolgen_runtime::shape::render::canonical(shape);
+        let key = (text, place.usage.input, place.usage.output);
+        if let Some(ty) = self.inline.get(&key) {
+            return ty.clone();
+        }
+        let ty = self.new_inline(shape, place);
+        self.inline.insert(key, ty.clone());
+        ty
+    }
+
+    fn new_inline(&mut self, shape: &Shape, place: &Place) -> Ty {
         let index = self.reserve(&place.name, first_paragraph(&shape.description));
         let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
         match self.body(shape, &Place { name, ..place.clone() }) {
