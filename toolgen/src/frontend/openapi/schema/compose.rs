@@ -31,6 +31,8 @@ impl<'a> Context<'a> {
             if let Some(discriminator) = self.discriminator(object, sources, &variants) {
                 out.insert("discriminator".to_owned(), discriminator);
             }
+            let variants = of_listed(variants, out);
+            drop_type_of_values(&variants, out);
             out.insert(key.to_owned(), Value::Array(variants));
         }
     }
@@ -139,11 +141,12 @@ impl<'a> Context<'a> {
             }
         }
         for key in ["oneOf", "anyOf"] {
-            let single = matches!(out.get(key), Some(Value::Array(variants)) if variants.len() == 1);
-            if let (true, Some(Value::Array(mut variants))) = (single, out.get(key).cloned()) {
+            if let Some(only) =
+                out.get(key).and_then(Value::as_array).and_then(|variants| only_variant(variants))
+            {
                 out.shift_remove(key);
                 out.shift_remove("discriminator");
-                parts.append(&mut variants);
+                parts.push(only);
             }
         }
         if parts.is_empty() {
@@ -151,6 +154,55 @@ impl<'a> Context<'a> {
         }
         parts.push(Value::Object(out));
         self.intersection(parts)
+    }
+}
+
+/// What a union is that has one variant, or one and `null`. References stay, as they may not be read yet.
+fn only_variant(variants: &[Value]) -> Option<Value> {
+    let null = json!({"type": "null"});
+    match variants {
+        [only] => Some(only.clone()),
+        [one, other] if *other == null || *one == null => {
+            let value = if *other == null { one } else { other };
+            let plain = value.get("type").is_some() && value.get("$ref").is_none();
+            plain.then(|| super::nullable(value.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Values listed beside a union of single values choose among its variants, which say what each value means.
+fn of_listed(variants: Vec<Value>, out: &mut Map<String, Value>) -> Vec<Value> {
+    let listed: Vec<Value> = match (out.get("const"), out.get("enum")) {
+        (Some(value), None) => vec![value.clone()],
+        (None, Some(Value::Array(values))) => values.clone(),
+        _ => return variants,
+    };
+    let chosen: Vec<Value> = variants
+        .iter()
+        .filter(|variant| variant.get("const").is_some_and(|own| listed.contains(own)))
+        .cloned()
+        .collect();
+    let single = variants.iter().all(|variant| variant.get("const").is_some());
+    if !single || chosen.len() != listed.len() {
+        return variants;
+    }
+    out.shift_remove("const");
+    out.shift_remove("enum");
+    chosen
+}
+
+/// A type beside single values of that type says nothing.
+fn drop_type_of_values(variants: &[Value], out: &mut Map<String, Value>) {
+    let Some(Value::String(name)) = out.get("type") else { return };
+    let implied = variants.iter().all(|variant| match variant.get("const") {
+        Some(Value::String(_)) => name == "string",
+        Some(Value::Number(number)) => name == "number" || (name == "integer" && number.is_i64()),
+        Some(Value::Bool(_)) => name == "boolean",
+        _ => false,
+    });
+    if implied {
+        out.shift_remove("type");
     }
 }
 

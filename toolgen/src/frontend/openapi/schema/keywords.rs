@@ -219,6 +219,10 @@ impl<'a> Context<'a> {
         for key in ["not", "if", "then", "else", "contains", "propertyNames"] {
             if let Some(schema) = object.get(key).filter(|value| value.is_object() || value.is_boolean()) {
                 let schema = self.schema(schema, &Place::Key(place, key));
+                // Every key is a text.
+                if key == "propertyNames" && schema == json!({"type": "string"}) {
+                    continue;
+                }
                 out.insert(key.to_owned(), schema);
             }
         }

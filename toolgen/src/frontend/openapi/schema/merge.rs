@@ -82,7 +82,15 @@ impl Context<'_> {
         if self.merging > MAX_MERGE || part.len() > 1 {
             return None;
         }
-        let Some(Value::Object(mut base)) = self.def(text.strip_prefix("#/$defs/")?) else { return None };
+        let mut base = self.def_object(text)?;
+        // A base that is but another name for its own base.
+        for _ in 0..8 {
+            let Some(next) = base.get("$ref").and_then(Value::as_str) else { break };
+            if base.keys().any(|key| key != "$ref" && !ANNOTATIONS.contains(&key.as_str())) {
+                return None;
+            }
+            base = self.def_object(next)?;
+        }
         let limit = if self.merging == 1 { MAX_BASE } else { MAX_FIELD };
         if base.values().try_fold(limit, |room, value| room_after(value, room)).is_none() {
             return None;
@@ -107,6 +115,13 @@ impl Context<'_> {
             }
         }
         Some(base)
+    }
+
+    fn def_object(&mut self, text: &str) -> Option<Map<String, Value>> {
+        match self.def(text.strip_prefix("#/$defs/")?)? {
+            Value::Object(object) => Some(object),
+            _ => None,
+        }
     }
 
     /// One schema for two, unless only `allOf` can say it.

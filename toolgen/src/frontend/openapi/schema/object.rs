@@ -101,12 +101,22 @@ impl<'a> Context<'a> {
 
     fn extra(&mut self, object: &'a Map<String, Value>, place: &Place<'_>, out: &mut Map<String, Value>) {
         let key = "additionalProperties";
+        let has = |key: &str| object.get(key).is_some_and(|value| !value.is_null());
+        let elsewhere = ["oneOf", "anyOf", "$ref", "if", "not"].iter().any(|key| has(key));
         let extra = match object.get(key) {
             None | Some(Value::Null) => match object.get("unevaluatedProperties") {
-                // Merged with its `allOf` this says the same.
-                Some(Value::Bool(false)) => Value::Bool(false),
+                // Merged with its `allOf` this says the same, but what stands elsewhere is evaluated, too.
+                Some(Value::Bool(false)) if !elsewhere => Value::Bool(false),
                 _ => return,
             },
+            Some(Value::Bool(false)) if elsewhere && !has("properties") && !has("patternProperties") => {
+                self.schema_problem(
+                    place,
+                    "`additionalProperties: false` allows none of the fields that stand in \
+                     other parts of the schema; it is ignored",
+                );
+                return;
+            }
             Some(Value::Bool(open)) => Value::Bool(*open),
             Some(Value::String(text)) if text == "true" || text == "false" => Value::Bool(text == "true"),
             Some(schema) => self.schema(schema, &Place::Key(place, key)),
