@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::decode;
-use crate::dialect::{Dialect, JSON_SCHEMA};
+use crate::dialect::{ANTHROPIC, Dialect, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
 use crate::frozen::List;
 use crate::shape::render::render_input;
 use crate::shape::{
@@ -170,6 +170,30 @@ proptest! {
             if let Ok(decoded) = decoded {
                 prop_assert!(validator.is_valid(&decoded), "{} {}", decoded, schema);
                 prop_assert_eq!(decoded.to_string().replace(".0", ""), arguments.to_string().replace(".0", ""));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_dialect_cannot_say_it_does_not_forbid(
+        shape in shape(),
+        named in (shape().prop_filter("acyclic", no_references), shape().prop_filter("acyclic", no_references)),
+        values in vec(value(), 1..12),
+    ) {
+        let (shape, defs) = (arguments(shape), defs(named.0, named.1));
+        for dialect in [OPENAI, ANTHROPIC, OPENAI_STRICT] {
+            let Ok(rendered) = render_input(&shape, &defs, &dialect) else { continue };
+            let schema = rendered.schema;
+            let validator = jsonschema::draft202012::new(&schema).map_err(|e| TestCaseError::fail(format!("{e}: {schema}")))?;
+            for value in &values {
+                let arguments = json!({ "v": value });
+                let (decoded, valid) = (decode(&arguments, &shape, &defs, &dialect), validator.is_valid(&arguments));
+                // Strict mode forbids more, but what it allows is right unless it says what it lost.
+                let agrees = match dialect.strict {
+                    false => valid || decoded.is_err(),
+                    true => !valid || decoded.is_ok() || !rendered.losses.is_empty(),
+                };
+                prop_assert!(agrees, "{} {} {} {:?}", dialect.name, arguments, schema, decoded);
             }
         }
     }

@@ -64,8 +64,13 @@ impl Renderer<'_> {
             Kind::Union(rules) => self.union(rules, node),
             Kind::All(parts) if parts.is_empty() => self.any(node),
             Kind::All(parts) => {
-                let parts = self.list("allOf", parts);
-                node.map.insert("allOf".into(), parts.into());
+                let rendered = self.list("allOf", parts);
+                match beside(&rendered) {
+                    Some(one) => node.map = one,
+                    None => {
+                        node.map.insert("allOf".into(), rendered.into());
+                    }
+                }
             }
             Kind::Ref(name) => {
                 self.reached.insert(name.to_string());
@@ -428,6 +433,30 @@ fn under(inner: &Shape, outer: &Shape) -> Shape {
         shape.examples = outer.examples.clone();
     }
     shape
+}
+
+/// Schemas that all hold as one, with their keywords beside each other, where that means the same: one schema of
+/// any keywords, and others of keywords that do not look at their neighbours.
+fn beside(parts: &[Value]) -> Option<Object> {
+    const ALONE: &[&str] =
+        &["anyOf", "oneOf", "not", "propertyNames", "dependentRequired", "dependentSchemas"];
+    let alone = |part: &Value| {
+        part.as_object().is_some_and(|part| part.keys().all(|keyword| ALONE.contains(&keyword.as_str())))
+    };
+    let mut whole: Object = Object::new();
+    let mut others = 0;
+    for part in parts {
+        let keywords = part.as_object()?;
+        others += usize::from(!alone(part));
+        if others > 1
+            || keywords.contains_key("$ref")
+            || keywords.keys().any(|keyword| whole.contains_key(keyword))
+        {
+            return None;
+        }
+        whole.extend(keywords.clone());
+    }
+    Some(whole)
 }
 
 pub(super) fn named(node: &mut Node, name: &str) {

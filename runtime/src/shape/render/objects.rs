@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::node::{Node, named};
+use super::node::{Node, named, typed};
 use super::{Object, Renderer, prose};
 use crate::dialect::{KeyRule, Nulls};
 use crate::shape::nulls::takes_null;
-use crate::shape::{Extra, Field, ObjectRules, Shape};
+use crate::shape::{Extra, Field, Kind, ObjectRules, Shape};
 
 impl Renderer<'_> {
     /// `root`: what the arguments are must always be spelled out.
@@ -131,7 +131,7 @@ impl Renderer<'_> {
             into_first_variant(&mut map, std::mem::take(&mut description), nullable);
             return Value::Object(map);
         }
-        if nullable && !matches!(shape.kind, crate::shape::Kind::Any) {
+        if nullable && !matches!(shape.kind, Kind::Any) {
             map = self.or_null(map, shape);
         }
         if self.dialect.ref_alone && map.contains_key("$ref") && (map.len() > 1 || !description.is_empty()) {
@@ -157,6 +157,23 @@ impl Renderer<'_> {
             map.insert("nullable".into(), true.into());
             return map;
         }
+        let done = !matches!(shape.kind, Kind::All(_)) && self.null_inside(&mut map, shape);
+        if done {
+            return map;
+        }
+        // The annotations stay outside.
+        let mut inner = Object::new();
+        let mut outer = Object::new();
+        for (keyword, value) in map {
+            let outside = matches!(keyword.as_str(), "default" | "examples" | "deprecated");
+            if outside { &mut outer } else { &mut inner }.insert(keyword, value);
+        }
+        outer.insert("anyOf".into(), vec![Value::Object(inner), typed("null")].into());
+        outer
+    }
+
+    /// Adds `null` to what a schema lists. False if it lists nothing that `null` could be added to.
+    fn null_inside(&self, map: &mut Object, shape: &Shape) -> bool {
         if let Some(only) = map.shift_remove("const") {
             map.insert("enum".into(), vec![only, Value::Null].into());
         } else if let Some(Value::Array(values)) = map.get_mut("enum")
@@ -170,36 +187,27 @@ impl Renderer<'_> {
                 if !types.contains(&"null".into()) {
                     types.push("null".into());
                 }
-                return map;
+                return true;
             }
-            Some(name) if *name == "null" => return map,
+            Some(name) if *name == "null" => return true,
             Some(name) => {
                 *name = vec![name.take(), "null".into()].into();
-                return map;
+                return true;
             }
-            None if listed => return map,
+            None if listed => return true,
             None => {}
         }
-        let null = super::node::typed("null");
         let others_take_it = takes_null(&Shape { nullable: false, ..shape.clone() }, self.defs);
         for keyword in ["anyOf", "oneOf"] {
             if keyword == "oneOf" && others_take_it {
                 continue;
             }
             if let Some(Value::Array(variants)) = map.get_mut(keyword) {
-                variants.push(null);
-                return map;
+                variants.push(typed("null"));
+                return true;
             }
         }
-        // The annotations stay outside.
-        let mut inner = Object::new();
-        let mut outer = Object::new();
-        for (keyword, value) in map {
-            let outside = matches!(keyword.as_str(), "default" | "examples" | "deprecated");
-            if outside { &mut outer } else { &mut inner }.insert(keyword, value);
-        }
-        outer.insert("anyOf".into(), vec![Value::Object(inner), null].into());
-        outer
+        false
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::merge::Merger;
 use super::node::{Node, typed};
-use super::{Object, Renderer};
+use super::{Object, Renderer, prose};
 use crate::frozen::List;
 use crate::shape::{Extra, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def};
 
@@ -91,7 +91,7 @@ impl Renderer<'_> {
             Kind::Ref(name) => self.superset(find_def(self.defs, name)?, notes, depth + 1),
             Kind::Raw(text) => {
                 self.lose("schema", true);
-                notes.push(format!("must also fit the JSON Schema {}", super::prose::cut(text, 200)));
+                notes.push(format!("must also fit the JSON Schema {}", prose::cut(text, 200)));
                 Some(ObjectRules::ANY)
             }
             Kind::All(parts) => {
@@ -99,7 +99,7 @@ impl Renderer<'_> {
                 let merged = merger.all(parts, 0);
                 for text in std::mem::take(&mut merger.raw) {
                     self.lose("schema", true);
-                    notes.push(format!("must also fit the JSON Schema {}", super::prose::cut(&text, 200)));
+                    notes.push(format!("must also fit the JSON Schema {}", prose::cut(&text, 200)));
                 }
                 let merged = merged?;
                 // What is still a conjunction or a reference after merging has no single form.
@@ -189,13 +189,18 @@ fn either(shapes: Vec<Shape>) -> Shape {
     }
 }
 
-/// What a variant needs beyond what all need.
+/// What tells a variant from the others: fields with a value of their own, and what it needs beyond what all need.
 fn required_set(variant: &[Field], all: &[Field]) -> String {
-    let common = |name: &str| all.iter().any(|field| field.name == *name && field.required);
-    let names: Vec<String> = variant
-        .iter()
-        .filter(|field| field.required && !common(&field.name))
-        .map(|field| format!("`{}`", field.name))
-        .collect();
-    if names.is_empty() { String::from("nothing more") } else { names.join(" and ") }
+    let mut told: Vec<String> = Vec::new();
+    for field in variant.iter().filter(|field| field.required) {
+        let shared = all.iter().find(|known| known.name == field.name);
+        match (&field.shape.kind, shared) {
+            (Kind::Enum(values), Some(shared)) if values.len() == 1 && shared.shape != field.shape => {
+                told.extend(values.iter().map(|value| format!("`{}` {}", field.name, prose::value(value))));
+            }
+            (_, Some(shared)) if shared.required => {}
+            _ => told.push(format!("`{}`", field.name)),
+        }
+    }
+    if told.is_empty() { String::from("nothing more") } else { told.join(" with ") }
 }
