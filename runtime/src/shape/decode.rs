@@ -4,7 +4,8 @@
 //! 2020-12 on the plain rendering of the shape, with these deliberate differences:
 //!
 //! - `format` is a remark and not checked; [`Kind::Raw`](super::Kind::Raw) is accepted as it is.
-//! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes.
+//! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer where
+//!   the pattern repeats repetitions: matching backtracks, and a hostile text must not stop the program.
 //! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
 //! - Fields are also known by their wire names and aliases; read-only fields are not known.
 //! - With a discriminator, only the variant it names is tried.
@@ -18,7 +19,7 @@ mod unions;
 use serde_json::Value;
 
 use super::{Def, Shape};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, JSON_SCHEMA};
 use crate::frozen::List;
 
 use check::Checker;
@@ -77,7 +78,12 @@ pub fn decode(
     Ok(checker.transform(arguments, &[shape]))
 }
 
+/// Whether a value fits a shape as JSON Schema means it.
+pub(super) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+    Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
+}
+
 #[cfg(test)]
-mod oracle;
+pub(in crate::shape) mod oracle;
 #[cfg(test)]
 mod tests;

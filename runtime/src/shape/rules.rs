@@ -1,12 +1,10 @@
 //! The rules of numbers and texts, applied to values.
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::rc::Rc;
 
 use super::{Number, NumberRules, StringRules};
-
-/// Patterns are tried on texts up to this length, in bytes. Longer ones count as matching: the engine backtracks,
-/// and a hostile text must not cost more than it is worth.
-pub(crate) const MAX_PATTERN_TEXT: usize = 2_000;
 
 /// The order of two numbers, exact for integers.
 pub(crate) fn compare(a: Number, b: Number) -> Ordering {
@@ -94,16 +92,141 @@ pub fn is_pattern(pattern: &str) -> bool {
     compile(pattern).is_some()
 }
 
-/// Whether a text matches a pattern somewhere. An empty pattern, one that does not parse, and texts longer than
-/// [`MAX_PATTERN_TEXT`] match.
+/// Whether a text matches a pattern somewhere. A text that the pattern [is not tried on](is_tried) matches.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    if pattern.is_empty() || text.len() > MAX_PATTERN_TEXT {
-        return true;
+    pattern.is_empty()
+        || text.len() > longest_text(pattern)
+        || compile(pattern).is_none_or(|regex| regex.find(text).is_some())
+}
+
+/// Whether a pattern is tried on a text: it parses, and the text is not too long for it.
+pub(crate) fn is_tried(pattern: &str, text: &str) -> bool {
+    text.len() <= longest_text(pattern) && is_pattern(pattern)
+}
+
+/// The longest text a pattern is tried on, in bytes. The engine backtracks, so each repetition without an end
+/// multiplies the work by the length of the text, and a repetition in a repetition doubles it with each character:
+/// `^(a+)+$` takes hours for forty letters. A hostile text must not cost more than some ten million steps.
+fn longest_text(pattern: &str) -> usize {
+    let (repetitions, nested) = repetitions(pattern);
+    if nested {
+        return 16;
     }
-    compile(pattern).is_none_or(|regex| regex.find(text).is_some())
+    let anchored = pattern.starts_with('^');
+    match repetitions + usize::from(!anchored) {
+        0..=2 => 2_000,
+        3 => 250,
+        4 => 64,
+        5 => 28,
+        _ => 12,
+    }
+}
+
+/// How many repetitions without an end a pattern has, and whether one of them repeats another or a choice.
+fn repetitions(pattern: &str) -> (usize, bool) {
+    let mut count = 0;
+    let mut nested = false;
+    // For each open group: whether it holds a repetition or a choice.
+    let mut groups: Vec<bool> = Vec::new();
+    let mut closed = false;
+    let mut in_class = false;
+    let mut chars = pattern.char_indices();
+    while let Some((at, c)) = chars.next() {
+        let after_group = std::mem::take(&mut closed);
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            '[' => in_class = true,
+            ']' => in_class = false,
+            _ if in_class => {}
+            '(' => groups.push(false),
+            ')' => closed = groups.pop().unwrap_or(false),
+            '|' => groups.iter_mut().for_each(|group| *group = true),
+            '*' | '+' | '{' if c != '{' || is_long(&pattern[at..]) => {
+                count += 1;
+                nested |= after_group;
+                groups.iter_mut().for_each(|group| *group = true);
+            }
+            _ => {}
+        }
+    }
+    (count, nested)
+}
+
+/// Whether `{n,}` or `{n,m}` repeats often.
+fn is_long(braces: &str) -> bool {
+    let Some((inside, _)) = braces.get(1..).and_then(|rest| rest.split_once('}')) else { return false };
+    let Some((_, most)) = inside.split_once(',') else { return false };
+    most.is_empty() || most.parse::<u32>().is_ok_and(|most| most > 8)
+}
+
+thread_local! {
+    /// The pattern tried last: lists and objects try one pattern on many texts.
+    static LAST: RefCell<Option<(String, Option<Rc<regress::Regex>>)>> = const { RefCell::new(None) };
 }
 
 /// JSON Schema asks for Unicode mode; many patterns in use only parse without it (`\-` outside a class).
-fn compile(pattern: &str) -> Option<regress::Regex> {
-    regress::Regex::with_flags(pattern, "u").or_else(|_| regress::Regex::new(pattern)).ok()
+fn compile(pattern: &str) -> Option<Rc<regress::Regex>> {
+    LAST.with_borrow_mut(|last| {
+        if let Some((known, regex)) = last
+            && known == pattern
+        {
+            return regex.clone();
+        }
+        let parsed = regress::Regex::with_flags(pattern, "u").or_else(|_| regress::Regex::new(pattern));
+        let regex = parsed.ok().map(Rc::new);
+        *last = Some((pattern.to_owned(), regex.clone()));
+        regex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_only_tried_where_they_stay_fast() {
+        let cases = [
+            ("^[a-z]{2,3}$", 2_000),
+            ("^[a-z0-9_-]+$", 2_000),
+            ("^[^@]+@[^@]+$", 2_000),
+            ("^[^@]+@[^@]+\\.[a-z]{2,}$", 250),
+            (".*.*", 250),
+            ("^(a+)+$", 16),
+            ("^(a|aa)*$", 16),
+            ("^(\\d{3}-)*$", 2_000),
+            ("^[(+*]\\+\\*$", 2_000),
+        ];
+        for (pattern, expected) in cases {
+            assert_eq!(longest_text(pattern), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn hostile_texts_end_soon() {
+        let started = std::time::Instant::now();
+        for pattern in ["^(a+)+$", "^(a|aa)*$", "a*a*a*a*a*a*b", "(.*)*x", "^(([a-z])+.)+[A-Z]([a-z])+$"] {
+            for length in [12, 16, 28, 64, 250, 2_000] {
+                let _ = matches(pattern, &"a".repeat(length));
+                let _ = matches(pattern, &("a".repeat(length - 1) + "!"));
+            }
+        }
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn numbers_are_compared_exactly() {
+        let big = i128::from(u64::MAX);
+        assert_eq!(compare(Number::Int(big), Number::Float(18_446_744_073_709_551_616.0)), Ordering::Less);
+        assert_eq!(compare(Number::Float(0.5), Number::Int(0)), Ordering::Greater);
+        assert_eq!(compare(Number::Float(-0.5), Number::Int(0)), Ordering::Less);
+        assert_eq!(compare(Number::Int(-1), Number::Float(-1.5)), Ordering::Greater);
+        assert_eq!(compare(Number::Int(i128::MAX), Number::Float(f64::MAX)), Ordering::Less);
+        assert!(same_number(Number::Int(5), Number::Float(5.0)));
+        assert!(is_multiple(Number::Float(0.3), Number::Float(0.1)));
+        assert!(is_multiple(Number::Float(1e300), Number::Int(5)));
+        assert!(!is_multiple(Number::Float(0.35), Number::Float(0.1)));
+        assert!(!is_multiple(Number::Int(i128::from(u64::MAX)), Number::Int(2)));
+    }
 }

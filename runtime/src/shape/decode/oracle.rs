@@ -44,7 +44,7 @@ fn texts() -> impl Strategy<Value = StringRules> {
     })
 }
 
-fn value() -> impl Strategy<Value = Value> {
+pub(crate) fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -74,7 +74,7 @@ fn leaf() -> impl Strategy<Value = Kind> {
     ]
 }
 
-fn shape() -> impl Strategy<Value = Shape> {
+pub(crate) fn shape() -> impl Strategy<Value = Shape> {
     let nullable =
         |kind| (kind, any::<bool>()).prop_map(|(kind, nullable)| Shape { nullable, ..Shape::of(kind) });
     nullable(leaf().boxed()).prop_recursive(3, 24, 4, move |inner| {
@@ -121,7 +121,7 @@ fn shape() -> impl Strategy<Value = Shape> {
 }
 
 /// `second` and `tree` lead nowhere else, so that no reference leads to itself without a value between.
-fn defs(first: Shape, second: Shape) -> List<Def> {
+pub(crate) fn defs(first: Shape, second: Shape) -> List<Def> {
     let tree = Kind::Object(ObjectRules {
         fields: vec![Field {
             name: "a".into(),
@@ -141,7 +141,7 @@ fn no_references(shape: &Shape) -> bool {
     !text.contains("/first\"") && !text.contains("/second\"")
 }
 
-fn arguments(shape: Shape) -> Shape {
+pub(crate) fn arguments(shape: Shape) -> Shape {
     Shape::of(Kind::Object(ObjectRules {
         fields: vec![Field { name: "v".into(), shape, ..Field::REQUIRED }].into(),
         extra: Extra::Closed,

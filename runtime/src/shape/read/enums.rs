@@ -122,8 +122,12 @@ impl Reader<'_> {
             self.problem("lists values that its other rules do not allow; they are left out");
             *values = narrowed;
         }
-        // A pattern too long or too odd to be tried stays.
-        if !strings.pattern.is_empty() && !crate::shape::is_pattern(&strings.pattern) {
+        // A pattern that could not be tried stays.
+        let tried = |value: &Literal| match value {
+            Literal::String(text) => crate::shape::rules::is_tried(&strings.pattern, text),
+            _ => true,
+        };
+        if !strings.pattern.is_empty() && !values.iter().all(tried) {
             let pattern = strings.pattern.clone();
             parts.push(Shape::of(Kind::String(StringRules { pattern, ..StringRules::ANY })));
         }

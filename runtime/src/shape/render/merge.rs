@@ -1,10 +1,12 @@
 //! Several shapes that all hold, as one.
 
+use super::canonical;
 use crate::frozen::List;
+use crate::shape::decode;
 use crate::shape::rules;
 use crate::shape::{
-    ArrayRules, Def, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Shape, StringRules,
-    UnionRules, find_def,
+    Access, ArrayRules, Def, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Shape,
+    StringRules, UnionRules, find_def,
 };
 
 /// References nested deeper than this are not followed: they may be cyclic.
@@ -12,31 +14,53 @@ const MAX_DEPTH: usize = 16;
 /// A union of more variants than this is not multiplied out.
 const MAX_VARIANTS: usize = 32;
 
+/// No value.
+const NEVER: Shape = Shape { kind: Kind::Never, ..Shape::ANY };
+
 /// Merges shapes. What has no merged form is collected in `raw`.
 pub(super) struct Merger<'d> {
     pub(super) defs: &'d List<Def>,
+    /// Fields of this access do not count.
+    pub(super) hidden: Access,
     /// Schemas that could not be merged; their rules are lost.
     pub(super) raw: Vec<String>,
+    /// Something has no merged form: then the whole has none, rather than one that says something else.
+    failed: bool,
 }
 
-impl Merger<'_> {
+impl<'d> Merger<'d> {
+    pub(super) fn new(defs: &'d List<Def>, hidden: Access) -> Merger<'d> {
+        Merger { defs, hidden, raw: Vec::new(), failed: false }
+    }
+
+    /// Nothing, because there is no merged form.
+    fn fail<T>(&mut self) -> Option<T> {
+        self.failed = true;
+        None
+    }
+
     /// The shape whose values fit all of the parts. Nothing if there is no such shape.
     pub(super) fn all(&mut self, parts: &[Shape], depth: usize) -> Option<Shape> {
         let mut merged = Shape { nullable: true, ..Shape::ANY };
         for part in parts {
             merged = self.two(&merged, part, depth)?;
         }
-        Some(merged)
+        (!self.failed).then_some(merged)
     }
 
     fn two(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Shape> {
         if depth > MAX_DEPTH {
-            return None;
+            return self.fail();
         }
         let (a, b) = (self.resolved(a, depth)?, self.resolved(b, depth)?);
-        let nullable =
-            (a.nullable || matches!(a.kind, Kind::Any)) && (b.nullable || matches!(b.kind, Kind::Any));
-        let kind = self.kinds(&a, &b, depth)?;
+        let takes_null = |shape: &Shape| shape.nullable || matches!(shape.kind, Kind::Any | Kind::Null);
+        let nullable = takes_null(&a) && takes_null(&b);
+        let kind = match self.kinds(&a, &b, depth) {
+            Some(kind) => kind,
+            // Nothing else fits both.
+            None if nullable && !self.failed => Kind::Null,
+            None => return None,
+        };
         Some(Shape {
             kind,
             nullable,
@@ -51,10 +75,9 @@ impl Merger<'_> {
     fn resolved(&mut self, shape: &Shape, depth: usize) -> Option<Shape> {
         let inner = match &shape.kind {
             Kind::Ref(name) => {
-                let target = find_def(self.defs, name)?;
-                if depth > MAX_DEPTH {
-                    return None;
-                }
+                let Some(target) = find_def(self.defs, name).filter(|_| depth <= MAX_DEPTH) else {
+                    return self.fail();
+                };
                 self.resolved(target, depth + 1)?
             }
             Kind::All(parts) => self.all(parts, depth + 1)?,
@@ -83,36 +106,40 @@ impl Merger<'_> {
             (Kind::Any, other) | (other, Kind::Any) => other.clone(),
             (Kind::Union(rules), _) => return self.distribute(rules, b, depth),
             (_, Kind::Union(rules)) => return self.distribute(rules, a, depth),
-            (Kind::Enum(values), other) | (other, Kind::Enum(values)) => {
-                let values: List<Literal> =
-                    values.iter().filter(|value| fits(value, other)).cloned().collect();
-                if values.is_empty() {
-                    return None;
-                }
-                Kind::Enum(values)
-            }
+            (Kind::Never, _) | (_, Kind::Never) => Kind::Never,
+            (Kind::Enum(values), _) => self.listed(values, b)?,
+            (_, Kind::Enum(values)) => self.listed(values, a)?,
             (Kind::Null, Kind::Null) => Kind::Null,
             (Kind::Boolean, Kind::Boolean) => Kind::Boolean,
-            (Kind::Number(a), Kind::Number(b)) => Kind::Number(numbers(a, b)?),
+            (Kind::Number(a), Kind::Number(b)) => Kind::Number(numbers(a, b).or_else(|| self.fail())?),
             (Kind::Integer(a) | Kind::Number(a), Kind::Integer(b) | Kind::Number(b)) => {
-                Kind::Integer(numbers(a, b)?)
+                Kind::Integer(numbers(a, b).or_else(|| self.fail())?)
             }
-            (Kind::String(a), Kind::String(b)) => Kind::String(texts(a, b)?),
+            (Kind::String(a), Kind::String(b)) => Kind::String(texts(a, b).or_else(|| self.fail())?),
             (Kind::Array(a), Kind::Array(b)) => Kind::Array(ArrayRules {
-                items: self.two(&a.items, &b.items, depth + 1)?.into(),
+                items: self.two(&a.items, &b.items, depth + 1).unwrap_or(NEVER).into(),
                 min_items: a.min_items.max(b.min_items),
                 max_items: least(a.max_items, b.max_items),
                 unique: a.unique || b.unique,
             }),
             (Kind::Object(a), Kind::Object(b)) => Kind::Object(self.objects(a, b, depth)?),
+            (Kind::Tuple(_), Kind::Array(_) | Kind::Tuple(_)) | (Kind::Array(_), Kind::Tuple(_)) => {
+                return self.fail();
+            }
             _ => return None,
         })
+    }
+
+    fn listed(&self, values: &[Literal], other: &Shape) -> Option<Kind> {
+        let fits = |value: &&Literal| decode::fits(&canonical::literal(value), other, self.defs);
+        let values: List<Literal> = values.iter().filter(fits).cloned().collect();
+        (!values.is_empty()).then_some(Kind::Enum(values))
     }
 
     fn distribute(&mut self, union: &UnionRules, other: &Shape, depth: usize) -> Option<Kind> {
         let factor = if let Kind::Union(rules) = &other.kind { rules.variants.len() } else { 1 };
         if union.variants.len() * factor > MAX_VARIANTS {
-            return None;
+            return self.fail();
         }
         // The annotations of the other stay outside, not in every variant.
         let plain = Shape { nullable: other.nullable, ..Shape::of(other.kind.clone()) };
@@ -120,7 +147,7 @@ impl Merger<'_> {
             union.variants.iter().filter_map(|variant| self.two(variant, &plain, depth + 1)).collect();
         match &*variants {
             [] => None,
-            [only] => Some(only.kind.clone()),
+            [only] if !only.nullable => Some(only.kind.clone()),
             _ => Some(Kind::Union(UnionRules {
                 mode: union.mode,
                 variants,
@@ -131,10 +158,15 @@ impl Merger<'_> {
     }
 
     fn objects(&mut self, a: &ObjectRules, b: &ObjectRules, depth: usize) -> Option<ObjectRules> {
+        // What one knows by a pattern falls under the other's rule for unknown keys: that has no merged form.
+        let crossed = |a: &ObjectRules, b: &ObjectRules| !a.patterns.is_empty() && b.extra != Extra::Open;
+        if crossed(a, b) || crossed(b, a) {
+            return self.fail();
+        }
         let mut fields: Vec<Field> = Vec::new();
         for (own, other) in [(a, b), (b, a)] {
             for field in &own.fields {
-                if fields.iter().any(|known| known.name == field.name) {
+                if field.access == self.hidden || fields.iter().any(|known| known.name == field.name) {
                     continue;
                 }
                 if let Some(field) = self.field(field, other, depth)? {
@@ -145,7 +177,7 @@ impl Merger<'_> {
         let extra = match (&a.extra, &b.extra) {
             (Extra::Open, other) | (other, Extra::Open) => other.clone(),
             (Extra::Closed, _) | (_, Extra::Closed) => Extra::Closed,
-            (Extra::Of(a), Extra::Of(b)) => Extra::Of(self.two(a, b, depth + 1)?.into()),
+            (Extra::Of(a), Extra::Of(b)) => Extra::Of(self.two(a, b, depth + 1).unwrap_or(NEVER).into()),
         };
         Some(ObjectRules {
             fields: fields.into(),
@@ -159,13 +191,16 @@ impl Merger<'_> {
     /// A field of one object, as the other allows it. Nothing inside if it must not be there; nothing at all if it
     /// must and must not.
     fn field(&mut self, field: &Field, other: &ObjectRules, depth: usize) -> Option<Option<Field>> {
-        if let Some(twin) = other.fields.iter().find(|twin| twin.name == field.name) {
+        if let Some(twin) =
+            other.fields.iter().find(|twin| twin.name == field.name && twin.access != self.hidden)
+        {
             let required = field.required || twin.required;
-            return Some(match self.two(&field.shape, &twin.shape, depth + 1) {
-                Some(shape) => Some(Field { required, shape, ..field.clone() }),
+            let shape = match self.two(&field.shape, &twin.shape, depth + 1) {
+                Some(shape) => shape,
                 None if required => return None,
-                None => None,
-            });
+                None => NEVER,
+            };
+            return Some(Some(Field { required, shape, ..field.clone() }));
         }
         Some(match &other.extra {
             _ if other.patterns.iter().any(|pattern| rules::matches(&pattern.pattern, &field.name)) => {
@@ -175,25 +210,14 @@ impl Merger<'_> {
             Extra::Closed if field.required => return None,
             Extra::Closed => None,
             Extra::Of(shape) => {
-                let shape = self.two(&field.shape, shape, depth + 1)?;
+                let shape = match self.two(&field.shape, shape, depth + 1) {
+                    Some(shape) => shape,
+                    None if field.required => return None,
+                    None => NEVER,
+                };
                 Some(Field { shape, ..field.clone() })
             }
         })
-    }
-}
-
-fn fits(value: &Literal, kind: &Kind) -> bool {
-    match (value, kind) {
-        (_, Kind::Enum(values)) => values.contains(value),
-        (Literal::Bool(_), Kind::Boolean) => true,
-        (Literal::Number(number), Kind::Number(rules)) => rules::number_fits(*number, rules),
-        (Literal::Number(number @ Number::Int(_)), Kind::Integer(rules)) => {
-            rules::number_fits(*number, rules)
-        }
-        (Literal::String(text), Kind::String(rules)) => rules::text_fits(text, rules),
-        (Literal::Json(text), Kind::Array(_)) => text.starts_with('['),
-        (Literal::Json(text), Kind::Object(_)) => text.starts_with('{'),
-        _ => false,
     }
 }
 
@@ -243,4 +267,36 @@ fn texts(a: &StringRules, b: &StringRules) -> Option<StringRules> {
         content_encoding: first(&a.content_encoding, &b.content_encoding),
         content_media_type: first(&a.content_media_type, &b.content_media_type),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::dialect::JSON_SCHEMA;
+    use crate::shape::decode::{decode, oracle};
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_merged_shape_takes_what_all_parts_take(
+            parts in vec(oracle::shape(), 2..4),
+            values in vec(oracle::value(), 1..12),
+        ) {
+            let defs = oracle::defs(Shape::of(Kind::Boolean), Shape::of(Kind::String(StringRules::ANY)));
+            let mut merger = Merger::new(&defs, Access::ReadOnly);
+            let Some(merged) = merger.all(&parts, 0) else { return Ok(()) };
+            let (all, merged) = (oracle::arguments(Shape::of(Kind::All(parts.into()))), oracle::arguments(merged));
+            for value in values {
+                let arguments = json!({ "v": value });
+                let all = decode(&arguments, &all, &defs, &JSON_SCHEMA);
+                let one = decode(&arguments, &merged, &defs, &JSON_SCHEMA);
+                prop_assert_eq!(all.is_ok(), one.is_ok(), "{} {:?} {:?}", arguments, all, one);
+            }
+        }
+    }
 }

@@ -103,7 +103,7 @@ impl Renderer<'_> {
     }
 
     fn merged(&mut self, parts: &[Shape], outer: &Shape, or_null: bool) -> Value {
-        let mut merger = Merger { defs: self.defs, raw: Vec::new() };
+        let mut merger = Merger::new(self.defs, self.hidden);
         let merged = merger.all(parts, 0);
         let raw = merger.raw;
         let Some(merged) = merged else {

@@ -12,7 +12,8 @@ impl Renderer<'_> {
     /// `root`: what the arguments are must always be spelled out.
     pub(super) fn object(&mut self, rules: &ObjectRules, node: &mut Node, root: bool) {
         named(node, "object");
-        let fields: Vec<&Field> = rules.fields.iter().filter(|field| self.visible(field)).collect();
+        let fields: Vec<&Field> =
+            rules.fields.iter().filter(|field| self.visible(field) && !self.is_forbidden(field)).collect();
         if self.dialect.strict {
             self.refuse_maps(rules, fields.is_empty() && !root);
         }
@@ -34,6 +35,14 @@ impl Renderer<'_> {
         self.extra(&rules.extra, fields.is_empty(), node);
         self.count(node, "minProperties", rules.min_properties);
         self.count(node, "maxProperties", rules.max_properties);
+    }
+
+    /// A field that must not be given is not told of where that cannot be said.
+    fn is_forbidden(&self, field: &Field) -> bool {
+        !field.required
+            && !field.shape.nullable
+            && field.shape.kind == Kind::Never
+            && !self.dialect.takes("not")
     }
 
     fn field(&mut self, field: &Field) -> Value {

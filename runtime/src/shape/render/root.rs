@@ -21,7 +21,16 @@ impl Renderer<'_> {
                 self.composed_root(&resolved, Some(&object))
             }
             Kind::Object(rules) => return self.object_root(rules, Vec::new(), &resolved, &description),
-            Kind::Union(_) | Kind::All(_) => self.composed_root(&resolved, None),
+            Kind::All(parts) => {
+                let mut merger = Merger::new(self.defs, self.hidden);
+                if let (Some(Shape { kind: Kind::Object(rules), .. }), true) =
+                    (merger.all(parts, 0), merger.raw.is_empty())
+                {
+                    return self.object_root(&rules, Vec::new(), &resolved, &description);
+                }
+                self.composed_root(&resolved, None)
+            }
+            Kind::Union(_) => self.composed_root(&resolved, None),
             _ => None,
         };
         match kind {
@@ -95,7 +104,7 @@ impl Renderer<'_> {
                 Some(ObjectRules::ANY)
             }
             Kind::All(parts) => {
-                let mut merger = Merger { defs: self.defs, raw: Vec::new() };
+                let mut merger = Merger::new(self.defs, self.hidden);
                 let merged = merger.all(parts, 0);
                 for text in std::mem::take(&mut merger.raw) {
                     self.lose("schema", true);
