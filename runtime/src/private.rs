@@ -44,6 +44,12 @@ pub mod prelude {
 
     use crate::frozen::Text;
 
+    /// A named shape by its canonical text.
+    #[must_use]
+    pub const fn def(name: &'static str, schema: &'static str) -> Def {
+        Def { name: S(name), schema: Schema::text(schema) }
+    }
+
     /// The base of a parameter in a path that is written as most are.
     pub const PATH: Parameter = Parameter {
         argument: Text::EMPTY,

@@ -149,6 +149,13 @@ fn write_call(head: &str, arguments: &[Expr], indent: usize, used: usize, after:
         out.push(')');
         return;
     }
+    if arguments.iter().all(|argument| matches!(argument, Expr::Atom(_))) {
+        // What is too long is one literal, and no line break makes it shorter.
+        out.push('(');
+        write_joined(arguments, out);
+        out.push(')');
+        return;
+    }
     out.push_str("(\n");
     for argument in arguments {
         pad(indent + 4, out);

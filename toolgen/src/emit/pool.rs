@@ -49,8 +49,7 @@ impl Pool {
         let items = defs
             .iter()
             .map(|Def { name, schema }| {
-                let fields = vec![("name", Expr::text(name)), ("schema", spec::schema(schema))];
-                Expr::Struct { head: "Def", fields, base: None }
+                Expr::Call("def", vec![Expr::string(name), spec::schema_text(schema)])
             })
             .collect();
         let name = self.add("DEFS", "Def", items);

@@ -107,9 +107,12 @@ fn completion(completion: &Completion) -> Expr {
 }
 
 /// A schema by its canonical text: what a reviewer wants to see, and free for rustc (nested constants are not).
-pub(super) fn schema(schema: &Schema) -> Expr {
-    let text = toolgen_runtime::shape::render::canonical(schema.shape());
-    Expr::Call("Schema::text", vec![Expr::string(&text)])
+fn schema(schema: &Schema) -> Expr {
+    Expr::Call("Schema::text", vec![schema_text(schema)])
+}
+
+pub(super) fn schema_text(schema: &Schema) -> Expr {
+    Expr::string(&toolgen_runtime::shape::render::canonical(schema.shape()))
 }
 
 fn effects(effects: &Effects, pool: &mut Pool) -> Expr {

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Generated code of every document of the corpus: it is the same in two runs, rustc takes it with warnings denied,
+# with and without types, and the compiled tools equal freshly lowered ones. Usage: run.sh CARGO-TOOLGEN
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+repository=$(cd "$here/../.." && pwd)
+binary=$(realpath "$1")
+corpus=${TOOLGEN_CORPUS:-$repository/../shared/corpus}
+if [ ! -d "$corpus/openapi" ]; then
+  echo "SKIPPED: no corpus at $corpus"
+  exit 0
+fi
+work=$repository/target/corpus-check
+export CARGO_TARGET_DIR=$work/target CARGO_INCREMENTAL=0 RUSTFLAGS="-D warnings"
+mapfile -t documents < <(ls "$corpus"/openapi/*.json "$corpus"/openapi/*.yaml)
+mkdir -p "$work"
+
+gen() { # gen NAME OPTIONS… -- DOCUMENTS…
+  "$binary" toolgen gen --out "$work/$1" --crate "$1" --runtime-path "$repository/runtime" "${@:2}" 2>>"$work/gen.log"
+}
+
+echo "without types: ${#documents[@]} documents in one crate"
+gen untyped --no-types "${documents[@]}"
+gen untyped --no-types --check "${documents[@]}"
+cp "$repository/Cargo.lock" "$work/untyped/Cargo.lock"
+(cd "$work/untyped" && cargo check -q)
+
+echo "compiled tools against lowered ones"
+mkdir -p "$work/equal/src"
+cat >"$work/equal/Cargo.toml" <<TOML
+[package]
+name = "equal"
+version = "0.1.0"
+edition = "2024"
+[dependencies]
+toolgen = { path = "$repository/toolgen" }
+toolgen-runtime = { path = "$repository/runtime", default-features = false }
+untyped = { path = "../untyped" }
+[profile.dev.package."*"]
+opt-level = 1
+[workspace]
+TOML
+{
+  echo "fn main() {"
+  paste <(printf '%s\n' "${documents[@]}") <(grep -oE '^pub mod [a-z0-9_]+' "$work/untyped/src/lib.rs" | cut -d' ' -f3) |
+    while IFS=$'\t' read -r document module; do
+      echo "    compare(\"$document\", untyped::$module::TOOLS);"
+    done
+  echo "}"
+  cat "$here/compare.rs"
+} >"$work/equal/src/main.rs"
+cp "$repository/Cargo.lock" "$work/equal/Cargo.lock"
+(cd "$work/equal" && cargo run -q)
+
+echo "with types, a crate a document"
+failed=0
+for document in "${documents[@]}"; do
+  name=typed-$(basename "${document%.*}")
+  gen "$name" "$document" >/dev/null
+  cp "$repository/Cargo.lock" "$work/$name/Cargo.lock"
+  start=$SECONDS
+  if (cd "$work/$name" && cargo check -q 2>"$work/$name.log"); then
+    [ $((SECONDS - start)) -lt 10 ] || echo "  $name took $((SECONDS - start)) s"
+  else
+    echo "  $name does not compile:"
+    head -20 "$work/$name.log"
+    failed=1
+  fi
+done
+exit $failed
