@@ -10,14 +10,18 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 pub use codes::{Code, Page};
-pub use show::{human, json};
+pub use show::{Human, json};
 
 use crate::source::{Pointer, Position, Source};
+
+/// How many problems of a code are kept of a document: a document may be nothing but mistakes.
+const MAX_OF_A_KIND: usize = 10_000;
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,6 +85,7 @@ pub struct Problems {
     source: Arc<Source>,
     list: Vec<Problem>,
     seen: HashSet<(Code, Pointer, String)>,
+    counts: BTreeMap<Code, usize>,
 }
 
 impl Problems {
@@ -94,6 +99,7 @@ impl Problems {
     pub fn enter(&mut self, source: Arc<Source>) {
         self.source = source;
         self.seen.clear();
+        self.counts.clear();
     }
 
     /// Adds a problem. `message` says what is wrong at this place, `help` what to do about it.
@@ -131,7 +137,16 @@ impl Problems {
             return;
         }
         let source = Arc::clone(&self.source);
-        self.list.push(Problem { code, source, pointer, position, message, help });
+        let count = self.counts.entry(code).or_default();
+        *count += 1;
+        match (*count).cmp(&MAX_OF_A_KIND) {
+            Ordering::Less => self.list.push(Problem { code, source, pointer, position, message, help }),
+            Ordering::Equal => {
+                let message = format!("{message} (and there are more such problems, which are not listed)");
+                self.list.push(Problem { code, source, pointer, position, message, help });
+            }
+            Ordering::Greater => {}
+        }
     }
 
     /// The problems so far, in the order they were found.

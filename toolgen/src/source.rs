@@ -66,6 +66,9 @@ pub struct Document {
     pub root: Value,
 }
 
+/// How many findings a reader keeps: a document may be nothing but mistakes.
+const MAX_FINDINGS: usize = 10_000;
+
 /// Something noticed while reading, before it is known where lines begin.
 #[derive(Debug)]
 struct Finding {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use toolgen::frontend::openapi;
-use toolgen::{Document, Options, Problems, emit, problem};
+use toolgen::problem::Human;
+use toolgen::{Document, Options, Problems, emit};
 
 fuzz_target!(|bytes: &[u8]| {
     let name = if bytes.first() == Some(&b'{') { "fuzz.json" } else { "fuzz.yaml" };
@@ -20,6 +21,7 @@ fn compile(name: &str, bytes: &[u8]) -> (Option<String>, String) {
         .and_then(|document| openapi::lower(&document, &Options::default(), &mut problems))
         .map(|program| emit::module(&program, &emit::ModuleStyle::new(name)));
     assert!(module.is_some() || problems.has_errors(), "refused without a problem");
-    let shown = problems.placed().into_iter().map(|(place, p)| problem::human(place, p, false)).collect();
+    let mut human = Human::new(false);
+    let shown = problems.placed().into_iter().map(|(place, problem)| human.show(place, problem)).collect();
     (module, shown)
 }

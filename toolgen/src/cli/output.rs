@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use serde_json::Value;
-use toolgen::problem::{self, Problems};
+use toolgen::problem::{Human, Problems};
 use toolgen::{Position, Problem, Severity};
 
 /// Results on the standard output, remarks and progress on the standard error.
@@ -87,17 +87,18 @@ impl Output {
     pub(super) fn problems(&mut self, problems: &Problems, least: Severity) {
         self.clear();
         let mut stderr = io::stderr().lock();
+        let mut human = Human::new(self.color);
         for (position, problem) in shown(problems, least) {
-            let _ = writeln!(stderr, "{}", problem::human(position, problem, self.color));
+            let _ = writeln!(stderr, "{}", human.show(position, problem));
         }
     }
 
     /// Shows problems to a person as a result.
     pub(super) fn problem_results(&mut self, problems: &Problems, least: Severity) -> io::Result<()> {
         self.clear();
-        let color = self.color && io::stdout().is_terminal();
+        let mut human = Human::new(self.color && io::stdout().is_terminal());
         for (position, problem) in shown(problems, least) {
-            writeln!(self.results, "{}", problem::human(position, problem, color))?;
+            writeln!(self.results, "{}", human.show(position, problem))?;
         }
         Ok(())
     }

@@ -1,12 +1,20 @@
 //! Problems as machines and people read them.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{Problem, Severity};
-use crate::source::Position;
+use crate::source::{Position, Source};
 
-/// How much of a line is shown: a document may be one line of many megabytes.
-const MAX_SNIPPET: usize = 100;
+/// How many characters of a line are shown before the place: a document may be one line of many megabytes.
+const MAX_BEFORE: usize = 80;
+
+/// How many characters of a line are shown after the place.
+const MAX_AFTER: usize = 60;
+
+/// How many characters of indentation are shown: more say nothing and cost the width of the terminal.
+const MAX_INDENT: usize = 8;
 
 /// A problem for machines: `code`, `severity`, `file`, `line`, `column`, `pointer`, `message`, `help`. `help` is null
 /// where nothing is known that would help.
@@ -25,75 +33,114 @@ pub fn json(position: Position, problem: &Problem) -> Value {
     })
 }
 
-/// A problem for people: what it is, where it is, the line and a mark under the place, what to do about it.
+/// Renders problems for people: what it is, where it is, the line and a mark under the place, what to do about it.
 ///
-/// `color` adds the escapes of a terminal.
-#[must_use]
-pub fn human(position: Position, problem: &Problem, color: bool) -> String {
-    let paint = Paint { color };
-    let severity = problem.severity();
-    let tone = match severity {
-        Severity::Error => "1;31",
-        Severity::Warning => "1;33",
-        Severity::Note => "1;32",
-    };
-    let head = paint.with(tone, &format!("{severity}[{}]", problem.code));
-    let mut text = format!("{head}{}\n", paint.with("1", &format!(": {}", one_line(&problem.message))));
-    let Position { line, column } = position;
-    let margin = " ".repeat(line.to_string().len());
-    let arrow = paint.with("1;34", "-->");
-    text.push_str(&format!("{margin}{arrow} {}:{line}:{column}\n", problem.source.path.display()));
-    let bar = paint.with("1;34", "|");
-    if let Some((snippet, before)) = snippet(&problem.source.text, position) {
-        let number = paint.with("1;34", &line.to_string());
-        let mark = paint.with(tone, "^");
-        text.push_str(&format!("{margin} {bar}\n{number} {bar} {snippet}\n"));
-        text.push_str(&format!("{margin} {bar} {}{mark}\n", " ".repeat(before)));
-    }
-    let equals = paint.with("1;34", "=");
-    if !problem.pointer.is_root() {
-        text.push_str(&format!("{margin} {equals} at {}\n", one_line(problem.pointer.as_str())));
-    }
-    if !problem.help.is_empty() {
-        text.push_str(&format!("{margin} {equals} help: {}\n", one_line(&problem.help)));
-    }
-    text
+/// It remembers where the last problem was, so that problems in the order of their places take one pass over the
+/// text, however many they are.
+#[derive(Debug, Default)]
+pub struct Human {
+    color: bool,
+    source: Arc<Source>,
+    at: Option<(Position, usize)>,
 }
 
-/// The line of a position, cut to a bearable width, and how many characters stand before the position.
-fn snippet(text: &str, position: Position) -> Option<(String, usize)> {
-    let line = text.split('\n').nth(position.line.checked_sub(1)?)?;
-    let before = position.column.saturating_sub(1);
-    let start = if before < MAX_SNIPPET * 3 / 4 { 0 } else { before - MAX_SNIPPET / 2 };
-    let mut rest = line.chars().skip(start);
-    let mut shown = String::from(if start > 0 { "…" } else { "" });
-    let mut caret = before - start + usize::from(start > 0);
-    let indent =
-        if start == 0 { line.chars().take(before).take_while(|c| c.is_whitespace()).count() } else { 0 };
-    // Deep indentation says nothing here and costs the width of the terminal.
-    let cut = indent.saturating_sub(8);
-    for _ in 0..cut {
-        rest.next();
+impl Human {
+    /// A renderer. `color` adds the escapes of a terminal.
+    #[must_use]
+    pub fn new(color: bool) -> Self {
+        Human { color, ..Human::default() }
     }
-    caret -= cut;
-    shown.extend(rest.by_ref().take(MAX_SNIPPET).map(|c| if c.is_control() { ' ' } else { c }));
-    if rest.next().is_some() {
+
+    /// The text of a problem, several lines.
+    #[must_use]
+    pub fn show(&mut self, position: Position, problem: &Problem) -> String {
+        let severity = problem.severity();
+        let tone = match severity {
+            Severity::Error => "1;31",
+            Severity::Warning => "1;33",
+            Severity::Note => "1;32",
+        };
+        let head = self.paint(tone, &format!("{severity}[{}]", problem.code));
+        let message = self.paint("1", &format!(": {}", one_line(&problem.message)));
+        let Position { line, column } = position;
+        let margin = " ".repeat(line.to_string().len());
+        let arrow = self.paint("1;34", "-->");
+        let path = problem.source.path.display();
+        let mut text = format!("{head}{message}\n{margin}{arrow} {path}:{line}:{column}\n");
+        let bar = self.paint("1;34", "|");
+        let offset = self.offset(position, &problem.source);
+        if let Some((snippet, before)) = snippet(&problem.source.text, offset) {
+            let number = self.paint("1;34", &line.to_string());
+            let mark = self.paint(tone, "^");
+            let space = " ".repeat(before);
+            text.push_str(&format!(
+                "{margin} {bar}\n{number} {bar} {snippet}\n{margin} {bar} {space}{mark}\n"
+            ));
+        }
+        let equals = self.paint("1;34", "=");
+        if !problem.pointer.is_root() {
+            text.push_str(&format!("{margin} {equals} at {}\n", one_line(problem.pointer.as_str())));
+        }
+        if !problem.help.is_empty() {
+            text.push_str(&format!("{margin} {equals} help: {}\n", one_line(&problem.help)));
+        }
+        text
+    }
+
+    /// The byte offset of a position.
+    fn offset(&mut self, wanted: Position, source: &Arc<Source>) -> usize {
+        if !Arc::ptr_eq(&self.source, source) {
+            self.source = Arc::clone(source);
+            self.at = None;
+        }
+        let (mut here, mut offset) =
+            self.at.filter(|(position, _)| *position <= wanted).unwrap_or((Position::START, 0));
+        let rest = source.text.get(offset..).unwrap_or_default();
+        for character in rest.chars() {
+            if here >= wanted || (character == '\n' && here.line == wanted.line) {
+                break;
+            }
+            here = match character {
+                '\n' => Position { line: here.line + 1, column: 1 },
+                _ => Position { column: here.column + 1, ..here },
+            };
+            offset += character.len_utf8();
+        }
+        self.at = Some((here, offset));
+        offset
+    }
+
+    fn paint(&self, tone: &str, text: &str) -> String {
+        if self.color { format!("\u{1b}[{tone}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// The line around an offset, cut to a bearable width, and how many characters of it stand before the offset.
+fn snippet(text: &str, offset: usize) -> Option<(String, usize)> {
+    let (before, after) = (text.get(..offset)?, text.get(offset..)?);
+    let mut left: Vec<char> = before.chars().rev().take_while(|c| *c != '\n').take(MAX_BEFORE).collect();
+    left.reverse();
+    if left.len() == MAX_BEFORE {
+        left.drain(..MAX_BEFORE / 2);
+        left.insert(0, '…');
+    } else {
+        let indent = left.iter().take_while(|c| c.is_whitespace()).count();
+        left.drain(..indent.saturating_sub(MAX_INDENT));
+    }
+    let column = left.len();
+    let mut right = after.chars().take_while(|c| *c != '\n');
+    let mut shown: String = left.into_iter().chain(right.by_ref().take(MAX_AFTER)).map(printable).collect();
+    if right.next().is_some() {
         shown.push('…');
     }
-    (!shown.trim().is_empty()).then(|| (shown.trim_end().to_owned(), caret))
+    (!shown.trim().is_empty()).then(|| (shown.trim_end().to_owned(), column))
 }
 
 /// Documents put anything into names; a terminal must not obey it.
 fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().map(printable).collect()
 }
 
-struct Paint {
-    color: bool,
-}
-
-impl Paint {
-    fn with(&self, tone: &str, text: &str) -> String {
-        if self.color { format!("\u{1b}[{tone}m{text}\u{1b}[0m") } else { text.to_owned() }
-    }
+fn printable(character: char) -> char {
+    if character.is_control() { ' ' } else { character }
 }

@@ -53,8 +53,8 @@ fn people_get_the_line_with_a_mark() {
     let (at, problem) = problems.placed()[0];
     let want = "warning[W0115]: this is  [31mbad\n --> a.json:2:9\n  |\n2 |   \"ä\": {\"bad\": 1}}\n  |         ^\n  \
                 = at /ä/bad\n  = help: make it good\n";
-    assert_eq!(human(at, problem, false), want);
-    assert!(human(at, problem, true).contains("\u{1b}[1;33mwarning[W0115]\u{1b}[0m"));
+    assert_eq!(Human::new(false).show(at, problem), want);
+    assert!(Human::new(true).show(at, problem).contains("\u{1b}[1;33mwarning[W0115]\u{1b}[0m"));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn long_lines_are_cut_around_the_place() {
     let mut problems = problems(&text);
     problems.report(codes::UNKNOWN_TAG, &pointer("/b"), "m", "");
     let (at, problem) = problems.placed()[0];
-    let shown = human(at, problem, false);
+    let shown = Human::new(false).show(at, problem);
     let lines: Vec<&str> = shown.lines().collect();
     let column = lines[4].chars().position(|c| c == '^').unwrap();
     assert!(lines[3].chars().skip(column).collect::<String>().starts_with("\"b\": 1"), "{shown}");
@@ -76,7 +76,7 @@ fn deep_indentation_is_cut() {
     let mut problems = problems(&text);
     problems.report(codes::UNKNOWN_TAG, &pointer("/b"), "m", "");
     let (at, problem) = problems.placed()[0];
-    assert!(human(at, problem, false).contains("2 |         \"b\": 1}\n  |         ^\n"));
+    assert!(Human::new(false).show(at, problem).contains("2 |         \"b\": 1}\n  |         ^\n"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub(super) struct Broken {
 }
 
 /// Steps through a text. It begins and ends between two tokens.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
     bytes: &'t [u8],
@@ -19,9 +19,17 @@ pub(super) struct Lexer<'t> {
     pub(super) oddities: Vec<(usize, &'static str)>,
 }
 
+/// How many such places are remembered.
+const MAX_ODDITIES: usize = 1_000;
+
 impl<'t> Lexer<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Lexer { text, bytes: text.as_bytes(), at: 0, oddities: Vec::new() }
+    }
+
+    /// The string whose opening quote is at `at`, once more.
+    pub(super) fn string_at(&self, at: usize) -> Cow<'t, str> {
+        Lexer { text: self.text, bytes: self.bytes, at, oddities: Vec::new() }.string().unwrap_or_default()
     }
 
     /// Skips white space and looks at the next byte.
@@ -107,7 +115,7 @@ impl<'t> Lexer<'t> {
                 }
                 Some(b'\\') => end = self.escape(end, &mut value)?,
                 Some(&control) => {
-                    self.oddities.push((end, "a control character in a string is not escaped"));
+                    self.oddity(end, "a control character in a string is not escaped");
                     value.push(char::from(control));
                     end += 1;
                 }
@@ -115,6 +123,12 @@ impl<'t> Lexer<'t> {
             let run = self.plain_run(end);
             value.push_str(&self.text[end..run]);
             end = run;
+        }
+    }
+
+    fn oddity(&mut self, at: usize, message: &'static str) {
+        if self.oddities.len() < MAX_ODDITIES {
+            self.oddities.push((at, message));
         }
     }
 
@@ -148,7 +162,7 @@ impl<'t> Lexer<'t> {
         let used = if end == at + 12 { &units[..] } else { &units[..1] };
         for character in char::decode_utf16(used.iter().copied()) {
             if character.is_err() {
-                self.oddities.push((at, "half of a surrogate pair stands alone; it is read as U+FFFD"));
+                self.oddity(at, "half of a surrogate pair stands alone; it is read as U+FFFD");
             }
             value.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
         }

@@ -3,7 +3,7 @@
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::super::{At, Finding, MAX_DEPTH, Reading, number, quote};
+use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Reading, number, quote};
 use super::lex::{Broken, Lexer};
 use crate::problem::codes;
 use crate::source::Pointer;
@@ -14,6 +14,8 @@ pub(in crate::source) fn read(text: &str) -> Reading {
     let value = match reader.value() {
         Ok(value) => Some(value),
         Err(Stop::Broken(broken)) => {
+            // Why the document is refused is never lost among lesser findings.
+            reader.findings.truncate(MAX_FINDINGS - 1);
             let help = "mend the document at this place";
             reader.find(codes::MALFORMED_TEXT, broken.at, broken.message, help);
             None
@@ -21,6 +23,7 @@ pub(in crate::source) fn read(text: &str) -> Reading {
         Err(Stop::TooDeep) => {
             let message = format!("the document is nested deeper than {MAX_DEPTH} levels");
             reader.path.clear();
+            reader.findings.truncate(MAX_FINDINGS - 1);
             reader.find(codes::TOO_DEEP, reader.lexer.at, message, "name parts of it and refer to them");
             None
         }
@@ -161,15 +164,14 @@ impl Reader<'_> {
     }
 
     fn find(&mut self, code: crate::Code, at: usize, message: String, help: &'static str) {
+        if self.findings.len() >= MAX_FINDINGS {
+            return;
+        }
         let mut pointer = Pointer::ROOT;
         for &step in &self.path {
             pointer = match step {
                 Step::Item(index) => pointer.item(index),
-                Step::Key(start) => {
-                    let mut lexer = self.lexer.clone();
-                    lexer.at = start;
-                    pointer.child(&lexer.string().unwrap_or_default())
-                }
+                Step::Key(start) => pointer.child(&self.lexer.string_at(start)),
             };
         }
         self.findings.push(Finding { code, pointer, at: At::Byte(at), message, help });

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::super::number::Read;
-use super::super::{At, Finding, MAX_DEPTH, Pointer, Position, quote};
+use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Pointer, Position, quote};
 use super::compose::{Id, Kind, Node, Tree};
 use super::scalar;
 use crate::problem::codes;
@@ -22,6 +22,8 @@ pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<Valu
         Ok(value) => Some(value),
         Err(stop) => {
             builder.path.clear();
+            // Why the document is refused is never lost among lesser findings.
+            builder.findings.truncate(MAX_FINDINGS - 1);
             let at = tree.nodes.get(stop.node).map_or(Position::START, |node| node.at);
             match stop.why {
                 Why::TooDeep => {
@@ -179,6 +181,9 @@ impl<'b, 't> Builder<'b, 't> {
     }
 
     fn find(&mut self, code: crate::Code, at: Position, message: String, help: &'static str) {
+        if self.findings.len() >= MAX_FINDINGS {
+            return;
+        }
         let pointer = self.path.iter().fold(Pointer::ROOT, |pointer, token| pointer.child(token));
         self.findings.push(Finding { code, pointer, at: At::Position(at), message, help });
     }

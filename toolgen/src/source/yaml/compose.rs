@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
-use super::super::{At, Finding, MAX_DEPTH, Position};
+use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Position};
 use crate::problem::codes;
 
 /// The number of a node in [`Tree::nodes`].
@@ -188,6 +188,8 @@ impl<'t> Composer<'t> {
     }
 
     fn broken(&mut self, error: &saphyr_parser::ScanError, ended: bool) {
+        // Why the document is refused is never lost among lesser findings.
+        self.findings.truncate(MAX_FINDINGS - 1);
         let at = position(*error.marker());
         if ended {
             let message = "there is more text after the end of the document; it is not read";
@@ -204,6 +206,9 @@ impl<'t> Composer<'t> {
     }
 
     fn find(&mut self, code: crate::Code, at: Position, message: &str, help: &'static str) {
+        if self.findings.len() >= MAX_FINDINGS {
+            return;
+        }
         self.findings.push(Finding::new(code, At::Position(at), message.to_owned(), help));
     }
 }

@@ -1,5 +1,7 @@
 //! Where the parts of a YAML text stand.
 
+use std::collections::BTreeMap;
+
 use super::super::{Pointer, Position};
 use super::compose::{Id, Kind, Tree, compose};
 
@@ -8,15 +10,27 @@ pub(in crate::source) fn places(text: &str, pointers: &[&Pointer]) -> Vec<Positi
     let (Some(tree), _) = compose(text) else {
         return vec![Position::START; pointers.len()];
     };
-    pointers.iter().map(|pointer| tree.place(pointer)).collect()
+    let mut keys = Keys::new();
+    pointers.iter().map(|pointer| tree.place(pointer, &mut keys)).collect()
+}
+
+/// The members of the maps that were looked into, by their keys: a map may have very many of both.
+type Keys<'k> = BTreeMap<Id, Members<'k>>;
+
+/// The members of a map.
+struct Members<'k> {
+    /// Its own. The last of keys given twice, as its value is the one kept.
+    own: BTreeMap<&'k str, (Id, Id)>,
+    /// The maps it merges, the one that wins first.
+    merged: Vec<Id>,
 }
 
 impl Tree<'_> {
-    fn place(&self, pointer: &Pointer) -> Position {
+    fn place<'k>(&'k self, pointer: &Pointer, keys: &mut Keys<'k>) -> Position {
         let mut here = self.root;
         let mut at = self.at(here);
         for token in pointer.tokens() {
-            let Some((position, next)) = self.step(here, &token) else { break };
+            let Some((position, next)) = self.step(here, &token, keys) else { break };
             (at, here) = (position, next);
         }
         at
@@ -26,7 +40,7 @@ impl Tree<'_> {
         self.nodes.get(id).map_or(Position::START, |node| node.at)
     }
 
-    fn step(&self, id: Id, token: &str) -> Option<(Position, Id)> {
+    fn step<'k>(&'k self, id: Id, token: &str, keys: &mut Keys<'k>) -> Option<(Position, Id)> {
         match &self.nodes.get(id)?.kind {
             Kind::Scalar { .. } => None,
             Kind::List(items) => {
@@ -34,16 +48,27 @@ impl Tree<'_> {
                 Some((self.at(item), item))
             }
             Kind::Map(members) => {
-                // The last of keys given twice, as its value is the one kept.
-                let own = members.iter().rev().find(|(key, value)| {
-                    self.key(*key) == Some(token) && self.merged(*key, *value).is_none()
-                });
-                if let Some(&(key, value)) = own {
+                let found = keys.entry(id).or_insert_with(|| self.members(members));
+                if let Some(&(key, value)) = found.own.get(token) {
                     return Some((self.at(key), value));
                 }
-                let merges = members.iter().filter_map(|(key, value)| self.merged(*key, *value));
-                merges.flatten().find_map(|source| self.step(source, token))
+                let merged = found.merged.clone();
+                merged.into_iter().find_map(|source| self.step(source, token, keys))
             }
         }
+    }
+
+    fn members(&self, members: &[(Id, Id)]) -> Members<'_> {
+        let mut found = Members { own: BTreeMap::new(), merged: Vec::new() };
+        for &(key, value) in members {
+            match (self.merged(key, value), self.key(key)) {
+                (Some(merged), _) => found.merged.extend(merged),
+                (None, Some(name)) => {
+                    found.own.insert(name, (key, value));
+                }
+                (None, None) => {}
+            }
+        }
+        found
     }
 }
