@@ -23,7 +23,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::{List, ToolName};
+use toolgen_runtime::dialect::JSON_SCHEMA;
+use toolgen_runtime::shape::decode::decode;
+use toolgen_runtime::spec::Example;
+use toolgen_runtime::{List, ToolName, ToolSpec};
 
 use self::context::{Context, Version};
 use self::operation::Operation;
@@ -58,11 +61,21 @@ pub fn lower(document: &Arc<Document>, options: &Options, problems: &mut Problem
         tools.push(Tool { tool: compiled.tool, origin: origin(operation) });
     }
     let defs = cx.reached_defs(&schemas);
-    for tool in &mut tools {
-        tool.tool.spec.defs = if schemas.is_empty() { List::EMPTY } else { defs.clone() };
+    for Tool { tool, .. } in &mut tools {
+        tool.spec.defs = defs.clone();
+        tool.spec.examples = fitting_examples(&tool.spec);
     }
     tools.sort_by(|left, right| left.tool.spec.name.cmp(&right.tool.spec.name));
     Some(Program { kind: "openapi", version, operations: operations.len() + broken, tools, defs })
+}
+
+/// The example calls a model may imitate: those the tool would take. Published examples often do not fit.
+fn fitting_examples(spec: &ToolSpec) -> List<Example> {
+    let fits = |example: &&Example| {
+        serde_json::from_str::<Value>(&example.arguments)
+            .is_ok_and(|call| decode(&call, spec.input.shape(), &spec.defs, &JSON_SCHEMA).is_ok())
+    };
+    spec.examples.iter().filter(fits).cloned().collect()
 }
 
 fn origin(operation: &Operation<'_>) -> Origin {

@@ -18,7 +18,12 @@ pub(super) struct Arguments {
     pub(super) parameters: Vec<Parameter>,
     /// Where the body comes from.
     pub(super) body: Option<Body>,
+    /// A call made of the document's examples: every argument that must be given, and the body.
+    pub(super) example: Option<Value>,
 }
+
+/// The longest example call kept, as JSON text.
+const MAX_EXAMPLE: usize = 2_000;
 
 /// Other keys that decoding takes for a field, in normal form.
 const ALIASES: &str = "x-aliases";
@@ -37,8 +42,10 @@ pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Argument
             encoding: param.encoding,
         });
     }
+    let given = body.as_ref().and_then(|draft| draft.example.clone());
     let body = body.map(|draft| fields.add_body(draft));
-    Arguments { input: fields.into_schema(), parameters, body }
+    let example = fields.example(body.as_ref(), given);
+    Arguments { input: fields.into_schema(), parameters, body, example }
 }
 
 /// The key of each parameter. Of parameters in several places that want the same key the first place keeps it, in
@@ -160,6 +167,32 @@ impl Fields {
         }
         self.add(&name, &name, schema, draft.required);
         BodySource::Argument(name.into())
+    }
+
+    /// Example values under the keys of the arguments. Whether they fit is checked once all shapes are known.
+    fn example(&self, body: Option<&Body>, given: Option<Value>) -> Option<Value> {
+        let mut call = Map::new();
+        match (body.map(|body| &body.source), given) {
+            (Some(BodySource::Argument(argument)), Some(value)) => {
+                call.insert(argument.to_string(), value);
+            }
+            (Some(BodySource::Fields(fields)), Some(Value::Object(value))) => {
+                for field in fields {
+                    let value = value.get(field.name.as_str()).cloned();
+                    call.extend(value.map(|value| (field.argument.to_string(), value)));
+                }
+            }
+            _ => {}
+        }
+        for key in &self.required {
+            if !call.contains_key(key) {
+                let field = self.properties.get(key)?;
+                let value = field.get("examples").and_then(|values| values.get(0)).or(field.get("const"))?;
+                call.insert(key.clone(), value.clone());
+            }
+        }
+        let call = Value::Object(call);
+        (call != json!({}) && call.to_string().len() <= MAX_EXAMPLE).then_some(call)
     }
 
     fn into_schema(self) -> Value {

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::media::{self, Kind};
 use super::node::Node;
 use super::parameter::style_of;
-use super::schema::WIRE;
+use super::schema::{WIRE, examples};
 use crate::problem::codes;
 
 /// A body before it is known how the arguments hold it.
@@ -26,6 +26,8 @@ pub(super) struct BodyDraft {
     pub(super) description: String,
     /// Some argument is a file.
     pub(super) files: bool,
+    /// The document's first example of it.
+    pub(super) example: Option<Value>,
 }
 
 impl<'a> Context<'a> {
@@ -102,6 +104,7 @@ impl<'a> Context<'a> {
             fields: None,
             description: String::new(),
             files: false,
+            example: media.object().and_then(|object| examples(object).first().copied().cloned()),
         };
         match kind {
             Kind::Json | Kind::JsonLike | Kind::Any => {}

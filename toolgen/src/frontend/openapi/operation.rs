@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolgen_runtime::plan::{Call, Location, RequestPlan, SecurityRequirement};
-use toolgen_runtime::spec::{Effects, Files};
+use toolgen_runtime::spec::{Effects, Example, Files};
 use toolgen_runtime::{List, Text, ToolName, ToolSpec};
 
 use super::arguments::{Arguments, arguments};
@@ -54,7 +54,7 @@ impl<'a> Context<'a> {
         let body = self.body(node, &operation.method);
         let files = body.as_ref().is_some_and(|body| body.files);
         let returned = self.returned(node);
-        let Arguments { input, parameters, body } = arguments(params, body);
+        let Arguments { input, parameters, body, example } = arguments(params, body);
         let servers = self.servers(node, &operation.path_item);
         let mut effects = effects_of(&operation.method);
         effects.network = network(&servers);
@@ -66,6 +66,10 @@ impl<'a> Context<'a> {
             label: label.into(),
             description: description.into(),
             returns: Text::from(returned.description),
+            examples: example
+                .map(|call| Example { summary: Text::EMPTY, arguments: call.to_string().into() })
+                .into_iter()
+                .collect(),
             input: self.read_shape(&input, &node.pointer).into(),
             output: returned.schema.as_ref().map(|schema| self.read_shape(schema, &node.pointer).into()),
             effects,
