@@ -109,11 +109,7 @@ fn arguments<'s>(shape: &'s Shape, defs: &'s List<Def>, depth: usize) -> Option<
 fn parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
     let fields: Vec<&Field> = rules.fields.iter().filter(|field| field.access != Access::ReadOnly).collect();
     let named: Vec<String> = fields.iter().map(|field| format!("{} ({})", field.name, need(field))).collect();
-    let open = match rules.extra {
-        Extra::Closed => "",
-        Extra::Open | Extra::Of(_) if fields.is_empty() => "any",
-        Extra::Open | Extra::Of(_) => "",
-    };
+    let open = if rules.extra != Extra::Closed && fields.is_empty() { "any" } else { "" };
     line(out, "Parameters", &if named.is_empty() { open.to_owned() } else { named.join(", ") });
     for field in fields {
         let described = told(&field.shape, defs);

@@ -5,6 +5,7 @@
 
 pub(super) mod canonical;
 mod limits;
+mod lists;
 mod merge;
 mod node;
 mod objects;

@@ -134,13 +134,13 @@ impl<'a> Checker<'a> {
             && let Ok(inner @ (Value::Number(_) | Value::Bool(_) | Value::Array(_) | Value::Object(_))) =
                 serde_json::from_str::<Value>(text)
         {
-            let inner_fits = match (&shape.kind, &inner) {
+            let inner_fits = matches!(
+                (&shape.kind, &inner),
                 (Kind::Integer(_) | Kind::Number(_), Value::Number(_))
-                | (Kind::Boolean, Value::Bool(_))
-                | (Kind::Array(_) | Kind::Tuple(_), Value::Array(_))
-                | (Kind::Object(_), Value::Object(_)) => true,
-                _ => false,
-            };
+                    | (Kind::Boolean, Value::Bool(_))
+                    | (Kind::Array(_) | Kind::Tuple(_), Value::Array(_))
+                    | (Kind::Object(_), Value::Object(_))
+            );
             if inner_fits {
                 message.push_str("; send it as JSON, without the quotes");
             }

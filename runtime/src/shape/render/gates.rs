@@ -181,9 +181,8 @@ fn gemini(schema: &Value) -> Result<(), String> {
 fn gate(dialect: &Dialect, schema: &Value) -> Result<(), String> {
     arrays_have_items(schema)?;
     match dialect.name {
-        "openai" => root_is_an_object(schema, false)?,
+        "openai" | "anthropic" => root_is_an_object(schema, false)?,
         "openai-strict" => strict(schema)?,
-        "anthropic" => root_is_an_object(schema, false)?,
         "gemini" => return gemini(schema),
         _ => root_is_an_object(schema, true)?,
     }

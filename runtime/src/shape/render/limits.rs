@@ -54,7 +54,7 @@ fn measure(schema: &Value, level: usize, size: &mut Size) {
             }
             ("items", items) => measure_below(items, level, size),
             ("anyOf", Value::Array(variants)) => {
-                variants.iter().for_each(|variant| measure(variant, level, size))
+                variants.iter().for_each(|variant| measure(variant, level, size));
             }
             ("enum", Value::Array(values)) => {
                 size.enum_values += values.len();

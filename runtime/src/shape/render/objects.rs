@@ -135,9 +135,9 @@ impl Renderer<'_> {
     /// Puts `type` and the description first and adds `null`.
     pub(super) fn close(&mut self, node: Node, shape: &Shape, nullable: bool) -> Value {
         let Node { mut map, notes } = node;
-        let mut description = prose::describe(&shape.description, &notes);
+        let description = prose::describe(&shape.description, &notes);
         if self.dialect.any_of_alone && map.contains_key("anyOf") {
-            into_first_variant(&mut map, std::mem::take(&mut description), nullable);
+            into_first_variant(&mut map, &description, nullable);
             return Value::Object(map);
         }
         if nullable && !matches!(shape.kind, Kind::Any) {
@@ -221,7 +221,7 @@ impl Renderer<'_> {
 }
 
 /// Where nothing may stand beside `anyOf`, its first variant carries what is said of all.
-fn into_first_variant(map: &mut Object, description: String, nullable: bool) {
+fn into_first_variant(map: &mut Object, description: &str, nullable: bool) {
     let Some(Value::Array(variants)) = map.get_mut("anyOf") else { return };
     let variants = std::mem::take(variants);
     map.clear();
@@ -234,7 +234,8 @@ fn into_first_variant(map: &mut Object, description: String, nullable: bool) {
             }
             if !description.is_empty() {
                 let own = variant.get("description").and_then(Value::as_str).unwrap_or_default();
-                let both = if own.is_empty() { description.clone() } else { format!("{description} {own}") };
+                let both =
+                    if own.is_empty() { description.to_owned() } else { format!("{description} {own}") };
                 variant.insert("description".into(), both.into());
             }
         }

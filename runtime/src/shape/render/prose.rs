@@ -117,7 +117,7 @@ pub(crate) fn rules(shape: &Shape) -> Vec<String> {
             }
         }
         Kind::Tuple(rules) => {
-            told.extend(counts([("minItems", rules.min_items), ("maxItems", rules.max_items)]))
+            told.extend(counts([("minItems", rules.min_items), ("maxItems", rules.max_items)]));
         }
         Kind::Object(rules) => {
             told.extend(counts([
