@@ -1,4 +1,87 @@
-//! Tools that are Rust functions: what `#[tool]` and `#[tools]` write.
+//! Tools that are Rust functions.
+//!
+//! `#[tool]` leaves a function as it is and puts a type of the same name beside it, whose `tool()` is the tool:
+//!
+//! ```
+//! # use serde_json::json;
+//! use toolgen_runtime::{Registry, ToolContext, tool};
+//!
+//! /// Finds words that sound alike.
+//! ///
+//! /// # Use for
+//! ///
+//! /// Poems.
+//! ///
+//! /// # Examples
+//! ///
+//! /// - A common one: `{"word": "light", "limit": 3}`
+//! #[tool(read_only, open_world = false)]
+//! async fn rhymes(
+//!     /// The word to find rhymes for.
+//!     #[arg(non_empty, len = ..=40)]
+//!     word: &str,
+//!     /// How many to give.
+//!     #[arg(default = 10, range = 1..=100)]
+//!     limit: usize,
+//! ) -> Vec<String> {
+//!     ["night", "bright", "sight"].iter().filter(|rhyme| **rhyme != word).take(limit).map(|r| r.to_string()).collect()
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let registry = Registry::builder().add(rhymes::tool()).seal()?;
+//! let ctx = ToolContext::new("call-1", "rhymes");
+//! let result = registry.call("rhymes", json!({"word": "light", "limit": 1}), &ctx).await?;
+//! assert_eq!(result.to_text(), r#"["night"]"#);
+//!
+//! let error = registry.call("rhymes", json!({"word": "", "limit": 1}), &ctx).await.unwrap_err();
+//! assert!(error.to_string().contains("/word"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The function
+//!
+//! Plain or `async`, of any visibility. The doc comment describes the tool; its sections `# Returns`, `# Use for`,
+//! `# Examples` and `# Arguments` become parts of the specification, and `# Errors`, `# Panics`, `# Safety` and
+//! code in Rust are left to people. A tool or an argument that nothing describes is a compile error unless
+//! `#[tool(undocumented)]` says otherwise.
+//!
+//! `#[tool(…)]` knows `name`, `label`, `description`, `category`, `scopes("a", "b")`, `timeout = "30s"` (or
+//! `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`, `exclusive`, `blocking` (runs on a thread
+//! where it may block), `undocumented`, `dialects(openai_strict, …)` and `crate = path`.
+//!
+//! What it may do to the world counts as the worst unless it is said: `read_only`, `destructive`, `idempotent`,
+//! `open_world`, `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or
+//! `network = "none"`, and `pure` for nothing at all.
+//!
+//! Rules between arguments are `exactly_one(a, b)`, `at_most_one(a, b)` and `requires(a => b)`. What must hold in
+//! the world is `requires(context("…"), session("…"), entity("…", argument = "…"), tool("…"), service("…"),
+//! custom("…"))`, each with `message = "…"` and `optional`.
+//!
+//! # Arguments
+//!
+//! Every type with [`ToolInput`], and `&str`, `&[T]`, `&Path`, `&T` and `Option<&T>` of such. `#[arg(…)]` says more,
+//! and all of it is advertised in the schema, enforced when a call is decoded and told in words where a provider's
+//! schemas have no word for it:
+//!
+//! * `default = value` or `default`; `rename = "name"`, `alias("name", …)`; `description = EXPR`;
+//! * `range = 1..=100`; `len = 1..=80`, `non_empty`; `pattern = "…"`; `one_of("a", "b")`;
+//! * `items(…)` with the same rules for the values of a list; `example = …`; `secret`; `deprecated`;
+//! * `path` (no `..`) and `path(within = "workdir")`: the function gets the path inside the directory that
+//!   [`ToolContext::with_root`] named, links followed, or the call is refused.
+//!
+//! # Injected parameters
+//!
+//! `&ToolContext`, [`CancellationToken`](crate::CancellationToken), [`Progress`](crate::Progress) and
+//! [`Service<T>`](crate::Service), in any order and number, never enter the schema; nor does a parameter marked
+//! `#[inject]` whose type implements [`Inject`](crate::inject::Inject).
+//!
+//! # Results
+//!
+//! Texts, [`Content`](crate::Content), [`ToolResult`], `()`, anything `serde::Serialize`, and `Result` of these with
+//! any error, decided by traits (see [`output`](crate::output)). A model sees an error's own text; where it came from
+//! is [for operators](ToolError::operator_text).
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -188,4 +271,10 @@ impl Arguments {
     pub fn take_or<T: ToolInput>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T, ToolError> {
         if self.0.contains_key(name) { self.take(name) } else { Ok(default()) }
     }
+}
+
+/// A future as a trait object.
+#[doc(hidden)]
+pub fn boxed<'a>(future: impl Future<Output = Outcome> + Send + 'a) -> BoxFuture<'a, Outcome> {
+    Box::pin(future)
 }

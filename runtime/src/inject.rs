@@ -127,3 +127,10 @@ impl<'a, T: Inject<'a>> Inject<'a> for Option<T> {
         Ok(T::inject(ctx).ok())
     }
 }
+
+/// Takes a parameter from the context.
+#[doc(hidden)]
+#[expect(clippy::missing_errors_doc, reason = "as the type says")]
+pub fn inject<'a, T: Inject<'a>>(ctx: &'a ToolContext) -> Result<T, ToolError> {
+    T::inject(ctx)
+}

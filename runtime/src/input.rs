@@ -20,7 +20,7 @@ pub use defs::Defs;
 #[cfg(feature = "runtime")]
 pub(crate) use link::link;
 #[doc(hidden)]
-pub use rules::{Lit, Rules, arguments, field, items_of, refine, related};
+pub use rules::{Lit, Rules, arguments, field, items_of, object, refine, relation};
 
 /// A type that can be an argument of a tool, or part of one.
 ///
@@ -91,6 +91,39 @@ pub(crate) struct Of<T>(core::marker::PhantomData<T>);
 impl<T: ToolInput> Of<T> {
     pub(crate) const SHAPE: &'static Shape = &T::SHAPE;
 }
+
+/// A type that a function may borrow from an argument: `&str`, `&[T]`, `&Path` and `&T`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`&{Self}` cannot be an argument of a tool",
+    label = "there is no value to borrow it from",
+    note = "`&str`, `&[T]`, `&Path` and `&T` of an argument type `T` can be; derive `ToolInput` for `T` if it is yours",
+    note = "a parameter that the program gives, not the model, is marked `#[inject]`"
+)]
+pub trait Lent {
+    /// What is decoded.
+    type Owner: ToolInput + std::borrow::Borrow<Self>;
+}
+
+impl Lent for str {
+    type Owner = String;
+}
+
+impl Lent for std::path::Path {
+    type Owner = std::path::PathBuf;
+}
+
+impl<T: ToolInput> Lent for [T] {
+    type Owner = Vec<T>;
+}
+
+impl<T: ToolInput> Lent for T {
+    type Owner = T;
+}
+
+/// What is decoded for a borrowed argument.
+#[doc(hidden)]
+pub type Owned<T> = <T as Lent>::Owner;
 
 /// A type named by its `$defs` entry. Derives use it.
 #[doc(hidden)]

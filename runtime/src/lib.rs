@@ -1,5 +1,8 @@
 //! What an LLM tool is, as data, and the thin runtime that registers and runs it.
 
+// So that what the macros write is valid in this crate, too.
+extern crate self as toolgen_runtime;
+
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
@@ -25,6 +28,8 @@ pub mod registry;
 #[cfg(feature = "runtime")]
 pub mod result;
 #[cfg(feature = "runtime")]
+pub mod roots;
+#[cfg(feature = "runtime")]
 pub mod services;
 pub mod shape;
 pub mod spec;
@@ -38,6 +43,11 @@ pub use context::ToolContext;
 #[cfg(feature = "runtime")]
 pub use error::ToolError;
 pub use frozen::{Frozen, List, Text};
+#[cfg(feature = "runtime")]
+pub use function::{FunctionTool, ToolFunction};
+#[cfg(feature = "runtime")]
+pub use inject::{Progress, Service};
+pub use input::ToolInput;
 pub use plan::{Call, RequestPlan, Tool};
 #[cfg(feature = "runtime")]
 pub use registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem};
@@ -50,5 +60,7 @@ pub use spec::{Effects, ToolName, ToolSpec};
 pub use tokio_util::sync::CancellationToken;
 #[cfg(feature = "runtime")]
 pub use tool::{AgentTool, BoxFuture};
+#[cfg(all(feature = "macros", feature = "runtime"))]
+pub use toolgen_macros::tool;
 #[cfg(feature = "typed")]
 pub use typed::TypedTool;

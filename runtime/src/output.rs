@@ -12,9 +12,10 @@ use std::marker::PhantomData;
 use serde::Serialize;
 
 use crate::error::ToolError;
+use crate::frozen::Frozen;
 use crate::input::{Defs, Of, ToolInput};
 use crate::result::{Content, ToolResult};
-use crate::shape::{Kind, Shape};
+use crate::shape::{Kind, Schema, Shape};
 
 /// A type that says itself what a model sees of it.
 ///
@@ -102,20 +103,20 @@ impl Plain {
     }
 }
 
-/// First choice of [`Probe::outcome`].
+/// First choice of `toolgen_outcome`.
 #[doc(hidden)]
 pub trait ProbeFallible {
     /// It is a `Result`.
-    fn outcome(&self) -> Fallible {
+    fn toolgen_outcome(&self) -> Fallible {
         Fallible
     }
 }
 
-/// Second choice of [`Probe::outcome`].
+/// Second choice of `toolgen_outcome`.
 #[doc(hidden)]
 pub trait ProbePlain {
     /// It is none.
-    fn outcome(&self) -> Plain {
+    fn toolgen_outcome(&self) -> Plain {
         Plain
     }
 }
@@ -155,29 +156,29 @@ impl AsJson {
     }
 }
 
-/// First choice of [`Probe::output`].
+/// First choice of `toolgen_output`.
 #[doc(hidden)]
 pub trait ProbeOutput {
     /// It says itself.
-    fn output(&self) -> Itself {
+    fn toolgen_output(&self) -> Itself {
         Itself
     }
 }
 
-/// Second choice of [`Probe::output`].
+/// Second choice of `toolgen_output`.
 #[doc(hidden)]
 pub trait ProbeSerialize {
     /// It can be written as JSON.
-    fn output(&self) -> AsJson {
+    fn toolgen_output(&self) -> AsJson {
         AsJson
     }
 }
 
-/// Last choice of [`Probe::output`]: the compiler then says what is missing.
+/// Last choice of `toolgen_output`: the compiler then says what is missing.
 #[doc(hidden)]
 pub trait ProbeNothing {
     /// It should say itself.
-    fn output(&self) -> Itself {
+    fn toolgen_output(&self) -> Itself {
         Itself
     }
 }
@@ -244,38 +245,38 @@ impl Hidden {
     }
 }
 
-/// First choice of [`Probe::failure`].
+/// First choice of `toolgen_failure`.
 #[doc(hidden)]
 pub trait ProbeOwn {
     /// It says itself.
-    fn failure(&self) -> Own {
+    fn toolgen_failure(&self) -> Own {
         Own
     }
 }
 
-/// Second choice of [`Probe::failure`].
+/// Second choice of `toolgen_failure`.
 #[doc(hidden)]
 pub trait ProbeError {
     /// It is an error.
-    fn failure(&self) -> Chained {
+    fn toolgen_failure(&self) -> Chained {
         Chained
     }
 }
 
-/// Third choice of [`Probe::failure`].
+/// Third choice of `toolgen_failure`.
 #[doc(hidden)]
 pub trait ProbeDisplay {
     /// It is a text.
-    fn failure(&self) -> Said {
+    fn toolgen_failure(&self) -> Said {
         Said
     }
 }
 
-/// Last choice of [`Probe::failure`].
+/// Last choice of `toolgen_failure`.
 #[doc(hidden)]
 pub trait ProbeDebug {
     /// It can be shown to an operator only.
-    fn failure(&self) -> Hidden {
+    fn toolgen_failure(&self) -> Hidden {
         Hidden
     }
 }
@@ -284,6 +285,31 @@ impl<E: Into<ToolError>> ProbeOwn for &&&Probe<'_, E> {}
 impl<E: Error> ProbeError for &&Probe<'_, E> {}
 impl<E: Display> ProbeDisplay for &Probe<'_, E> {}
 impl<E> ProbeDebug for Probe<'_, E> {}
+
+/// First choice for a default: it is told.
+#[doc(hidden)]
+pub trait ProbeTold {
+    /// Tells it.
+    fn toolgen_default(&self, argument: &'static str, defs: &mut Defs);
+}
+
+/// Last choice for a default: it is kept.
+#[doc(hidden)]
+pub trait ProbeKept {
+    /// Tells nothing.
+    fn toolgen_default(&self, _argument: &'static str, _defs: &mut Defs) {}
+}
+
+impl<T: Serialize> ProbeTold for &Probe<'_, T> {
+    fn toolgen_default(&self, argument: &'static str, defs: &mut Defs) {
+        // A value without a form in JSON cannot be told.
+        if let Ok(value) = serde_json::to_value(self.0) {
+            defs.default_of(argument, value);
+        }
+    }
+}
+
+impl<T> ProbeKept for Probe<'_, T> {}
 
 /// Asks a returned type for the schema of what it is written as.
 #[doc(hidden)]
@@ -322,3 +348,13 @@ pub trait ReturnedUnknown {
 }
 
 impl<T> ReturnedUnknown for Returned<T> {}
+
+/// The schema of a result.
+#[doc(hidden)]
+#[must_use]
+pub const fn schema(shape: Option<&'static Shape>) -> Option<Schema> {
+    match shape {
+        Some(shape) => Some(Schema::Tree(Frozen::Static(shape))),
+        None => None,
+    }
+}

@@ -100,6 +100,47 @@ macro_rules! include_tools {
     };
 }
 
+/// Everything that a function with `#[tool]` may name.
+#[cfg(feature = "runtime")]
+pub mod function {
+    pub use core::default::Default;
+    pub use core::option::Option::{self, None, Some};
+    pub use core::primitive::{f64, i128, str, u64};
+    pub use core::result::Result::{Err, Ok};
+    pub use std::borrow::Borrow;
+    pub use std::convert::Into;
+    pub use std::sync::Arc;
+
+    pub use crate::frozen::Frozen::Static as S;
+    pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
+    pub use crate::inject::inject;
+    pub use crate::input::{Lit, Owned, Rules, ToolInput, arguments, field, items_of, refine, relation};
+    pub use crate::output::{Probe, Returned, schema};
+    pub use crate::roots::inside;
+    pub use crate::shape::{Number, RelationKind, Schema};
+    pub use crate::spec::{
+        Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName,
+        ToolSpec,
+    };
+
+    /// The traits that tell what a value is.
+    pub mod probes {
+        pub use crate::output::{
+            ProbeDebug, ProbeDisplay, ProbeError, ProbeFallible, ProbeKept, ProbeNothing, ProbeOutput,
+            ProbeOwn, ProbePlain, ProbeSerialize, ProbeTold, ReturnedUnknown,
+        };
+    }
+
+    /// The base of a requirement.
+    pub const REQUIREMENT: Requirement = Requirement {
+        kind: RequirementKind::Custom,
+        name: crate::Text::EMPTY,
+        argument: crate::Text::EMPTY,
+        message: crate::Text::EMPTY,
+        optional: false,
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::{CONTRACT, generated_by};

@@ -17,6 +17,7 @@ pub mod decode;
 mod nulls;
 mod pointer;
 pub mod read;
+mod relations;
 pub mod render;
 mod rules;
 mod schema;
@@ -226,6 +227,8 @@ pub struct ObjectRules {
     pub min_properties: Option<u64>,
     /// The largest allowed number of fields.
     pub max_properties: Option<u64>,
+    /// Rules between fields.
+    pub relations: List<Relation>,
 }
 
 impl ObjectRules {
@@ -236,7 +239,31 @@ impl ObjectRules {
         extra: Extra::Open,
         min_properties: None,
         max_properties: None,
+        relations: List::EMPTY,
     };
+}
+
+/// A rule between fields of an object. A field that is `null` counts as not given.
+///
+/// Models pass over what JSON Schema says of it (`oneOf`, `dependentRequired`) and several providers refuse that at
+/// the root, so every dialect says it in the description; decoding enforces it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relation {
+    /// Which rule.
+    pub kind: RelationKind,
+    /// The names of the fields.
+    pub fields: List<Text>,
+}
+
+/// The kinds of [`Relation`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelationKind {
+    /// One of the fields must be given, and no other of them.
+    ExactlyOne,
+    /// No two of the fields may be given.
+    AtMostOne,
+    /// If the first field is given, all others must be.
+    Requires,
 }
 
 /// What may stand beside the known members of an object or a tuple.

@@ -1,10 +1,37 @@
-//! The attribute macros of `toolgen-runtime`.
+//! The attribute macros of `toolgen-runtime`: a Rust function is a tool.
 //!
-//! This crate is the home of three entry points, which turn Rust items into the same `ToolSpec` values that
-//! `toolgen` emits for documents:
+//! Use them through `toolgen-runtime`, which re-exports all of them; what they write names its types. The macros
+//! check what the compiler cannot say better, and leave the rest to it: whether a type can be an argument is
+//! decided by its traits, and whether a rule fits a type by constants that the compiler evaluates. Nothing is
+//! decided by the spelling of a type except which parameters are injected, and `#[arg]` and `#[inject]` overrule
+//! that.
 //!
-//! * `#[tool]` on a function,
-//! * `#[tools]` on an `impl` block, for methods that take `&self`,
-//! * `#[derive(ToolInput)]` on a struct or an enum used as an argument.
-//!
-//! None of them is exported yet. Use it through `toolgen-runtime`, which re-exports what is here.
+//! Every mistake is reported at the token it is about, all of them in one run, and the function is kept as it is
+//! written, so that one mistake never looks like many.
+
+mod arg_attr;
+mod argument;
+mod attr;
+mod docs;
+mod effects;
+mod errors;
+mod expand;
+mod json;
+mod names;
+mod param;
+mod pattern;
+mod requires;
+mod rules;
+mod runtime_path;
+mod signature;
+mod stub;
+mod tool_attr;
+mod types;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a tool. What it takes and gives is described in `toolgen_runtime::function`.
+#[proc_macro_attribute]
+pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    expand::tool(attribute.into(), item.into()).into()
+}

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::shape::Shape;
 
 /// The named shapes that the arguments and the result of a tool refer to.
@@ -11,6 +13,7 @@ use crate::shape::Shape;
 #[derive(Clone, Debug, Default)]
 pub struct Defs {
     pub(super) found: BTreeMap<&'static str, Shape>,
+    pub(super) defaults: Vec<(&'static str, Value)>,
 }
 
 impl Defs {
@@ -25,9 +28,15 @@ impl Defs {
         }
     }
 
-    /// There are none.
+    /// Says what stands for an argument that is not given, where no constant can.
+    #[doc(hidden)]
+    pub fn default_of(&mut self, argument: &'static str, value: Value) {
+        self.defaults.push((argument, value));
+    }
+
+    /// There is nothing to add.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
+        self.found.is_empty() && self.defaults.is_empty()
     }
 }

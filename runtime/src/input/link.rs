@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::Defs;
 use crate::frozen::{Frozen, List, Text};
 use crate::shape::{
-    ArrayRules, Def, Discriminator, Extra, Field, Kind, ObjectRules, PatternField, Schema, Shape, TupleRules,
-    UnionRules,
+    ArrayRules, Def, Discriminator, Extra, Field, Kind, Literal, Number, ObjectRules, PatternField, Schema,
+    Shape, TupleRules, UnionRules,
 };
 use crate::spec::ToolSpec;
 
@@ -37,7 +39,18 @@ pub(crate) fn link(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
         .collect();
     list.sort_by(|a, b| a.name.cmp(&b.name));
     let mut linked = spec.clone();
-    linked.input = Schema::from(renamed(&spec.input, &names));
+    let mut input = renamed(&spec.input, &names);
+    if let Kind::Object(rules) = &mut input.kind {
+        let with_default = |field: &Field| match defs.defaults.iter().find(|(name, _)| field.name == *name) {
+            Some((_, value)) => {
+                let shape = Shape { default: Some(literal(value)), ..field.shape.clone() };
+                Field { shape, ..field.clone() }
+            }
+            None => field.clone(),
+        };
+        rules.fields = rules.fields.iter().map(with_default).collect();
+    }
+    linked.input = Schema::from(input);
     linked.output = spec.output.as_ref().map(|output| Schema::from(renamed(output, &names)));
     linked.defs = list.into();
     linked
@@ -107,5 +120,19 @@ fn renamed_kind(kind: &Kind, names: &Names) -> Kind {
         | Kind::String(_)
         | Kind::Enum(_)
         | Kind::Raw(_) => kind.clone(),
+    }
+}
+
+fn literal(value: &Value) -> Literal {
+    match value {
+        Value::Null => Literal::Null,
+        Value::Bool(value) => Literal::Bool(*value),
+        Value::String(text) => Literal::String(text.clone().into()),
+        Value::Number(number) => match (number.as_i128(), number.as_f64()) {
+            (Some(int), _) => Literal::Number(Number::Int(int)),
+            (None, Some(float)) => Literal::Number(Number::Float(float)),
+            (None, None) => Literal::Json(value.to_string().into()),
+        },
+        Value::Array(_) | Value::Object(_) => Literal::Json(value.to_string().into()),
     }
 }

@@ -6,8 +6,8 @@
 use super::{Of, ToolInput};
 use crate::frozen::{Frozen, List, Text};
 use crate::shape::{
-    Access, ArrayRules, Discriminator, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Shape,
-    StringRules, TupleRules, UnionRules,
+    Access, ArrayRules, Discriminator, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules,
+    Relation, RelationKind, Shape, StringRules, TupleRules, UnionRules,
 };
 
 /// A value of a schema in an attribute.
@@ -110,23 +110,29 @@ pub const fn field<T: ToolInput>(
     }
 }
 
-/// The object of a tool's arguments, or of a struct: these fields and no others.
+/// The object of a tool's arguments: these fields and no others, and the rules between them.
 #[must_use]
-pub const fn arguments(fields: &'static [Field]) -> Shape {
-    related(fields, false)
+pub const fn arguments(fields: &'static [Field], relations: &'static [Relation]) -> Shape {
+    object(fields, relations, Extra::Closed)
 }
 
-/// An object of these fields, and of others if it is open.
+/// The object of a struct.
 #[must_use]
-pub const fn related(fields: &'static [Field], open: bool) -> Shape {
-    let extra = if open { Extra::Open } else { Extra::Closed };
+pub const fn object(fields: &'static [Field], relations: &'static [Relation], extra: Extra) -> Shape {
     with_kind(Kind::Object(ObjectRules {
         fields: Frozen::Static(fields),
         patterns: List::EMPTY,
         extra,
         min_properties: None,
         max_properties: None,
+        relations: Frozen::Static(relations),
     }))
+}
+
+/// A rule between fields.
+#[must_use]
+pub const fn relation(kind: RelationKind, fields: &'static [Text]) -> Relation {
+    Relation { kind, fields: Frozen::Static(fields) }
 }
 
 /// The shape of the values of a list.
@@ -267,6 +273,7 @@ const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
             fields: still(&base.fields),
             patterns: still(&base.patterns),
             extra: copy_extra(&base.extra),
+            relations: still(&base.relations),
         }),
         other => copy_kind(other),
     }
@@ -339,6 +346,7 @@ const fn copy_object(object: &ObjectRules) -> ObjectRules {
         fields: still(&object.fields),
         patterns: still(&object.patterns),
         extra: copy_extra(&object.extra),
+        relations: still(&object.relations),
         min_properties: object.min_properties,
         max_properties: object.max_properties,
     }

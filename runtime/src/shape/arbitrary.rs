@@ -167,6 +167,7 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
                         extra,
                         min_properties,
                         max_properties: None,
+                        relations: List::EMPTY,
                     })
                 });
         let mode = prop_oneof![Just(UnionMode::Any), Just(UnionMode::One)];

@@ -40,6 +40,13 @@ impl Checker<'_> {
                 self.at(&field.name, |checker| checker.add(ArgumentProblemKind::Missing, message));
             }
         }
+        let is_given = |name: &str| {
+            let of = |key: &str| find_field(known, key).is_some_and(|field| field.name == *name);
+            given.iter().any(|(key, value)| !value.is_null() && of(key))
+        };
+        for problem in known.relations.iter().filter_map(|relation| relation.problem(is_given)) {
+            self.value(problem);
+        }
         if let Some(limit) = known.min_properties.filter(|limit| count < *limit) {
             self.value(format!("must have at least {limit} keys, got {count}"));
         }

@@ -109,6 +109,7 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
                     extra,
                     min_properties: None,
                     max_properties,
+                    relations: List::EMPTY,
                 })
             });
         let mode = prop_oneof![Just(UnionMode::Any), Just(UnionMode::One)];

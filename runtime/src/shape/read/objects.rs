@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Object, Reader};
 use crate::frozen::{List, Text};
-use crate::shape::{Access, Extra, Field, ObjectRules, PatternField, Shape};
+use crate::shape::{Access, Extra, Field, ObjectRules, PatternField, Shape, relations};
 
 impl Reader<'_> {
     pub(super) fn object_rules(&mut self, schema: &Object) -> ObjectRules {
@@ -18,6 +18,7 @@ impl Reader<'_> {
             extra,
             min_properties: self.count(schema, "minProperties"),
             max_properties: self.count(schema, "maxProperties"),
+            relations: relations::read(schema),
         }
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::shape::read::{is_natural_all, is_natural_raw, is_natural_union};
 use crate::shape::{
     Access, ArrayRules, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Shape, StringRules,
-    TupleRules, UnionMode, UnionRules, pointer,
+    TupleRules, UnionMode, UnionRules, pointer, relations,
 };
 
 type Object = Map<String, Value>;
@@ -178,6 +178,9 @@ fn object_rules(rules: &ObjectRules, out: &mut Object) {
     extra(out, "additionalProperties", &rules.extra);
     count(out, "minProperties", rules.min_properties);
     count(out, "maxProperties", rules.max_properties);
+    if !rules.relations.is_empty() {
+        out.insert(relations::KEYWORD.into(), relations::write(&rules.relations));
+    }
 }
 
 fn field(field: &Field) -> (String, Value) {

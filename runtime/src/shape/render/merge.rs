@@ -185,6 +185,7 @@ impl<'d> Merger<'d> {
             extra,
             min_properties: a.min_properties.max(b.min_properties),
             max_properties: least(a.max_properties, b.max_properties),
+            relations: a.relations.iter().chain(&b.relations).cloned().collect(),
         })
     }
 

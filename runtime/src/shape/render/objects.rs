@@ -6,7 +6,7 @@ use super::node::{Node, named, typed};
 use super::{Object, Renderer, prose};
 use crate::dialect::{KeyRule, Nulls};
 use crate::shape::nulls::takes_null;
-use crate::shape::{Extra, Field, Kind, ObjectRules, Shape};
+use crate::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape};
 
 impl Renderer<'_> {
     /// `root`: what the arguments are must always be spelled out.
@@ -35,6 +35,7 @@ impl Renderer<'_> {
         self.extra(&rules.extra, fields.is_empty(), node);
         self.count(node, "minProperties", rules.min_properties);
         self.count(node, "maxProperties", rules.max_properties);
+        node.notes.extend(rules.relations.iter().map(Relation::said));
     }
 
     /// A field that must not be given is not told of where that cannot be said.

@@ -1,0 +1,122 @@
+//! An argument, as code: its field in the schema and how its value is taken.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::arg_attr::Fallback;
+use crate::docs::Description;
+use crate::errors::at;
+use crate::param::{Argument, Param, Source};
+use crate::rules;
+
+/// The field of an argument in the schema.
+pub(crate) fn field(argument: &Argument, span: Span) -> TokenStream {
+    let name = &argument.name;
+    let ty = argument.form.owned();
+    let mut said = Vec::new();
+    if let Some(description) = description(argument) {
+        said.push(quote!(description: #description));
+    }
+    if let Some(Fallback::Value(expr)) = &argument.attr.default
+        && let Some(literal) = rules::literal(expr)
+    {
+        said.push(quote!(default: __toolgen::Some(#literal)));
+    }
+    let rules = argument.attr.rules.to_expr(&ty);
+    let rules = if said.is_empty() { rules } else { quote!(__toolgen::Rules { #(#said,)* ..#rules }) };
+    let has_default = argument.attr.default.is_some();
+    let aliases = aliases(argument);
+    // Where the type stands, for what is wrong with the type; where the attribute stands, for what is wrong with that.
+    let call = quote_spanned!(at(argument.attr.given.unwrap_or(span))=> __toolgen::field);
+    quote!(#call::<#ty>(#name, #aliases, #has_default, #rules))
+}
+
+fn aliases(argument: &Argument) -> TokenStream {
+    let aliases = &argument.attr.aliases;
+    if aliases.is_empty() { quote!(&[]) } else { quote!(const { &[#(__toolgen::S(#aliases)),*] }) }
+}
+
+/// What the argument means, with what no schema can say.
+fn description(argument: &Argument) -> Option<TokenStream> {
+    let suffix = match &argument.attr.path {
+        Some(path) => match &path.within {
+            Some(within) => format!(" A path inside the {}.", within.value()),
+            None => " A path without `..`.".to_owned(),
+        },
+        None => String::new(),
+    };
+    match (&argument.description, suffix.is_empty()) {
+        (None, true) => None,
+        (None, false) => Some({
+            let text = suffix.trim();
+            quote!(#text)
+        }),
+        (Some(description), true) => Some(description.to_expr()),
+        (Some(Description::Text(text)), false) => {
+            let text = format!("{text}{suffix}");
+            Some(quote!(#text))
+        }
+        (Some(Description::Expr(expr)), false) => Some(quote!(#expr)),
+    }
+}
+
+/// The statement that binds `variable` to the value of a parameter.
+pub(crate) fn bind(param: &Param, variable: &Ident, args: &Ident, ctx: &Ident) -> TokenStream {
+    let cfg = &param.cfg;
+    let span = param.span;
+    match &param.source {
+        Source::Context(ty) => {
+            let inject = quote_spanned!(at(span)=> __toolgen::inject);
+            quote!(#(#cfg)* let #variable = #inject::<#ty>(#ctx)?;)
+        }
+        Source::Model(argument) => {
+            let name = &argument.name;
+            let ty = argument.form.owned();
+            let taken = match argument.attr.default_expr() {
+                Some(default) => quote!(#args.take_or::<#ty>(#name, || #default)?),
+                None => quote!(#args.take::<#ty>(#name)?),
+            };
+            let taken = match &argument.attr.path {
+                Some(path) => {
+                    let within = path.within.iter();
+                    let within = quote!(#(__toolgen::Some(#within))*);
+                    let within = if within.is_empty() { quote!(__toolgen::None) } else { within };
+                    quote_spanned!(at(path.span)=> __toolgen::inside(#taken, #name, #within, #ctx)?)
+                }
+                None => taken,
+            };
+            quote!(#(#cfg)* let #variable = #taken;)
+        }
+    }
+}
+
+/// What is passed to the function for a parameter.
+pub(crate) fn pass(param: &Param, variable: &Ident) -> TokenStream {
+    let cfg = &param.cfg;
+    let passed = match &param.source {
+        Source::Context(_) => quote!(#variable),
+        Source::Model(argument) => argument.form.passed(variable),
+    };
+    quote!(#(#cfg)* #passed)
+}
+
+/// The statements that collect the named shapes of a parameter and the default the compiler cannot write.
+pub(crate) fn collect(param: &Param, defs: &Ident) -> TokenStream {
+    let Source::Model(argument) = &param.source else { return TokenStream::new() };
+    let cfg = &param.cfg;
+    let ty = argument.form.owned();
+    let name = &argument.name;
+    let default = match &argument.attr.default {
+        Some(Fallback::Value(expr)) if rules::literal(expr).is_some() => None,
+        Some(_) => argument.attr.default_expr().map(|default| {
+            let span = default.span();
+            quote_spanned!(at(span)=> {
+                let value: #ty = #default;
+                (&&__toolgen::Probe(&value)).toolgen_default(#name, #defs);
+            })
+        }),
+        None => None,
+    };
+    quote!(#(#cfg)* { <#ty as __toolgen::ToolInput>::defs(#defs); #default })
+}

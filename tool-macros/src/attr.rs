@@ -1,0 +1,264 @@
+//! The grammar all attributes share: `key`, `key = value` and `key(…)`, separated by commas.
+//!
+//! Everything either matches the grammar or is reported; nothing is ignored.
+
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprLit, Lit, LitBool, LitStr, Token};
+
+use crate::errors::Errors;
+use crate::names::{list, nearest};
+
+/// One entry of an attribute.
+pub(crate) struct Key {
+    /// Its name.
+    pub(crate) name: Ident,
+    /// What it says.
+    pub(crate) value: Value,
+}
+
+/// What an entry says.
+pub(crate) enum Value {
+    /// Nothing: it stands alone.
+    Bare,
+    /// `= value`
+    Is(Box<Expr>),
+    /// `(…)`
+    List(TokenStream),
+}
+
+impl Key {
+    /// The name as text.
+    pub(crate) fn as_str(&self) -> String {
+        self.name.unraw().to_string()
+    }
+
+    /// The value must be a text.
+    pub(crate) fn text(self, errors: &mut Errors) -> Option<LitStr> {
+        match self.value {
+            Value::Is(expr) => text(&expr, errors),
+            _ => self.refuse(errors, "needs a text: `KEY = \"…\"`"),
+        }
+    }
+
+    /// The value must be an expression.
+    pub(crate) fn expr(self, errors: &mut Errors) -> Option<Expr> {
+        match self.value {
+            Value::Is(expr) => Some(*expr),
+            _ => self.refuse(errors, "needs a value: `KEY = …`"),
+        }
+    }
+
+    /// A flag: alone, or `= true` or `= false`.
+    pub(crate) fn flag(self, errors: &mut Errors) -> Option<bool> {
+        match &self.value {
+            Value::Bare => Some(true),
+            Value::Is(expr) => match &**expr {
+                Expr::Lit(ExprLit { lit: Lit::Bool(LitBool { value, .. }), .. }) => Some(*value),
+                other => {
+                    errors.at(other, format!("`{}` is a flag: write it alone, or `= false`", self.name));
+                    None
+                }
+            },
+            Value::List(_) => self.refuse(errors, "is a flag: write it alone, or `= false`"),
+        }
+    }
+
+    /// One or more texts: `KEY = "a"`, `KEY("a", "b")` or `KEY = ["a", "b"]`.
+    pub(crate) fn texts(self, errors: &mut Errors) -> Vec<LitStr> {
+        self.values(errors).iter().filter_map(|expr| text(expr, errors)).collect()
+    }
+
+    /// One or more expressions: `KEY = a`, `KEY(a, b)` or `KEY = [a, b]`.
+    pub(crate) fn values(self, errors: &mut Errors) -> Vec<Expr> {
+        match self.value {
+            Value::Is(expr) => match *expr {
+                Expr::Array(array) => array.elems.into_iter().collect(),
+                other => vec![other],
+            },
+            Value::List(tokens) => {
+                let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
+                errors.ok(parser.parse2(tokens)).into_iter().flatten().collect()
+            }
+            Value::Bare => {
+                errors.at(&self.name, format!("`{}` needs a value", self.name));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Reports that the value has the wrong form; `KEY` in the text stands for the name.
+    pub(crate) fn refuse<T>(&self, errors: &mut Errors, what: &str) -> Option<T> {
+        let name = self.as_str();
+        errors.at(&self.name, format!("`{name}` {}", what.replace("KEY", &name)));
+        None
+    }
+}
+
+/// A text literal.
+pub(crate) fn text(expr: &Expr, errors: &mut Errors) -> Option<LitStr> {
+    match ungroup(expr) {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
+        other => {
+            errors.at(other, "a text in quotes is expected here");
+            None
+        }
+    }
+}
+
+/// The expression without the invisible parentheses that `macro_rules!` puts around what it was given.
+pub(crate) fn ungroup(mut expr: &Expr) -> &Expr {
+    while let Expr::Group(group) = expr {
+        expr = &group.expr;
+    }
+    expr
+}
+
+/// The entries of an attribute, each of which must be one of `known`. `what` names the attribute in messages.
+pub(crate) fn keys(tokens: TokenStream, what: &str, known: &[&str], errors: &mut Errors) -> Vec<Key> {
+    let mut found: Vec<Key> = Vec::new();
+    for entry in split(tokens) {
+        let span = entry.span();
+        match parse_key.parse2(entry) {
+            Ok(key) => {
+                let name = key.as_str();
+                if !known.contains(&name.as_str()) {
+                    errors.at(&key.name, unknown(&name, what, known));
+                } else if found.iter().any(|other| other.as_str() == name) && name != "requires" {
+                    errors.at(&key.name, format!("`{name}` is said twice"));
+                } else {
+                    found.push(key);
+                }
+            }
+            Err(error) => errors.push(syn::Error::new(
+                if error.span().source_text().is_some() { error.span() } else { span },
+                error,
+            )),
+        }
+    }
+    found
+}
+
+/// That there is no such entry, with the one that was probably meant, or all of them.
+pub(crate) fn unknown(name: &str, what: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("{what} knows no `{name}`; did you mean `{near}`?"),
+        None => format!("{what} knows no `{name}`; it knows {}", list(known.iter().copied())),
+    }
+}
+
+fn parse_key(input: ParseStream<'_>) -> syn::Result<Key> {
+    let name = input.call(Ident::parse_any)?;
+    let value = if input.peek(Token![=]) {
+        input.parse::<Token![=]>()?;
+        if input.is_empty() {
+            return Err(syn::Error::new(name.span(), format!("`{name}` needs a value after `=`")));
+        }
+        Value::Is(input.parse()?)
+    } else if input.peek(syn::token::Paren) {
+        let content;
+        syn::parenthesized!(content in input);
+        Value::List(content.parse()?)
+    } else {
+        Value::Bare
+    };
+    if input.is_empty() {
+        Ok(Key { name, value })
+    } else {
+        Err(input.error("expected `,` between the entries of the attribute"))
+    }
+}
+
+/// The parts of a list, so that a mistake in one does not hide those in the others.
+pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
+    let mut parts = vec![TokenStream::new()];
+    for token in tokens {
+        match (&token, parts.last_mut()) {
+            (TokenTree::Punct(punct), _) if punct.as_char() == ',' => parts.push(TokenStream::new()),
+            (_, Some(part)) => part.extend([token]),
+            (_, None) => {}
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// The tokens of all attributes `#[NAME(…)]`, with the attributes taken away.
+pub(crate) fn take(attributes: &mut Vec<syn::Attribute>, name: &str, errors: &mut Errors) -> Option<Taken> {
+    let mut taken: Option<Taken> = None;
+    attributes.retain(|attribute| {
+        if !attribute.path().is_ident(name) {
+            return true;
+        }
+        let tokens = match &attribute.meta {
+            syn::Meta::Path(_) => TokenStream::new(),
+            syn::Meta::List(list) => list.tokens.clone(),
+            syn::Meta::NameValue(value) => {
+                errors.at(value, format!("write `#[{name}(…)]`"));
+                TokenStream::new()
+            }
+        };
+        match &mut taken {
+            Some(taken) => {
+                taken.tokens.extend(TokenStream::from(TokenTree::Punct(proc_macro2::Punct::new(
+                    ',',
+                    proc_macro2::Spacing::Alone,
+                ))));
+                taken.tokens.extend(tokens);
+            }
+            None => taken = Some(Taken { tokens, span: attribute.path().span() }),
+        }
+        false
+    });
+    taken
+}
+
+/// What [`take`] took.
+pub(crate) struct Taken {
+    /// What stood in the parentheses.
+    pub(crate) tokens: TokenStream,
+    /// The name of the attribute.
+    pub(crate) span: Span,
+}
+
+/// The tokens with every named lifetime made `lifetime`.
+pub(crate) fn with_lifetimes(tokens: TokenStream, lifetime: &Ident) -> TokenStream {
+    let mut after_quote = false;
+    let replaced = tokens.into_iter().map(|token| match token {
+        TokenTree::Group(group) => {
+            let inner = with_lifetimes(group.stream(), lifetime);
+            let mut new = proc_macro2::Group::new(group.delimiter(), inner);
+            new.set_span(group.span());
+            TokenTree::Group(new)
+        }
+        TokenTree::Ident(ident) if std::mem::take(&mut after_quote) => {
+            TokenTree::Ident(Ident::new(&lifetime.to_string(), ident.span()))
+        }
+        TokenTree::Punct(punct) => {
+            after_quote = punct.as_char() == '\'';
+            TokenTree::Punct(punct)
+        }
+        other => other,
+    });
+    replaced.collect()
+}
+
+/// The tokens with `Self` made the type of the `impl` block.
+pub(crate) fn with_self(tokens: TokenStream, this: &TokenStream) -> TokenStream {
+    let replaced = tokens.into_iter().map(|token| match token {
+        TokenTree::Group(group) => {
+            let mut new = proc_macro2::Group::new(group.delimiter(), with_self(group.stream(), this));
+            new.set_span(group.span());
+            TokenTree::Group(new).into_token_stream()
+        }
+        TokenTree::Ident(ident) if ident == "Self" => {
+            TokenTree::Group(proc_macro2::Group::new(Delimiter::None, this.clone())).into_token_stream()
+        }
+        other => other.into_token_stream(),
+    });
+    replaced.collect()
+}

@@ -1,0 +1,290 @@
+//! Doc comments, as what a model reads.
+//!
+//! The text before the first section describes the tool. `# Returns`, `# Use for`, `# Examples` and `# Arguments`
+//! are sections of their own; `# Errors`, `# Panics` and `# Safety`, and code blocks in Rust, are for people.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+use crate::attr::ungroup;
+
+/// What a doc comment says.
+#[derive(Default)]
+pub(crate) struct Docs {
+    /// What the thing is. A text, or an expression that gives one.
+    pub(crate) description: Option<Description>,
+    /// What comes back.
+    pub(crate) returns: String,
+    /// When to use it.
+    pub(crate) use_for: String,
+    /// Calls to imitate.
+    pub(crate) examples: Vec<Example>,
+    /// What the section on arguments says: name and text.
+    pub(crate) arguments: Vec<(String, String)>,
+    /// Where the comment stands.
+    pub(crate) span: Option<Span>,
+}
+
+/// A description.
+pub(crate) enum Description {
+    /// Known now.
+    Text(String),
+    /// Known to the compiler: `#[doc = include_str!(…)]`.
+    Expr(TokenStream),
+}
+
+impl Description {
+    /// The expression of a `&'static str`.
+    pub(crate) fn to_expr(&self) -> TokenStream {
+        match self {
+            Description::Text(text) => text.to_token_stream(),
+            Description::Expr(expr) => expr.clone(),
+        }
+    }
+}
+
+/// A call to imitate.
+pub(crate) struct Example {
+    /// What it is for.
+    pub(crate) summary: String,
+    /// The arguments, as JSON.
+    pub(crate) arguments: String,
+}
+
+/// Reads the doc comments among the attributes.
+pub(crate) fn read(attributes: &[Attribute]) -> Docs {
+    let mut lines = Vec::new();
+    let mut parts = Vec::new();
+    let mut literal = true;
+    let mut span = None;
+    for attribute in attributes {
+        let Meta::NameValue(meta) = &attribute.meta else { continue };
+        if !meta.path.is_ident("doc") {
+            continue;
+        }
+        span.get_or_insert(attribute.span());
+        if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = ungroup(&meta.value) {
+            let text = text.value();
+            // A block comment may start its lines with `*`; one line may start a list with it.
+            let block = text.contains('\n');
+            lines.extend(text.lines().map(|line| clean(line, block)));
+        } else {
+            literal = false;
+        }
+        parts.push(&meta.value);
+    }
+    let mut docs = if literal { sections(&lines) } else { Docs::default() };
+    if !literal {
+        let joined = parts.iter().map(|part| quote!(#part, "\n",));
+        docs.description = Some(Description::Expr(quote!(::core::concat!(#(#joined)*).trim_ascii())));
+    }
+    docs.span = span;
+    docs
+}
+
+/// A line without what only shows that it is a comment.
+fn clean(line: &str, block: bool) -> String {
+    let trimmed = line.trim_end();
+    let bare = trimmed.trim_start().strip_prefix('*').filter(|_| block).map(|rest| rest.trim_start());
+    bare.or_else(|| trimmed.strip_prefix(' ')).unwrap_or(trimmed).to_owned()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Section {
+    Description,
+    Returns,
+    UseFor,
+    Examples,
+    Arguments,
+    ForPeople,
+}
+
+fn heading(line: &str) -> Option<Section> {
+    let text = line.strip_prefix('#')?.trim_start_matches('#').trim();
+    Some(match text.trim_end_matches(':').to_lowercase().as_str() {
+        "returns" | "return" => Section::Returns,
+        "use for" | "use when" | "when to use" => Section::UseFor,
+        "examples" | "example" => Section::Examples,
+        "arguments" | "parameters" | "args" => Section::Arguments,
+        "errors" | "panics" | "safety" => Section::ForPeople,
+        _ => return None,
+    })
+}
+
+fn sections(lines: &[String]) -> Docs {
+    let mut docs = Docs::default();
+    let mut section = Section::Description;
+    let mut bodies: [Vec<&str>; 3] = Default::default();
+    let mut example = ExampleReader::default();
+    // Inside a code block, and whether it is Rust, which is for people.
+    let mut fence: Option<bool> = None;
+    for line in lines {
+        if let Some(info) = line.trim_start().strip_prefix("```") {
+            let rust = fence.map_or_else(|| is_rust(info), |rust| rust);
+            fence = if fence.is_some() { None } else { Some(rust) };
+            if section == Section::Examples {
+                example.fence(fence.is_some() && !rust, &mut docs.examples);
+            } else if !rust {
+                push(&mut bodies, section, line);
+            }
+            continue;
+        }
+        match (fence, heading(line)) {
+            (Some(true), _) => {}
+            (None, Some(new)) => section = new,
+            _ if section == Section::Examples => example.line(line, &mut docs.examples),
+            _ if section == Section::Arguments => argument(line, &mut docs.arguments),
+            _ => push(&mut bodies, section, line),
+        }
+    }
+    let [description, returns, use_for] = bodies.map(|body| flow(&body));
+    docs.description = (!description.is_empty()).then_some(Description::Text(description));
+    (docs.returns, docs.use_for) = (returns, use_for);
+    docs
+}
+
+fn push<'a>(bodies: &mut [Vec<&'a str>; 3], section: Section, line: &'a str) {
+    match section {
+        Section::Description => bodies[0].push(line),
+        Section::Returns => bodies[1].push(line),
+        Section::UseFor => bodies[2].push(line),
+        Section::Examples | Section::Arguments | Section::ForPeople => {}
+    }
+}
+
+/// What rustdoc would test.
+fn is_rust(info: &str) -> bool {
+    let rust = ["", "rust", "ignore", "no_run", "should_panic", "compile_fail", "edition2021", "edition2024"];
+    info.trim().split(',').all(|word| rust.contains(&word.trim()))
+}
+
+/// Lines of a paragraph are one line; lists, tables and code keep theirs.
+fn flow(lines: &[&str]) -> String {
+    let mut text = String::new();
+    let mut code = false;
+    for line in lines {
+        let fence = line.trim_start().starts_with("```");
+        let keeps =
+            code || fence || line.trim_start().starts_with(['-', '*', '|', '>', '#']) || numbered(line);
+        if line.is_empty() && !code {
+            if !text.is_empty() && !text.ends_with("\n\n") {
+                text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
+            }
+        } else {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push(if keeps { '\n' } else { ' ' });
+            }
+            text.push_str(if keeps { line } else { line.trim() });
+        }
+        code ^= fence;
+        if code || fence {
+            text.push('\n');
+        }
+    }
+    text.trim().to_owned()
+}
+
+fn numbered(line: &str) -> bool {
+    line.trim_start()
+        .split_once(". ")
+        .is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// `- name: text` or ``* `name` - text``, and lines that go on.
+fn argument(line: &str, arguments: &mut Vec<(String, String)>) {
+    let item = line.trim_start().strip_prefix(['-', '*']).map(str::trim_start);
+    let named = item.and_then(|item| {
+        let (name, text) = match item.strip_prefix('`') {
+            Some(rest) => rest.split_once('`')?,
+            None => item.split_at(item.find([':', ' ', '-'])?),
+        };
+        Some((name.trim().to_owned(), text.trim_start_matches([' ', ':', '-', '–', '—']).trim().to_owned()))
+    });
+    match (named, arguments.last_mut()) {
+        (Some(named), _) => arguments.push(named),
+        (None, Some((_, text))) if !line.trim().is_empty() => {
+            text.push(' ');
+            text.push_str(line.trim());
+        }
+        _ => {}
+    }
+}
+
+/// Reads examples: a summary, then the arguments as a JSON block or, on one line, in backticks.
+#[derive(Default)]
+struct ExampleReader {
+    summary: Vec<String>,
+    block: Option<String>,
+}
+
+impl ExampleReader {
+    fn fence(&mut self, opens: bool, examples: &mut Vec<Example>) {
+        if opens {
+            self.block = Some(String::new());
+        } else if let Some(block) = self.block.take() {
+            examples.push(Example { summary: self.take_summary(), arguments: block.trim().to_owned() });
+        }
+    }
+
+    fn line(&mut self, line: &str, examples: &mut Vec<Example>) {
+        if let Some(block) = &mut self.block {
+            block.push_str(line);
+            block.push('\n');
+            return;
+        }
+        let line = line.trim().trim_start_matches(['-', '*']).trim();
+        match (line.find("`{"), line.rfind("}`")) {
+            (Some(start), Some(end)) if start < end => {
+                self.summary.push(line[..start].trim().to_owned());
+                let arguments = line[start + 1..=end].to_owned();
+                examples.push(Example { summary: self.take_summary(), arguments });
+            }
+            _ if !line.is_empty() => self.summary.push(line.to_owned()),
+            _ => {}
+        }
+    }
+
+    fn take_summary(&mut self) -> String {
+        let summary = std::mem::take(&mut self.summary).join(" ");
+        summary.trim().trim_end_matches(':').to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn docs(text: &str) -> Docs {
+        sections(&text.lines().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn sections_are_told_apart() {
+        let docs = docs(
+            "Finds things\nby name.\n\n- one\n- two\n\n# Arguments\n\n- `q`: what to find\n  and where\n* limit - how many\n\n\
+             # Returns\nA list.\n\n# Use for\nSearching.\n\n# Examples\nThe usual:\n```json\n{\"q\": \"x\"}\n```\n- Short: `{\"q\": \"y\"}`\n\n\
+             ```\nfind(\"x\");\n```\n# Errors\nNever shown.\n",
+        );
+        assert!(
+            matches!(&docs.description, Some(Description::Text(text)) if text == "Finds things by name.\n\n- one\n- two")
+        );
+        assert_eq!(docs.returns, "A list.");
+        assert_eq!(docs.use_for, "Searching.");
+        let examples: Vec<_> =
+            docs.examples.iter().map(|e| (e.summary.as_str(), e.arguments.as_str())).collect();
+        assert_eq!(examples, [("The usual", "{\"q\": \"x\"}"), ("Short", "{\"q\": \"y\"}")]);
+        let arguments: Vec<_> = docs.arguments.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
+        assert_eq!(arguments, [("q", "what to find and where"), ("limit", "how many")]);
+    }
+
+    #[test]
+    fn other_headings_and_hashes_in_code_stay() {
+        let docs = docs("# Notes\nKept.\n```text\n# Returns\n```");
+        assert!(
+            matches!(&docs.description, Some(Description::Text(text)) if text.contains("# Notes") && text.contains("# Returns"))
+        );
+        assert!(docs.returns.is_empty());
+    }
+}

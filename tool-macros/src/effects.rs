@@ -1,0 +1,104 @@
+//! What a tool may do to the world, as its attribute says it.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::LitStr;
+
+use crate::attr::{Key, Value};
+use crate::errors::Errors;
+
+/// What is said; what is not counts as the worst.
+#[derive(Default)]
+pub(crate) struct Effects {
+    pure: Option<Ident>,
+    read_only: Option<(bool, Ident)>,
+    destructive: Option<(bool, Ident)>,
+    idempotent: Option<bool>,
+    open_world: Option<bool>,
+    spawns: Option<bool>,
+    files: Option<TokenStream>,
+    network: Option<TokenStream>,
+}
+
+/// Takes one of `read_only`, `destructive`, `idempotent`, `open_world`, `pure`, `files`, `network` and `spawns`.
+pub(crate) fn take(effects: &mut Effects, key: Key, errors: &mut Errors) {
+    let ident = key.name.clone();
+    match key.as_str().as_str() {
+        "pure" => effects.pure = key.flag(errors).filter(|on| *on).map(|_| ident),
+        "read_only" => effects.read_only = key.flag(errors).map(|on| (on, ident)),
+        "destructive" => effects.destructive = key.flag(errors).map(|on| (on, ident)),
+        "idempotent" => effects.idempotent = key.flag(errors),
+        "open_world" => effects.open_world = key.flag(errors),
+        "spawns" => effects.spawns = key.flag(errors),
+        "files" => effects.files = key.text(errors).and_then(|text| files(&text, errors)),
+        _ => effects.network = network(key, errors),
+    }
+}
+
+fn files(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {
+    match text.value().as_str() {
+        "none" => Some(quote!(__toolgen::Files::None)),
+        "read" => Some(quote!(__toolgen::Files::Read)),
+        "write" => Some(quote!(__toolgen::Files::Write)),
+        _ => {
+            errors.at(text, "what a tool may do to files is `\"none\"`, `\"read\"` or `\"write\"`");
+            None
+        }
+    }
+}
+
+fn network(key: Key, errors: &mut Errors) -> Option<TokenStream> {
+    if matches!(key.value, Value::Bare) {
+        return key
+            .refuse(errors, "names hosts: `network(\"api.example.com\")`, or is `\"none\"` or `\"any\"`");
+    }
+    let hosts = key.texts(errors);
+    Some(match hosts.as_slice() {
+        [only] if only.value() == "none" => quote!(__toolgen::Network::None),
+        [only] if only.value() == "any" => quote!(__toolgen::Network::Any),
+        hosts => quote!(__toolgen::Network::Hosts(__toolgen::S(const { &[#(__toolgen::S(#hosts)),*] }))),
+    })
+}
+
+impl Effects {
+    /// The literal, if anything is said.
+    pub(crate) fn to_expr(&self, errors: &mut Errors) -> Option<TokenStream> {
+        if let (Some((true, _)), Some((true, ident))) = (&self.read_only, &self.destructive) {
+            errors.at(ident, "a tool that is `read_only` cannot be `destructive`: it changes nothing");
+        }
+        let mut fields = Vec::new();
+        if let Some((on, _)) = &self.read_only {
+            fields.push(quote!(read_only: #on));
+            if *on {
+                // Nothing is changed, so nothing is destroyed, again or otherwise.
+                fields.push(quote!(destructive: false));
+                if self.idempotent.is_none() {
+                    fields.push(quote!(idempotent: true));
+                }
+                if self.files.is_none() && self.pure.is_none() {
+                    fields.push(quote!(files: __toolgen::Files::Read));
+                }
+            }
+        }
+        if let Some((on, _)) =
+            self.destructive.as_ref().filter(|_| !matches!(self.read_only, Some((true, _))))
+        {
+            fields.push(quote!(destructive: #on));
+        }
+        fields.extend(self.idempotent.map(|on| quote!(idempotent: #on)));
+        if let Some(on) = self.open_world {
+            fields.push(quote!(open_world: #on));
+            if !on && self.network.is_none() {
+                fields.push(quote!(network: __toolgen::Network::None));
+            }
+        }
+        fields.extend(self.spawns.map(|on| quote!(spawns: #on)));
+        fields.extend(self.files.as_ref().map(|files| quote!(files: #files)));
+        fields.extend(self.network.as_ref().map(|network| quote!(network: #network)));
+        let base = if self.pure.is_some() { quote!(NONE) } else { quote!(UNDECLARED) };
+        if fields.is_empty() {
+            return self.pure.as_ref().map(|_| quote!(__toolgen::Effects::NONE));
+        }
+        Some(quote!(__toolgen::Effects { #(#fields,)* ..__toolgen::Effects::#base }))
+    }
+}

@@ -1,0 +1,440 @@
+//! A function as a tool: from its tokens to the code that makes it one.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Attribute, Item, ItemFn, ReturnType, Signature, Type};
+
+use crate::argument;
+use crate::docs::{self, Description, Docs};
+use crate::errors::{Errors, at};
+use crate::json;
+use crate::names;
+use crate::param::{self, Param, Source};
+use crate::runtime_path;
+use crate::signature;
+use crate::stub;
+use crate::tool_attr::{self, Relation, ToolAttr};
+use crate::types;
+
+/// Everything that is known about a tool.
+pub(crate) struct Tool {
+    /// Its name.
+    pub(crate) name: String,
+    /// The function.
+    pub(crate) ident: Ident,
+    /// What the attribute says.
+    pub(crate) attr: ToolAttr,
+    docs: Docs,
+    params: Vec<Param>,
+    is_async: bool,
+    output: Option<Type>,
+    deprecated: Option<String>,
+}
+
+/// `#[tool]` on an item.
+pub(crate) fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let mut function = match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Fn(function)) => function,
+        Ok(other) => {
+            errors.at(&attribute_site(&other), misplaced(&other));
+            let errors = errors.into_tokens();
+            return quote!(#item #errors);
+        }
+        Err(error) => {
+            errors.push(error);
+            let errors = errors.into_tokens();
+            return quote!(#item #errors);
+        }
+    };
+    let attr = tool_attr::read(attribute, &mut errors);
+    let tool = read(&mut function.attrs, &mut function.sig, attr, false, &mut errors);
+    let runtime = tool.runtime();
+    let body = if errors.is_empty() { Some(expand(&tool, &function, &runtime, &mut errors)) } else { None };
+    if let (Some(body), true) = (body, errors.is_empty()) {
+        return body;
+    }
+    let stub = stub::tool(&function, &runtime);
+    let errors = errors.into_tokens();
+    quote!(#function #stub #errors)
+}
+
+fn attribute_site(item: &Item) -> TokenStream {
+    // The first token of the item, so that the message does not underline all of it.
+    item.to_token_stream()
+        .into_iter()
+        .find(|token| !matches!(token, proc_macro2::TokenTree::Punct(_)))
+        .into_token_stream()
+}
+
+fn misplaced(item: &Item) -> &'static str {
+    match item {
+        Item::Impl(_) => {
+            "`#[tool]` is for functions; an `impl` block takes `#[tools]`, with `#[tool]` on its methods"
+        }
+        Item::Struct(_) | Item::Enum(_) => {
+            "`#[tool]` is for functions; a type that is an argument takes `#[derive(ToolInput)]`"
+        }
+        _ => "`#[tool]` is for functions",
+    }
+}
+
+/// Reads a function and takes the attributes that are ours away from it.
+pub(crate) fn read(
+    attributes: &mut [Attribute],
+    signature: &mut Signature,
+    attr: ToolAttr,
+    method: bool,
+    errors: &mut Errors,
+) -> Tool {
+    signature::check(signature, method, errors);
+    let docs = docs::read(attributes);
+    let mut params: Vec<Param> =
+        signature.inputs.iter_mut().filter_map(|input| param::read(input, errors)).collect();
+    param::describe(&mut params, &docs, errors);
+    let name = attr.name.as_ref().map_or_else(|| signature.ident.unraw().to_string(), syn::LitStr::value);
+    if attr.name.is_none()
+        && let Some(problem) = names::tool_name_problem(&name)
+    {
+        errors.at(&signature.ident, format!("{problem}; give another by `#[tool(name = \"…\")]`"));
+    }
+    if let (Some(blocking), Some(_)) = (&attr.blocking, &signature.asyncness) {
+        errors.at(
+            blocking,
+            "an `async` function must not block; make it a plain function, or leave `blocking` out",
+        );
+    }
+    let output = match &signature.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some((**ty).clone()),
+    };
+    let tool = Tool {
+        name,
+        ident: signature.ident.clone(),
+        attr,
+        docs,
+        params,
+        is_async: signature.asyncness.is_some(),
+        output,
+        deprecated: deprecated(attributes),
+    };
+    tool.check(errors);
+    tool
+}
+
+/// What `#[deprecated]` says.
+fn deprecated(attributes: &[Attribute]) -> Option<String> {
+    let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("deprecated"))?;
+    let mut note = String::new();
+    let nothing = attribute.parse_nested_meta(|meta| {
+        let text: syn::LitStr = meta.value()?.parse()?;
+        if meta.path.is_ident("note") {
+            note = text.value();
+        }
+        Ok(())
+    });
+    // rustc reports what is wrong with its own attribute.
+    drop(nothing);
+    Some(note)
+}
+
+impl Tool {
+    /// The path of the runtime.
+    pub(crate) fn runtime(&self) -> TokenStream {
+        self.attr.runtime.as_ref().map_or_else(runtime_path::path, ToTokens::to_token_stream)
+    }
+
+    fn arguments(&self) -> impl Iterator<Item = &param::Argument> {
+        self.params.iter().filter_map(|param| match &param.source {
+            Source::Model(argument) => Some(&**argument),
+            Source::Context(_) => None,
+        })
+    }
+
+    /// What holds between the parts of a tool.
+    fn check(&self, errors: &mut Errors) {
+        if !self.attr.undocumented {
+            self.check_documented(errors);
+        }
+        let mut seen: Vec<String> = Vec::new();
+        for argument in self.arguments() {
+            let aliases = argument.attr.aliases.iter().map(syn::LitStr::value);
+            for name in [argument.name.clone()].into_iter().chain(aliases) {
+                if seen.contains(&name) {
+                    errors.at(
+                        &argument.ident,
+                        format!("two arguments of the tool `{}` are called `{name}`", self.name),
+                    );
+                }
+                seen.push(name);
+            }
+        }
+        for relation in &self.attr.relations {
+            for ident in &relation.arguments {
+                self.check_related(relation, ident, errors);
+            }
+        }
+        self.check_examples(errors);
+    }
+
+    fn check_documented(&self, errors: &mut Errors) {
+        if self.docs.description.is_none() && self.attr.description.is_none() {
+            errors.at(
+                &self.ident,
+                format!(
+                    "the tool `{}` has no description, which is what a model chooses it by: write a doc comment (`/// …`), or turn this off by `#[tool(undocumented)]`",
+                    self.name
+                ),
+            );
+        }
+        for argument in self.arguments().filter(|argument| argument.description.is_none()) {
+            errors.at(
+                &argument.ident,
+                format!(
+                    "the argument `{}` of the tool `{}` has no description: write a doc comment (`/// …`) before it or a section `# Arguments`, or turn this off by `#[tool(undocumented)]`",
+                    argument.name, self.name
+                ),
+            );
+        }
+    }
+
+    fn check_related(&self, relation: &Relation, ident: &Ident, errors: &mut Errors) {
+        let names: Vec<String> =
+            self.arguments().map(|argument| argument.ident.unraw().to_string()).collect();
+        if !names.contains(&ident.unraw().to_string()) {
+            let known = names.iter().map(String::as_str);
+            let hint = match names::nearest(&ident.to_string(), known.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("its arguments are {}", names::list(known)),
+            };
+            errors.at(ident, format!("the tool `{}` has no argument `{ident}`; {hint}", self.name));
+        } else if relation.arguments.iter().filter(|other| *other == ident).count() > 1 {
+            errors.at(ident, format!("`{ident}` is named twice in one rule"));
+        }
+    }
+
+    fn check_examples(&self, errors: &mut Errors) {
+        let span = self.docs.span.unwrap_or_else(Span::call_site);
+        for example in &self.docs.examples {
+            match json::object_keys(&example.arguments) {
+                Err(why) => {
+                    errors.push(syn::Error::new(span, format!("an example is no JSON object: {why}")))
+                }
+                Ok(keys) => {
+                    for key in
+                        keys.iter().filter(|key| !self.arguments().any(|argument| argument.name == **key))
+                    {
+                        let known = self.arguments().map(|argument| argument.name.as_str());
+                        errors.push(syn::Error::new(
+                            span,
+                            format!("an example gives `{key}`, but the tool has no such argument; its arguments are {}", names::list(known)),
+                        ));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The field a rule between arguments means.
+    fn name_of(&self, ident: &Ident) -> &str {
+        let found = self.arguments().find(|argument| argument.ident.unraw() == ident.unraw().to_string());
+        found.map_or("", |argument| argument.name.as_str())
+    }
+
+    /// The expression of the `ToolSpec`.
+    pub(crate) fn spec(&self, errors: &mut Errors) -> TokenStream {
+        let name = &self.name;
+        let name_span = self.attr.name.as_ref().map_or_else(|| self.ident.span(), Spanned::span);
+        let mut fields = vec![quote_spanned!(at(name_span)=> name: __toolgen::ToolName::new(#name))];
+        if !self.attr.fields.iter().any(|field| field.to_string().starts_with("label")) {
+            let label = names::title(name);
+            fields.push(quote!(label: __toolgen::S(#label)));
+        }
+        let written = self.attr.description.as_ref().map(|expr| Description::Expr(quote!(#expr)));
+        if let Some(description) = written.as_ref().or(self.docs.description.as_ref()) {
+            let description = description.to_expr();
+            fields.push(quote!(description: __toolgen::S(#description)));
+        }
+        for (field, text) in [("returns", &self.docs.returns), ("use_for", &self.docs.use_for)] {
+            if !text.is_empty() {
+                let field = Ident::new(field, Span::call_site());
+                fields.push(quote!(#field: __toolgen::S(#text)));
+            }
+        }
+        if !self.docs.examples.is_empty() {
+            let examples = self.docs.examples.iter().map(|example| {
+                let (summary, arguments) = (&example.summary, &example.arguments);
+                quote!(__toolgen::Example { summary: __toolgen::S(#summary), arguments: __toolgen::S(#arguments) })
+            });
+            fields.push(quote!(examples: __toolgen::S(const { &[#(#examples),*] })));
+        }
+        if let Some(note) = &self.deprecated {
+            fields.push(quote!(deprecated: __toolgen::Some(__toolgen::S(#note))));
+        }
+        fields.extend(self.attr.effects.to_expr(errors).map(|effects| quote!(effects: #effects)));
+        fields.extend(self.attr.fields.iter().cloned());
+        fields.push(self.input());
+        if let Some(output) = self.known_output() {
+            fields.push(quote!(output: __toolgen::schema(__toolgen::Returned::<#output>::SHAPE)));
+        }
+        quote!(__toolgen::ToolSpec { #(#fields,)* ..__toolgen::ToolSpec::EMPTY })
+    }
+
+    fn input(&self) -> TokenStream {
+        let fields = self.params.iter().filter_map(|param| {
+            let Source::Model(argument) = &param.source else { return None };
+            let (cfg, field) = (&param.cfg, argument::field(argument, param.span));
+            Some(quote!(#(#cfg)* #field))
+        });
+        let relations = self.attr.relations.iter().map(|relation| {
+            let kind = &relation.kind;
+            let names = relation.arguments.iter().map(|ident| self.name_of(ident));
+            quote!(__toolgen::relation(__toolgen::RelationKind::#kind, const { &[#(__toolgen::S(#names)),*] }))
+        });
+        let relations =
+            if self.attr.relations.is_empty() { quote!(&[]) } else { quote!(const { &[#(#relations),*] }) };
+        quote!(input: __toolgen::Schema::Tree(__toolgen::S(const {
+            &__toolgen::arguments(const { &[#(#fields),*] }, #relations)
+        })))
+    }
+
+    /// The type that is returned, if it can be named in a constant.
+    fn known_output(&self) -> Option<TokenStream> {
+        let output = self.output.as_ref()?;
+        let tokens = types::fixed(output);
+        (!has_impl(&tokens)).then_some(tokens)
+    }
+
+    /// The expression of the `Function`. `call` names what is called; a method is called on `receiver`.
+    pub(crate) fn function(
+        &self,
+        call: &TokenStream,
+        receiver: Option<&Ident>,
+        errors: &mut Errors,
+    ) -> TokenStream {
+        let spec = self.spec(errors);
+        let defs = self.defs();
+        let run = self.run(call, receiver);
+        quote!(__toolgen::Function::new(#spec, #defs, #run))
+    }
+
+    fn defs(&self) -> TokenStream {
+        let defs = Ident::new("defs", Span::mixed_site());
+        let parts: Vec<TokenStream> =
+            self.params.iter().map(|param| argument::collect(param, &defs)).collect();
+        let output = self.known_output().map(|output| quote!(__toolgen::Returned::<#output>::DEFS(#defs);));
+        if parts.iter().all(TokenStream::is_empty) && output.is_none() {
+            return quote!(|_| {});
+        }
+        quote!(|#defs| { #(#parts)* #output })
+    }
+
+    fn run(&self, call: &TokenStream, receiver: Option<&Ident>) -> TokenStream {
+        let site = Span::mixed_site();
+        let (args, ctx, out) = (Ident::new("args", site), Ident::new("ctx", site), Ident::new("out", site));
+        let variables: Vec<Ident> =
+            (0..self.params.len()).map(|index| format_ident!("arg{index}", span = site)).collect();
+        let pairs = || self.params.iter().zip(&variables);
+        let binds = pairs().map(|(param, variable)| argument::bind(param, variable, &args, &ctx));
+        let passed = pairs().map(|(param, variable)| argument::pass(param, variable));
+        let receiver_arg = receiver.into_iter();
+        let wait = self.is_async.then(|| quote_spanned!(at(self.ident.span())=> .await));
+        let convert = self.convert(&out);
+        let body = quote!({
+            #(#binds)*
+            let #out = #call(#(#receiver_arg,)* #(#passed),*) #wait;
+            #convert
+        });
+        let this = receiver.map_or_else(|| quote!(_), ToTokens::to_token_stream);
+        let takes = self.arguments().next().is_some();
+        let args_param = if takes { quote!(mut #args) } else { quote!(_) };
+        let needs_ctx = self.params.iter().any(|param| match &param.source {
+            Source::Context(_) => true,
+            Source::Model(argument) => argument.attr.path.is_some(),
+        });
+        let ctx_param = if needs_ctx { ctx.to_token_stream() } else { quote!(_) };
+        if self.is_async {
+            // The one place where the future must be `Send`, at the name of the function.
+            let boxed = quote_spanned!(at(self.ident.span())=> __toolgen::boxed(async move #body));
+            quote!(__toolgen::Run::Async(|#this, #args_param, #ctx_param| #boxed))
+        } else {
+            let kind = Ident::new(
+                if self.attr.blocking.is_some() { "Blocking" } else { "Inline" },
+                Span::call_site(),
+            );
+            quote!(__toolgen::Run::#kind(|#this, #args_param, #ctx_param| #body))
+        }
+    }
+
+    /// The statements that make the returned value the outcome.
+    fn convert(&self, out: &Ident) -> TokenStream {
+        let span = self.output.as_ref().map_or_else(|| self.ident.span(), Spanned::span);
+        let site = Span::mixed_site();
+        let (how, value, error) =
+            (Ident::new("how", site), Ident::new("value", site), Ident::new("error", site));
+        quote_spanned! { at(span)=>
+            let #how = (&&__toolgen::Probe(&#out)).toolgen_outcome();
+            match #how.split(#out) {
+                __toolgen::Ok(#value) => {
+                    let #how = (&&&__toolgen::Probe(&#value)).toolgen_output();
+                    #how.convert(#value)
+                }
+                __toolgen::Err(#error) => {
+                    let #how = (&&&&__toolgen::Probe(&#error)).toolgen_failure();
+                    __toolgen::Err(#how.convert(#error))
+                }
+            }
+        }
+    }
+}
+
+/// Whether `impl Trait` stands anywhere in a type.
+fn has_impl(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Ident(ident) => ident == "impl",
+        proc_macro2::TokenTree::Group(group) => has_impl(&group.stream()),
+        _ => false,
+    })
+}
+
+fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Errors) -> TokenStream {
+    let (vis, ident, name) = (&function.vis, &tool.ident, &tool.name);
+    let made = tool.function(&ident.to_token_stream(), None, errors);
+    let doc = format!("The function [`{0}`](fn@{0}), as the tool `{name}`.", ident.unraw());
+    quote! {
+        #function
+
+        #[doc = #doc]
+        #[allow(non_camel_case_types, missing_debug_implementations, missing_copy_implementations)]
+        #vis struct #ident {}
+
+        #[allow(deprecated, unreachable_code, unreachable_patterns, clippy::all, clippy::pedantic)]
+        const _: () = {
+            use #runtime::__private::function as __toolgen;
+            #[allow(unused_imports)]
+            use __toolgen::probes::*;
+
+            static __TOOL: __toolgen::Function = #made;
+
+            #[automatically_derived]
+            impl __toolgen::ToolFunction for #ident {
+                const NAME: &'static __toolgen::str = #name;
+
+                fn tool() -> __toolgen::FunctionTool {
+                    __toolgen::FunctionTool::new(&__TOOL, __toolgen::Arc::new(()))
+                }
+            }
+
+            #[automatically_derived]
+            impl #ident {
+                /// The tool, to be registered.
+                #[allow(dead_code)]
+                #vis fn tool() -> __toolgen::FunctionTool {
+                    <#ident as __toolgen::ToolFunction>::tool()
+                }
+            }
+        };
+    }
+}

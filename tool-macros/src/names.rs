@@ -1,0 +1,84 @@
+//! Names: the rule of tool names, and which name was probably meant.
+
+/// Why a text is not a tool name, if it is none. The rule of `toolgen_runtime::ToolName`.
+pub(crate) fn tool_name_problem(name: &str) -> Option<String> {
+    let rule = "a tool name starts with an ASCII letter, goes on with letters, digits, `_` and `-`, and has at most 64 characters";
+    let why = if name.is_empty() {
+        "it is empty".to_owned()
+    } else if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        "it does not start with a letter".to_owned()
+    } else if let Some(bad) = name.chars().find(|c| !(c.is_ascii_alphanumeric() || *c == '_' || *c == '-')) {
+        format!("it holds {bad:?}")
+    } else if name.len() > 64 {
+        format!("it has {} characters", name.len())
+    } else {
+        return None;
+    };
+    Some(format!("`{name}` is no tool name: {why}; {rule}"))
+}
+
+/// A title for people: `get_weather` is `Get Weather`.
+pub(crate) fn title(name: &str) -> String {
+    let words = name.split(['_', '-']).filter(|word| !word.is_empty());
+    let capital = words.map(|word| {
+        let mut chars = word.chars();
+        chars
+            .next()
+            .map(|first| first.to_uppercase().collect::<String>() + chars.as_str())
+            .unwrap_or_default()
+    });
+    capital.collect::<Vec<_>>().join(" ")
+}
+
+/// The name that is near enough to be a misspelling.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    known
+        .map(|candidate| (distance(&name.to_lowercase(), &candidate.to_lowercase()), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// The names in backticks, separated by commas.
+pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The number of edits between two texts (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, right) in b.iter().enumerate() {
+            let change = diagonal + usize::from(left != *right);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelling_is_recognised() {
+        assert_eq!(nearest("defualt", ["default", "range"].into_iter()), Some("default"));
+        assert_eq!(nearest("x", ["default", "range"].into_iter()), None);
+    }
+
+    #[test]
+    fn titles_are_for_people() {
+        assert_eq!(title("get_weather-now"), "Get Weather Now");
+    }
+
+    #[test]
+    fn names_follow_the_rule() {
+        assert_eq!(tool_name_problem("get_weather"), None);
+        assert!(tool_name_problem("get weather").is_some_and(|text| text.contains("it holds ' '")));
+        assert!(tool_name_problem(&"x".repeat(65)).is_some_and(|text| text.contains("65")));
+    }
+}

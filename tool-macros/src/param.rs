@@ -1,0 +1,130 @@
+//! The parameters of a function: which are arguments, which are injected, and what is said about them.
+
+use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Attribute, FnArg, Ident, Pat, PatType};
+
+use crate::arg_attr::{self, ArgAttr};
+use crate::attr;
+use crate::docs::{self, Description};
+use crate::errors::Errors;
+use crate::types::{self, Form};
+
+/// A parameter.
+pub(crate) struct Param {
+    /// `#[cfg(…)]` of the parameter.
+    pub(crate) cfg: Vec<Attribute>,
+    /// Where its type stands.
+    pub(crate) span: Span,
+    /// Where it comes from.
+    pub(crate) source: Source,
+}
+
+/// Where a parameter comes from.
+pub(crate) enum Source {
+    /// The model.
+    Model(Box<Argument>),
+    /// The context of the call; its type, with lifetimes left to the compiler.
+    Context(TokenStream),
+}
+
+/// A parameter that a model gives.
+pub(crate) struct Argument {
+    /// The name a model sees.
+    pub(crate) name: String,
+    /// The name in the function.
+    pub(crate) ident: Ident,
+    /// Its type.
+    pub(crate) form: Form,
+    /// What it means.
+    pub(crate) description: Option<Description>,
+    /// What else is said about it.
+    pub(crate) attr: ArgAttr,
+}
+
+/// Reads a parameter and takes the attributes that are ours away from it.
+pub(crate) fn read(input: &mut FnArg, errors: &mut Errors) -> Option<Param> {
+    let FnArg::Typed(input) = input else { return None };
+    let arg = attr::take(&mut input.attrs, "arg", errors);
+    let inject = attr::take(&mut input.attrs, "inject", errors);
+    let documented = docs::read(&input.attrs);
+    // rustc refuses documentation on parameters.
+    input.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
+    check_attributes(&input.attrs, errors);
+    let cfg = input.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect();
+    let span = input.ty.span();
+    if let (Some(arg), Some(_)) = (&arg, &inject) {
+        errors.push(syn::Error::new(arg.span, "a parameter is either an argument or injected, not both"));
+    }
+    let injected = inject.is_some() || (arg.is_none() && types::is_injected(&input.ty));
+    let source = if injected {
+        let elided = Ident::new("_", Span::call_site());
+        Source::Context(attr::with_lifetimes(quote::ToTokens::to_token_stream(&input.ty), &elided))
+    } else {
+        Source::Model(Box::new(argument(input, arg_attr::read(arg, errors), documented, errors)?))
+    };
+    Some(Param { cfg, span, source })
+}
+
+fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut Errors) -> Option<Argument> {
+    let ident = match &*input.pat {
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
+        Pat::Wild(wild) => {
+            errors.at(wild, "an argument of a tool needs a name: it is what the model sees");
+            return None;
+        }
+        other => {
+            errors.at(other, "an argument of a tool needs one plain name: it is what the model sees; take it apart in the body");
+            return None;
+        }
+    };
+    let form = errors.ok(types::form(&input.ty))?;
+    let name = match &attr.rename {
+        Some(name) => name.value(),
+        None => ident.unraw().to_string(),
+    };
+    let description = match &attr.description {
+        Some(expr) => Some(Description::Expr(quote::quote!(#expr))),
+        None => documented.description,
+    };
+    Some(Argument { name, ident, form, description, attr })
+}
+
+/// Everything on a parameter that is not ours must be something that rustc takes there.
+fn check_attributes(attributes: &[Attribute], errors: &mut Errors) {
+    let known = ["cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid"];
+    for attribute in attributes {
+        let path = attribute.path();
+        if known.iter().any(|name| path.is_ident(name)) {
+            continue;
+        }
+        let remedy = if path.is_ident("serde") || path.is_ident("schemars") {
+            "; on an argument of a tool, write `#[arg(…)]`: `default`, `rename`, `alias`, `range`, `len`, `pattern` and others"
+        } else {
+            "; arguments of a tool take `#[arg(…)]` and `#[inject]`"
+        };
+        let name =
+            path.get_ident().map_or_else(|| "this attribute".to_owned(), |name| format!("`#[{name}]`"));
+        errors.at(path, format!("{name} means nothing here{remedy}"));
+    }
+}
+
+/// The texts of the section on arguments go to those that say nothing themselves; a name that is none is reported.
+pub(crate) fn describe(params: &mut [Param], documented: &docs::Docs, errors: &mut Errors) {
+    for (name, text) in &documented.arguments {
+        let mut arguments = params.iter_mut().filter_map(|param| match &mut param.source {
+            Source::Model(argument) => Some(argument),
+            Source::Context(_) => None,
+        });
+        match arguments.find(|argument| argument.ident.unraw() == name || argument.name == *name) {
+            Some(argument) => {
+                argument.description.get_or_insert_with(|| Description::Text(text.clone()));
+            }
+            None => errors.push(syn::Error::new(
+                documented.span.unwrap_or_else(Span::call_site),
+                format!("the section on arguments describes `{name}`, but the tool has no such argument"),
+            )),
+        }
+    }
+}

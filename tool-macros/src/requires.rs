@@ -1,0 +1,58 @@
+//! `requires(…)`: what must hold before a tool is called.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{LitStr, Token};
+
+use crate::attr;
+use crate::errors::Errors;
+
+const KINDS: &[&str] = &["context", "session", "entity", "tool", "service", "custom"];
+
+/// `entity("order", argument = "order_id", message = "…", optional)`
+pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<TokenStream> {
+    let parser = |input: ParseStream<'_>| {
+        let kind: Ident = input.parse()?;
+        if !input.peek(syn::token::Paren) {
+            return Err(syn::Error::new(kind.span(), format!("`{kind}` needs a name: `{kind}(\"…\")`")));
+        }
+        let content;
+        syn::parenthesized!(content in input);
+        let name: LitStr = content.parse()?;
+        let rest: TokenStream = if content.is_empty() {
+            TokenStream::new()
+        } else {
+            content.parse::<Token![,]>()?;
+            content.parse()?
+        };
+        Ok((kind, name, rest))
+    };
+    let (kind, name, rest) = errors.ok(parser.parse2(tokens))?;
+    let text = kind.unraw().to_string();
+    if !KINDS.contains(&text.as_str()) {
+        errors.at(&kind, attr::unknown(&text, "`requires`", KINDS));
+        return None;
+    }
+    let mut fields = Vec::new();
+    for key in attr::keys(rest, "a requirement", &["argument", "message", "optional"], errors) {
+        let field = key.name.clone();
+        if key.as_str() == "optional" {
+            let on = key.flag(errors)?;
+            fields.push(quote!(optional: #on));
+        } else {
+            let text = key.text(errors)?;
+            fields.push(quote!(#field: __toolgen::S(#text)));
+        }
+    }
+    let mut capital = text;
+    capital[..1].make_ascii_uppercase();
+    let kind = Ident::new(&capital, kind.span());
+    Some(quote!(__toolgen::Requirement {
+        kind: __toolgen::RequirementKind::#kind,
+        name: __toolgen::S(#name),
+        #(#fields,)*
+        ..__toolgen::REQUIREMENT
+    }))
+}

@@ -1,0 +1,150 @@
+//! Where the user's crate finds `toolgen-runtime`, also when its manifest gives it another name.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+/// The package whose types are named.
+const PACKAGE: &str = "toolgen-runtime";
+
+/// The path of the runtime in the user's crate, without `::` at its end.
+pub(crate) fn path() -> TokenStream {
+    let name = Ident::new(&name(), Span::call_site());
+    quote!(::#name)
+}
+
+fn name() -> String {
+    static KNOWN: Mutex<Option<(String, String)>> = Mutex::new(None);
+    // Where the user's manifest is, and nothing else, depends on the environment.
+    let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match &*known {
+        Some((of, name)) if *of == folder => name.clone(),
+        _ => {
+            let name = find(Path::new(&folder)).unwrap_or_else(|| PACKAGE.replace('-', "_"));
+            *known = Some((folder, name.clone()));
+            name
+        }
+    }
+}
+
+fn find(folder: &Path) -> Option<String> {
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
+    let mut inherited = Vec::new();
+    if let Some(name) = renamed(&manifest, &mut inherited) {
+        return Some(name);
+    }
+    if inherited.is_empty() {
+        return None;
+    }
+    // `name = { workspace = true }`: what the name stands for is said further up.
+    let above = folder
+        .ancestors()
+        .skip(1)
+        .filter_map(|folder| std::fs::read_to_string(folder.join("Cargo.toml")).ok());
+    let workspace = above.into_iter().find(|manifest| manifest.contains("[workspace"))?;
+    let name = renamed(&workspace, &mut Vec::new())?;
+    inherited.contains(&name).then_some(name)
+}
+
+/// The name of the dependency whose `package` is the runtime. Names inherited from the workspace are noted.
+fn renamed(manifest: &str, inherited: &mut Vec<String>) -> Option<String> {
+    let mut table = Table::Other;
+    for line in manifest.lines().map(str::trim) {
+        if let Some(header) = line.strip_prefix('[') {
+            table = Table::of(header.trim_end_matches(']'));
+            continue;
+        }
+        let Some((key, value)) = line.split_once('=') else { continue };
+        let (key, value) = (key.trim().trim_matches('"'), value.trim());
+        match &table {
+            Table::Dependencies => {
+                let name = key.strip_suffix(".workspace").or(key.strip_suffix(".package")).unwrap_or(key);
+                let package = if key.ends_with(".package") {
+                    text(value)
+                } else {
+                    inline(value, "package").and_then(text)
+                };
+                if package == Some(PACKAGE) {
+                    return Some(name.replace('-', "_"));
+                }
+                if key.ends_with(".workspace") || inline(value, "workspace").is_some() {
+                    inherited.push(name.replace('-', "_"));
+                }
+            }
+            Table::Dependency(name) if key == "package" && text(value) == Some(PACKAGE) => {
+                return Some(name.replace('-', "_"));
+            }
+            Table::Dependency(name) if key == "workspace" => inherited.push(name.replace('-', "_")),
+            Table::Dependency(_) | Table::Other => {}
+        }
+    }
+    None
+}
+
+enum Table {
+    /// `[dependencies]`, also of a target, of tests or of the workspace.
+    Dependencies,
+    /// `[dependencies.NAME]`
+    Dependency(String),
+    Other,
+}
+
+impl Table {
+    fn of(header: &str) -> Table {
+        if header.ends_with("dependencies") {
+            return Table::Dependencies;
+        }
+        match header.rsplit_once('.') {
+            Some((before, name)) if before.ends_with("dependencies") => {
+                Table::Dependency(name.trim_matches('"').to_owned())
+            }
+            _ => Table::Other,
+        }
+    }
+}
+
+/// The value of a key in an inline table.
+fn inline<'a>(table: &'a str, key: &str) -> Option<&'a str> {
+    let entries = table.strip_prefix('{')?.split([',', '}']);
+    entries
+        .filter_map(|entry| entry.split_once('='))
+        .find(|(name, _)| name.trim() == key)
+        .map(|(_, value)| value.trim())
+}
+
+fn text(value: &str) -> Option<&str> {
+    value.strip_prefix('"')?.split('"').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_name_is_found_wherever_it_is_given() {
+        let cases = [
+            ("[dependencies]\nrt = { package = \"toolgen-runtime\", version = \"1\" }", Some("rt")),
+            ("[dependencies.my-rt]\nversion = \"1\"\npackage = \"toolgen-runtime\"", Some("my_rt")),
+            (
+                "[target.'cfg(unix)'.dev-dependencies]\nrt = { version = \"1\", package = \"toolgen-runtime\" }",
+                Some("rt"),
+            ),
+            ("[workspace.dependencies]\nrt = { path = \"x\", package = \"toolgen-runtime\" }", Some("rt")),
+            ("[dependencies]\nrt.package = \"toolgen-runtime\"", Some("rt")),
+            ("[dependencies]\ntoolgen-runtime = \"1\"\nx = { package = \"y\" }", None),
+            ("[package]\nrt = { package = \"toolgen-runtime\" }", None),
+        ];
+        for (manifest, name) in cases {
+            assert_eq!(renamed(manifest, &mut Vec::new()).as_deref(), name, "{manifest}");
+        }
+        let mut inherited = Vec::new();
+        assert_eq!(
+            renamed("[dependencies]\na = { workspace = true }\nb.workspace = true", &mut inherited),
+            None
+        );
+        assert_eq!(inherited, ["a", "b"]);
+    }
+}

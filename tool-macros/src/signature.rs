@@ -1,0 +1,42 @@
+//! What the signature of a function must be for it to be a tool.
+
+use quote::ToTokens;
+use syn::{FnArg, GenericParam, ReturnType, Signature};
+
+use crate::errors::Errors;
+
+/// Reports what no tool can be.
+pub(crate) fn check(signature: &Signature, method: bool, errors: &mut Errors) {
+    for param in &signature.generics.params {
+        let what = match param {
+            GenericParam::Lifetime(_) => continue,
+            GenericParam::Type(param) => &param.ident,
+            GenericParam::Const(param) => &param.ident,
+        };
+        errors.at(
+            param,
+            format!("a tool has one schema, so it cannot be generic over `{what}`; write a tool for each type and call the generic function from it"),
+        );
+    }
+    if let syn::Safety::Unsafe(token) = &signature.safety {
+        errors.at(
+            token,
+            "a model's arguments cannot uphold what an `unsafe` function asks for; wrap it in a safe one",
+        );
+    }
+    if let Some(variadic) = &signature.variadic {
+        errors.at(variadic, "a tool takes a fixed list of arguments; take a `Vec` instead");
+    }
+    if let Some(FnArg::Receiver(receiver)) = signature.inputs.first() {
+        if !method {
+            errors.at(receiver, "`self` needs its type: put `#[tools]` on the `impl` block and `#[tool]` on the methods in it");
+        } else if !matches!(receiver.kind, syn::ReceiverKind::Reference(_, _, None)) {
+            errors.at(receiver, "calls run side by side and share the object, so a tool takes `&self`; put what changes behind a lock");
+        }
+    }
+    if let ReturnType::Type(_, ty) = &signature.output
+        && matches!(**ty, syn::Type::Never(_))
+    {
+        errors.at(ty.to_token_stream(), "a tool gives a result, so it cannot return `!`");
+    }
+}

@@ -1,0 +1,35 @@
+//! What stands for a tool that has mistakes, so that nothing that uses it is reported too.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ItemFn;
+
+/// The type of the tool, without a tool.
+pub(crate) fn tool(function: &ItemFn, runtime: &TokenStream) -> TokenStream {
+    let (vis, ident) = (&function.vis, &function.sig.ident);
+    quote! {
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, missing_debug_implementations)]
+        #vis struct #ident {}
+
+        const _: () = {
+            use #runtime::__private::function as __toolgen;
+
+            impl __toolgen::ToolFunction for #ident {
+                const NAME: &'static __toolgen::str = "";
+
+                fn tool() -> __toolgen::FunctionTool {
+                    loop {}
+                }
+            }
+
+            impl #ident {
+                #[doc(hidden)]
+                #[allow(dead_code)]
+                #vis fn tool() -> __toolgen::FunctionTool {
+                    loop {}
+                }
+            }
+        };
+    }
+}

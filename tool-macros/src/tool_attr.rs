@@ -1,0 +1,257 @@
+//! `#[tool(…)]`: what is said about a tool beside its function.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Expr, LitStr, Path, Token};
+
+use crate::attr::{self, Key, Value};
+use crate::effects::{self, Effects};
+use crate::errors::Errors;
+use crate::names;
+use crate::requires;
+
+/// What `#[tool(…)]` knows.
+const KEYS: &[&str] = &[
+    "name",
+    "label",
+    "description",
+    "category",
+    "scopes",
+    "timeout",
+    "read_only",
+    "destructive",
+    "idempotent",
+    "open_world",
+    "pure",
+    "files",
+    "network",
+    "spawns",
+    "requires",
+    "exactly_one",
+    "at_most_one",
+    "complete",
+    "exclusive",
+    "blocking",
+    "deprecated",
+    "undocumented",
+    "dialects",
+    "crate",
+];
+
+/// What is said about a tool.
+#[derive(Default)]
+pub(crate) struct ToolAttr {
+    /// The name, if it is not the function's.
+    pub(crate) name: Option<LitStr>,
+    /// The description, if it is not the doc comment.
+    pub(crate) description: Option<Expr>,
+    /// What it may do.
+    pub(crate) effects: Effects,
+    /// Runs where it may block.
+    pub(crate) blocking: Option<Ident>,
+    /// Needs no descriptions.
+    pub(crate) undocumented: bool,
+    /// The dialects it must fit.
+    pub(crate) dialects: Vec<Ident>,
+    /// Where the runtime is found.
+    pub(crate) runtime: Option<Path>,
+    /// Rules between arguments.
+    pub(crate) relations: Vec<Relation>,
+    /// What must hold before a call.
+    pub(crate) requires: Vec<TokenStream>,
+    /// Other fields of the specification.
+    pub(crate) fields: Vec<TokenStream>,
+}
+
+/// A rule between arguments.
+pub(crate) struct Relation {
+    /// The kind of rule, as the runtime names it.
+    pub(crate) kind: Ident,
+    /// The arguments.
+    pub(crate) arguments: Vec<Ident>,
+}
+
+/// Reads the attribute.
+pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> ToolAttr {
+    let mut tool = ToolAttr::default();
+    for key in attr::keys(tokens, "`#[tool]`", KEYS, errors) {
+        take(&mut tool, key, errors);
+    }
+    let requires = std::mem::take(&mut tool.requires);
+    if !requires.is_empty() {
+        tool.fields.push(quote!(requires: __toolgen::S(const { &[#(#requires),*] })));
+    }
+    tool
+}
+
+fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
+    let name = key.as_str();
+    match name.as_str() {
+        "name" => {
+            tool.name = key.text(errors).filter(|text| match names::tool_name_problem(&text.value()) {
+                Some(problem) => {
+                    errors.at(text, problem);
+                    false
+                }
+                None => true,
+            });
+        }
+        "label" | "category" => {
+            if let Some(text) = key.text(errors) {
+                let field = Ident::new(&name, text.span());
+                tool.fields.push(quote!(#field: __toolgen::S(#text)));
+            }
+        }
+        "description" => tool.description = key.expr(errors),
+        "scopes" => {
+            let scopes = key.texts(errors);
+            tool.fields.push(quote!(scopes: __toolgen::S(const { &[#(__toolgen::S(#scopes)),*] })));
+        }
+        "timeout" => {
+            if let Some(timeout) = timeout(key, errors) {
+                tool.fields.push(quote!(timeout: #timeout));
+            }
+        }
+        "requires" => requires(tool, key, errors),
+        "exactly_one" | "at_most_one" => relation(tool, key, errors),
+        "complete" => complete(tool, key, errors),
+        "exclusive" => {
+            if key.flag(errors) == Some(true) {
+                tool.fields.push(quote!(exclusive: true));
+            }
+        }
+        "blocking" => {
+            let ident = key.name.clone();
+            tool.blocking = key.flag(errors).filter(|on| *on).map(|_| ident);
+        }
+        "undocumented" => tool.undocumented = key.flag(errors).unwrap_or(true),
+        "deprecated" => {
+            let text = match key.value {
+                Value::Bare => quote!(""),
+                _ => key.text(errors).into_token_stream(),
+            };
+            tool.fields.push(quote!(deprecated: __toolgen::Some(__toolgen::S(#text))));
+        }
+        "dialects" => tool.dialects = dialects(key, errors),
+        "crate" => {
+            if let Some(expr) = key.expr(errors) {
+                tool.runtime = errors.ok(syn::parse2(expr.to_token_stream()));
+            }
+        }
+        _ => effects::take(&mut tool.effects, key, errors),
+    }
+}
+
+/// The dialects of the runtime.
+const DIALECTS: &[&str] = &["json_schema", "openai", "openai_strict", "anthropic", "gemini"];
+
+fn dialects(key: Key, errors: &mut Errors) -> Vec<Ident> {
+    let Value::List(tokens) = key.value else {
+        key.refuse::<()>(errors, "names providers: `dialects(openai_strict, gemini)`");
+        return Vec::new();
+    };
+    let idents = errors.ok(Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens));
+    let idents = idents.into_iter().flatten().filter(|ident| {
+        let name = ident.to_string();
+        let known = DIALECTS.contains(&name.as_str());
+        if !known {
+            errors.at(ident, attr::unknown(&name, "`dialects`", DIALECTS));
+        }
+        known
+    });
+    idents.collect()
+}
+
+fn timeout(key: Key, errors: &mut Errors) -> Option<TokenStream> {
+    let text = key.text(errors)?;
+    let written = text.value();
+    if written == "none" {
+        return Some(quote!(__toolgen::Timeout::Never));
+    }
+    let digits = written.find(|c: char| !c.is_ascii_digit()).unwrap_or(written.len());
+    let (number, unit) = written.split_at(digits);
+    let factor = match unit.trim() {
+        "ms" => Some(1),
+        "s" => Some(1_000),
+        "m" | "min" => Some(60_000),
+        "h" => Some(3_600_000),
+        _ => None,
+    };
+    let millis = factor
+        .and_then(|factor: u64| number.parse::<u64>().ok()?.checked_mul(factor))
+        .filter(|&millis| millis > 0);
+    if millis.is_none() {
+        errors.at(&text, "a timeout is a number with a unit, such as `\"500ms\"`, `\"30s\"`, `\"5m\"` or `\"1h\"`, or `\"none\"`");
+    }
+    millis.map(|millis| quote!(__toolgen::Timeout::Millis(#millis)))
+}
+
+fn complete(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
+    let next_state = match key.value {
+        Value::Bare => Some(quote!("")),
+        Value::List(tokens) => {
+            let keys = attr::keys(tokens, "`complete`", &["next_state"], errors);
+            keys.into_iter().filter_map(|key| key.text(errors)).next().map(ToTokens::into_token_stream)
+        }
+        Value::Is(_) => key.refuse(errors, "stands alone or says a state: `complete(next_state = \"…\")`"),
+    };
+    if let Some(next_state) = next_state {
+        tool.fields.push(quote!(
+            completion: __toolgen::Some(__toolgen::Completion { next_state: __toolgen::S(#next_state) })
+        ));
+    }
+}
+
+/// `requires(a => b)` is between arguments; `requires(context("…"))` is about the world.
+fn requires(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
+    let Value::List(tokens) = key.value else {
+        key.refuse::<()>(
+            errors,
+            "needs what is required: `requires(session(\"cart\"))`, or `requires(a => b)` between arguments",
+        );
+        return;
+    };
+    for entry in attr::split(tokens) {
+        if is_arrow(&entry) {
+            let parser = |input: syn::parse::ParseStream<'_>| {
+                let first: Ident = input.parse()?;
+                input.parse::<Token![=>]>()?;
+                Ok(vec![first, input.parse()?])
+            };
+            if let Some(arguments) = errors.ok(parser.parse2(entry)) {
+                tool.relations.push(Relation { kind: Ident::new("Requires", key.name.span()), arguments });
+            }
+        } else if let Some(requirement) = requires::read(entry, errors) {
+            tool.requires.push(requirement);
+        }
+    }
+}
+
+fn is_arrow(tokens: &TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    tokens.windows(2).any(|pair| match pair {
+        [TokenTree::Punct(first), TokenTree::Punct(second)] => {
+            first.as_char() == '=' && second.as_char() == '>'
+        }
+        _ => false,
+    })
+}
+
+fn relation(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
+    let kind = if key.as_str() == "exactly_one" { "ExactlyOne" } else { "AtMostOne" };
+    let kind = Ident::new(kind, key.name.span());
+    let Value::List(tokens) = key.value else {
+        key.refuse::<()>(errors, "names arguments: `KEY(a, b)`");
+        return;
+    };
+    let Some(arguments) = errors.ok(Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens)) else {
+        return;
+    };
+    if arguments.len() < 2 {
+        errors.at(&key.name, format!("`{}` needs at least two arguments to choose from", key.name));
+        return;
+    }
+    tool.relations.push(Relation { kind, arguments: arguments.into_iter().collect() });
+}

@@ -1,0 +1,111 @@
+//! How the type of a parameter is owned while it is decoded.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{GenericArgument, PathArguments, Type};
+
+use crate::attr::with_lifetimes;
+use crate::errors::at;
+
+/// The type of a parameter.
+pub(crate) enum Form {
+    /// As it is.
+    Owned(TokenStream),
+    /// `&T`: a value of the owning type is decoded and lent.
+    Ref(TokenStream),
+    /// `Option<&T>`, likewise.
+    OptionRef(TokenStream),
+}
+
+/// What a parameter's type is, or why it cannot be one.
+pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
+    let refuse =
+        |tokens: &dyn ToTokens, why: &str| Err(syn::Error::new_spanned(tokens.to_token_stream(), why));
+    match bare(ty) {
+        Type::Reference(reference) if reference.mutability.is_some() => refuse(
+            ty,
+            "a tool gets its arguments from a model, so they cannot be `&mut`; take the value itself",
+        ),
+        Type::Reference(reference) => Ok(Form::Ref(fixed(&*reference.elem))),
+        Type::ImplTrait(_) => {
+            refuse(ty, "an argument of a tool needs one type, which says its schema; `impl Trait` is none")
+        }
+        Type::Ptr(_) => refuse(ty, "a pointer cannot come from a model; take the value itself"),
+        Type::Infer(_) => refuse(ty, "an argument of a tool needs a type"),
+        other => match option_of(other).map(bare) {
+            Some(Type::Reference(reference)) if reference.mutability.is_none() => {
+                Ok(Form::OptionRef(fixed(&*reference.elem)))
+            }
+            _ => Ok(Form::Owned(fixed(other))),
+        },
+    }
+}
+
+/// The type without parentheses, visible or not.
+pub(crate) fn bare(mut ty: &Type) -> &Type {
+    loop {
+        ty = match ty {
+            Type::Group(group) => &group.elem,
+            Type::Paren(paren) => &paren.elem,
+            other => return other,
+        };
+    }
+}
+
+/// The type in a constant: every lifetime is `'static`.
+pub(crate) fn fixed(ty: impl ToTokens) -> TokenStream {
+    with_lifetimes(ty.to_token_stream(), &Ident::new("static", Span::call_site()))
+}
+
+/// `T` of `Option<T>`.
+fn option_of(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|segment| segment.ident == "Option")?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a parameter of this type is injected unless an attribute says otherwise.
+pub(crate) fn is_injected(ty: &Type) -> bool {
+    let ty = match bare(ty) {
+        Type::Reference(reference) => bare(&reference.elem),
+        other => option_of(other).map_or(other, bare),
+    };
+    let Type::Path(path) = ty else { return false };
+    let known = ["ToolContext", "CancellationToken", "Progress", "Service"];
+    path.path.segments.last().is_some_and(|segment| known.iter().any(|name| segment.ident == name))
+}
+
+impl Form {
+    /// The type that is decoded.
+    pub(crate) fn owned(&self) -> TokenStream {
+        match self {
+            Form::Owned(ty) => ty.clone(),
+            Form::Ref(ty) => {
+                let span = ty.span();
+                quote_spanned!(at(span)=> __toolgen::Owned<#ty>)
+            }
+            Form::OptionRef(ty) => {
+                let span = ty.span();
+                quote_spanned!(at(span)=> __toolgen::Option<__toolgen::Owned<#ty>>)
+            }
+        }
+    }
+
+    /// What is passed to the function, from the variable that holds the decoded value.
+    pub(crate) fn passed(&self, variable: &Ident) -> TokenStream {
+        match self {
+            Form::Owned(_) => variable.to_token_stream(),
+            Form::Ref(ty) => quote!(__toolgen::Borrow::<#ty>::borrow(&#variable)),
+            Form::OptionRef(ty) => {
+                quote!(#variable.as_ref().map(__toolgen::Borrow::<#ty>::borrow))
+            }
+        }
+    }
+}
