@@ -3,9 +3,52 @@
 //! A shape is a constant, so the arguments of a tool are one constant too, composed by the compiler through aliases
 //! and generics. A type that a user names is a reference in that constant and its body stands beside it, which is
 //! why types that contain themselves need nothing special.
+//!
+//! `#[derive(ToolInput)]` makes structs and enums arguments, in the form `serde` gives them, whether or not `serde` is
+//! used: `rename`, `rename_all`, `alias`, `default`, `flatten`, `skip`, `tag`, `content`, `untagged` and `transparent`
+//! mean what they mean there, and what would make the form unknown (`with`, `from`, `other`) is refused. Objects are
+//! closed: a field nobody knows is refused, with the names of those that are known. `#[arg(…)]` puts the same rules on
+//! a field as on an argument of a function. Doc comments describe types and fields; those of the variants of an enum
+//! of names are gathered in one text, because a schema for each would change the form.
+//!
+//! ```
+//! # use serde_json::json;
+//! use toolgen_runtime::{ToolInput, tool};
+//!
+//! /// Where to send it.
+//! #[derive(ToolInput)]
+//! struct Address {
+//!     /// The street, with the number.
+//!     #[arg(non_empty)]
+//!     street: String,
+//!     #[serde(default)]
+//!     kind: Kind,
+//! }
+//!
+//! #[derive(Default, ToolInput)]
+//! #[serde(rename_all = "lowercase")]
+//! enum Kind {
+//!     /// Where people live.
+//!     #[default]
+//!     Home,
+//!     /// Where people work.
+//!     Office,
+//! }
+//!
+//! /// Sends a parcel.
+//! #[tool]
+//! fn send(
+//!     /// Where to.
+//!     to: Address,
+//! ) -> String {
+//!     to.street
+//! }
+//! ```
 
 mod containers;
 mod defs;
+#[doc(hidden)]
+pub mod derive;
 #[cfg(feature = "runtime")]
 mod link;
 mod rules;

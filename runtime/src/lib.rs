@@ -60,6 +60,8 @@ pub use spec::{Effects, ToolName, ToolSpec};
 pub use tokio_util::sync::CancellationToken;
 #[cfg(feature = "runtime")]
 pub use tool::{AgentTool, BoxFuture};
+#[cfg(feature = "macros")]
+pub use toolgen_macros::ToolInput;
 #[cfg(all(feature = "macros", feature = "runtime"))]
 pub use toolgen_macros::tool;
 #[cfg(feature = "typed")]

@@ -100,6 +100,39 @@ macro_rules! include_tools {
     };
 }
 
+/// Everything that a type with `#[derive(ToolInput)]` may name.
+pub mod input {
+    pub use core::default::Default;
+    pub use core::option::Option::{self, None, Some};
+    pub use core::primitive::{bool, f64, i128, u64, usize};
+    pub use core::result::Result::{self, Err, Ok};
+    pub use std::convert::Into;
+
+    pub use serde_json::Value;
+
+    pub use crate::frozen::Frozen::Static as S;
+    pub use crate::input::derive::{
+        Fields, Items, adjacent, count, external, extra, extra_of, fields_of, internal, join, member, names,
+        no_variant, null, placed, tuple, union, value,
+    };
+    pub use crate::input::{
+        ArgumentProblem, Defs, Lit, Rules, ToolInput, field, items_of, object, problem, reference, refine,
+    };
+    pub use crate::shape::{Extra, Field, Number, Shape};
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(text: &str) -> &str {
+        text
+    }
+
+    /// The value again.
+    #[must_use]
+    pub fn copy_of(value: &Value) -> Value {
+        value.clone()
+    }
+}
+
 /// Everything that a function with `#[tool]` may name.
 #[cfg(feature = "runtime")]
 pub mod function {

@@ -12,6 +12,7 @@
 mod arg_attr;
 mod argument;
 mod attr;
+mod derive;
 mod docs;
 mod effects;
 mod errors;
@@ -34,4 +35,10 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand::tool(attribute.into(), item.into()).into()
+}
+
+/// Makes a struct or an enum an argument of tools. What it takes is described in `toolgen_runtime::input`.
+#[proc_macro_derive(ToolInput, attributes(arg, serde))]
+pub fn tool_input(item: TokenStream) -> TokenStream {
+    derive::tool_input(item.into()).into()
 }

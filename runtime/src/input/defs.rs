@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::ToolInput;
 use crate::shape::Shape;
 
 /// The named shapes that the arguments and the result of a tool refer to.
@@ -25,6 +26,14 @@ impl Defs {
         self.found.insert(name, shape());
         for part in parts {
             part(self);
+        }
+    }
+
+    /// Adds the body of a type under its name and, the first time, what it refers to.
+    #[doc(hidden)]
+    pub fn named<T: ToolInput>(&mut self, name: &'static str, parts: &[fn(&mut Defs)]) {
+        if let Some(body) = T::BODY {
+            self.add(name, || body.clone(), parts);
         }
     }
 

@@ -333,11 +333,22 @@ const fn copy_literal(literal: &Literal) -> Literal {
     }
 }
 
-const fn copy_extra(extra: &Extra) -> Extra {
+pub(super) const fn copy_extra(extra: &Extra) -> Extra {
     match extra {
         Extra::Open => Extra::Open,
         Extra::Closed => Extra::Closed,
         Extra::Of(shape) => Extra::Of(still(shape)),
+    }
+}
+
+pub(super) const fn copy_field(field: &Field) -> Field {
+    Field {
+        name: still(&field.name),
+        wire: still(&field.wire),
+        aliases: still(&field.aliases),
+        required: field.required,
+        access: field.access,
+        shape: copy(&field.shape),
     }
 }
 

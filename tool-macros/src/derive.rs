@@ -1,0 +1,271 @@
+//! `#[derive(ToolInput)]`: structs and enums as arguments, in the form serde gives them.
+
+mod body;
+mod cases;
+mod decode;
+mod serde_attr;
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::ext::IdentExt;
+use syn::{Data, DeriveInput, Fields, GenericParam, Ident};
+
+use crate::arg_attr::{self, ArgAttr};
+use crate::attr;
+use crate::docs::{self, Description};
+use crate::errors::{Errors, at};
+use crate::runtime_path;
+use cases::Case;
+use serde_attr::{ContainerAttr, FieldAttr, Tagging, VariantAttr};
+
+/// A struct or an enum.
+pub(crate) struct Input {
+    pub(crate) ident: Ident,
+    pub(crate) attr: ContainerAttr,
+    pub(crate) description: Option<Description>,
+    pub(crate) data: Shape,
+    /// It has type parameters, so it has no name of its own in a schema.
+    pub(crate) generic: bool,
+}
+
+/// Its form.
+pub(crate) enum Shape {
+    Struct(Payload),
+    Enum(Vec<Variant>),
+}
+
+/// What a struct or a variant holds.
+pub(crate) enum Payload {
+    Unit,
+    Newtype(Box<Field>),
+    Tuple(Vec<Field>),
+    Named(Vec<Field>),
+}
+
+/// A variant of an enum.
+pub(crate) struct Variant {
+    pub(crate) ident: Ident,
+    pub(crate) name: String,
+    pub(crate) aliases: Vec<String>,
+    pub(crate) description: Option<Description>,
+    pub(crate) payload: Payload,
+}
+
+/// A field.
+pub(crate) struct Field {
+    /// Its name in the type, or its number.
+    pub(crate) member: syn::Member,
+    /// Its name in JSON.
+    pub(crate) name: String,
+    pub(crate) ty: TokenStream,
+    pub(crate) span: proc_macro2::Span,
+    pub(crate) serde: FieldAttr,
+    pub(crate) arg: ArgAttr,
+    pub(crate) description: Option<Description>,
+}
+
+/// The derive.
+pub(crate) fn tool_input(input: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let parsed: DeriveInput = match syn::parse2(input) {
+        Ok(parsed) => parsed,
+        Err(error) => return error.into_compile_error(),
+    };
+    let read = read(&parsed, &mut errors);
+    let runtime = runtime_path::path();
+    match read {
+        Some(input) if errors.is_empty() => expand(&input, &parsed, &runtime),
+        _ => {
+            let stub = stub(&parsed, &runtime);
+            let errors = errors.into_tokens();
+            quote!(#stub #errors)
+        }
+    }
+}
+
+fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
+    let attr = serde_attr::container(&input.attrs, errors);
+    for param in &input.generics.params {
+        match param {
+            GenericParam::Type(_) => {}
+            GenericParam::Lifetime(param) => {
+                errors.at(param, "an argument owns what a model sent, so its type cannot borrow; hold a `String` or a `Vec`");
+            }
+            GenericParam::Const(param) => {
+                errors.at(
+                    param,
+                    "a type with a const parameter cannot derive `ToolInput`; implement it by hand",
+                );
+            }
+        }
+    }
+    let data = match &input.data {
+        Data::Struct(data) => Shape::Struct(payload(&data.fields, attr.rename_all, attr.default, errors)),
+        Data::Enum(data) => {
+            if data.variants.is_empty() {
+                errors.at(&input.ident, "an enum without variants has no value a model could send");
+            }
+            let variants = data.variants.iter().filter_map(|variant| self::variant(variant, &attr, errors));
+            let variants: Vec<Variant> = variants.collect();
+            check_variants(&variants, &attr, errors);
+            Shape::Enum(variants)
+        }
+        Data::Union(data) => {
+            errors.at(data.union_token, "a union has no form in JSON; use an enum");
+            return None;
+        }
+    };
+    let generic = !input.generics.params.is_empty();
+    let description = docs::read(&input.attrs).description;
+    Some(Input { ident: input.ident.clone(), attr, description, data, generic })
+}
+
+fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Errors) -> Option<Variant> {
+    let VariantAttr { rename, aliases, rename_all, skip } = serde_attr::variant(&variant.attrs, errors);
+    if skip {
+        return None;
+    }
+    let ident = variant.ident.unraw().to_string();
+    let case = rename_all.or(container.rename_all_fields);
+    Some(Variant {
+        ident: variant.ident.clone(),
+        name: rename
+            .unwrap_or_else(|| container.rename_all.map_or(ident.clone(), |case| case.of_variant(&ident))),
+        aliases,
+        description: docs::read(&variant.attrs).description,
+        payload: payload(&variant.fields, case, false, errors),
+    })
+}
+
+/// Two variants of one name cannot be told apart, nor can some kinds of variants carry a tag.
+fn check_variants(variants: &[Variant], attr: &ContainerAttr, errors: &mut Errors) {
+    for (index, variant) in variants.iter().enumerate() {
+        let same = |other: &&Variant| other.name == variant.name;
+        if !matches!(attr.tagging, Tagging::Untagged) && variants.iter().take(index).find(same).is_some() {
+            errors.at(&variant.ident, format!("two variants are called `{}` in JSON", variant.name));
+        }
+        if matches!((&attr.tagging, &variant.payload), (Tagging::Internal(_), Payload::Tuple(_))) {
+            errors.at(&variant.ident, "a variant with several unnamed fields has no place for a tag inside it; name its fields, or add `content = \"…\"`");
+        }
+    }
+}
+
+fn payload(fields: &Fields, case: Option<Case>, default: bool, errors: &mut Errors) -> Payload {
+    let mut read: Vec<Field> = Vec::new();
+    for (index, field) in fields.iter().enumerate() {
+        let mut attrs = field.attrs.clone();
+        let arg = arg_attr::read(attr::take(&mut attrs, "arg", errors), errors);
+        let mut serde = serde_attr::field(&attrs, errors);
+        serde.container_default |= default;
+        let ident = field.ident.as_ref().map(|ident| ident.unraw().to_string()).unwrap_or_default();
+        let plain = case.map_or_else(|| ident.clone(), |case| case.of_field(&ident));
+        let name =
+            arg.rename.as_ref().map(syn::LitStr::value).or_else(|| serde.rename.clone()).unwrap_or(plain);
+        let member = match &field.ident {
+            Some(ident) => syn::Member::Named(ident.clone()),
+            None => syn::Member::Unnamed(index.into()),
+        };
+        if let Some(path) = &arg.path {
+            errors.push(syn::Error::new(
+                path.span,
+                "`path` needs the context of a call, so it is for arguments of a tool, not for fields",
+            ));
+        }
+        let description = match &arg.description {
+            Some(expr) => Some(Description::Expr(quote!(#expr))),
+            None => docs::read(&field.attrs).description,
+        };
+        let span = syn::spanned::Spanned::span(&field.ty);
+        read.push(Field { member, name, ty: field.ty.to_token_stream(), span, serde, arg, description });
+    }
+    match fields {
+        Fields::Named(_) => Payload::Named(read),
+        Fields::Unit => Payload::Unit,
+        Fields::Unnamed(_) => {
+            read.retain(|field| !field.serde.skip);
+            match <[Field; 1]>::try_from(read) {
+                Ok([only]) => Payload::Newtype(Box::new(only)),
+                Err(several) => Payload::Tuple(several),
+            }
+        }
+    }
+}
+
+fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream) -> TokenStream {
+    let ident = &input.ident;
+    let name = input.attr.rename.clone().unwrap_or_else(|| ident.unraw().to_string());
+    let path = quote!(::core::concat!(::core::module_path!(), "::", #name));
+    let inline = body::is_inline(input);
+    let whole = body::whole(input);
+    let (shape, rest) = if input.generic || inline {
+        let body = body::inherits_body(input).map(|ty| {
+            quote!(const BODY: __toolgen::Option<&'static __toolgen::Shape> = <#ty as __toolgen::ToolInput>::BODY;)
+        });
+        let parts = body::parts(input);
+        (whole, quote!(#body fn defs(defs: &mut __toolgen::Defs) { #(#parts(defs);)* let _ = defs; }))
+    } else {
+        let parts = body::parts(input);
+        let rest = quote! {
+            const BODY: __toolgen::Option<&'static __toolgen::Shape> = __toolgen::Some(const { &#whole });
+
+            fn defs(defs: &mut __toolgen::Defs) {
+                defs.named::<Self>(#path, &[#(#parts),*]);
+            }
+        };
+        (quote!(__toolgen::reference(#path)), rest)
+    };
+    let symmetric = (!body::is_symmetric(input)).then(|| {
+        quote!(
+            const SYMMETRIC: __toolgen::bool = false;
+        )
+    });
+    let decode = decode::decode(input);
+    let mut generics = parsed.generics.clone();
+    for param in generics.type_params_mut() {
+        let span = at(param.ident.span());
+        param.bounds.push(syn::parse_quote_spanned!(span=> __toolgen::ToolInput));
+    }
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    quote! {
+        #[allow(deprecated, clippy::all, clippy::pedantic)]
+        const _: () = {
+            use #runtime::__private::input as __toolgen;
+
+            #[automatically_derived]
+            impl #impl_generics __toolgen::ToolInput for #ident #type_generics #where_clause {
+                const SHAPE: __toolgen::Shape = #shape;
+                #symmetric
+                #rest
+
+                fn decode(value: __toolgen::Value) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
+                    #decode
+                }
+            }
+        };
+    }
+}
+
+/// What stands for a type with mistakes, so that no tool that uses it is reported too.
+fn stub(parsed: &DeriveInput, runtime: &TokenStream) -> TokenStream {
+    let ident = &parsed.ident;
+    let (impl_generics, type_generics, where_clause) = parsed.generics.split_for_impl();
+    quote! {
+        const _: () = {
+            use #runtime::__private::input as __toolgen;
+
+            #[automatically_derived]
+            impl #impl_generics __toolgen::ToolInput for #ident #type_generics #where_clause {
+                const SHAPE: __toolgen::Shape = __toolgen::Shape::ANY;
+
+                fn decode(_: __toolgen::Value) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
+                    loop {}
+                }
+            }
+        };
+    }
+}
+
+/// A local variable for the member of a payload.
+pub(crate) fn variable(index: usize) -> Ident {
+    format_ident!("field{index}", span = proc_macro2::Span::mixed_site())
+}

@@ -1,0 +1,273 @@
+//! The shape of a type, as code.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::serde_attr::Tagging;
+use super::{Field, Input, Payload, Shape, Variant};
+use crate::arg_attr::Fallback;
+use crate::docs::Description;
+use crate::errors::at;
+use crate::rules;
+
+/// Whether the shape stands where the type is used, and not under a name: values without parts, and types that only
+/// wrap another.
+pub(super) fn is_inline(input: &Input) -> bool {
+    match &input.data {
+        Shape::Struct(Payload::Unit) => true,
+        // A type that wraps itself needs a name.
+        Shape::Struct(Payload::Newtype(field)) => !mentions(&field.ty, &input.ident.to_string()),
+        Shape::Struct(_) => false,
+        Shape::Enum(variants) => is_plain(input, variants),
+    }
+}
+
+/// The type that a newtype wraps.
+pub(super) fn inherits_body(input: &Input) -> Option<&TokenStream> {
+    match &input.data {
+        Shape::Struct(Payload::Newtype(field)) => Some(&field.ty),
+        _ => None,
+    }
+}
+
+fn mentions(tokens: &TokenStream, name: &str) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Ident(ident) => ident == name || ident == "Self",
+        proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), name),
+        _ => false,
+    })
+}
+
+/// Only names.
+fn is_plain(input: &Input, variants: &[Variant]) -> bool {
+    matches!(input.attr.tagging, Tagging::External)
+        && variants.iter().all(|variant| matches!(variant.payload, Payload::Unit))
+}
+
+/// Whether the type is written in the form it is read from.
+pub(super) fn is_symmetric(input: &Input) -> bool {
+    let fine = |payload: &Payload| match payload {
+        Payload::Unit => true,
+        Payload::Newtype(field) => !field.serde.asymmetric,
+        Payload::Tuple(fields) | Payload::Named(fields) => fields
+            .iter()
+            .all(|field| !field.serde.asymmetric && !field.serde.skip && field.arg.rename.is_none()),
+    };
+    !input.attr.asymmetric
+        && match &input.data {
+            Shape::Struct(payload) => fine(payload),
+            Shape::Enum(variants) => variants.iter().all(|variant| fine(&variant.payload)),
+        }
+}
+
+/// The functions that collect what the fields refer to.
+pub(super) fn parts(input: &Input) -> Vec<TokenStream> {
+    let of = |payload: &Payload| -> Vec<TokenStream> {
+        let part = |field: &Field| {
+            let ty = &field.ty;
+            quote!(<#ty as __toolgen::ToolInput>::defs)
+        };
+        match payload {
+            Payload::Unit => Vec::new(),
+            Payload::Newtype(field) => vec![part(field)],
+            Payload::Tuple(fields) | Payload::Named(fields) => {
+                fields.iter().filter(|field| !field.serde.skip).map(part).collect()
+            }
+        }
+    };
+    let mut parts: Vec<TokenStream> = match &input.data {
+        Shape::Struct(payload) => of(payload),
+        Shape::Enum(variants) => variants.iter().flat_map(|variant| of(&variant.payload)).collect(),
+    };
+    let mut seen: Vec<String> = Vec::new();
+    parts.retain(|part| {
+        let text = part.to_string();
+        let new = !seen.contains(&text);
+        seen.push(text);
+        new
+    });
+    parts
+}
+
+/// The expression of the whole shape.
+pub(super) fn whole(input: &Input) -> TokenStream {
+    let shape = match &input.data {
+        Shape::Struct(payload) => of_payload(payload, None),
+        Shape::Enum(variants) if is_plain(input, variants) => plain(variants),
+        Shape::Enum(variants) => union(variants, &input.attr.tagging),
+    };
+    match &input.data {
+        Shape::Enum(variants) if is_plain(input, variants) => {
+            let description = plain_description(input.description.as_ref(), variants);
+            described(shape, description.map(|text| quote!(#text)))
+        }
+        _ => described(shape, input.description.as_ref().map(Description::to_expr)),
+    }
+}
+
+fn described(shape: TokenStream, description: Option<TokenStream>) -> TokenStream {
+    match description {
+        Some(description) => quote!(__toolgen::refine(
+            const { &#shape },
+            __toolgen::Rules { description: #description, ..__toolgen::Rules::NONE }
+        )),
+        None => shape,
+    }
+}
+
+fn plain(variants: &[Variant]) -> TokenStream {
+    let names = variants.iter().flat_map(|variant| [&variant.name].into_iter().chain(&variant.aliases));
+    quote!(__toolgen::names(const { &[#(__toolgen::Lit::Str(#names).literal()),*] }))
+}
+
+/// What the values mean, in one text: a schema for each of them would change the form that models know best.
+fn plain_description(own: Option<&Description>, variants: &[Variant]) -> Option<String> {
+    let mut text = match own {
+        Some(Description::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let documented = variants.iter().filter_map(|variant| match &variant.description {
+        Some(Description::Text(meaning)) => Some(format!("- `{}`: {meaning}", variant.name)),
+        _ => None,
+    });
+    let list: Vec<String> = documented.collect();
+    if !list.is_empty() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&list.join("\n"));
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// The shape of what a struct or a variant holds; a tag comes first among its fields.
+fn of_payload(payload: &Payload, tag: Option<TokenStream>) -> TokenStream {
+    match payload {
+        Payload::Unit if tag.is_none() => quote!(__toolgen::null()),
+        Payload::Unit => object(&[], tag),
+        Payload::Newtype(field) => match tag {
+            Some(tag) => {
+                let ty = &field.ty;
+                let span = at(field.span);
+                let inner = quote_spanned!(span=> __toolgen::fields_of::<#ty>());
+                joined(vec![quote!(const { &[#tag] }), inner], quote!(__toolgen::Extra::Closed))
+            }
+            None => value(field),
+        },
+        Payload::Tuple(fields) => {
+            let shapes = fields.iter().map(value);
+            quote!(__toolgen::tuple(const { &[#(#shapes),*] }))
+        }
+        Payload::Named(fields) => object(fields, tag),
+    }
+}
+
+fn rules_of(field: &Field) -> TokenStream {
+    let mut said = Vec::new();
+    if let Some(description) = &field.description {
+        let description = description.to_expr();
+        said.push(quote!(description: #description));
+    }
+    if let Some(Fallback::Value(expr)) = &field.arg.default
+        && let Some(literal) = rules::literal(expr)
+    {
+        said.push(quote!(default: __toolgen::Some(#literal)));
+    }
+    let rules = field.arg.rules.to_expr(&field.ty);
+    if said.is_empty() { rules } else { quote!(__toolgen::Rules { #(#said,)* ..#rules }) }
+}
+
+fn value(field: &Field) -> TokenStream {
+    let (ty, rules) = (&field.ty, rules_of(field));
+    let value = quote_spanned!(at(field.arg.given.unwrap_or(field.span))=> __toolgen::value);
+    quote!(#value::<#ty>(#rules))
+}
+
+/// Whether a field need not be given whatever its type is.
+pub(super) fn has_default(field: &Field) -> bool {
+    field.arg.default.is_some() || field.serde.default.is_some() || field.serde.container_default
+}
+
+fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
+    let own = fields.iter().filter(|field| !field.serde.flatten && !field.serde.skip).map(|field| {
+        let (name, ty, rules, default) = (&field.name, &field.ty, rules_of(field), has_default(field));
+        let aliases: Vec<String> = field
+            .serde
+            .aliases
+            .iter()
+            .cloned()
+            .chain(field.arg.aliases.iter().map(syn::LitStr::value))
+            .collect();
+        let aliases =
+            if aliases.is_empty() { quote!(&[]) } else { quote!(const { &[#(__toolgen::S(#aliases)),*] }) };
+        let call = quote_spanned!(at(field.arg.given.unwrap_or(field.span))=> __toolgen::field);
+        quote!(#call::<#ty>(#name, #aliases, #default, #rules))
+    });
+    let own: Vec<TokenStream> = tag.into_iter().chain(own).collect();
+    let flat: Vec<&TokenStream> =
+        fields.iter().filter(|field| field.serde.flatten).map(|field| &field.ty).collect();
+    if flat.is_empty() {
+        return quote!(__toolgen::object(const { &[#(#own),*] }, &[], __toolgen::Extra::Closed));
+    }
+    let mut lists = vec![quote!(const { &[#(#own),*] })];
+    lists.extend(flat.iter().map(|ty| quote!(__toolgen::fields_of::<#ty>())));
+    joined(lists, quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
+}
+
+/// An object with the fields of several lists.
+fn joined(lists: Vec<TokenStream>, extra: TokenStream) -> TokenStream {
+    quote!(__toolgen::object(
+        const {
+            const LISTS: &[&[__toolgen::Field]] = &[#(#lists),*];
+            const COUNT: __toolgen::usize = __toolgen::count(LISTS);
+            &__toolgen::join::<COUNT>(LISTS)
+        },
+        &[],
+        #extra
+    ))
+}
+
+fn union(variants: &[Variant], tagging: &Tagging) -> TokenStream {
+    let mut shapes: Vec<TokenStream> = Vec::new();
+    if matches!(tagging, Tagging::External) {
+        // The names that stand alone are one shape.
+        let units: Vec<&Variant> =
+            variants.iter().filter(|variant| matches!(variant.payload, Payload::Unit)).collect();
+        let names = units.iter().flat_map(|variant| [&variant.name].into_iter().chain(&variant.aliases));
+        if !units.is_empty() {
+            shapes.push(quote!(__toolgen::names(const { &[#(__toolgen::Lit::Str(#names).literal()),*] })));
+        }
+    }
+    for variant in variants {
+        let shape = match tagging {
+            Tagging::External if matches!(variant.payload, Payload::Unit) => continue,
+            Tagging::External => {
+                let (name, payload) = (&variant.name, of_payload(&variant.payload, None));
+                quote!(__toolgen::object(const { &[__toolgen::member(#name, #payload)] }, &[], __toolgen::Extra::Closed))
+            }
+            Tagging::Internal(tag) => of_payload(&variant.payload, Some(tag_field(tag, variant))),
+            Tagging::Adjacent(tag, content) => {
+                let tag = tag_field(tag, variant);
+                match &variant.payload {
+                    Payload::Unit => object(&[], Some(tag)),
+                    payload => {
+                        let payload = of_payload(payload, None);
+                        quote!(__toolgen::object(
+                            const { &[#tag, __toolgen::member(#content, #payload)] },
+                            &[],
+                            __toolgen::Extra::Closed
+                        ))
+                    }
+                }
+            }
+            Tagging::Untagged => of_payload(&variant.payload, None),
+        };
+        shapes.push(described(shape, variant.description.as_ref().map(Description::to_expr)));
+    }
+    quote!(__toolgen::union(const { &[#(#shapes),*] }))
+}
+
+fn tag_field(tag: &str, variant: &Variant) -> TokenStream {
+    let names = [&variant.name].into_iter().chain(&variant.aliases);
+    quote!(__toolgen::member(#tag, __toolgen::names(const { &[#(__toolgen::Lit::Str(#names).literal()),*] })))
+}

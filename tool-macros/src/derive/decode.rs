@@ -1,0 +1,140 @@
+//! How a checked value becomes the type, as code.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+
+use super::serde_attr::{self, Tagging};
+use super::{Field, Input, Payload, Shape, Variant, variable};
+use crate::errors::at;
+
+/// The body of `decode`, for the variable `value`.
+pub(super) fn decode(input: &Input) -> TokenStream {
+    match &input.data {
+        Shape::Struct(payload) => {
+            let made = payload_of(&quote!(Self), payload, input.attr.default);
+            quote!(__toolgen::Ok(#made))
+        }
+        Shape::Enum(variants) => variants_of(variants, &input.attr.tagging),
+    }
+}
+
+/// The expression that makes a struct or a variant from the variable `value`.
+fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStream {
+    match payload {
+        Payload::Unit => quote!({ <() as __toolgen::ToolInput>::decode(value)?; #path }),
+        Payload::Newtype(field) => {
+            let (ty, member) = (&field.ty, &field.member);
+            quote!(#path { #member: <#ty as __toolgen::ToolInput>::decode(value)? })
+        }
+        Payload::Tuple(fields) => {
+            let count = fields.len();
+            let takes = fields.iter().map(|field| {
+                let (ty, member) = (&field.ty, &field.member);
+                quote!(#member: items.next::<#ty>()?)
+            });
+            quote!({ let mut items = __toolgen::Items::new(value, #count)?; #path { #(#takes),* } })
+        }
+        Payload::Named(fields) => named(path, fields, defaults),
+    }
+}
+
+fn named(path: &TokenStream, fields: &[Field], defaults: bool) -> TokenStream {
+    let base = defaults.then(|| quote!(let base: Self = __toolgen::Default::default();));
+    // What is taken by name, then what other types know, then what takes the rest.
+    let order = |field: &Field| field.serde.flatten;
+    let mut sorted: Vec<(usize, &Field)> = fields.iter().enumerate().collect();
+    sorted.sort_by_key(|(_, field)| order(field));
+    let binds = sorted.iter().map(|(index, field)| {
+        let (variable, taken) = (variable(*index), taken(field));
+        quote!(let #variable = #taken;)
+    });
+    let members = fields.iter().enumerate().map(|(index, field)| {
+        let (member, variable) = (&field.member, variable(index));
+        quote!(#member: #variable)
+    });
+    quote!({
+        let mut fields = __toolgen::Fields::new(value)?;
+        #base
+        #(#binds)*
+        fields.end()?;
+        #path { #(#members),* }
+    })
+}
+
+fn taken(field: &Field) -> TokenStream {
+    let (ty, name, member) = (&field.ty, &field.name, &field.member);
+    let span = at(field.span);
+    let default = match (&field.arg.default, &field.serde.default) {
+        (Some(_), _) => field.arg.default_expr(),
+        (None, Some(serde_attr::Default::Path(path))) => Some(quote!(#path())),
+        (None, Some(serde_attr::Default::OfType)) => {
+            Some(quote_spanned!(span=> __toolgen::Default::default()))
+        }
+        (None, None) if field.serde.container_default => Some(quote!(base.#member)),
+        (None, None) => None,
+    };
+    if field.serde.skip {
+        let default = default.unwrap_or_else(|| quote_spanned!(span=> __toolgen::Default::default()));
+        return quote!({ let skipped: #ty = #default; skipped });
+    }
+    if field.serde.flatten {
+        return quote!(fields.flat::<#ty>()?);
+    }
+    match default {
+        Some(default) => quote!(fields.take_or::<#ty>(#name, || #default)?),
+        None => quote!(fields.take::<#ty>(#name)?),
+    }
+}
+
+fn variants_of(variants: &[Variant], tagging: &Tagging) -> TokenStream {
+    let told = match tagging {
+        Tagging::External => quote!(__toolgen::external(value)?),
+        Tagging::Internal(tag) => quote!(__toolgen::internal(value, #tag)?),
+        Tagging::Adjacent(tag, content) => quote!(__toolgen::adjacent(value, #tag, #content)?),
+        Tagging::Untagged => return untagged(variants),
+    };
+    let inside = matches!(tagging, Tagging::Internal(_));
+    let arms = variants.iter().map(|variant| {
+        let names = [&variant.name].into_iter().chain(&variant.aliases);
+        let ident = &variant.ident;
+        let path = quote!(Self::#ident);
+        let made = match (&variant.payload, inside) {
+            (Payload::Unit, true) => quote!({ __toolgen::Fields::new(value)?.end()?; #path }),
+            (payload, _) => payload_of(&path, payload, false),
+        };
+        quote!(#(#names)|* => #made,)
+    });
+    let names = variants.iter().map(|variant| &variant.name);
+    let within = match tagging {
+        Tagging::External => quote!(__toolgen::Some(&name)),
+        Tagging::Adjacent(_, content) => quote!(__toolgen::Some(#content)),
+        _ => quote!(__toolgen::None),
+    };
+    quote! {
+        let (name, value) = #told;
+        let made = (|| __toolgen::Ok(match __toolgen::as_str(&name) {
+            #(#arms)*
+            other => return __toolgen::Err(__toolgen::no_variant(other, &[#(#names),*])),
+        }))();
+        __toolgen::placed(made, #within)
+    }
+}
+
+fn untagged(variants: &[Variant]) -> TokenStream {
+    let tries = variants.iter().map(|variant| {
+        let ident = variant.ident.to_token_stream();
+        let made = payload_of(&quote!(Self::#ident), &variant.payload, false);
+        quote! {
+            let tried: __toolgen::Result<Self, __toolgen::ArgumentProblem> = (|value: __toolgen::Value| {
+                __toolgen::Ok(#made)
+            })(__toolgen::copy_of(&value));
+            if tried.is_ok() {
+                return tried;
+            }
+        }
+    });
+    quote! {
+        #(#tries)*
+        __toolgen::Err(__toolgen::problem("one of the forms of the argument", &value))
+    }
+}
