@@ -1,7 +1,11 @@
-//! Compiles the example documents, as a user's build script would.
+//! Compiles the example documents, as a user's build script would: with types and without.
 
 fn main() {
-    for name in ["bookshop", "tasks"] {
-        toolgen::Build::new(name).document(format!("../specs/{name}.yaml")).emit();
+    for file in ["bookshop.yaml", "kitchen-sink.json", "petstore.yaml", "tasks.yaml"] {
+        let path = format!("../specs/{file}");
+        let name = file.split('.').next().unwrap_or(file).replace('-', "_");
+        toolgen::Build::new(&*name).document(&path).emit();
+        let options = toolgen::Options::default().types(false);
+        toolgen::Build::new(format!("{name}_untyped")).document(&path).options(options).emit();
     }
 }

@@ -1,5 +1,6 @@
 //! The oracle of the compiler: a tool that rustc compiled equals the value it was made from, for every document.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use toolgen::{Document, Options, Problems, frontend::openapi};
@@ -10,40 +11,93 @@ pub mod bookshop {
     toolgen_runtime::include_tools!("bookshop");
 }
 
-/// Under a name of its own, without the implicit prelude.
-#[no_implicit_prelude]
-pub mod tasks {
-    ::toolgen_runtime::include_tools!("tasks");
+/// `kitchen_sink`
+pub mod kitchen_sink {
+    toolgen_runtime::include_tools!("kitchen_sink");
 }
 
-fn assert_equal(name: &str, compiled: &[&Tool]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs").join(name);
-    let mut problems = Problems::new();
-    let document = Document::load(&path, &mut problems).unwrap();
-    let program = openapi::lower(&document, &Options::default(), &mut problems).unwrap();
-    assert_eq!(compiled.len(), program.tools.len());
-    assert!(!compiled.is_empty());
-    for (compiled, lowered) in compiled.iter().zip(&program.tools) {
-        assert_eq!(**compiled, lowered.tool);
+/// `petstore`
+pub mod petstore {
+    toolgen_runtime::include_tools!("petstore");
+}
+
+/// `tasks`
+pub mod tasks {
+    toolgen_runtime::include_tools!("tasks");
+}
+
+/// Without types.
+pub mod untyped {
+    /// Tools.
+    pub mod bookshop {
+        toolgen_runtime::include_tools!("bookshop_untyped");
     }
+    /// Tools.
+    pub mod kitchen_sink {
+        toolgen_runtime::include_tools!("kitchen_sink_untyped");
+    }
+    /// Tools.
+    pub mod petstore {
+        toolgen_runtime::include_tools!("petstore_untyped");
+    }
+    /// Tools.
+    pub mod tasks {
+        toolgen_runtime::include_tools!("tasks_untyped");
+    }
+}
+
+/// A document, and its tools compiled with types and without.
+type Case = (&'static str, &'static [&'static Tool], &'static [&'static Tool]);
+
+const CASES: &[Case] = &[
+    ("bookshop.yaml", bookshop::TOOLS, untyped::bookshop::TOOLS),
+    ("kitchen-sink.json", kitchen_sink::TOOLS, untyped::kitchen_sink::TOOLS),
+    ("petstore.yaml", petstore::TOOLS, untyped::petstore::TOOLS),
+    ("tasks.yaml", tasks::TOOLS, untyped::tasks::TOOLS),
+];
+
+fn specs() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs")
 }
 
 #[test]
 fn compiled_tools_equal_lowered_ones() {
-    assert_equal("bookshop.yaml", bookshop::TOOLS);
-    assert_equal("tasks.yaml", tasks::TOOLS);
+    for (name, typed, untyped) in CASES {
+        let mut problems = Problems::new();
+        let document = Document::load(&specs().join(name), &mut problems).unwrap();
+        let program = openapi::lower(&document, &Options::default(), &mut problems).unwrap();
+        assert_eq!(
+            program.tools.len(),
+            program.operations,
+            "{name}: every operation of an example is a tool"
+        );
+        for compiled in [typed, untyped] {
+            assert_eq!(compiled.len(), program.tools.len(), "{name}");
+            for (compiled, lowered) in compiled.iter().zip(&program.tools) {
+                assert_eq!(**compiled, lowered.tool, "{name}");
+            }
+        }
+    }
 }
 
 #[test]
-fn every_example_document_is_compiled() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
-    let mut names: Vec<_> = std::fs::read_dir(folder)
+fn every_example_document_is_compared() {
+    let found: BTreeSet<_> = std::fs::read_dir(specs())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.ends_with(".yaml"))
+        .filter(|name| name.ends_with(".yaml") || name.ends_with(".json"))
         .collect();
-    names.sort();
-    assert_eq!(names, ["bookshop.yaml", "tasks.yaml"], "compile the new one in build.rs and above");
+    let compared: BTreeSet<_> = CASES.iter().map(|(name, ..)| (*name).to_owned()).collect();
+    assert_eq!(found, compared, "compile the new one in build.rs and compare it above");
+}
+
+/// Names of Rust for the hardest names of a document. That these lines compile is the test.
+#[test]
+fn names_are_as_they_were() {
+    let _: &Tool = &kitchen_sink::OPTION;
+    assert_eq!(kitchen_sink::TOOL_OPTION, "Option");
+    let keywords = kitchen_sink::Keywords { type_: Some("a".to_owned()), ..Default::default() };
+    assert_eq!(serde_json::to_value(keywords).unwrap(), serde_json::json!({"type": "a"}));
 }
 
 #[test]

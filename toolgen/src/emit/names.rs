@@ -47,6 +47,8 @@ impl Names {
 }
 
 fn numbered(wanted: &str, number: usize) -> String {
+    // The `_` after a keyword is not needed with a number, and two in a row are no Rust style.
+    let wanted = if number == 1 { wanted } else { wanted.trim_end_matches('_') };
     let upper_camel = !wanted.contains('_') && wanted.contains(|c: char| c.is_ascii_lowercase());
     match number {
         1 => wanted.to_owned(),
@@ -219,5 +221,7 @@ mod tests {
         assert_eq!(names.take("Pet"), "Pet2");
         assert_eq!(names.take("V1"), "V1");
         assert_eq!(names.take("V1"), "V1_2");
+        assert_eq!([names.take("type_"), names.take("type_")], ["type_", "type_2"]);
+        assert_eq!([names.take("Self_"), names.take("Self_")], ["Self_", "Self2"]);
     }
 }

@@ -22,6 +22,7 @@
 //! a `Link`.
 
 mod depth;
+mod doc;
 mod lower;
 mod print;
 mod union;

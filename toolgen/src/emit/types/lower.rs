@@ -6,6 +6,7 @@ use toolgen_runtime::shape::{Extra, Field, Kind, Literal, Number, NumberRules, O
 use toolgen_runtime::{Def, List, Shape};
 
 use super::super::names::{self, Names};
+use super::doc::first_paragraph;
 use super::usage::Usage;
 use super::{
     Body, CallTypes, Item, Presence, Struct, StructField, Ty, Wanted, Wrap, depth, type_names, union,
@@ -357,22 +358,4 @@ pub(super) fn enumeration(values: &List<Literal>) -> Body {
         }
     }
     Body::Enum(variants)
-}
-
-/// The first paragraph of a description on one line, cut to what an editor shows at a glance.
-pub(super) fn first_paragraph(text: &str) -> String {
-    const MAX: usize = 300;
-    let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
-    let mut line = String::new();
-    for word in paragraph.split_whitespace() {
-        if line.len() + word.len() > MAX {
-            line.push_str(" …");
-            break;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
 }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use super::super::expr::Expr;
 use super::super::literal;
-use super::{Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Wrap};
+use super::{
+    Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Wrap, doc as documentation,
+};
 
 /// The whole module.
 pub(super) fn module(items: &[Item], calls: &[CallTypes<'_>], runtime: &str) -> String {
@@ -64,7 +66,7 @@ impl Printer<'_> {
             Body::Alias(ty) => {
                 let shown =
                     if doc.is_empty() { "What the document says of it has no form in Rust." } else { doc };
-                write_doc(shown, 4, out);
+                documentation::write(shown, 4, out);
                 let _ = writeln!(out, "    pub type {name} = {};", self.ty(ty));
             }
             Body::Struct(body) => self.structure(name, doc, body, *read, out),
@@ -74,7 +76,7 @@ impl Printer<'_> {
     }
 
     fn structure(&self, name: &str, doc: &str, body: &Struct, read: bool, out: &mut String) {
-        write_doc(if doc.is_empty() { "An object of the document." } else { doc }, 4, out);
+        documentation::write(if doc.is_empty() { "An object of the document." } else { doc }, 4, out);
         let all_optional = body
             .fields
             .iter()
@@ -90,7 +92,7 @@ impl Printer<'_> {
                 if doc.is_empty() {
                     let _ = writeln!(out, "        /// `{}`", super::super::visible(key));
                 } else {
-                    write_doc(doc, 8, out);
+                    documentation::write(doc, 8, out);
                 }
                 let _ = writeln!(out, "        pub {name}: {},", self.field(field));
             }
@@ -116,13 +118,13 @@ impl Printer<'_> {
     }
 
     fn union(&self, name: &str, doc: &str, body: &Union, read: bool, out: &mut String) {
-        write_doc(if doc.is_empty() { "One of several." } else { doc }, 4, out);
+        documentation::write(if doc.is_empty() { "One of several." } else { doc }, 4, out);
         let _ = writeln!(out, "    #[derive(Clone, Debug, PartialEq)]\n    pub enum {name} {{");
         for variant in &body.variants {
             if variant.doc.is_empty() {
                 let _ = writeln!(out, "        /// `{}`", variant.name);
             } else {
-                write_doc(&variant.doc, 8, out);
+                documentation::write(&variant.doc, 8, out);
             }
             let _ = writeln!(out, "        {}({}),", variant.name, self.ty(&variant.ty));
         }
@@ -183,7 +185,7 @@ impl Printer<'_> {
 }
 
 fn enumeration(name: &str, doc: &str, values: &[(String, String)], read: bool, out: &mut String) {
-    write_doc(if doc.is_empty() { "A text to choose." } else { doc }, 4, out);
+    documentation::write(if doc.is_empty() { "A text to choose." } else { doc }, 4, out);
     let _ = writeln!(out, "    #[derive(Clone, Debug, PartialEq)]\n    pub enum {name} {{");
     for (variant, value) in values {
         let _ = writeln!(out, "        /// `{}`\n        {variant},", super::super::visible(value));
@@ -295,22 +297,4 @@ fn read_union(name: &str, body: &Union, out: &mut String) {
         }
     }
     out.push_str("            Ok(known.unwrap_or(Self::Other(value)))\n        }\n    }\n");
-}
-
-/// A text as documentation. It is a string literal, so it cannot become code; what Markdown would make of it is
-/// escaped where it could make a link to nowhere or a code block, which would be compiled as a test.
-fn write_doc(text: &str, indent: usize, out: &mut String) {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '[' | ']' | '<' | '>' | '`' => {
-                escaped.push('\\');
-                escaped.push(c);
-            }
-            c if literal::is_plain(c) => escaped.push(c),
-            _ => escaped.push(' '),
-        }
-    }
-    out.extend(std::iter::repeat_n(' ', indent));
-    let _ = writeln!(out, "#[doc = {}]", literal::string(&escaped));
 }

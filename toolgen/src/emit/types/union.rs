@@ -4,7 +4,8 @@ use toolgen_runtime::shape::{Kind, Literal, ObjectRules, UnionRules};
 use toolgen_runtime::{Shape, Text};
 
 use super::super::names::{self, Names};
-use super::lower::{Lowering, Place, first_paragraph};
+use super::doc::first_paragraph;
+use super::lower::{Lowering, Place};
 use super::{Body, Choice, Ty, Union, Variant};
 
 /// More variants than this are not told apart by trying.
