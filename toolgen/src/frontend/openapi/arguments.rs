@@ -125,7 +125,11 @@ impl Fields {
     /// The fields of the body become arguments if no key is taken, and an absent body stays possible.
     fn can_take(&self, object: &Map<String, Value>, body_required: bool) -> bool {
         let fields = object.get("properties").and_then(Value::as_object);
-        let free = fields.into_iter().flatten().all(|(key, _)| !self.properties.contains_key(key));
+        // What only results have becomes no argument, so it takes no key: the `id` of a thing and of its path.
+        let free = fields
+            .into_iter()
+            .flatten()
+            .all(|(key, field)| is_read_only(field) || !self.properties.contains_key(key));
         let given =
             |key: &str| fields.and_then(|fields| fields.get(key)).is_none_or(|field| !is_read_only(field));
         let required = object.get("required").and_then(Value::as_array).into_iter().flatten();
