@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use toolgen::frontend::openapi::lower;
 use toolgen::{Document, Options, Problems, Program, Severity};
 use toolgen_runtime::plan::{BodySource, Call};
+use toolgen_runtime::shape::read::read_canonical;
+use toolgen_runtime::shape::render::canonical;
 use toolgen_runtime::shape::{Extra, Kind, Shape};
 use toolgen_runtime::spec::MAX_NAME;
 
@@ -47,12 +49,29 @@ fn run(path: &Path) -> Run {
     Run { program: program.unwrap_or_else(|| panic!("{}", path.display())), problems, time }
 }
 
+/// A shape whose canonical text, which generated code holds, does not read back as the same shape.
+fn unfaithful(name: &str, shape: &Shape, faults: &mut Vec<String>) {
+    let text = canonical(shape);
+    let value = serde_json::from_str(&text).unwrap_or_else(|why| panic!("{name}: {why}: {text}"));
+    let back = read_canonical(&value);
+    if back != *shape {
+        faults.push(format!("{name}: reads back as {}", canonical(&back)));
+    }
+}
+
 /// What is wrong with a program that compiled.
 fn faults(program: &Program, faults: &mut Vec<String>) {
     let mut names = BTreeSet::new();
+    for def in &program.defs {
+        unfaithful(&def.name, &def.schema, faults);
+    }
     for tool in &program.tools {
         let spec = &tool.tool.spec;
         let name = spec.name.as_str();
+        unfaithful(name, &spec.input, faults);
+        if let Some(output) = &spec.output {
+            unfaithful(name, output, faults);
+        }
         if !names.insert(name.to_ascii_lowercase()) || name.len() > MAX_NAME {
             faults.push(format!("{name}: not unique, or too long"));
         }
