@@ -77,6 +77,48 @@
 //! [`Service<T>`](crate::Service), in any order and number, never enter the schema; nor does a parameter marked
 //! `#[inject]` whose type implements [`Inject`](crate::inject::Inject).
 //!
+//! # Methods
+//!
+//! `#[tools]` on an `impl` block makes the methods with `#[tool]` tools that share one object; they take `&self` or
+//! nothing. The block gets a function `tools`, or what `#[tools(list = name)]` says, and
+//! [`toolset!`](crate::toolset) puts all kinds of tools on one list:
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use serde_json::json;
+//! use toolgen_runtime::{Registry, ToolContext, tool, tools, toolset};
+//!
+//! struct Counter(std::sync::atomic::AtomicU64);
+//!
+//! #[tools]
+//! impl Counter {
+//!     /// Counts on.
+//!     #[tool]
+//!     fn count(
+//!         &self,
+//!         /// By how much.
+//!         by: u64,
+//!     ) -> u64 {
+//!         self.0.fetch_add(by, std::sync::atomic::Ordering::SeqCst) + by
+//!     }
+//! }
+//!
+//! /// Says hello.
+//! #[tool]
+//! fn hello() -> &'static str {
+//!     "hello"
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let counter = Arc::new(Counter(Default::default()));
+//! let registry = Registry::new(toolset![hello, Counter::tools(&counter)])?;
+//! let ctx = ToolContext::new("call-1", "count");
+//! assert_eq!(registry.call("count", json!({"by": 2}), &ctx).await?.details, json!(2));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Results
 //!
 //! Texts, [`Content`](crate::Content), [`ToolResult`], `()`, anything `serde::Serialize`, and `Result` of these with

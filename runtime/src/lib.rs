@@ -12,6 +12,8 @@ pub mod dialect;
 pub mod docs;
 #[cfg(feature = "runtime")]
 pub mod error;
+#[doc(hidden)]
+pub mod fit;
 mod frozen;
 #[cfg(feature = "runtime")]
 pub mod function;
@@ -34,7 +36,11 @@ pub mod services;
 pub mod shape;
 pub mod spec;
 #[cfg(feature = "runtime")]
+pub mod testing;
+#[cfg(feature = "runtime")]
 pub mod tool;
+#[cfg(feature = "runtime")]
+pub mod toolset;
 #[cfg(feature = "typed")]
 pub mod typed;
 
@@ -63,6 +69,6 @@ pub use tool::{AgentTool, BoxFuture};
 #[cfg(feature = "macros")]
 pub use toolgen_macros::ToolInput;
 #[cfg(all(feature = "macros", feature = "runtime"))]
-pub use toolgen_macros::tool;
+pub use toolgen_macros::{tool, tools, toolset};
 #[cfg(feature = "typed")]
 pub use typed::TypedTool;

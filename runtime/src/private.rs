@@ -104,7 +104,7 @@ macro_rules! include_tools {
 pub mod input {
     pub use core::default::Default;
     pub use core::option::Option::{self, None, Some};
-    pub use core::primitive::{bool, f64, i128, u64, usize};
+    pub use core::primitive::{bool, f64, i128, str, u64, usize};
     pub use core::result::Result::{self, Err, Ok};
     pub use std::convert::Into;
 
@@ -119,6 +119,8 @@ pub mod input {
         ArgumentProblem, Defs, Lit, Rules, ToolInput, field, items_of, object, problem, reference, refine,
     };
     pub use crate::shape::{Extra, Field, Number, Shape};
+
+    pub use crate::{dialect, fit};
 
     /// The text.
     #[must_use]
@@ -143,6 +145,7 @@ pub mod function {
     pub use std::borrow::Borrow;
     pub use std::convert::Into;
     pub use std::sync::Arc;
+    pub use std::vec::Vec;
 
     pub use crate::frozen::Frozen::Static as S;
     pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
@@ -155,6 +158,7 @@ pub mod function {
         Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName,
         ToolSpec,
     };
+    pub use crate::{dialect, fit};
 
     /// The traits that tell what a value is.
     pub mod probes {

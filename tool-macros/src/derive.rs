@@ -6,12 +6,13 @@ mod decode;
 mod serde_attr;
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Fields, GenericParam, Ident};
 
 use crate::arg_attr::{self, ArgAttr};
 use crate::attr;
+use crate::dialects;
 use crate::docs::{self, Description};
 use crate::errors::{Errors, at};
 use crate::runtime_path;
@@ -74,7 +75,11 @@ pub(crate) fn tool_input(input: TokenStream) -> TokenStream {
     let read = read(&parsed, &mut errors);
     let runtime = runtime_path::path();
     match read {
-        Some(input) if errors.is_empty() => expand(&input, &parsed, &runtime),
+        Some(input) if errors.is_empty() => {
+            let expanded = expand(&input, &parsed, &runtime, &mut errors);
+            let errors = errors.into_tokens();
+            quote!(#expanded #errors)
+        }
         _ => {
             let stub = stub(&parsed, &runtime);
             let errors = errors.into_tokens();
@@ -191,7 +196,7 @@ fn payload(fields: &Fields, case: Option<Case>, default: bool, errors: &mut Erro
     }
 }
 
-fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream) -> TokenStream {
+fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &mut Errors) -> TokenStream {
     let ident = &input.ident;
     let name = input.attr.rename.clone().unwrap_or_else(|| ident.unraw().to_string());
     let path = quote!(::core::concat!(::core::module_path!(), "::", #name));
@@ -220,6 +225,12 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream) -> TokenSt
         )
     });
     let decode = decode::decode(input);
+    let tracked = dialects::tracked();
+    let span = at(ident.span());
+    let fits = if input.generic { Vec::new() } else { dialects::constants(&[], errors) };
+    let fits = fits.iter().map(|constant| {
+        quote_spanned!(span=> const _: () = __toolgen::fit::derived::<#ident>(#name, &__toolgen::dialect::#constant);)
+    });
     let mut generics = parsed.generics.clone();
     for param in generics.type_params_mut() {
         let span = at(param.ident.span());
@@ -230,6 +241,9 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream) -> TokenSt
         #[allow(deprecated, clippy::all, clippy::pedantic)]
         const _: () = {
             use #runtime::__private::input as __toolgen;
+
+            #tracked
+            #(#fits)*
 
             #[automatically_derived]
             impl #impl_generics __toolgen::ToolInput for #ident #type_generics #where_clause {

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Item, ItemFn, ReturnType, Signature, Type};
 
 use crate::argument;
+use crate::dialects;
 use crate::docs::{self, Description, Docs};
 use crate::errors::{Errors, at};
 use crate::json;
@@ -282,6 +283,27 @@ impl Tool {
         quote!(__toolgen::ToolSpec { #(#fields,)* ..__toolgen::ToolSpec::EMPTY })
     }
 
+    /// The constants that hold each argument against the dialects it must fit.
+    pub(crate) fn fits(&self, errors: &mut Errors) -> TokenStream {
+        let constants = dialects::constants(&self.attr.dialects, errors);
+        let checks = self.params.iter().filter_map(|param| {
+            let Source::Model(argument) = &param.source else { return None };
+            let (cfg, tool, name, ty) = (&param.cfg, &self.name, &argument.name, argument.form.owned());
+            // At the argument, whatever its type is.
+            let span = at(param.span);
+            let checks = constants.iter().map(|constant| {
+                let constant = Ident::new(&constant.to_string(), Span::call_site());
+                let call = quote_spanned!(span=> __toolgen::fit::argument);
+                let given = quote_spanned!(span=> (#tool, #name, &__toolgen::dialect::#constant));
+                quote!(#(#cfg)* const _: () = #call::<#ty> #given;)
+            });
+            Some(quote!(#(#checks)*))
+        });
+        let checks: TokenStream = checks.collect();
+        let tracked = dialects::tracked();
+        quote!(#tracked #checks)
+    }
+
     fn input(&self) -> TokenStream {
         let fields = self.params.iter().filter_map(|param| {
             let Source::Model(argument) = &param.source else { return None };
@@ -402,6 +424,7 @@ fn has_impl(tokens: &TokenStream) -> bool {
 fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Errors) -> TokenStream {
     let (vis, ident, name) = (&function.vis, &tool.ident, &tool.name);
     let made = tool.function(&ident.to_token_stream(), None, errors);
+    let fits = tool.fits(errors);
     let doc = format!("The function [`{0}`](fn@{0}), as the tool `{name}`.", ident.unraw());
     quote! {
         #function
@@ -415,6 +438,8 @@ fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Er
             use #runtime::__private::function as __toolgen;
             #[allow(unused_imports)]
             use __toolgen::probes::*;
+
+            #fits
 
             static __TOOL: __toolgen::Function = #made;
 

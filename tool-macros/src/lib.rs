@@ -13,11 +13,13 @@ mod arg_attr;
 mod argument;
 mod attr;
 mod derive;
+mod dialects;
 mod docs;
 mod effects;
 mod errors;
 mod expand;
 mod json;
+mod methods;
 mod names;
 mod param;
 mod pattern;
@@ -27,6 +29,7 @@ mod runtime_path;
 mod signature;
 mod stub;
 mod tool_attr;
+mod toolset;
 mod types;
 
 use proc_macro::TokenStream;
@@ -41,4 +44,18 @@ pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(ToolInput, attributes(arg, serde))]
 pub fn tool_input(item: TokenStream) -> TokenStream {
     derive::tool_input(item.into()).into()
+}
+
+/// Makes the methods of an `impl` block that have `#[tool]` tools. What it takes is described in
+/// `toolgen_runtime::function`.
+#[proc_macro_attribute]
+pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    methods::tools(attribute.into(), item.into()).into()
+}
+
+/// Lists tools: functions with `#[tool]` by their names, others as expressions. The list is a
+/// `Vec<Arc<dyn AgentTool>>`; two tools of one name do not compile where that can be seen.
+#[proc_macro]
+pub fn toolset(input: TokenStream) -> TokenStream {
+    toolset::toolset(input.into()).into()
 }

@@ -7,6 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, LitStr, Path, Token};
 
 use crate::attr::{self, Key, Value};
+use crate::dialects::DIALECTS;
 use crate::effects::{self, Effects};
 use crate::errors::Errors;
 use crate::names;
@@ -143,9 +144,6 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
         _ => effects::take(&mut tool.effects, key, errors),
     }
 }
-
-/// The dialects of the runtime.
-const DIALECTS: &[&str] = &["json_schema", "openai", "openai_strict", "anthropic", "gemini"];
 
 fn dialects(key: Key, errors: &mut Errors) -> Vec<Ident> {
     let Value::List(tokens) = key.value else {

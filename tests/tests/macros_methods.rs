@@ -1,0 +1,121 @@
+//! `#[tools]` on `impl` blocks, `toolset!` and the test helper.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolgen_runtime::{
+    AgentTool, Registry, RegistryProblem, ToolContext, ToolError, testing, tool, tools, toolset,
+};
+
+/// Adds up.
+#[derive(Debug)]
+struct Calculator {
+    offset: i64,
+}
+
+#[tools(list = all)]
+impl Calculator {
+    const STEP: i64 = 2;
+
+    /// Adds the offset.
+    #[tool(read_only)]
+    fn add(
+        &self,
+        /// A number.
+        value: i64,
+    ) -> i64 {
+        self.plain(value)
+    }
+
+    /// Adds later.
+    #[tool(undocumented)]
+    async fn add_later(
+        &self,
+        ctx: &ToolContext,
+        values: &[i64],
+        #[arg(default = Self::STEP)] step: i64,
+    ) -> Result<i64, ToolError> {
+        tokio::task::yield_now().await;
+        if ctx.cancel.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        Ok(values.iter().sum::<i64>() + self.offset + step)
+    }
+
+    /// Has no object.
+    #[tool]
+    fn zero() -> i64 {
+        0
+    }
+
+    fn plain(&self, value: i64) -> i64 {
+        value + self.offset
+    }
+}
+
+/// The type of the tool comes along with the function.
+mod inner {
+    pub(crate) use hidden::hello;
+
+    mod hidden {
+        /// Says hello.
+        #[toolgen_runtime::tool]
+        pub(crate) fn hello() -> &'static str {
+            "hello"
+        }
+    }
+}
+
+#[tokio::test]
+async fn methods_share_their_object() {
+    let calculator = Arc::new(Calculator { offset: 10 });
+    let zero = zero_two();
+    let registry = Registry::new(toolset![inner::hello, Calculator::all(&calculator), (zero)]).unwrap();
+    let names: Vec<&str> = registry.iter().map(|tool| tool.name()).collect();
+    assert_eq!(names, ["add", "add_later", "hello", "zero", "zero_two"]);
+    let ctx = ToolContext::new("1", "x");
+    let call = async |name: &str, params| registry.call(name, params, &ctx).await.unwrap().to_text();
+    assert_eq!(call("add", json!({"value": 1})).await, "11");
+    assert_eq!(call("add_later", json!({"values": [1, 2]})).await, "15");
+    assert_eq!(call("add_later", json!({"values": [], "step": 0})).await, "10");
+    assert_eq!(call("zero", json!({})).await, "0");
+    assert_eq!(call("hello", json!({})).await, "hello");
+    let schema = registry.get("add_later").unwrap().parameters_schema();
+    assert_eq!(schema["properties"]["step"]["default"], 2);
+}
+
+fn zero_two() -> impl AgentTool {
+    /// Has another name.
+    #[tool(name = "zero_two")]
+    fn zero() -> i64 {
+        0
+    }
+    zero::tool()
+}
+
+#[test]
+fn two_tools_of_one_name_are_not_sealed() {
+    let calculator = Arc::new(Calculator { offset: 0 });
+    let twice = toolset![Calculator::all(&calculator), Calculator::all(&calculator)];
+    let problems = Registry::new(twice).unwrap_err().problems;
+    assert_eq!(problems.first(), Some(&RegistryProblem::Duplicate("add".to_owned())));
+}
+
+/// Greets.
+///
+/// # Examples
+///
+/// - `{"name": "Ada", "times": 3}`
+#[tool(undocumented)]
+fn greet(name: &str, #[arg(range = 1..=2)] times: usize) -> String {
+    name.repeat(times)
+}
+
+#[tokio::test]
+async fn a_test_calls_a_tool_as_a_model_does() {
+    let result = testing::call(&greet::tool(), json!({"name": "Ada", "times": 2})).await.unwrap();
+    assert_eq!(result.to_text(), "AdaAda");
+    let problem = testing::check_examples(&greet::tool()).unwrap_err();
+    assert!(problem.contains("/times"), "{problem}");
+    assert!(testing::check_examples(&inner::hello::tool()).is_ok());
+}

@@ -1,0 +1,9 @@
+use toolgen_runtime::tool;
+
+/// Does it.
+#[tool(undocumented)]
+fn f(#[arg(defualt = 1)] a: u8) -> u8 {
+    a
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use toolgen_runtime::tool;
+
+/// Does it.
+#[tool(undocumented)]
+fn f(a: &mut String) {
+    a.clear();
+}
+
+fn main() {}

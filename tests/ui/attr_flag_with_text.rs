@@ -1,0 +1,7 @@
+use toolgen_runtime::tool;
+
+/// Does it.
+#[tool(read_only = "yes", exclusive(true))]
+fn f() {}
+
+fn main() {}

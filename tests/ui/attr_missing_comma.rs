@@ -1,0 +1,7 @@
+use toolgen_runtime::tool;
+
+/// Does it.
+#[tool(read_only idempotent)]
+fn f() {}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use toolgen_runtime::tool;
+
+/// Does it.
+#[tool(name =)]
+fn f() {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use toolgen_runtime::ToolInput;
+
+#[derive(ToolInput)]
+struct S<'a> {
+    a: &'a str,
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use toolgen_runtime::ToolInput;
+
+#[derive(ToolInput)]
+union U {
+    a: u8,
+}
+
+fn main() {}

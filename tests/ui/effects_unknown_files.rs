@@ -1,0 +1,7 @@
+use toolgen_runtime::tool;
+
+/// Does it.
+#[tool(files = "append", network)]
+fn f() {}
+
+fn main() {}

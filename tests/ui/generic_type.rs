@@ -1,0 +1,9 @@
+use toolgen_runtime::tool;
+
+/// Does it.
+#[tool(undocumented)]
+fn f<T: ToString>(a: T) -> String {
+    a.to_string()
+}
+
+fn main() {}

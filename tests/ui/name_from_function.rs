@@ -1,0 +1,7 @@
+use toolgen_runtime::tool;
+
+/// Does it.
+#[tool]
+fn _hidden() {}
+
+fn main() {}

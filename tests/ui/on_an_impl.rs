@@ -1,0 +1,8 @@
+use toolgen_runtime::tool;
+
+struct S;
+
+#[tool]
+impl S {}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use toolgen_runtime::tool;
+
+/// Does it.
+#[tool]
+fn f() -> ! {
+    loop {}
+}
+
+fn main() {}

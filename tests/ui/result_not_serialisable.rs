@@ -1,0 +1,11 @@
+use toolgen_runtime::tool;
+
+struct Point;
+
+/// Does it.
+#[tool]
+fn f() -> Result<Point, String> {
+    Ok(Point)
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use toolgen_runtime::tool;
+
+struct S;
+
+impl S {
+    /// Does it.
+    #[tool]
+    fn f(&self) {}
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+use toolgen_runtime::tools;
+
+struct S;
+
+macro_rules! methods {
+    () => {
+        fn f(&self) {}
+    };
+}
+
+#[tools]
+impl S {
+    methods!();
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use toolgen_runtime::tools;
+
+#[tools]
+fn f() {}
+
+fn main() {}

@@ -1,0 +1,16 @@
+use toolgen_runtime::tools;
+
+struct S;
+
+#[tools]
+impl S {
+    /// Does it.
+    #[tool(name = "g")]
+    fn f(&self) {}
+
+    /// Does it.
+    #[tool]
+    fn g(&self) {}
+}
+
+fn main() {}

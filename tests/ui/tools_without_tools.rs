@@ -1,0 +1,10 @@
+use toolgen_runtime::tools;
+
+struct S;
+
+#[tools]
+impl S {
+    fn f(&self) {}
+}
+
+fn main() {}

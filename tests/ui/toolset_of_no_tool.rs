@@ -1,0 +1,7 @@
+use toolgen_runtime::toolset;
+
+fn plain() {}
+
+fn main() {
+    let _ = toolset![plain, 5];
+}

@@ -1,0 +1,7 @@
+use toolgen_runtime::tool;
+
+/// Does it.
+#[tool]
+unsafe fn f() {}
+
+fn main() {}

@@ -1,0 +1,44 @@
+//! The dialects a tool must fit: those its attribute names, and those the whole crate asks for.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use crate::attr;
+use crate::errors::Errors;
+
+/// The dialects of the runtime, as attributes name them.
+pub(crate) const DIALECTS: &[&str] = &["json_schema", "openai", "openai_strict", "anthropic", "gemini"];
+
+/// The environment variable by which a crate asks for dialects, set in `.cargo/config.toml` or by a build script:
+/// `TOOLGEN_DIALECTS=openai-strict,gemini`.
+const VARIABLE: &str = "TOOLGEN_DIALECTS";
+
+/// The constants of the dialects: those that are named, or those of the crate.
+pub(crate) fn constants(named: &[Ident], errors: &mut Errors) -> Vec<Ident> {
+    if !named.is_empty() {
+        return named.iter().map(|ident| constant(&ident.to_string(), ident.span())).collect();
+    }
+    let asked = std::env::var(VARIABLE).unwrap_or_default();
+    let names = asked.split(',').map(|name| name.trim().replace('-', "_")).filter(|name| !name.is_empty());
+    let mut constants = Vec::new();
+    for name in names {
+        if DIALECTS.contains(&name.as_str()) {
+            constants.push(constant(&name, Span::call_site()));
+        } else {
+            let message = attr::unknown(&name, &format!("`{VARIABLE}`"), DIALECTS);
+            errors.push(syn::Error::new(Span::call_site(), message));
+        }
+    }
+    constants
+}
+
+fn constant(name: &str, span: Span) -> Ident {
+    Ident::new(&name.to_uppercase(), span)
+}
+
+/// Code that makes the compiler look again when the variable changes.
+pub(crate) fn tracked() -> TokenStream {
+    quote!(
+        const _: __toolgen::Option<&'static __toolgen::str> = ::core::option_env!(#VARIABLE);
+    )
+}
