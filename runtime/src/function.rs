@@ -239,6 +239,13 @@ impl<S: Send + Sync + 'static> FunctionTool<S> {
     pub fn new(function: &'static Function<S>, state: Arc<S>) -> FunctionTool<S> {
         FunctionTool { function, state }
     }
+
+    /// A function together with the object it is a method of, which goes on being shared.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shared(function: &'static Function<S>, state: &Arc<S>) -> FunctionTool<S> {
+        FunctionTool::new(function, Arc::clone(state))
+    }
 }
 
 impl<S> Clone for FunctionTool<S> {

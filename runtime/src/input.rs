@@ -45,6 +45,9 @@
 //! }
 //! ```
 
+#[cfg(feature = "schemars")]
+#[doc(hidden)]
+pub mod bridge;
 mod containers;
 mod defs;
 #[doc(hidden)]

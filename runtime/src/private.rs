@@ -150,6 +150,8 @@ pub mod function {
     pub use crate::frozen::Frozen::Static as S;
     pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
     pub use crate::inject::inject;
+    #[cfg(feature = "schemars")]
+    pub use crate::input::bridge::{Foreign, ForeignName};
     pub use crate::input::{Lit, Owned, Rules, ToolInput, arguments, field, items_of, refine, relation};
     pub use crate::output::{Probe, Returned, schema};
     pub use crate::roots::inside;
@@ -166,6 +168,12 @@ pub mod function {
             ProbeDebug, ProbeDisplay, ProbeError, ProbeFallible, ProbeKept, ProbeNothing, ProbeOutput,
             ProbeOwn, ProbePlain, ProbeSerialize, ProbeTold, ReturnedUnknown,
         };
+    }
+
+    /// The values as a list, without a trait that would have to be in scope.
+    #[must_use]
+    pub fn list<T, const N: usize>(items: [T; N]) -> Vec<T> {
+        Vec::from(items)
     }
 
     /// The base of a requirement.

@@ -192,3 +192,44 @@ fn types_that_contain_themselves_stand_under_their_short_names() {
     assert!(node::tool().spec().output.is_some());
     assert!(query::tool().spec().output.is_none(), "a skipped field is not written as it is read");
 }
+
+/// A type that another crate could have made.
+mod foreign {
+    #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub(crate) struct Point {
+        pub(crate) x: u8,
+        pub(crate) title: Option<Name>,
+    }
+
+    #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    pub(crate) struct Name {
+        pub(crate) text: String,
+    }
+}
+
+/// Moves.
+#[tool(undocumented)]
+fn move_to(#[arg(schemars)] to: foreign::Point, #[arg(schemars)] via: Vec<foreign::Point>) -> String {
+    format!("{} {}", to.x, via.len())
+}
+
+#[tokio::test]
+async fn types_of_other_crates_come_over_a_bridge() {
+    let tool = move_to::tool();
+    let schema = schema(&tool);
+    let text = schema.to_string();
+    assert!(!text.contains("\"uint8\"") && !text.contains("$schema"), "{text}");
+    assert_eq!(schema["properties"]["via"]["$ref"], "#/$defs/Vec_foreign__Point");
+    let name = schema["properties"]["to"]["$ref"].as_str().unwrap().trim_start_matches("#/$defs/");
+    let point = &schema["$defs"][name];
+    assert!(
+        point["properties"]["title"].is_object() && point["properties"]["x"]["maximum"] == 255,
+        "{schema:#}"
+    );
+    let params = json!({"to": {"x": 1, "title": {"text": "t"}}, "via": [{"x": 2}]});
+    assert!(jsonschema::is_valid(&schema, &params));
+    let ctx = ToolContext::new("1", "t");
+    assert_eq!(call(&tool, params, &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text(), "1 1");
+    assert!(call(&tool, json!({"to": {"x": 300}, "via": []}), &ctx, DEFAULT_TIMEOUT).await.is_err());
+}

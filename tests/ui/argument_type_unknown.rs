@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use toolgen_runtime::tool;
 
 struct Point;

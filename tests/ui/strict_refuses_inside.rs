@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use toolgen_runtime::{ToolInput, tool};
 
 #[derive(ToolInput)]
@@ -7,8 +9,8 @@ struct Filter {
 
 /// Does it.
 #[tool(undocumented, dialects(openai, openai_strict))]
-fn search(filters: Vec<Filter>, #[arg(alias("x"))] any: Option<toolgen_runtime::shape::decode::ArgumentProblem>) {
-    let _ = (filters, any);
+fn search(filters: Vec<Filter>) {
+    let _ = filters;
 }
 
 fn main() {}

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::arg_attr::Fallback;
@@ -10,10 +11,47 @@ use crate::errors::at;
 use crate::param::{Argument, Param, Source};
 use crate::rules;
 
+/// The type that is decoded.
+pub(crate) fn decoded(argument: &Argument) -> TokenStream {
+    let ty = argument.form.owned();
+    if argument.attr.schemars {
+        let name = foreign_name(argument);
+        quote!(__toolgen::Foreign<#ty, #name>)
+    } else {
+        ty
+    }
+}
+
+fn foreign_name(argument: &Argument) -> Ident {
+    quote::format_ident!("__Foreign_{}", argument.ident.unraw())
+}
+
+/// The name of an argument's type of another crate, as a type.
+pub(crate) fn foreign(argument: &Argument) -> TokenStream {
+    if !argument.attr.schemars {
+        return TokenStream::new();
+    }
+    let name = foreign_name(argument);
+    // Without the spaces that tokens have between them: it is a name.
+    let text: String = argument.form.owned().to_string().chars().filter(|c| !c.is_whitespace()).collect();
+    let plain = text.split(['<', '[', '(']).count() == 1;
+    let last = if plain { text.rsplit("::").next().unwrap_or_default() } else { &text };
+    let last: String = last.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    let last = last.trim_matches('_');
+    quote! {
+        #[allow(non_camel_case_types)]
+        struct #name;
+
+        impl __toolgen::ForeignName for #name {
+            const NAME: &'static __toolgen::str = ::core::concat!(::core::module_path!(), "::", #last);
+        }
+    }
+}
+
 /// The field of an argument in the schema.
 pub(crate) fn field(argument: &Argument, span: Span) -> TokenStream {
     let name = &argument.name;
-    let ty = argument.form.owned();
+    let ty = decoded(argument);
     let mut said = Vec::new();
     if let Some(description) = description(argument) {
         said.push(quote!(description: #description));
@@ -28,8 +66,8 @@ pub(crate) fn field(argument: &Argument, span: Span) -> TokenStream {
     let has_default = argument.attr.default.is_some();
     let aliases = aliases(argument);
     // Where the type stands, for what is wrong with the type; where the attribute stands, for what is wrong with that.
-    let call = quote_spanned!(at(argument.attr.given.unwrap_or(span))=> __toolgen::field);
-    quote!(#call::<#ty>(#name, #aliases, #has_default, #rules))
+    let span = at(argument.attr.given.unwrap_or(span));
+    quote_spanned!(span=> __toolgen::field::<#ty>(#name, #aliases, #has_default, #rules))
 }
 
 fn aliases(argument: &Argument) -> TokenStream {
@@ -67,22 +105,24 @@ pub(crate) fn bind(param: &Param, variable: &Ident, args: &Ident, ctx: &Ident) -
     let span = param.span;
     match &param.source {
         Source::Context(ty) => {
-            let inject = quote_spanned!(at(span)=> __toolgen::inject);
-            quote!(#(#cfg)* let #variable = #inject::<#ty>(#ctx)?;)
+            let inject = quote_spanned!(at(span)=> __toolgen::inject::<#ty>(#ctx)?);
+            quote!(#(#cfg)* let #variable = #inject;)
         }
         Source::Model(argument) => {
             let name = &argument.name;
-            let ty = argument.form.owned();
+            let ty = decoded(argument);
+            let place = at(argument.attr.path.as_ref().map_or(span, |path| path.span));
             let taken = match argument.attr.default_expr() {
-                Some(default) => quote!(#args.take_or::<#ty>(#name, || #default)?),
-                None => quote!(#args.take::<#ty>(#name)?),
+                Some(default) => quote_spanned!(place=> #args.take_or::<#ty>(#name, || #default)?),
+                None => quote_spanned!(place=> #args.take::<#ty>(#name)?),
             };
+            let taken = if argument.attr.schemars { quote!(#taken.0) } else { taken };
             let taken = match &argument.attr.path {
                 Some(path) => {
                     let within = path.within.iter();
                     let within = quote!(#(__toolgen::Some(#within))*);
                     let within = if within.is_empty() { quote!(__toolgen::None) } else { within };
-                    quote_spanned!(at(path.span)=> __toolgen::inside(#taken, #name, #within, #ctx)?)
+                    quote_spanned!(place=> __toolgen::inside::<#ty>(#taken, #name, #within, #ctx)?)
                 }
                 None => taken,
             };
@@ -105,7 +145,7 @@ pub(crate) fn pass(param: &Param, variable: &Ident) -> TokenStream {
 pub(crate) fn collect(param: &Param, defs: &Ident) -> TokenStream {
     let Source::Model(argument) = &param.source else { return TokenStream::new() };
     let cfg = &param.cfg;
-    let ty = argument.form.owned();
+    let ty = decoded(argument);
     let name = &argument.name;
     let default = match &argument.attr.default {
         Some(Fallback::Value(expr)) if rules::literal(expr).is_some() => None,

@@ -57,7 +57,8 @@ pub(crate) fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
     if let (Some(body), true) = (body, errors.is_empty()) {
         return body;
     }
-    let stub = stub::tool(&function, &runtime);
+    // In an `impl` block no other item can stand.
+    let stub = function.sig.receiver().is_none().then(|| stub::tool(&function, &runtime));
     let errors = errors.into_tokens();
     quote!(#function #stub #errors)
 }
@@ -288,20 +289,20 @@ impl Tool {
         let constants = dialects::constants(&self.attr.dialects, errors);
         let checks = self.params.iter().filter_map(|param| {
             let Source::Model(argument) = &param.source else { return None };
-            let (cfg, tool, name, ty) = (&param.cfg, &self.name, &argument.name, argument.form.owned());
+            let (cfg, tool, name, ty) = (&param.cfg, &self.name, &argument.name, argument::decoded(argument));
             // At the argument, whatever its type is.
             let span = at(param.span);
             let checks = constants.iter().map(|constant| {
-                let constant = Ident::new(&constant.to_string(), Span::call_site());
-                let call = quote_spanned!(span=> __toolgen::fit::argument);
-                let given = quote_spanned!(span=> (#tool, #name, &__toolgen::dialect::#constant));
-                quote!(#(#cfg)* const _: () = #call::<#ty> #given;)
+                let constant = Ident::new(&constant.to_string(), span);
+                let check = quote_spanned!(span=> __toolgen::fit::argument::<#ty>(#tool, #name, &__toolgen::dialect::#constant));
+                quote!(#(#cfg)* const _: () = #check;)
             });
             Some(quote!(#(#checks)*))
         });
         let checks: TokenStream = checks.collect();
         let tracked = dialects::tracked();
-        quote!(#tracked #checks)
+        let foreign = self.arguments().map(argument::foreign);
+        quote!(#tracked #(#foreign)* #checks)
     }
 
     fn input(&self) -> TokenStream {

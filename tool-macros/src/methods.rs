@@ -61,7 +61,7 @@ pub(crate) fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let runtime = settings.runtime.unwrap_or_else(crate::runtime_path::path);
     let listed = listed(&tools, &this, &mut errors);
     let body = if errors.is_empty() {
-        quote!(__toolgen::Vec::from([#(#listed),*]))
+        quote!(__toolgen::list([#(#listed),*]))
     } else {
         quote!(__toolgen::Vec::new())
     };
@@ -143,7 +143,7 @@ fn listed(tools: &[(Tool, bool)], this: &TokenStream, errors: &mut Errors) -> Ve
             #fits
             #[allow(non_upper_case_globals)]
             static #name: __toolgen::Function<#this> = #function;
-            __toolgen::FunctionTool::new(&#name, __toolgen::Arc::clone(this))
+            __toolgen::FunctionTool::shared(&#name, this)
         }));
     }
     made

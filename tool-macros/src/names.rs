@@ -32,7 +32,8 @@ pub(crate) fn title(name: &str) -> String {
 
 /// The name that is near enough to be a misspelling.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    let limit = if length <= 3 { 1 } else { (length / 3).max(2) };
     known
         .map(|candidate| (distance(&name.to_lowercase(), &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)

@@ -51,7 +51,7 @@ pub(crate) fn read(input: &mut FnArg, errors: &mut Errors) -> Option<Param> {
     let documented = docs::read(&input.attrs);
     // rustc refuses documentation on parameters.
     input.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
-    check_attributes(&input.attrs, errors);
+    check_attributes(&mut input.attrs, errors);
     let cfg = input.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect();
     let span = input.ty.span();
     if let (Some(arg), Some(_)) = (&arg, &inject) {
@@ -92,12 +92,13 @@ fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut
 }
 
 /// Everything on a parameter that is not ours must be something that rustc takes there.
-fn check_attributes(attributes: &[Attribute], errors: &mut Errors) {
+/// What is not is taken away, so that rustc does not report it again.
+fn check_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) {
     let known = ["cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid"];
-    for attribute in attributes {
+    attributes.retain(|attribute| {
         let path = attribute.path();
         if known.iter().any(|name| path.is_ident(name)) {
-            continue;
+            return true;
         }
         let remedy = if path.is_ident("serde") || path.is_ident("schemars") {
             "; on an argument of a tool, write `#[arg(…)]`: `default`, `rename`, `alias`, `range`, `len`, `pattern` and others"
@@ -107,7 +108,8 @@ fn check_attributes(attributes: &[Attribute], errors: &mut Errors) {
         let name =
             path.get_ident().map_or_else(|| "this attribute".to_owned(), |name| format!("`#[{name}]`"));
         errors.at(path, format!("{name} means nothing here{remedy}"));
-    }
+        false
+    });
 }
 
 /// The texts of the section on arguments go to those that say nothing themselves; a name that is none is reported.

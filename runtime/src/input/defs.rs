@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::ToolInput;
+use crate::frozen::Text;
 use crate::shape::Shape;
 
 /// The named shapes that the arguments and the result of a tool refer to.
@@ -13,14 +14,15 @@ use crate::shape::Shape;
 /// shows the short name unless two types share it.
 #[derive(Clone, Debug, Default)]
 pub struct Defs {
-    pub(super) found: BTreeMap<&'static str, Shape>,
+    pub(super) found: BTreeMap<Text, Shape>,
     pub(super) defaults: Vec<(&'static str, Value)>,
 }
 
 impl Defs {
     /// Adds a shape and, the first time, what it refers to.
-    pub fn add(&mut self, name: &'static str, shape: impl FnOnce() -> Shape, parts: &[fn(&mut Defs)]) {
-        if self.found.contains_key(name) {
+    pub fn add(&mut self, name: impl Into<Text>, shape: impl FnOnce() -> Shape, parts: &[fn(&mut Defs)]) {
+        let name = name.into();
+        if self.found.contains_key(&name) {
             return;
         }
         self.found.insert(name, shape());

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Defs;
-use crate::frozen::{Frozen, List, Text};
+use crate::frozen::{List, Text};
 use crate::shape::{
     ArrayRules, Def, Discriminator, Extra, Field, Kind, Literal, Number, ObjectRules, PatternField, Schema,
     Shape, TupleRules, UnionRules,
@@ -14,16 +14,15 @@ use crate::spec::ToolSpec;
 
 impl Defs {
     /// The name a model sees for each type.
-    fn short_names(&self) -> BTreeMap<&'static str, Text> {
-        let last = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
+    fn short_names(&self) -> Names {
+        let last = |name: &Text| name.rsplit("::").next().unwrap_or(name).to_owned();
         let mut seen = BTreeSet::new();
-        let shared: BTreeSet<&str> =
-            self.found.keys().map(|name| last(name)).filter(|name| !seen.insert(*name)).collect();
+        let shared: BTreeSet<String> =
+            self.found.keys().map(last).filter(|name| !seen.insert(name.clone())).collect();
         let names = self.found.keys().map(|name| {
             let short = last(name);
-            let text =
-                if shared.contains(short) { name.replace("::", "_").into() } else { Frozen::Static(short) };
-            (*name, text)
+            let text = if shared.contains(&short) { name.replace("::", "_") } else { short };
+            (name.clone(), Text::from(text))
         });
         names.collect()
     }
@@ -56,9 +55,9 @@ pub(crate) fn link(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
     linked
 }
 
-type Names = BTreeMap<&'static str, Text>;
+type Names = BTreeMap<Text, Text>;
 
-fn renamed(shape: &Shape, names: &Names) -> Shape {
+pub(super) fn renamed(shape: &Shape, names: &Names) -> Shape {
     Shape { kind: renamed_kind(&shape.kind, names), ..shape.clone() }
 }
 
@@ -75,7 +74,7 @@ fn extra(rule: &Extra, names: &Names) -> Extra {
 
 fn renamed_kind(kind: &Kind, names: &Names) -> Kind {
     match kind {
-        Kind::Ref(name) => Kind::Ref(names.get(name.as_str()).unwrap_or(name).clone()),
+        Kind::Ref(name) => Kind::Ref(names.get(name).unwrap_or(name).clone()),
         Kind::Array(rules) => {
             Kind::Array(ArrayRules { items: renamed(&rules.items, names).into(), ..rules.clone() })
         }
@@ -105,7 +104,7 @@ fn renamed_kind(kind: &Kind, names: &Names) -> Kind {
                 mapping: rule
                     .mapping
                     .iter()
-                    .map(|(value, name)| (value.clone(), names.get(name.as_str()).unwrap_or(name).clone()))
+                    .map(|(value, name)| (value.clone(), names.get(name).unwrap_or(name).clone()))
                     .collect(),
             }),
             ..rules.clone()

@@ -93,6 +93,7 @@ impl Rules {
 }
 
 /// An argument or a field: its type, with what the attributes say.
+#[track_caller]
 #[must_use]
 pub const fn field<T: ToolInput>(
     name: &'static str,

@@ -179,8 +179,8 @@ fn rules_of(field: &Field) -> TokenStream {
 
 fn value(field: &Field) -> TokenStream {
     let (ty, rules) = (&field.ty, rules_of(field));
-    let value = quote_spanned!(at(field.arg.given.unwrap_or(field.span))=> __toolgen::value);
-    quote!(#value::<#ty>(#rules))
+    let span = at(field.arg.given.unwrap_or(field.span));
+    quote_spanned!(span=> __toolgen::value::<#ty>(#rules))
 }
 
 /// Whether a field need not be given whatever its type is.
@@ -200,8 +200,8 @@ fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
             .collect();
         let aliases =
             if aliases.is_empty() { quote!(&[]) } else { quote!(const { &[#(__toolgen::S(#aliases)),*] }) };
-        let call = quote_spanned!(at(field.arg.given.unwrap_or(field.span))=> __toolgen::field);
-        quote!(#call::<#ty>(#name, #aliases, #default, #rules))
+        let span = at(field.arg.given.unwrap_or(field.span));
+        quote_spanned!(span=> __toolgen::field::<#ty>(#name, #aliases, #default, #rules))
     });
     let own: Vec<TokenStream> = tag.into_iter().chain(own).collect();
     let flat: Vec<&TokenStream> =
@@ -210,7 +210,11 @@ fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
         return quote!(__toolgen::object(const { &[#(#own),*] }, &[], __toolgen::Extra::Closed));
     }
     let mut lists = vec![quote!(const { &[#(#own),*] })];
-    lists.extend(flat.iter().map(|ty| quote!(__toolgen::fields_of::<#ty>())));
+    let flattened = fields.iter().filter(|field| field.serde.flatten);
+    lists.extend(flattened.map(|field| {
+        let ty = &field.ty;
+        quote_spanned!(at(field.span)=> __toolgen::fields_of::<#ty>())
+    }));
     joined(lists, quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
 }
 
