@@ -1,0 +1,171 @@
+//! The Rust of the README, compiled and run. The last test compares the two.
+
+#![allow(missing_docs, reason = "an example shows what it needs")]
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use toolgen_runtime::http::{HttpEngine, Secret, StaticCredentials};
+use toolgen_runtime::{Registry, Text, ToolContext, ToolName, ToolSpec};
+
+type AnyResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+#[expect(dead_code, reason = "a build script needs cargo around it; `build.rs` of this crate is one")]
+mod build_script {
+    // build.rs
+    fn main() {
+        toolgen::Build::new("petstore").document("petstore.yaml").emit();
+    }
+}
+
+// src/main.rs
+pub mod petstore {
+    toolgen_runtime::include_tools!("petstore");
+}
+
+#[expect(dead_code, clippy::print_stdout, reason = "it would call a service that is not there")]
+async fn for_an_agent() -> AnyResult {
+    use serde_json::json;
+    use toolgen_runtime::http::{EnvCredentials, HttpEngine};
+    use toolgen_runtime::{Registry, ToolContext};
+
+    let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
+    let registry = Registry::new(engine.tools(petstore::TOOLS))?;
+
+    for tool in &registry {
+        // goes into the request to the model
+        println!("{} {} {}", tool.name(), tool.description(), tool.parameters_schema());
+    }
+    let ctx = ToolContext::new("call_1", "listPets");
+    let result = registry.call("listPets", json!({ "limit": 5 }), &ctx).await?;
+    drop(result);
+    Ok(())
+}
+
+async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {
+    let pets = engine.call(petstore::ListPets { limit: Some(5), ..Default::default() }).await?;
+    Ok(pets)
+}
+
+mod by_hand {
+    use serde_json::Value;
+    use toolgen_runtime::{AgentTool, BoxFuture, ToolContext, ToolError, ToolResult, ToolSpec};
+
+    struct Now(ToolSpec);
+
+    impl AgentTool for Now {
+        fn spec(&self) -> &ToolSpec {
+            &self.0
+        }
+        fn execute<'a>(
+            &'a self,
+            _: Value,
+            _: &'a ToolContext,
+        ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+            Box::pin(async { Ok(ToolResult::text(format!("{:?}", std::time::SystemTime::now()))) })
+        }
+    }
+
+    pub(crate) fn tool(spec: ToolSpec) -> impl AgentTool {
+        Now(spec)
+    }
+}
+
+/// A service that gives one answer to one request, and its URL; the request is the result of the task.
+async fn service(answer: &'static str) -> (String, tokio::task::JoinHandle<String>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let task = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"\r\n\r\n") {
+            request.push(socket.read_u8().await.unwrap());
+        }
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
+        let reply = format!("{head}\r\nContent-Length: {}\r\n\r\n{answer}", answer.len());
+        socket.write_all(reply.as_bytes()).await.unwrap();
+        String::from_utf8(request).unwrap()
+    });
+    (url, task)
+}
+
+fn engine(url: &str) -> HttpEngine {
+    let credentials = StaticCredentials::new().with("api_key", Secret::new("secret"));
+    HttpEngine::builder().base_url(url).credentials(credentials).build().unwrap()
+}
+
+#[tokio::test]
+async fn typed_calls_give_typed_values() {
+    let (url, request) = service(r#"[{"kind":"dog","name":"Rex","barks":true}, {"kind":"fish"}]"#).await;
+    let pets = for_rust_code(&engine(&url)).await.unwrap();
+    let petstore::Pet::Dog(rex) = &pets[0] else { panic!("{pets:?}") };
+    assert_eq!((rex.name.as_str(), rex.barks), ("Rex", Some(true)));
+    assert_eq!(pets[1], petstore::Pet::Other(json!({"kind": "fish"})));
+    let request = request.await.unwrap().to_lowercase();
+    assert!(request.starts_with("get /pets?limit=5 http/1.1\r\n"), "{request}");
+    assert!(request.contains("\r\nx-api-key: secret\r\n"), "{request}");
+}
+
+#[tokio::test]
+async fn tools_by_hand_are_tools() {
+    let spec = ToolSpec { name: ToolName::new("now"), description: Text::Static("Now."), ..ToolSpec::EMPTY };
+    let registry = Registry::builder().add(by_hand::tool(spec)).seal().unwrap();
+    let result = registry.call("now", json!({}), &ToolContext::new("call_1", "now")).await.unwrap();
+    assert!(result.to_text().contains("SystemTime"), "{}", result.to_text());
+}
+
+/// The first block of this kind in the README whose text begins so.
+fn block(kind: &str, start: &str) -> String {
+    let found = blocks(kind).into_iter().find(|block| block.starts_with(start));
+    found.unwrap_or_else(|| panic!("the README has no {kind} block that begins with {start}"))
+}
+
+fn blocks(kind: &str) -> Vec<String> {
+    let text = include_str!("../../README.md");
+    let mut blocks: BTreeMap<usize, (String, String)> = BTreeMap::new();
+    let mut open = None;
+    for (number, line) in text.lines().enumerate() {
+        match (open, line.strip_prefix("```")) {
+            (None, Some(kind)) => {
+                let kind = kind.split(',').next().unwrap_or_default();
+                blocks.insert(number, (kind.to_owned(), String::new()));
+                open = Some(number);
+            }
+            (Some(_), Some(_)) => open = None,
+            (Some(block), None) => {
+                let text = &mut blocks.get_mut(&block).unwrap().1;
+                text.push_str(line);
+                text.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    blocks.into_values().filter(|block| block.0 == kind).map(|block| block.1).collect()
+}
+
+#[tokio::test]
+async fn problems_with_arguments_are_told_as_shown() {
+    let registry = Registry::new(engine("http://127.0.0.1:9").tools(petstore::TOOLS)).unwrap();
+    let arguments = json!({ "status": "adoptd", "limit": "ten", "page": 2 });
+    let error =
+        registry.call("listPets", arguments, &ToolContext::new("call_1", "listPets")).await.unwrap_err();
+    assert_eq!(block("text", "Invalid arguments"), format!("{error}\n"));
+}
+
+/// Code without what formatting changes.
+fn plain(code: &str) -> String {
+    let code: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+    code.replace(",)", ")")
+}
+
+#[test]
+fn the_readme_shows_what_is_compiled_here() {
+    let compiled = plain(include_str!("readme.rs"));
+    let blocks = blocks("rust");
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        assert!(block.lines().count() <= 15, "an example is short:\n{block}");
+        let found = compiled.contains(&plain(&block));
+        assert!(found, "no such code is compiled in tests/tests/readme.rs:\n{block}");
+    }
+}
