@@ -2,7 +2,8 @@
 
 #[doc(hidden)]
 pub mod json;
-mod link;
+#[doc(hidden)]
+pub mod link;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

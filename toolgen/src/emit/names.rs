@@ -4,63 +4,64 @@
 //! scripts and look-alikes), unique after case folding (so that neither a reader nor a file system confuses two),
 //! never a keyword, and the same whatever else the document holds as long as they do not collide.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of one scope.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     taken: BTreeSet<String>,
+    /// Numbers below these are taken for a name: thousands of values may want one.
+    next: BTreeMap<String, usize>,
+    /// They are names of types or variants.
+    camel: bool,
 }
 
 impl Names {
-    /// A scope in which these are taken.
+    /// A scope of values, fields or modules in which these are taken.
     pub(super) fn reserving(names: &[&str]) -> Names {
-        Names { taken: names.iter().map(|name| name.to_ascii_lowercase()).collect() }
+        let taken = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        Names { taken, ..Names::default() }
+    }
+
+    /// A scope of types or variants in which these are taken.
+    pub(super) fn of_types(names: &[&str]) -> Names {
+        Names { camel: true, ..Names::reserving(names) }
     }
 
     /// The name, or the name with the first number that makes it unique.
     pub(super) fn take(&mut self, wanted: &str) -> String {
-        let mut number = 1_usize;
-        loop {
-            let name = numbered(wanted, number);
-            if self.taken.insert(name.to_ascii_lowercase()) {
-                return name;
-            }
-            number += 1;
-        }
+        self.take_free(wanted, |taken, name| taken.insert(name))
     }
 
     /// A name that is free, and with `TOOL_` before it too: the static and the constant of a tool.
     pub(super) fn take_pair(&mut self, wanted: &str) -> String {
-        let mut number = 1_usize;
-        loop {
-            let name = numbered(wanted, number).to_ascii_lowercase();
+        self.take_free(wanted, |taken, name| {
             let constant = format!("tool_{name}");
-            if !self.taken.contains(&name) && !self.taken.contains(&constant) {
-                self.taken.insert(constant);
-                self.taken.insert(name);
-                return numbered(wanted, number);
+            !taken.contains(&constant) && taken.insert(name) && taken.insert(constant)
+        })
+    }
+
+    fn take_free(&mut self, wanted: &str, take: impl Fn(&mut BTreeSet<String>, String) -> bool) -> String {
+        let next = self.next.entry(wanted.to_ascii_lowercase()).or_insert(1);
+        loop {
+            let name = numbered(wanted, *next, self.camel);
+            *next += 1;
+            if take(&mut self.taken, name.to_ascii_lowercase()) {
+                return name;
             }
-            number += 1;
         }
     }
 }
 
-fn numbered(wanted: &str, number: usize) -> String {
-    // The `_` after a keyword is not needed with a number, and two in a row are no Rust style.
-    let wanted = if number == 1 { wanted } else { wanted.trim_end_matches('_') };
-    let upper_camel = !wanted.contains('_') && wanted.contains(|c: char| c.is_ascii_lowercase());
-    match number {
-        1 => wanted.to_owned(),
-        // `Pet2`, but `V1_2`, and `PETS_2`.
-        _ if upper_camel
-            && wanted.starts_with(|c: char| c.is_ascii_uppercase())
-            && !wanted.ends_with(|c: char| c.is_ascii_digit()) =>
-        {
-            format!("{wanted}{number}")
-        }
-        _ => format!("{wanted}_{number}"),
+fn numbered(wanted: &str, number: usize, camel: bool) -> String {
+    if number == 1 {
+        return wanted.to_owned();
     }
+    // The `_` after a keyword is not needed with a number, and two in a row are no Rust style.
+    let wanted = wanted.trim_end_matches('_');
+    // `Pet2`, but `V1_2`, and `PETS_2`.
+    let joined = camel && !wanted.ends_with(|c: char| c.is_ascii_digit());
+    if joined { format!("{wanted}{number}") } else { format!("{wanted}_{number}") }
 }
 
 /// `LIST_PETS`
@@ -215,13 +216,14 @@ mod tests {
     #[test]
     fn names_of_a_scope_differ_after_case_folding() {
         let mut names = Names::reserving(&["TOOLS"]);
-        assert_eq!(names.take("TOOLS"), "TOOLS_2");
-        assert_eq!(names.take("Pet"), "Pet");
-        assert_eq!(names.take("PET"), "PET_2");
-        assert_eq!(names.take("Pet"), "Pet2");
-        assert_eq!(names.take("V1"), "V1");
-        assert_eq!(names.take("V1"), "V1_2");
+        assert_eq!([names.take("TOOLS"), names.take("PETS")], ["TOOLS_2", "PETS"]);
         assert_eq!([names.take("type_"), names.take("type_")], ["type_", "type_2"]);
+        assert_eq!([names.take_pair("A"), names.take_pair("TOOL_A")], ["A", "TOOL_A_2"]);
+        assert_eq!([names.take_pair("B"), names.take("b_2"), names.take_pair("b")], ["B", "b_2", "b_3"]);
+        let mut names = Names::of_types(&["Value"]);
+        assert_eq!([names.take("Pet"), names.take("PET"), names.take("Pet")], ["Pet", "PET2", "Pet3"]);
+        assert_eq!([names.take("V1"), names.take("V1"), names.take("Value")], ["V1", "V1_2", "Value2"]);
+        assert_eq!([names.take("A"), names.take("A")], ["A", "A2"]);
         assert_eq!([names.take("Self_"), names.take("Self_")], ["Self_", "Self2"]);
     }
 }

@@ -66,6 +66,8 @@ struct Item {
     body: Body,
     /// It is read from results.
     read: bool,
+    /// A `Link` leads to it.
+    linked: bool,
 }
 
 #[derive(Debug)]
@@ -154,7 +156,9 @@ pub(super) fn module(tools: &[Wanted<'_>], runtime: &str) -> String {
     let usage = usage::of(tools.iter().map(|wanted| &wanted.tool.spec));
     let defs = tools.first().map_or(List::EMPTY, |wanted| wanted.tool.spec.defs.clone());
     let mut lowering = lower::Lowering::new(&defs, &usage);
-    let calls: Vec<_> = tools.iter().map(|wanted| lowering.tool(wanted)).collect();
+    let inputs: Vec<_> = tools.iter().map(|wanted| lowering.reserve_input(wanted)).collect();
+    let calls: Vec<_> =
+        tools.iter().zip(inputs).map(|(wanted, input)| lowering.tool(wanted, input)).collect();
     let mut items = lowering.finish();
     usage::mark_read(&mut items, calls.iter().map(|call| &call.output));
     depth::bound(&mut items);
@@ -171,7 +175,7 @@ struct CallTypes<'a> {
 
 /// A scope for names of types: what generated code imports is taken.
 fn type_names() -> Names {
-    Names::reserving(&[
+    Names::of_types(&[
         "BTreeMap",
         "Box",
         "Clone",
@@ -182,6 +186,7 @@ fn type_names() -> Names {
         "FromJson",
         "JsonError",
         "Link",
+        "Readers",
         "None",
         "Ok",
         "Option",

@@ -1,4 +1,7 @@
 //! Types that contain themselves, and types that nest too deeply for rustc.
+//!
+//! The depth counts twice: when rustc checks a type, and when it generates code for functions that call one another
+//! through types. See `Link` in the runtime.
 
 use super::{Item, Ty, Wrap};
 
@@ -33,6 +36,11 @@ pub(super) fn bound(items: &mut [Item]) {
     let groups = groups(&graph);
     wrap_ways_back(&mut graph, &groups);
     cut_depth(&mut graph, &groups);
+    for edge in graph.iter().flatten().filter(|edge| edge.wrap == Wrap::Link) {
+        if let Some(item) = items.get_mut(edge.to) {
+            item.linked = true;
+        }
+    }
     for (item, edges) in items.iter_mut().zip(graph) {
         let mut edges = edges.into_iter();
         for ty in item.body.types_mut() {

@@ -52,11 +52,16 @@ impl<'a> Lowering<'a> {
         Lowering { defs, usage, items, names: type_names(), by_def: BTreeMap::new(), open, inline }
     }
 
-    /// The types of a tool: the argument struct by the tool's name, whatever other names that takes.
-    pub(super) fn tool<'w>(&mut self, wanted: &Wanted<'w>) -> CallTypes<'w> {
-        let spec = &wanted.tool.spec;
+    /// Takes the name of a tool for its argument struct. It is called for all tools before any other type is named,
+    /// so that what Rust code writes most does not depend on the schemas of the document.
+    pub(super) fn reserve_input(&mut self, wanted: &Wanted<'_>) -> usize {
         let doc = format!("Arguments of [`{0}`](super::{0}): `{1}`.", wanted.ident, wanted.operation);
-        let input = self.reserve(&names::camel(spec.name.as_str()), doc);
+        self.reserve(&names::camel(wanted.tool.spec.name.as_str()), doc)
+    }
+
+    /// The types of a tool whose argument struct has a name already.
+    pub(super) fn tool<'w>(&mut self, wanted: &Wanted<'w>, input: usize) -> CallTypes<'w> {
+        let spec = &wanted.tool.spec;
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
         let place = Place { name: name.clone(), usage: Usage::INPUT, nesting: 0 };
         let rules = self.object_of(&spec.input, 0);
@@ -92,7 +97,7 @@ impl<'a> Lowering<'a> {
     /// A new item whose body is set later.
     pub(super) fn reserve(&mut self, name: &str, doc: String) -> usize {
         let name = self.names.take(name);
-        self.items.push(Item { name, doc, body: Body::Pending, read: false });
+        self.items.push(Item { name, doc, body: Body::Pending, read: false, linked: false });
         self.items.len() - 1
     }
 
@@ -347,7 +352,7 @@ fn constant(field: &Field) -> Option<String> {
 }
 
 pub(super) fn enumeration(values: &List<Literal>) -> Body {
-    let mut scope = Names::reserving(&["Other"]);
+    let mut scope = Names::of_types(&["Other"]);
     let mut seen = std::collections::BTreeSet::new();
     let mut variants = Vec::new();
     for value in values {

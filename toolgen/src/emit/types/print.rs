@@ -49,6 +49,7 @@ pub(super) fn module(items: &[Item], calls: &[CallTypes<'_>], runtime: &str) -> 
     };
     names("__serialize", &|_| true);
     names("__deserialize", &|item| item.read);
+    names("__link", &|item| item.read && item.linked);
     out.push_str("}\n");
     out
 }
@@ -59,7 +60,7 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn item(&self, item: &Item, out: &mut String) {
-        let Item { name, doc, body, read } = item;
+        let Item { name, doc, body, read, linked: _ } = item;
         out.push('\n');
         match body {
             Body::Pending => {}

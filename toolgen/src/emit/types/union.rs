@@ -44,7 +44,7 @@ pub(super) fn body(lowering: &mut Lowering<'_>, rules: &UnionRules, place: &Plac
     if matches!(choice, Choice::Never) && (place.usage.output || shapes.is_empty()) {
         return Body::Alias(Ty::Value);
     }
-    let mut scope = Names::reserving(&["Other"]);
+    let mut scope = Names::of_types(&["Other"]);
     let variants = shapes
         .iter()
         .enumerate()

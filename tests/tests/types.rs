@@ -1,0 +1,214 @@
+//! The Rust types of documents whose names and structures are hard to give types to.
+//!
+//! The first test of each is that the modules compile at all, without warnings and with the default recursion limit.
+
+#![deny(warnings)]
+
+use std::fmt::Debug;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use toolgen_runtime::TypedTool;
+
+/// Chains of a hundred types, and a ring of twenty.
+pub mod deep {
+    toolgen_runtime::include_tools!("deep");
+}
+
+/// Names that are Rust's or ours, and structures of every kind.
+pub mod hard {
+    toolgen_runtime::include_tools!("types");
+}
+
+use hard::types::*;
+
+/// Reads a value, checks that writing gives it back, and gives it.
+#[track_caller]
+fn round_trip<T: Serialize + DeserializeOwned + Clone + Debug + PartialEq>(json: Value) -> T {
+    let value: T = serde_json::from_value(json.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&value).unwrap(), json);
+    assert_eq!(value.clone(), value);
+    value
+}
+
+fn is_send_and_sync<T: Send + Sync + 'static>() {}
+
+#[test]
+fn types_that_contain_themselves_hold_values() {
+    let ring: Ring = round_trip(json!({
+        "name": "a",
+        "next": {"next": {"back": {"name": "b"}, "all": {"k": {}}}, "rings": [{"name": "c"}, {"name": "d"}]},
+    }));
+    assert_eq!(ring.next.unwrap().rings.unwrap().len(), 2);
+    let turn = Turn { name: "a".to_owned(), next: None };
+    assert_eq!(turn.into_arguments().unwrap(), json!({"name": "a"}));
+}
+
+#[test]
+fn depth_has_no_end() {
+    is_send_and_sync::<deep::Object0>();
+    is_send_and_sync::<deep::List0>();
+    is_send_and_sync::<deep::Map0>();
+    is_send_and_sync::<deep::Ring0>();
+    let nest = |wrap: fn(Value) -> Value, levels: usize, end: Value| {
+        (0..levels).fold(end, |inner, _| json!({"next": wrap(inner)}))
+    };
+    round_trip::<deep::Object0>(nest(|inner| inner, 99, json!({"next": 7, "n99": 1})));
+    round_trip::<deep::List0>(nest(|inner| json!([inner]), 99, json!({"next": 7, "n99": 1})));
+    round_trip::<deep::Map0>(nest(|inner| json!({"k": inner}), 99, json!({"next": 7, "n99": 1})));
+    round_trip::<deep::Ring0>(nest(|inner| inner, 60, json!({"n0": 5, "other": [{"n3": 1}]})));
+}
+
+#[test]
+fn tools_with_our_names_are_reached() {
+    let of = |tool: &toolgen_runtime::Tool| tool.spec.name.to_string();
+    assert_eq!(of(Tool2::tool()), "Tool");
+    assert_eq!(of(Tools::tool()), "TOOLS");
+    assert_eq!(of(Types::tool()), "types");
+    assert_eq!(of(Self_::tool()), "Self");
+    assert_eq!(of(ToolTool::tool()), "TOOL_Tool");
+    let names: Vec<_> = hard::TOOLS.iter().map(|tool| of(tool)).collect();
+    let constants = [hard::TOOL_TOOLS_2, hard::TOOL_TYPES, hard::TOOL_SELF, hard::TOOL_TOOL_2];
+    assert!(constants.iter().all(|name| names.contains(&(*name).to_owned())), "{names:?}");
+}
+
+#[test]
+fn shapes_with_our_names_have_types() {
+    let x = json!({"x": 1});
+    let all: serde_json::Map<_, _> =
+        ('a'..='r').map(|key| (key.to_string(), json!({"x": u32::from(key)}))).collect();
+    let names: Names = round_trip(Value::Object(all));
+    assert_eq!(names.a, Some(Option2 { x: 97 }));
+    assert_eq!((names.k.unwrap().x, names.l.unwrap().x, names.m.unwrap().x), (107, 108, 109));
+    round_trip::<String2>(x.clone());
+    round_trip::<S>(x.clone());
+    round_trip::<D>(x);
+}
+
+#[test]
+fn every_key_has_a_field() {
+    let keys = [
+        "type",
+        "Type",
+        "TYPE",
+        "self",
+        "crate",
+        "fn",
+        "async",
+        "value",
+        "fields",
+        "extra",
+        "",
+        "1",
+        "+1",
+        "a-b",
+        "a_b",
+        "größe",
+        "价格",
+        "\"quoted\\\"",
+        "a\nb",
+    ];
+    let mut all: serde_json::Map<_, _> = keys.iter().map(|key| ((*key).to_owned(), json!(key))).collect();
+    all.insert("further".to_owned(), json!(7));
+    let fields: Fields3 = round_trip(Value::Object(all));
+    assert_eq!(fields.type_2.as_deref(), Some("Type"));
+    assert_eq!(fields.fn_.as_deref(), Some("fn"));
+    assert_eq!(fields.extra.as_deref(), Some("extra"));
+    assert_eq!(fields.extra_2["further"], 7);
+    let wrong = serde_json::from_value::<Fields3>(json!({"further": "x"})).unwrap_err().to_string();
+    assert!(wrong.ends_with("at /further"), "{wrong}");
+}
+
+#[test]
+fn every_text_to_choose_has_a_variant() {
+    let texts = [
+        "+1",
+        "-1",
+        ">",
+        ">=",
+        "",
+        " ",
+        "Etc/GMT+0",
+        "Etc/GMT-0",
+        "Other",
+        "other",
+        "self",
+        "Self",
+        "价格",
+        "\"",
+        "1.5",
+        "15",
+    ];
+    let read: Vec<_> = texts.iter().map(|text| round_trip::<SignsSign>(json!(text))).collect();
+    assert!(read.iter().all(|sign| !matches!(sign, SignsSign::Other(_))), "{read:?}");
+    assert!((0..read.len()).all(|at| !read[..at].contains(&read[at])), "{read:?}");
+    assert_eq!(
+        read[..5],
+        [SignsSign::Plus1, SignsSign::Minus1, SignsSign::Gt, SignsSign::GtEq, SignsSign::Empty]
+    );
+    assert_eq!(round_trip::<SignsSign>(json!("new")), SignsSign::Other("new".to_owned()));
+    // What is only given needs no place for what is not known.
+    let (ChooseOnlyGiven::A | ChooseOnlyGiven::A2 | ChooseOnlyGiven::Other2) = ChooseOnlyGiven::A;
+    let choose = Choose { only_given: Some(ChooseOnlyGiven::A2) };
+    assert_eq!(choose.into_arguments().unwrap(), json!({"only_given": "A"}));
+}
+
+#[test]
+fn null_is_not_absence() {
+    let nulls: Nulls = round_trip(json!({
+        "must": 1, "may_be_null": null, "both": null, "reference": null, "list": ["a", null],
+    }));
+    assert_eq!((nulls.may_be_null, nulls.may_miss, nulls.both), (None, None, Some(None)));
+    assert_eq!(nulls.reference, Some(None));
+    let nulls: Nulls = round_trip(json!({"must": 1, "may_be_null": 2, "both": 3, "reference": {"x": 1}}));
+    assert_eq!(nulls.both, Some(Some(3)));
+    let lenient: Nulls = serde_json::from_value(json!({"must": 1, "may_miss": null})).unwrap();
+    assert_eq!((lenient.may_be_null, lenient.both), (None, None));
+    let wrong = serde_json::from_value::<Nulls>(json!({"must": null})).unwrap_err().to_string();
+    assert!(wrong.ends_with("at /must"), "{wrong}");
+    let change = Change {
+        id: "i".to_owned(),
+        must: 1,
+        may_be_null: None,
+        may_miss: None,
+        both: Some(None),
+        reference: None,
+        list: None,
+    };
+    let expected = json!({"id": "i", "must": 1, "may_be_null": null, "both": null});
+    assert_eq!(change.into_arguments().unwrap(), expected);
+}
+
+#[test]
+fn unions_tell_their_variants_apart() {
+    let unions: Unions = round_trip(json!({
+        "tagged": {"kind": "square", "side": 2.5}, "kinds": [true], "fields": {"a": 1, "b": 2}, "pair": ["a", 1],
+        "unclear": {"b": 1},
+    }));
+    assert_eq!(unions.tagged, Some(UnionsTagged::Square(UnionsTaggedSquare { side: 2.5 })));
+    assert_eq!(unions.kinds, Some(UnionsKinds::List(vec![true])));
+    assert_eq!(unions.fields, Some(UnionsFields::Object2(UnionsFieldsObject2 { a: 1, b: 2 })));
+    assert_eq!(unions.pair, Some(("a".to_owned(), 1)));
+    assert_eq!(unions.unclear, Some(json!({"b": 1})));
+    assert_eq!(round_trip::<UnionsKinds>(json!({"x": 1})), UnionsKinds::Option(Option2 { x: 1 }));
+    assert_eq!(
+        round_trip::<UnionsFields>(json!({"a": 1})),
+        UnionsFields::Object(UnionsFieldsObject { a: 1 })
+    );
+    // What fits no variant is kept as it came.
+    for unknown in [json!({"kind": "line"}), json!({"kind": "circle", "r": "wide"}), json!(null)] {
+        assert_eq!(round_trip::<UnionsTagged>(unknown.clone()), UnionsTagged::Other(unknown));
+    }
+    let arguments =
+        Unite { unclear: Some(UniteUnclear::Object(UniteUnclearObject { a: Some(1) })), unions: None };
+    assert_eq!(arguments.into_arguments().unwrap(), json!({"unclear": {"a": 1}}));
+}
+
+#[test]
+fn fields_of_one_direction_are_left_out_of_the_other() {
+    let account: Account = round_trip(json!({"id": 7, "name": "a", "family": [{"name": "b"}]}));
+    assert_eq!(account.id, Some(7));
+    let open = OpenAccount { name: "a".to_owned(), password: "p".to_owned(), family: Some(vec![account]) };
+    assert_eq!(open.into_arguments().unwrap()["family"][0]["id"], 7);
+}
