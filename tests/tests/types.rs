@@ -99,7 +99,6 @@ fn every_key_has_a_field() {
         "value",
         "fields",
         "extra",
-        "",
         "1",
         "+1",
         "a-b",

@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_link_is_what_it_holds() {
-        let mut link = Link::from(vec![1]);
+        let mut link = Link::from(vec![1_i64]);
         link.push(2);
         assert_eq!(link, Link::from(vec![1, 2]));
         assert_eq!(format!("{:?}", link.clone()), "[1, 2]");
