@@ -107,8 +107,9 @@ class Judge:
             if base.scheme and (base.scheme.lower(), base.hostname) != (given.scheme, given.hostname):
                 return None
             prefix = "/" + base.path.strip("/") if base.path.strip("/") else ""
-            if given.path.startswith(prefix):
-                rest = given.path[len(prefix) :]
+            # A base named by the caller replaces a relative server, or goes before it.
+            if given.path.startswith(prefix) or not base.scheme:
+                rest = given.path.removeprefix(prefix)
                 return rest if self.template.startswith("/") else rest.removeprefix("/")
         return None
 

@@ -18,6 +18,7 @@ from cli import Cli
 from load import load, places
 from openapi import Api, Operation
 from report import Report
+from tamper import tampered
 from wire import Undecoded
 
 NAME = re.compile(r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$")
@@ -166,7 +167,7 @@ class Subject:
 
     def _call(self, name: str, arguments: dict[str, Any], judge: Judge, where: str) -> None:
         given = json.dumps(arguments, ensure_ascii=False)
-        outcome = self.cli.run("call", str(self.path), name, given, "--dry-run", *self.server(judge))
+        outcome = self.cli.run("call", str(self.path), name, given, "--dry-run", *self._server(judge))
         if not self.report.check(outcome.code == 0, where, f"{given[:300]} refused: {outcome.brief()}"):
             return
         try:
@@ -175,12 +176,19 @@ class Subject:
         except Undecoded as error:
             wrong = str(error)
         shown = " ".join(outcome.out.split())
-        self.report.check(wrong is None, where, f"{wrong}\n    arguments {given[:600]}\n    request   {shown[:900]}")
+        if not self.report.check(wrong is None, where, f"{wrong}\n    arguments {given[:600]}\n    request   {shown[:900]}"):
+            return
+        for how, wrong_request in tampered(request, judge, random.Random(where)):
+            try:
+                seen = judge.judge(arguments, wrong_request) is not None
+            except Undecoded:
+                seen = True
+            self.report.check(seen, where, f"the oracle does not see {how}: {wrong_request.url[:300]} {shown[:300]}")
 
-    def server(self, judge: Judge) -> list[str]:
+    def _server(self, judge: Judge) -> list[str]:
         """A server to name where the document has none that is absolute."""
         known = self.api.servers(judge.operation)[:1]
-        return [] if known and "://" in known[0] else ["--server", "http://127.0.0.1:1"]
+        return [] if known and "://" in known[0] else ["--base-url", "http://127.0.0.1:1"]
 
 
 def valid_arguments(tool: dict[str, Any], judge: Judge, validator: Any, seed: int, full: bool) -> dict[str, Any] | None:
