@@ -142,7 +142,7 @@ class Judge:
             raise Undecoded(f"Content-Type {media_type!r} is none of {list(offered)}")
         self.media = self.api.resolve(offered[fitting[0]])
         if kind == "application/json" or kind.endswith("+json"):
-            return ("json", json.loads(request.body))
+            return ("json", _json(request.body))
         if kind == "application/x-www-form-urlencoded":
             return ("form", wire.pairs(request.body.decode()))
         if kind == "multipart/form-data":
@@ -351,6 +351,13 @@ def file_content(value: Any) -> bytes | None:
     if isinstance(value, dict) and isinstance(value.get("base64"), str) and value.keys() <= {"base64", "filename", "content_type"}:
         return base64.b64decode(value["base64"])
     return None
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        raise Undecoded(f"the body is not JSON: {error}") from None
 
 
 def _covers(offered: str, kind: str) -> bool:

@@ -34,7 +34,7 @@ def tampered(request: Request, judge: Judge, rng: random.Random) -> Iterator[tup
         header = rng.choice(own)
         yield "a header less", but(headers=[h for h in request.headers if h is not header])
     kind = request.header("content-type").partition(";")[0].lower()
-    if request.body is not None and kind in ("application/json",):
+    if request.body is not None and (kind == "application/json" or kind.endswith("+json")):
         body = json.loads(request.body)
         worse = {**body, "tampered": 1} if isinstance(body, dict) else [*body, "tampered"] if isinstance(body, list) else [body]
         yield "another body", but(body=json.dumps(worse).encode())
