@@ -126,8 +126,7 @@ def query_is(raw: list[Pair], name: str, value: Any, style: str, explode: bool, 
     if style == "deepObject" and isinstance(value, dict):
         return _deep(raw, name, value, plus)
     if isinstance(value, dict) and explode:
-        wanted = [p for p in raw if percent(p[0], plus) in value]
-        return wanted if _object_texts(wanted, value, plus) else None
+        return _spread(raw, value, plus)
     if isinstance(value, list) and explode:
         if not value:
             return named if texts in ([], [""]) else None
@@ -137,15 +136,18 @@ def query_is(raw: list[Pair], name: str, value: Any, style: str, explode: bool, 
     return named if len(named) == 1 and scalar_is(percent(named[0][1], plus), value) else None
 
 
-def _object_texts(found: list[Pair], value: dict[str, Any], plus: bool) -> bool:
-    """An exploded object: a pair a key; a list inside repeats its key or is JSON."""
+def _spread(raw: list[Pair], value: dict[str, Any], plus: bool) -> list[Pair] | None:
+    """An exploded object: a pair a key; a list inside repeats its key or is JSON. Other objects may have the same key."""
+    used: list[Pair] = []
     for key, inner in value.items():
-        texts = [percent(v, plus) for k, v in found if percent(k, plus) == key]
-        if len(texts) == 1 and scalar_is(texts[0], inner):
-            continue
-        if not (isinstance(inner, list) and (list_is(texts, inner))):
-            return False
-    return True
+        named = [p for p in raw if percent(p[0], plus) == key]
+        whole = [p for p in named if scalar_is(percent(p[1], plus), inner)][:1]
+        if not whole and isinstance(inner, list) and list_is([percent(v, plus) for _, v in named], inner):
+            whole = named
+        if not whole and inner != []:
+            return None
+        used += whole
+    return used
 
 
 def _delimited(named: list[Pair], value: Any, style: str, plus: bool) -> bool:
