@@ -206,7 +206,7 @@ def valid_arguments(tool: dict[str, Any], judge: Judge, validator: Any, seed: in
         maker = generate.Generator(tool["input_schema"], rng, full and attempt < 8)
         try:
             arguments = maker.arguments(texts)
-            if _sendable(arguments) and validator.is_valid(arguments):
+            if _sendable(arguments, judge) and validator.is_valid(arguments):
                 return arguments
         except (generate.Ungenerated, RecursionError, TypeError, re.error, OverflowError):
             continue
@@ -217,9 +217,10 @@ def valid_arguments(tool: dict[str, Any], judge: Judge, validator: Any, seed: in
     return None
 
 
-def _sendable(arguments: dict[str, Any]) -> bool:
-    """A command line holds no more than this."""
-    return len(json.dumps(arguments)) < 100_000
+def _sendable(arguments: dict[str, Any], judge: Judge) -> bool:
+    """A command line holds no more than this, and an engine may refuse a path with nothing in it."""
+    empty = any(value in ([], {}, [""]) and any(p.location == "path" for p in judge.locations(key)) for key, value in arguments.items())
+    return not empty and len(json.dumps(arguments)) < 100_000
 
 
 def faults(schema: Any, root: dict[str, Any], at: str) -> Iterator[str]:

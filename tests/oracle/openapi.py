@@ -13,6 +13,9 @@ METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 # "If in is 'header' and the name is one of these, the definition shall be ignored" (Parameter Object).
 IGNORED_HEADERS = {"accept", "content-type", "authorization"}
 
+# What may be the name of a header at all (RFC 9110, 5.6.2).
+TOKEN = re.compile(r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+
 STYLES = {
     "path": ("simple", "label", "matrix"),
     "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
@@ -101,7 +104,7 @@ class Api:
         if not isinstance(node, dict) or not isinstance(node.get("name"), str):
             return None
         name, location = node["name"], node.get("in")
-        if location not in STYLES or (location == "header" and name.lower() in IGNORED_HEADERS):
+        if location not in STYLES or (location == "header" and (name.lower() in IGNORED_HEADERS or not TOKEN.match(name))):
             return None
         content = self.resolve(node.get("content"))
         media_type = next(iter(content), None) if isinstance(content, dict) and "schema" not in node else None

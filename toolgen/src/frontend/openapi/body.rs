@@ -117,6 +117,7 @@ impl<'a> Context<'a> {
                     }
                     draft.codec = codec_of(kind, parts);
                 } else {
+                    schema = open_object(schema);
                     draft.codec = codec_of(kind, Vec::new());
                 }
             }
@@ -266,6 +267,18 @@ fn is_flat(object: &Map<String, Value>) -> bool {
     object.iter().all(|(key, value)| {
         PLAIN.contains(&key.as_str()) || (key == "additionalProperties" && *value == Value::Bool(false))
     })
+}
+
+/// A schema that leaves the type open, as an object: a form is made of fields.
+fn open_object(mut schema: Value) -> Value {
+    const TYPED: [&str; 8] = ["$ref", "type", "enum", "const", "allOf", "anyOf", "oneOf", "not"];
+    match schema.as_object_mut() {
+        Some(object) if !TYPED.iter().any(|keyword| object.contains_key(*keyword)) => {
+            object.insert("type".to_owned(), json!("object"));
+            schema
+        }
+        _ => schema,
+    }
 }
 
 fn text_schema(schema: Value) -> Value {

@@ -89,6 +89,11 @@ impl<'a> Context<'a> {
         if location == Location::Header && described_elsewhere.contains(&name.to_ascii_lowercase().as_str()) {
             return None;
         }
+        if location == Location::Header && !is_token(name) {
+            let message = format!("`{name}` cannot be the name of a header; the parameter is left out");
+            self.parameter_problem(node, &message, "use letters, digits and `-`");
+            return None;
+        }
         let (encoding, mut schema) = self.parameter_value(node, name, location);
         self.parameter_remarks(node, description, &mut schema);
         let required = location == Location::Path || node.flag("required");
@@ -230,6 +235,11 @@ fn same(left: &Param, right: &Param) -> bool {
             Location::Header => left.name.eq_ignore_ascii_case(&right.name),
             _ => left.name == right.name,
         }
+}
+
+/// Whether a text is a token of HTTP (RFC 9110, 5.6.2).
+fn is_token(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 /// The style of this name, if it is defined for the place.
