@@ -1,6 +1,8 @@
 //! The Rust of the README, compiled and run. The last test compares the two.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(missing_docs, reason = "an example shows what it needs")]
+
 use std::collections::BTreeMap;
 
 use serde_json::json;

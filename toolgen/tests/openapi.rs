@@ -3,6 +3,8 @@
 //! `UPDATE_EXPECT=1` writes the files anew; read the difference before you keep it. Options stand in the first line
 //! of an input, as `# options: namespace=NS include=SELECTOR; exclude=SELECTOR; rename=FROM=TO; env=SCHEME=VAR`.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,7 @@
 //! Documents made to hurt: deep, circular, wide. They compile in bounded time, on a small stack, with problems.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};

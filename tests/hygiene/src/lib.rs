@@ -19,7 +19,10 @@ pub mod untyped {
 macro_rules! shadows {
     ($($name:ident)*) => {
         $(
-            #[allow(dead_code, non_camel_case_types, reason = "it only stands in the way")]
+            #[allow(
+                dead_code, non_camel_case_types, clippy::upper_case_acronyms,
+                reason = "it only stands in the way"
+            )]
             struct $name;
         )*
         #[allow(dead_code, reason = "it only stands in the way")]

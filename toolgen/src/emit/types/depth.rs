@@ -27,7 +27,7 @@ pub(super) fn bound(items: &mut [Item]) {
             let mut edges = Vec::new();
             for ty in item.body.types_mut() {
                 ty.for_each_item(false, &mut |behind, to, _| {
-                    edges.push(Edge { to, behind, wrap: Wrap::Plain })
+                    edges.push(Edge { to, behind, wrap: Wrap::Plain });
                 });
             }
             edges
@@ -129,7 +129,7 @@ fn wrap_ways_back(graph: &mut [Vec<Edge>], groups: &Groups) {
             match state[found.to] {
                 State::New => work.push((found.to, 0)),
                 State::Open if groups.members[groups.of[found.to]].len() > MAX_GROUP => {
-                    found.wrap = Wrap::Link
+                    found.wrap = Wrap::Link;
                 }
                 State::Open if !found.behind => found.wrap = Wrap::Box,
                 State::Open | State::Done => {}
@@ -207,10 +207,10 @@ pub(super) fn alias_leads_to(items: &[Item], from: usize) -> bool {
         let mut back = false;
         ty.for_each_item(false, &mut |_, to, _| {
             back |= to == from;
-            if let Some(seen) = seen.get_mut(to) {
-                if !std::mem::replace(seen, true) {
-                    open.push(to);
-                }
+            if let Some(seen) = seen.get_mut(to)
+                && !std::mem::replace(seen, true)
+            {
+                open.push(to);
             }
         });
         if back {

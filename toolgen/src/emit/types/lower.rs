@@ -356,10 +356,10 @@ pub(super) fn enumeration(values: &List<Literal>) -> Body {
     let mut seen = std::collections::BTreeSet::new();
     let mut variants = Vec::new();
     for value in values {
-        if let Literal::String(text) = value {
-            if seen.insert(text.as_str()) {
-                variants.push((scope.take(&names::camel(text)), text.to_string()));
-            }
+        if let Literal::String(text) = value
+            && seen.insert(text.as_str())
+        {
+            variants.push((scope.take(&names::camel(text)), text.to_string()));
         }
     }
     Body::Enum(variants)

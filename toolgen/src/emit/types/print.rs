@@ -15,7 +15,7 @@ pub(super) fn module(items: &[Item], calls: &[CallTypes<'_>], runtime: &str) -> 
          /// The arguments and the results of the tools as Rust types.\n\
          #[allow(\n    \
              clippy::doc_markdown, clippy::large_enum_variant, clippy::option_option, clippy::struct_excessive_bools,\n    \
-             clippy::struct_field_names, clippy::enum_variant_names, clippy::type_complexity,\n    \
+             clippy::struct_field_names, clippy::enum_variant_names, clippy::type_complexity, clippy::module_inception,\n    \
              reason = \"the document chose the names, the texts and the structure\"\n\
          )]\n\
          pub mod types {\n",

@@ -62,10 +62,10 @@ fn variant_name(at: usize, shape: &Shape, choice: &Choice) -> String {
     if let Kind::Ref(name) = &shape.kind {
         return names::camel(name);
     }
-    if let Choice::Tag(_, values) = choice {
-        if let Some((value, _)) = values.iter().find(|(_, index)| *index == at) {
-            return names::camel(value);
-        }
+    if let Choice::Tag(_, values) = choice
+        && let Some((value, _)) = values.iter().find(|(_, index)| *index == at)
+    {
+        return names::camel(value);
     }
     let name = match &shape.kind {
         Kind::Boolean => "Boolean",

@@ -65,10 +65,8 @@ fn references(shape: &Shape, usage: Usage, reached: &mut BTreeSet<String>, open:
     let mut shapes = vec![shape];
     while let Some(shape) = shapes.pop() {
         match &shape.kind {
-            Kind::Ref(name) => {
-                if reached.insert(name.to_string()) {
-                    open.push(name.to_string());
-                }
+            Kind::Ref(name) if reached.insert(name.to_string()) => {
+                open.push(name.to_string());
             }
             Kind::Array(rules) => shapes.push(&rules.items),
             Kind::Tuple(rules) => {

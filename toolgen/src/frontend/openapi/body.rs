@@ -142,7 +142,7 @@ impl<'a> Context<'a> {
             }
         }
         if matches!(draft.codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_)) {
-            draft.fields = self.plain_object(&schema).filter(|object| is_flat(object));
+            draft.fields = self.plain_object(&schema).filter(is_flat);
         }
         draft.schema = schema;
         draft

@@ -161,10 +161,10 @@ pub(super) fn nullable(schema: Value) -> Value {
         }
         _ => {}
     }
-    if let Some(Value::Array(values)) = object.get_mut("enum") {
-        if !values.contains(&Value::Null) {
-            values.push(Value::Null);
-        }
+    if let Some(Value::Array(values)) = object.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
     }
     match object.remove("const") {
         Some(Value::Null) | None => {}

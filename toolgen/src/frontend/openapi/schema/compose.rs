@@ -209,10 +209,11 @@ fn drop_type_of_values(variants: &[Value], out: &mut Map<String, Value>) {
 /// In a union the title tells variants apart; elsewhere it repeats the key.
 fn with_title(mut schema: Value, source: &Value) -> Value {
     let title = source.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
-    if let (Some(title), Value::Object(object)) = (title, &mut schema) {
-        if target_of(source).is_none() && !object.contains_key("description") {
-            object.insert("description".to_owned(), Value::from(title));
-        }
+    if let (Some(title), Value::Object(object)) = (title, &mut schema)
+        && target_of(source).is_none()
+        && !object.contains_key("description")
+    {
+        object.insert("description".to_owned(), Value::from(title));
     }
     schema
 }

@@ -128,7 +128,10 @@ impl<'a> Context<'a> {
                     out.insert((*key).to_owned(), json!(count));
                 }
                 None => {
-                    self.schema_problem(place, format!("`{key}` must be a count, not {value}; it is ignored"))
+                    self.schema_problem(
+                        place,
+                        format!("`{key}` must be a count, not {value}; it is ignored"),
+                    );
                 }
             }
         }

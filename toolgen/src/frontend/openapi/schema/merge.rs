@@ -92,9 +92,7 @@ impl Context<'_> {
             base = self.def_object(next)?;
         }
         let limit = if self.merging == 1 { MAX_BASE } else { MAX_FIELD };
-        if base.values().try_fold(limit, |room, value| room_after(value, room)).is_none() {
-            return None;
-        }
+        base.values().try_fold(limit, |room, value| room_after(value, room))?;
         for key in ANNOTATIONS {
             if let (Some(value), "description") = (base.shift_remove(key), key) {
                 remarks.entry(key).or_insert(value);
