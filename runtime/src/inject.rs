@@ -130,7 +130,6 @@ impl<'a, T: Inject<'a>> Inject<'a> for Option<T> {
 
 /// Takes a parameter from the context.
 #[doc(hidden)]
-#[expect(clippy::missing_errors_doc, reason = "as the type says")]
 pub fn inject<'a, T: Inject<'a>>(ctx: &'a ToolContext) -> Result<T, ToolError> {
     T::inject(ctx)
 }

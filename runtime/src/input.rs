@@ -49,6 +49,7 @@
 #[doc(hidden)]
 pub mod bridge;
 mod containers;
+mod copy;
 mod defs;
 #[doc(hidden)]
 pub mod derive;

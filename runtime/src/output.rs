@@ -89,7 +89,6 @@ pub struct Plain;
 
 impl Fallible {
     /// The value as a `Result`.
-    #[expect(clippy::missing_errors_doc, reason = "it is the value itself")]
     pub fn split<T, E>(&self, value: Result<T, E>) -> Result<T, E> {
         value
     }
@@ -97,7 +96,6 @@ impl Fallible {
 
 impl Plain {
     /// The value as a `Result`.
-    #[expect(clippy::missing_errors_doc, reason = "there are none")]
     pub fn split<T>(&self, value: T) -> Result<T, Infallible> {
         Ok(value)
     }
@@ -136,7 +134,6 @@ pub struct AsJson;
 
 impl Itself {
     /// The result.
-    #[expect(clippy::missing_errors_doc, reason = "as the value says")]
     pub fn convert<T: IntoToolOutput>(&self, value: T) -> Result<ToolResult, ToolError> {
         value.into_tool_output()
     }
@@ -148,7 +145,6 @@ impl AsJson {
     /// # Errors
     ///
     /// If the value has no form in JSON.
-    #[expect(clippy::needless_pass_by_value, reason = "both ways take the value")]
     pub fn convert<T: Serialize>(&self, value: T) -> Result<ToolResult, ToolError> {
         serde_json::to_value(&value)
             .map(ToolResult::json)
@@ -216,7 +212,6 @@ impl Own {
 
 impl Chained {
     /// The model sees the error, the operator also where it came from.
-    #[expect(clippy::needless_pass_by_value, reason = "all ways take the value")]
     pub fn convert<E: Error>(&self, error: E) -> ToolError {
         let mut chain = error.to_string();
         let mut source = error.source();
@@ -231,7 +226,6 @@ impl Chained {
 
 impl Said {
     /// The model sees the text; the operator its long form, which holds the causes for most error types.
-    #[expect(clippy::needless_pass_by_value, reason = "all ways take the value")]
     pub fn convert<E: Display>(&self, error: E) -> ToolError {
         ToolError::failed(error.to_string()).with_operator_detail(format!("{error:#}"))
     }
@@ -239,7 +233,6 @@ impl Said {
 
 impl Hidden {
     /// The model sees that it failed; the operator sees the value.
-    #[expect(clippy::needless_pass_by_value, reason = "all ways take the value")]
     pub fn convert<E: Debug>(&self, error: E) -> ToolError {
         ToolError::failed("the tool failed").with_operator_detail(format!("{error:?}"))
     }

@@ -69,7 +69,6 @@ impl<T: PathArgument> PathArgument for Vec<T> {
 /// A path argument that stays where it may be: without `..`, and inside a directory if one is named, links followed.
 /// With a directory, the path that comes out starts with it.
 #[doc(hidden)]
-#[expect(clippy::missing_errors_doc, reason = "written by the macros")]
 pub fn inside<T: PathArgument>(
     paths: T,
     argument: &str,

@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 /// What a program lends its tools: one value a type. Clones share it.
 #[derive(Clone, Default)]
-pub struct Services(Arc<BTreeMap<TypeId, (&'static str, Arc<dyn Any + Send + Sync>)>>);
+pub struct Services(Arc<BTreeMap<TypeId, Service>>);
+
+/// The name of a type, and an `Arc` of it.
+type Service = (&'static str, Arc<dyn Any + Send + Sync>);
 
 impl Services {
     /// The same services and this one, which takes the place of one of its type.

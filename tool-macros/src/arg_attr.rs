@@ -92,9 +92,8 @@ fn take(arg: &mut ArgAttr, key: Key, errors: &mut Errors) {
         "description" => arg.description = key.expr(errors),
         "path" => arg.path = path(key, errors),
         "deprecated" => {
-            if key.flag(errors) == Some(true) {
-                arg.rules.set(quote::quote!(deprecated: true));
-            }
+            let on = key.flag(errors).unwrap_or(false);
+            arg.rules.set(quote::quote!(deprecated: #on));
         }
         "schemars" => arg.schemars = key.flag(errors).unwrap_or(false),
         _ if rules::KEYS.contains(&key.as_str().as_str()) => arg.rules.take(key, errors),

@@ -122,7 +122,7 @@ fn sections(lines: &[String]) -> Docs {
     let mut fence: Option<bool> = None;
     for line in lines {
         if let Some(info) = line.trim_start().strip_prefix("```") {
-            let rust = fence.map_or_else(|| is_rust(info), |rust| rust);
+            let rust = fence.unwrap_or_else(|| is_rust(info));
             fence = if fence.is_some() { None } else { Some(rust) };
             if section == Section::Examples {
                 example.fence(fence.is_some() && !rust, &mut docs.examples);

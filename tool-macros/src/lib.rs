@@ -12,6 +12,7 @@
 mod arg_attr;
 mod argument;
 mod attr;
+mod check;
 mod derive;
 mod dialects;
 mod docs;
@@ -37,7 +38,7 @@ use proc_macro::TokenStream;
 /// Makes a function a tool. What it takes and gives is described in `toolgen_runtime::function`.
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    expand::tool(attribute.into(), item.into()).into()
+    expand::tool(attribute.into(), &item.into()).into()
 }
 
 /// Makes a struct or an enum an argument of tools. What it takes is described in `toolgen_runtime::input`.
@@ -50,7 +51,7 @@ pub fn tool_input(item: TokenStream) -> TokenStream {
 /// `toolgen_runtime::function`.
 #[proc_macro_attribute]
 pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    methods::tools(attribute.into(), item.into()).into()
+    methods::tools(attribute.into(), &item.into()).into()
 }
 
 /// Lists tools: functions with `#[tool]` by their names, others as expressions. The list is a

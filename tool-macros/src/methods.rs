@@ -14,7 +14,7 @@ use crate::tool_attr;
 const KEYS: &[&str] = &["list", "crate"];
 
 /// `#[tools]` on an `impl` block.
-pub(crate) fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn tools(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut block = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Impl(block)) => block,

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{ArgumentProblem, Defs, Of, ToolInput, problem, rules, within};
+use super::{ArgumentProblem, Defs, Of, ToolInput, copy, problem, rules, within};
 use crate::frozen::Frozen;
 use crate::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
 
 impl<T: ToolInput> ToolInput for Option<T> {
-    const SHAPE: Shape = rules::nullable(Of::<T>::SHAPE);
+    const SHAPE: Shape = copy::nullable(Of::<T>::SHAPE);
     const REQUIRED: bool = false;
     const BODY: Option<&'static Shape> = T::BODY;
 
@@ -32,7 +32,7 @@ impl<T: ToolInput> ToolInput for Option<T> {
 macro_rules! pointers {
     ($($pointer:ident)*) => {$(
         impl<T: ToolInput> ToolInput for $pointer<T> {
-            const SHAPE: Shape = rules::copy(Of::<T>::SHAPE);
+            const SHAPE: Shape = copy::copy(Of::<T>::SHAPE);
             const REQUIRED: bool = T::REQUIRED;
             const BODY: Option<&'static Shape> = T::BODY;
 
@@ -178,7 +178,7 @@ impl<T: ToolInput, S: BuildHasher + Default> ToolInput for HashMap<String, T, S>
 macro_rules! tuples {
     ($($count:literal: $($part:ident)+;)*) => {$(
         impl<$($part: ToolInput),+> Of<($($part,)+)> {
-            const ITEMS: &'static [Shape] = &[$(rules::copy(Of::<$part>::SHAPE)),+];
+            const ITEMS: &'static [Shape] = &[$(copy::copy(Of::<$part>::SHAPE)),+];
         }
 
         impl<$($part: ToolInput),+> ToolInput for ($($part,)+) {

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::rules::{copy_extra, copy_field, with_kind};
+use super::copy::{copy_extra, copy_field};
+use super::rules::with_kind;
 use super::{ArgumentProblem, ArgumentProblemKind, Of, Rules, ToolInput, missing, problem, refine, within};
 use crate::frozen::{Frozen, Text};
 use crate::shape::{
@@ -147,7 +148,6 @@ pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
 #[derive(Debug)]
 pub struct Fields(Map<String, Value>);
 
-#[expect(clippy::missing_errors_doc, reason = "written by the macros")]
 impl Fields {
     /// The fields of a value.
     pub fn new(value: Value) -> Result<Fields, ArgumentProblem> {
@@ -208,7 +208,6 @@ impl Fields {
 #[derive(Debug)]
 pub struct Items(std::iter::Enumerate<std::vec::IntoIter<Value>>);
 
-#[expect(clippy::missing_errors_doc, reason = "written by the macros")]
 impl Items {
     /// The values of a list of so many.
     pub fn new(value: Value, count: usize) -> Result<Items, ArgumentProblem> {
@@ -227,7 +226,6 @@ impl Items {
 }
 
 /// `"Name"` or `{"Name": value}`
-#[expect(clippy::missing_errors_doc, reason = "written by the macros")]
 pub fn external(value: Value) -> Result<(String, Value), ArgumentProblem> {
     match value {
         Value::String(name) => Ok((name, Value::Null)),
@@ -239,7 +237,6 @@ pub fn external(value: Value) -> Result<(String, Value), ArgumentProblem> {
 }
 
 /// `{"tag": "Name", …}`
-#[expect(clippy::missing_errors_doc, reason = "written by the macros")]
 pub fn internal(value: Value, tag: &str) -> Result<(String, Value), ArgumentProblem> {
     let mut fields = Fields::new(value)?;
     let name = fields.take::<String>(tag)?;
@@ -247,7 +244,6 @@ pub fn internal(value: Value, tag: &str) -> Result<(String, Value), ArgumentProb
 }
 
 /// `{"tag": "Name", "content": value}`
-#[expect(clippy::missing_errors_doc, reason = "written by the macros")]
 pub fn adjacent(value: Value, tag: &str, content: &str) -> Result<(String, Value), ArgumentProblem> {
     let mut fields = Fields::new(value)?;
     let name = fields.take::<String>(tag)?;
@@ -268,7 +264,6 @@ pub fn no_variant(name: &str, known: &[&str]) -> ArgumentProblem {
 }
 
 /// A result, with its problem placed under a key.
-#[expect(clippy::missing_errors_doc, reason = "written by the macros")]
 pub fn placed<T>(made: Result<T, ArgumentProblem>, key: Option<&str>) -> Result<T, ArgumentProblem> {
     made.map_err(|problem| match key {
         Some(key) => within(key, problem),

@@ -3,11 +3,12 @@
 //! A constant may not drop what a shape holds, so nothing here takes a shape apart: a shape is copied part by part
 //! from a reference, which is possible because a constant only borrows from the program.
 
+use super::copy::{copy_extra, copy_kind, copy_literal, still};
 use super::{Of, ToolInput};
 use crate::frozen::{Frozen, List, Text};
 use crate::shape::{
-    Access, ArrayRules, Discriminator, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules,
-    Relation, RelationKind, Shape, StringRules, TupleRules, UnionRules,
+    Access, ArrayRules, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Relation,
+    RelationKind, Shape, StringRules,
 };
 
 /// A value of a schema in an attribute.
@@ -162,30 +163,6 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
     }
 }
 
-/// The same shape, and `null`.
-pub(super) const fn nullable(shape: &Shape) -> Shape {
-    copy_as(shape, copy_kind(&shape.kind), true)
-}
-
-/// The same shape.
-pub(super) const fn copy(shape: &Shape) -> Shape {
-    copy_as(shape, copy_kind(&shape.kind), shape.nullable)
-}
-
-const fn copy_as(shape: &Shape, kind: Kind, nullable: bool) -> Shape {
-    Shape {
-        kind,
-        nullable,
-        description: still(&shape.description),
-        default: match &shape.default {
-            Some(default) => Some(copy_literal(default)),
-            None => None,
-        },
-        examples: still(&shape.examples),
-        deprecated: shape.deprecated,
-    }
-}
-
 /// A shape with what attributes say beside its type.
 ///
 /// # Panics
@@ -235,7 +212,7 @@ const fn check_rules(kind: &Kind, rules: &Rules) {
     if !text && !rules.format.is_empty() {
         panic!("`secret` is for texts, and this argument is none");
     }
-    if !(text || number) && !rules.one_of.is_empty() {
+    if !(text || number || rules.one_of.is_empty()) {
         panic!(
             "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself"
         );
@@ -282,8 +259,7 @@ const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
 
 /// A bound an attribute gives replaces the one of the type; what the type cannot hold is a mistake.
 #[track_caller]
-#[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
-const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
+pub(super) const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
     let (minimum, maximum) = (rules.minimum, rules.maximum);
     if let (Some(Number::Int(low)), Some(Number::Int(least))) = (minimum, base.minimum) {
         assert!(low >= least, "`range` starts below the smallest value of the argument's type");
@@ -313,99 +289,4 @@ const fn either(first: Option<u64>, second: Option<u64>) -> Option<u64> {
 
 const fn or_text(first: &'static str, second: &Text) -> Text {
     if first.is_empty() { still(second) } else { Frozen::Static(first) }
-}
-
-/// What a constant borrows, borrowed again.
-#[expect(clippy::panic, reason = "constants hold nothing that is made at run time")]
-const fn still<T: ?Sized>(frozen: &Frozen<T>) -> Frozen<T> {
-    match frozen {
-        Frozen::Static(value) => Frozen::Static(value),
-        Frozen::Shared(_) => panic!("a constant shape holds only what is part of the program"),
-    }
-}
-
-const fn copy_literal(literal: &Literal) -> Literal {
-    match literal {
-        Literal::Null => Literal::Null,
-        Literal::Bool(value) => Literal::Bool(*value),
-        Literal::Number(number) => Literal::Number(*number),
-        Literal::String(text) => Literal::String(still(text)),
-        Literal::Json(text) => Literal::Json(still(text)),
-    }
-}
-
-pub(super) const fn copy_extra(extra: &Extra) -> Extra {
-    match extra {
-        Extra::Open => Extra::Open,
-        Extra::Closed => Extra::Closed,
-        Extra::Of(shape) => Extra::Of(still(shape)),
-    }
-}
-
-pub(super) const fn copy_field(field: &Field) -> Field {
-    Field {
-        name: still(&field.name),
-        wire: still(&field.wire),
-        aliases: still(&field.aliases),
-        required: field.required,
-        access: field.access,
-        shape: copy(&field.shape),
-    }
-}
-
-const fn copy_object(object: &ObjectRules) -> ObjectRules {
-    ObjectRules {
-        fields: still(&object.fields),
-        patterns: still(&object.patterns),
-        extra: copy_extra(&object.extra),
-        relations: still(&object.relations),
-        min_properties: object.min_properties,
-        max_properties: object.max_properties,
-    }
-}
-
-const fn copy_kind(kind: &Kind) -> Kind {
-    match kind {
-        Kind::Any => Kind::Any,
-        Kind::Never => Kind::Never,
-        Kind::Null => Kind::Null,
-        Kind::Boolean => Kind::Boolean,
-        Kind::Integer(rules) => Kind::Integer(refine_number(rules, &Rules::NONE)),
-        Kind::Number(rules) => Kind::Number(refine_number(rules, &Rules::NONE)),
-        Kind::String(rules) => Kind::String(StringRules {
-            min_length: rules.min_length,
-            max_length: rules.max_length,
-            pattern: still(&rules.pattern),
-            format: still(&rules.format),
-            content_encoding: still(&rules.content_encoding),
-            content_media_type: still(&rules.content_media_type),
-        }),
-        Kind::Enum(values) => Kind::Enum(still(values)),
-        Kind::Array(rules) => Kind::Array(ArrayRules {
-            items: still(&rules.items),
-            min_items: rules.min_items,
-            max_items: rules.max_items,
-            unique: rules.unique,
-        }),
-        Kind::Tuple(rules) => Kind::Tuple(TupleRules {
-            items: still(&rules.items),
-            rest: copy_extra(&rules.rest),
-            min_items: rules.min_items,
-            max_items: rules.max_items,
-        }),
-        Kind::Object(rules) => Kind::Object(copy_object(rules)),
-        Kind::Union(rules) => Kind::Union(UnionRules {
-            mode: rules.mode,
-            variants: still(&rules.variants),
-            discriminator: match &rules.discriminator {
-                Some(Discriminator { property, mapping }) => {
-                    Some(Discriminator { property: still(property), mapping: still(mapping) })
-                }
-                None => None,
-            },
-        }),
-        Kind::All(shapes) => Kind::All(still(shapes)),
-        Kind::Ref(name) => Kind::Ref(still(name)),
-        Kind::Raw(text) => Kind::Raw(still(text)),
-    }
 }

@@ -150,7 +150,7 @@ fn of_payload(payload: &Payload, tag: Option<TokenStream>) -> TokenStream {
                 let ty = &field.ty;
                 let span = at(field.span);
                 let inner = quote_spanned!(span=> __toolgen::fields_of::<#ty>());
-                joined(vec![quote!(const { &[#tag] }), inner], quote!(__toolgen::Extra::Closed))
+                joined(&[quote!(const { &[#tag] }), inner], &quote!(__toolgen::Extra::Closed))
             }
             None => value(field),
         },
@@ -215,11 +215,11 @@ fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
         let ty = &field.ty;
         quote_spanned!(at(field.span)=> __toolgen::fields_of::<#ty>())
     }));
-    joined(lists, quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
+    joined(&lists, &quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
 }
 
 /// An object with the fields of several lists.
-fn joined(lists: Vec<TokenStream>, extra: TokenStream) -> TokenStream {
+fn joined(lists: &[TokenStream], extra: &TokenStream) -> TokenStream {
     quote!(__toolgen::object(
         const {
             const LISTS: &[&[__toolgen::Field]] = &[#(#lists),*];

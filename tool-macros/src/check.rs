@@ -1,0 +1,96 @@
+//! What holds between the parts of a tool: descriptions, names, rules between arguments, examples.
+
+use proc_macro2::{Ident, Span};
+use syn::ext::IdentExt;
+
+use crate::errors::Errors;
+use crate::expand::Tool;
+use crate::json;
+use crate::names;
+use crate::tool_attr::Relation;
+
+impl Tool {
+    /// What holds between the parts of a tool.
+    pub(crate) fn check(&self, errors: &mut Errors) {
+        if !self.attr.undocumented {
+            self.check_documented(errors);
+        }
+        let mut seen: Vec<String> = Vec::new();
+        for argument in self.arguments() {
+            let aliases = argument.attr.aliases.iter().map(syn::LitStr::value);
+            for name in [argument.name.clone()].into_iter().chain(aliases) {
+                if seen.contains(&name) {
+                    errors.at(
+                        &argument.ident,
+                        format!("two arguments of the tool `{}` are called `{name}`", self.name),
+                    );
+                }
+                seen.push(name);
+            }
+        }
+        for relation in &self.attr.relations {
+            for ident in &relation.arguments {
+                self.check_related(relation, ident, errors);
+            }
+        }
+        self.check_examples(errors);
+    }
+
+    fn check_documented(&self, errors: &mut Errors) {
+        if self.docs.description.is_none() && self.attr.description.is_none() {
+            errors.at(
+                &self.ident,
+                format!(
+                    "the tool `{}` has no description, which is what a model chooses it by: write a doc comment (`/// …`), or turn this off by `#[tool(undocumented)]`",
+                    self.name
+                ),
+            );
+        }
+        for argument in self.arguments().filter(|argument| argument.description.is_none()) {
+            errors.at(
+                &argument.ident,
+                format!(
+                    "the argument `{}` of the tool `{}` has no description: write a doc comment (`/// …`) before it or a section `# Arguments`, or turn this off by `#[tool(undocumented)]`",
+                    argument.name, self.name
+                ),
+            );
+        }
+    }
+
+    fn check_related(&self, relation: &Relation, ident: &Ident, errors: &mut Errors) {
+        let names: Vec<String> =
+            self.arguments().map(|argument| argument.ident.unraw().to_string()).collect();
+        if !names.contains(&ident.unraw().to_string()) {
+            let known = names.iter().map(String::as_str);
+            let hint = match names::nearest(&ident.to_string(), known.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("its arguments are {}", names::list(known)),
+            };
+            errors.at(ident, format!("the tool `{}` has no argument `{ident}`; {hint}", self.name));
+        } else if relation.arguments.iter().filter(|other| *other == ident).count() > 1 {
+            errors.at(ident, format!("`{ident}` is named twice in one rule"));
+        }
+    }
+
+    fn check_examples(&self, errors: &mut Errors) {
+        let span = self.docs.span.unwrap_or_else(Span::call_site);
+        for example in &self.docs.examples {
+            match json::object_keys(&example.arguments) {
+                Err(why) => {
+                    errors.push(syn::Error::new(span, format!("an example is no JSON object: {why}")));
+                }
+                Ok(keys) => {
+                    for key in
+                        keys.iter().filter(|key| !self.arguments().any(|argument| argument.name == **key))
+                    {
+                        let known = self.arguments().map(|argument| argument.name.as_str());
+                        errors.push(syn::Error::new(
+                            span,
+                            format!("an example gives `{key}`, but the tool has no such argument; its arguments are {}", names::list(known)),
+                        ));
+                    }
+                }
+            }
+        }
+    }
+}
