@@ -42,8 +42,9 @@ fn rules_are_added_to_the_shape_of_a_type() {
             ..Rules::NONE
         },
     );
-    const { assert!(LIMIT.nullable) };
-    let Kind::Integer(rules) = LIMIT.kind else { panic!("no integer") };
+    let limit = LIMIT;
+    assert!(limit.nullable);
+    let Kind::Integer(rules) = limit.kind else { panic!("no integer") };
     assert_eq!(rules.minimum, Some(Number::Int(1)));
     assert_eq!(rules.maximum, Some(Number::Int(i128::from(u32::MAX))));
 }

@@ -1,0 +1,56 @@
+//! `#[tool]` and a `Registry`.
+
+use serde_json::Value;
+use toolgen_runtime::{Registry, ToolContext, ToolInput, tool, toolset};
+
+#[tool(undocumented, description = "Adds.")]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+#[tool(undocumented, description = "Greets.")]
+fn greet(name: &str, times: usize) -> String {
+    format!("hello {name}").repeat(times)
+}
+
+#[tool(undocumented, description = "Sums.")]
+fn sum(values: &[f64]) -> f64 {
+    values.iter().sum()
+}
+
+#[derive(ToolInput)]
+struct Place {
+    street: String,
+    city: String,
+    tags: Vec<String>,
+}
+
+#[derive(ToolInput)]
+#[serde(rename_all = "lowercase")]
+enum Unit {
+    Metric,
+    Imperial,
+}
+
+#[tool(undocumented, description = "Locates.")]
+fn locate(place: Place, unit: Unit) -> String {
+    let unit = match unit {
+        Unit::Metric => "m",
+        Unit::Imperial => "ft",
+    };
+    format!("{}, {} ({}) 10 {unit}", place.street, place.city, place.tags.join(" "))
+}
+
+#[tool(undocumented, description = "Searches.")]
+async fn search(query: String, limit: Option<u32>, exact: bool, kinds: Vec<String>) -> String {
+    format!("{query} {limit:?} {exact} {}", kinds.join(" "))
+}
+
+pub fn registry() -> Registry {
+    Registry::new(toolset![add, greet, sum, locate, search]).unwrap()
+}
+
+pub async fn call(registry: &Registry, name: &str, arguments: &str) -> String {
+    let ctx = ToolContext::new("1", name);
+    registry.call(name, Value::from(arguments), &ctx).await.unwrap().to_text()
+}
