@@ -13,7 +13,7 @@ use crate::context::ToolContext;
 use crate::dialect::{Dialect, JSON_SCHEMA};
 use crate::error::ToolError;
 use crate::result::ToolResult;
-use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode};
+use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned};
 use crate::shape::render::render_input;
 use crate::spec::{Timeout, ToolSpec};
 
@@ -219,7 +219,7 @@ pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Va
     };
     let kind = match &params {
         Value::Object(_) => {
-            return decode(&params, &spec.input, &spec.defs, dialect).map_err(ToolError::from_problems);
+            return decode_owned(params, &spec.input, &spec.defs, dialect).map_err(ToolError::from_problems);
         }
         Value::Array(_) => "array",
         Value::String(_) => "string",

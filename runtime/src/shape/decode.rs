@@ -11,6 +11,7 @@
 //! - With a discriminator, only the variant it names is tried.
 
 mod check;
+mod exact;
 mod objects;
 mod say;
 mod transform;
@@ -76,6 +77,23 @@ pub fn decode(
     }
     checker.steps = 0;
     Ok(checker.transform(arguments, &[shape]))
+}
+
+/// As [`decode`], for arguments nobody else needs: those that are right as they are come back untouched.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_owned(
+    arguments: Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    if arguments.is_object() && exact::is_exact(&arguments, shape, defs, dialect) {
+        return Ok(arguments);
+    }
+    decode(&arguments, shape, defs, dialect)
 }
 
 /// Whether a value fits a shape as JSON Schema means it.

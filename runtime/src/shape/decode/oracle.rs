@@ -167,6 +167,10 @@ proptest! {
             let arguments = json!({ "v": value });
             let decoded = decode(&arguments, &shape, &defs, &JSON_SCHEMA);
             prop_assert_eq!(decoded.is_ok(), validator.is_valid(&arguments), "{} {} {:?}", arguments, schema, decoded);
+            // The short way gives what the long way gives, or nothing.
+            if super::exact::is_exact(&arguments, &shape, &defs, &JSON_SCHEMA) {
+                prop_assert_eq!(decoded.as_ref(), Ok(&arguments));
+            }
             // Without renames, decoding changes at most how an integer is written.
             if let Ok(decoded) = decoded {
                 prop_assert!(validator.is_valid(&decoded), "{} {}", decoded, schema);
