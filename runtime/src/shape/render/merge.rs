@@ -53,7 +53,8 @@ impl<'d> Merger<'d> {
             return self.fail();
         }
         let (a, b) = (self.resolved(a, depth)?, self.resolved(b, depth)?);
-        let takes_null = |shape: &Shape| shape.nullable || matches!(shape.kind, Kind::Any | Kind::Null);
+        // Not `nullable` alone: a variant of a union may be what takes `null`.
+        let takes_null = |shape: &Shape| decode::fits(&serde_json::Value::Null, shape, self.defs);
         let nullable = takes_null(&a) && takes_null(&b);
         let kind = match self.kinds(&a, &b, depth) {
             Some(kind) => kind,
