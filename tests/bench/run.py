@@ -185,7 +185,7 @@ def alone(documents: list[Path], own: Path, runs: int) -> None:
         for path in out.rglob("*.rs") if out.exists() else ():
             text = path.read_text()
             lines += text.count("\n")
-            tools += text.count("pub static ")
+            tools += text.count("pub static ") - text.count("pub static TOOLS")
     print(f"untyped code of {len(documents)} documents: {lines} lines, {tools} tools, {lines / max(tools, 1):.1f} lines a tool (aim: at most 60)")
     shutil.rmtree(out, ignore_errors=True)
 

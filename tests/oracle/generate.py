@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import math
 import random
+import re
 from typing import Any, Callable
 
 import patterns
@@ -128,7 +130,9 @@ class Generator:
         return merged
 
     def _union(self, schema: dict[str, Any], key: str, depth: int) -> Any:
-        variants = [self._resolve(v) for v in schema[key]]
+        tags = _tags(schema)
+        names = [v["$ref"].rpartition("/")[2] if isinstance(v, dict) and "$ref" in v else "" for v in schema[key]]
+        variants = [self._tagged(self._resolve(v), tags.get(name)) for v, name in zip(schema[key], names)]
         useful = [v for v in variants if v != {"type": "null"}] or variants
         rest = {k: v for k, v in schema.items() if k != key}
         # At depth the first variant with the least to say ends a recursion.
@@ -136,6 +140,13 @@ class Generator:
         if rest.keys() & {"properties", "type", "required", "allOf", "oneOf", "anyOf", "minLength", "pattern"}:
             return self._all({"allOf": [variant, rest]}, depth + 1)
         return self.value(variant, depth + 1)
+
+    @staticmethod
+    def _tagged(variant: Any, tag: tuple[str, str] | None) -> Any:
+        """A variant whose discriminator has the one value that the union's description names."""
+        if tag is None or not isinstance(variant, dict):
+            return variant
+        return {"allOf": [variant, {"properties": {}, "required": [tag[0]]}], "properties": {tag[0]: {"const": tag[1]}}}
 
     def _plain(self, schema: dict[str, Any], depth: int) -> Any:
         kind = schema.get("type")
@@ -212,8 +223,6 @@ class Generator:
         pattern = schema.get("pattern")
         if pattern:
             for candidate in FORMATS.get(schema.get("format", ""), ()):
-                import re
-
                 try:
                     if re.search(pattern, candidate):
                         return candidate
@@ -239,14 +248,16 @@ class Generator:
         else:
             number = max(low, min(7, high)) if high is not None else max(low, 7)
         if step:
-            import math
-
             number = math.ceil(number / step) * step
         if kind == "integer":
-            import math
-
             return int(math.ceil(number)) if low is not None else int(math.floor(number))
         return number
+
+
+def _tags(schema: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """What a union says in prose of its discriminator: (`kind` is "dog" for Dog, "cat" for Cat)."""
+    said = re.search(r"\(`([^`]+)` is ((?:\"[^\"]*\" for [^,)]+(?:, )?)+)\)", str(schema.get("description", "")))
+    return {name: (said.group(1), value) for value, name in re.findall(r'"([^"]*)" for ([^,)]+)', said.group(2))} if said else {}
 
 
 _HINTS: dict[str, set[str]] = {

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -35,6 +36,7 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=300, help="damaged documents (default 300)")
     parser.add_argument("--failures", type=int, default=60, help="failures shown (default 60)")
     given = parser.parse_args()
+    warnings.simplefilter("ignore", FutureWarning)
     install()
 
     from bad import judge_bad
