@@ -130,6 +130,7 @@ def compare(documents: list[Path], progenitor: Path, own: Path, runs: int) -> No
     typed, untyped = Generator("toolgen-typed", base), Generator("toolgen-untyped", [*base, "--no-types"])
     ratios: dict[str, list[float]] = {}
     totals: dict[str, float] = {}
+    checks: dict[str, list[tuple[float, float]]] = {}
     print(f"\n{'document':34} {'':17} {'generate':>22} {'cargo check':>22} {'peak memory':>18}")
     for document in documents:
         if peer.generate(document) is None or (checked := peer.check(document, runs)) is None:
@@ -144,6 +145,7 @@ def compare(documents: list[Path], progenitor: Path, own: Path, runs: int) -> No
                 print(f"{document.stem:34} {generator.name:17} FAILED: {(WORK / 'last.log').read_text()[-300:]}")
                 continue
             row(document, generator.name, made, own_check, generated, checked)
+            checks.setdefault(generator.name, []).append((checked.seconds, own_check.seconds))
             for what, theirs, ours in (("generate", generated, made), ("check", checked, own_check)):
                 key = f"{generator.name} {what}"
                 ratios.setdefault(key, []).append(theirs.seconds / ours.seconds)
@@ -152,9 +154,17 @@ def compare(documents: list[Path], progenitor: Path, own: Path, runs: int) -> No
     for key, found in ratios.items():
         whole = totals[f"{key} theirs"] / totals[f"{key} ours"]
         print(f"{key}: {statistics.median(found):.1f}x faster at the median of {len(found)} documents, {whole:.1f}x in sum, {min(found):.1f}x to {max(found):.1f}x")
-    for generator in (peer, untyped, typed):
-        if (WORK / "crates" / generator.name).is_dir() and (empty := floor(generator, runs)):
-            print(f"{generator.name}: an empty crate with the same dependencies checks in {empty.seconds:.2f} s, {empty.megabytes:.0f} MB")
+    floors = {g.name: floor(g, runs) for g in (peer, untyped, typed) if (WORK / "crates" / g.name).is_dir()}
+    for name, empty in floors.items():
+        if empty:
+            print(f"{name}: an empty crate with the same dependencies checks in {empty.seconds:.2f} s, {empty.megabytes:.0f} MB")
+    for name, pairs in checks.items():
+        own_floor, peer_floor = floors.get(name), floors.get(peer.name)
+        if own_floor and peer_floor:
+            # Cargo and rustc cost what they cost; this is what the generated code adds to it.
+            theirs = sum(max(p - peer_floor.seconds, 0) for p, _ in pairs)
+            ours = sum(max(o - own_floor.seconds, 0.001) for _, o in pairs)
+            print(f"{name} check beyond the empty crate: {theirs / ours:.1f}x faster in sum ({theirs:.2f} s to {ours:.2f} s)")
 
 
 def row(document: Path, name: str, made: Cost | None, checked: Cost | None, peer_made: Cost | None, peer_checked: Cost | None) -> None:

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use toolgen_runtime::dialect;
+use toolgen_runtime::dialect::Dialect;
 use toolgen_runtime::shape::{decode, read, render};
 use toolgen_runtime::List;
 
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     let text = render::canonical(&shape);
     let again: Value = serde_json::from_str(&text).expect("canonical text is JSON");
     assert_eq!(read::read_canonical(&again), shape, "canonical text gives another shape");
-    for dialect in dialect::ALL {
+    for dialect in Dialect::ALL {
         let _ = render::render_input(&shape, &List::EMPTY, dialect);
         let _ = render::render_output(&shape, &List::EMPTY, dialect);
         let _ = decode::decode(&arguments, &shape, &List::EMPTY, dialect);
