@@ -31,6 +31,6 @@ status=0
 for target in compile decode; do
     echo "fuzzing $target for $seconds s"
     "$tool" fuzz run --fuzz-dir . --sanitizer "$sanitizer" "$target" -- \
-        -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -verbosity=0 -print_final_stats=1 || status=1
+        -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -seed=1 -verbosity=0 -print_final_stats=1 || status=1
 done
 exit $status

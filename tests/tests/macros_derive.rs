@@ -240,6 +240,7 @@ macro_rules! takers {
     ($($name:ident: $(#[$rule:meta])* $type:ty;)*) => {
         $(
             #[tool(undocumented)]
+            #[allow(clippy::boxed_local, reason = "a boxed argument is one of the types")]
             fn $name($(#[$rule])* value: $type) {
                 let _ = value;
             }
