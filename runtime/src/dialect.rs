@@ -161,6 +161,8 @@ pub const OPENAI: Dialect = Dialect {
         // `array schema missing items`: lists have `items`, also without strict mode; a tuple has none.
         "digitalocean-labs/mcp-digitalocean#265",
         "spacelift-io/spacectl#402",
+        // `'oneOf' is not permitted`, from Responses.
+        "akitaonrails/ai-memory#30",
     ],
     tool_name_length: 64,
     keys: KeyRule::Any,
@@ -187,7 +189,6 @@ pub const OPENAI: Dialect = Dialect {
         "minimum",
         "multipleOf",
         "not",
-        "oneOf",
         "pattern",
         "patternProperties",
         "uniqueItems",

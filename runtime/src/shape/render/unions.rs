@@ -1,6 +1,6 @@
 //! One of several shapes.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Renderer;
 use super::node::Node;
@@ -41,9 +41,37 @@ impl Renderer<'_> {
                 other => flat.push(other),
             }
         }
-        node.map.insert(keyword.into(), flat.into());
         if let Some(discriminator) = &rules.discriminator {
+            self.tag(discriminator, &rules.variants, &mut flat);
             self.discriminator(discriminator, &rules.variants, node);
+        }
+        node.map.insert(keyword.into(), flat.into());
+    }
+
+    /// Says beside each reference which values of the property mean it, as decoding holds to: without that the
+    /// schema would allow more. Only where every variant is named, and rules may stand beside a reference.
+    fn tag(&self, discriminator: &Discriminator, variants: &List<Shape>, rendered: &mut [Value]) {
+        if self.dialect.ref_alone || !self.dialect.takes("const") || rendered.len() != variants.len() {
+            return;
+        }
+        let Some(names) = variants.iter().map(referred).collect::<Option<Vec<_>>>() else { return };
+        for (name, value) in names.into_iter().zip(rendered) {
+            let Some(target) = find_def(self.defs, name) else { continue };
+            let Some(map) = value.as_object_mut().filter(|map| map.contains_key("$ref")) else { continue };
+            if says(target, &discriminator.property) {
+                continue;
+            }
+            let property = advertised(target, &discriminator.property);
+            let mapped =
+                discriminator.mapping.iter().filter(|(_, to)| to == name).map(|(tag, _)| tag.as_str());
+            let tags: Vec<&str> = mapped.collect();
+            let allowed = match tags.as_slice() {
+                [] => json!({ "const": name }),
+                [tag] => json!({ "const": tag }),
+                tags => json!({ "enum": tags }),
+            };
+            map.insert("properties".into(), json!({ property: allowed }));
+            map.insert("required".into(), json!([property]));
         }
     }
 
@@ -96,6 +124,26 @@ impl Renderer<'_> {
             [] => format!("`{property}` tells which one it is"),
             _ => format!("`{property}` is {}", told.join(", ")),
         });
+    }
+}
+
+/// The name a variant refers to.
+fn referred(variant: &Shape) -> Option<&str> {
+    match &variant.kind {
+        Kind::Ref(name) => Some(name.as_str()),
+        _ => None,
+    }
+}
+
+/// The key under which a model is told of a property.
+fn advertised<'a>(shape: &'a Shape, property: &'a str) -> &'a str {
+    match &shape.kind {
+        Kind::Object(rules) => rules
+            .fields
+            .iter()
+            .find(|field| field.wire_name() == property)
+            .map_or(property, |field| field.name.as_str()),
+        _ => property,
     }
 }
 
