@@ -49,6 +49,25 @@ async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {
     Ok(pets)
 }
 
+fn from_a_function() -> AnyResult<Registry> {
+    use toolgen_runtime::{Registry, tool, toolset};
+
+    /// Adds two numbers.
+    #[tool(read_only)]
+    fn add(
+        /// The first number.
+        a: i64,
+        /// The second number.
+        #[arg(default = 1, range = 0..=100)]
+        b: i64,
+    ) -> i64 {
+        a + b
+    }
+    let registry = Registry::new(toolset![add])?;
+    assert_eq!(add(1, 2), 3);
+    Ok(registry)
+}
+
 mod by_hand {
     use serde_json::Value;
     use toolgen_runtime::{AgentTool, BoxFuture, ToolContext, ToolError, ToolResult, ToolSpec};
@@ -106,6 +125,14 @@ async fn typed_calls_give_typed_values() {
     let request = request.await.unwrap().to_lowercase();
     assert!(request.starts_with("get /pets?limit=5 http/1.1\r\n"), "{request}");
     assert!(request.contains("\r\nx-api-key: secret\r\n"), "{request}");
+}
+
+#[tokio::test]
+async fn functions_are_tools() {
+    let registry = from_a_function().unwrap();
+    let ctx = ToolContext::new("call_1", "add");
+    assert_eq!(registry.call("add", json!({"a": 2}), &ctx).await.unwrap().to_text(), "3");
+    assert!(registry.call("add", json!({"a": 2, "b": 101}), &ctx).await.is_err());
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! The main job on real input: a document, compiled by the build script, becomes tools that call a real service.
+//! The main job on real input: a document, compiled by the build script, becomes tools that call a real service. A
+//! Rust function is a tool beside them.
 //!
 //! It prints what a model would see: the tools with their schemas, then the answers to a few calls.
 
@@ -11,7 +12,17 @@ pub mod tasks {
 
 use serde_json::{Value, json};
 use toolgen_runtime::http::{HttpEngine, Secret, StaticCredentials};
-use toolgen_runtime::{Registry, ToolContext};
+use toolgen_runtime::{Registry, ToolContext, tool, toolset};
+
+/// Counts the days of some weeks, for a date that is so many weeks away.
+#[tool(read_only)]
+fn days(
+    /// How many weeks.
+    #[arg(range = 0..=52)]
+    weeks: u32,
+) -> u32 {
+    weeks * 7
+}
 
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "what it prints is what it is for")]
@@ -19,7 +30,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let base_url = server::start().await?;
     let credentials = StaticCredentials::new().with("token", Secret::new(server::TOKEN));
     let engine = HttpEngine::builder().base_url(base_url).credentials(credentials).build()?;
-    let registry = Registry::new(engine.tools(tasks::TOOLS))?;
+    let registry = Registry::builder().add_all(engine.tools(tasks::TOOLS)).add_all(toolset![days]).seal()?;
 
     println!("The tools, as a model is told of them:\n");
     for tool in &registry {
@@ -32,6 +43,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("listTasks", json!({ "status": "open", "tags": ["demo", "rust"] })),
         ("listTasks", json!({ "status": "opne", "limit": "ten", "page": 2 })),
         ("getTask", json!({ "id": 99 })),
+        ("days", json!({ "weeks": 3 })),
     ];
     for (number, (name, arguments)) in calls.into_iter().enumerate() {
         println!("{name} {arguments}");
