@@ -204,7 +204,8 @@ impl Script {
         let warnings = built.problems.count(Severity::Warning);
         // What was compiled less faithfully is told once, when it is news.
         if warnings > 0 && self.wrote {
-            self.say("warning", &format!("{warnings} more warnings; `cargo toolgen check` shows them"));
+            let noun = if warnings == 1 { "warning" } else { "warnings" };
+            self.say("warning", &format!("{warnings} more {noun}; `cargo toolgen check` has the details"));
         }
         failed
     }

@@ -38,7 +38,8 @@ pub(super) fn compile_all(selection: &Selection, output: &mut Output) -> (Vec<Co
         let warnings = compiled.problems.count(Severity::Warning);
         if warnings > 0 {
             let path = path.display();
-            output.note(&format!("{warnings} warnings; `cargo toolgen check {path}` shows them"));
+            let noun = if warnings == 1 { "warning" } else { "warnings" };
+            output.note(&format!("{warnings} {noun}; `cargo toolgen check {path}` has the details"));
         }
         all.push(compiled);
     }
