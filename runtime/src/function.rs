@@ -81,7 +81,7 @@
 //!
 //! `#[tools]` on an `impl` block makes the methods with `#[tool]` tools that share one object; they take `&self` or
 //! nothing. The block gets a function `tools`, or what `#[tools(list = name)]` says, and
-//! [`toolset!`](crate::toolset) puts all kinds of tools on one list:
+//! [`toolset!`](crate::toolset!) puts all kinds of tools on one list:
 //!
 //! ```
 //! # use std::sync::Arc;

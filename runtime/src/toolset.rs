@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::tool::AgentTool;
 
-/// What a [`toolset!`](crate::toolset) takes beside functions: a tool, or several.
+/// What a [`toolset!`](crate::toolset!) takes beside functions: a tool, or several.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a tool nor a list of tools",
     note = "name a function with `#[tool]`, or give an `AgentTool` or a `Vec<Arc<dyn AgentTool>>`"
