@@ -131,6 +131,17 @@ impl NumberRules {
         multiple_of: None,
         format: Text::EMPTY,
     };
+
+    /// The bounds by their keywords, in the order they are written and told.
+    pub(crate) fn bounds(&self) -> [(&'static str, Option<Number>); 5] {
+        [
+            ("minimum", self.minimum),
+            ("exclusiveMinimum", self.exclusive_minimum),
+            ("maximum", self.maximum),
+            ("exclusiveMaximum", self.exclusive_maximum),
+            ("multipleOf", self.multiple_of),
+        ]
+    }
 }
 
 /// A number of a schema, exact for every integer up to 128 bits.

@@ -121,14 +121,7 @@ fn body(shape: &Shape, out: &mut Object) {
 
 pub(super) fn number_rules(rules: &NumberRules, out: &mut Object) {
     text(out, "format", &rules.format);
-    let bounds = [
-        ("minimum", rules.minimum),
-        ("exclusiveMinimum", rules.exclusive_minimum),
-        ("maximum", rules.maximum),
-        ("exclusiveMaximum", rules.exclusive_maximum),
-        ("multipleOf", rules.multiple_of),
-    ];
-    for (keyword, bound) in bounds {
+    for (keyword, bound) in rules.bounds() {
         if let Some(bound) = bound {
             out.insert(keyword.into(), number(bound));
         }

@@ -217,14 +217,7 @@ impl Renderer<'_> {
 
     fn number(&mut self, rules: &NumberRules, node: &mut Node) {
         // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
-        let bounds = [
-            ("minimum", rules.minimum),
-            ("exclusiveMinimum", rules.exclusive_minimum),
-            ("maximum", rules.maximum),
-            ("exclusiveMaximum", rules.exclusive_maximum),
-            ("multipleOf", rules.multiple_of),
-        ];
-        for (keyword, bound) in bounds {
+        for (keyword, bound) in rules.bounds() {
             if let Some(bound) = bound {
                 self.keyword(node, keyword, canonical::number(bound), || prose::bound(keyword, bound));
             }

@@ -88,14 +88,9 @@ pub(crate) fn rules(shape: &Shape) -> Vec<String> {
     let mut told = Vec::new();
     match &shape.kind {
         Kind::Integer(rules) | Kind::Number(rules) => {
-            let bounds = [
-                ("minimum", rules.minimum),
-                ("exclusiveMinimum", rules.exclusive_minimum),
-                ("maximum", rules.maximum),
-                ("exclusiveMaximum", rules.exclusive_maximum),
-                ("multipleOf", rules.multiple_of),
-            ];
-            told.extend(bounds.into_iter().filter_map(|(keyword, limit)| Some(bound(keyword, limit?))));
+            told.extend(
+                rules.bounds().into_iter().filter_map(|(keyword, limit)| Some(bound(keyword, limit?))),
+            );
         }
         Kind::String(rules) => {
             if !rules.format.is_empty() {

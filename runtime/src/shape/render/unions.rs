@@ -102,10 +102,8 @@ impl Renderer<'_> {
         let property = discriminator.property.as_str();
         let names: Vec<(&str, &Shape)> = variants
             .iter()
-            .filter_map(|variant| match &variant.kind {
-                Kind::Ref(name) => Some((name.as_str(), find_def(self.defs, name)?)),
-                _ => None,
-            })
+            .filter_map(referred)
+            .filter_map(|name| Some((name, find_def(self.defs, name)?)))
             .collect();
         if names.len() == variants.len() && names.iter().all(|(_, shape)| says(shape, property)) {
             return;
