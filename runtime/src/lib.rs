@@ -26,6 +26,8 @@ pub mod input;
 pub mod output;
 pub mod plan;
 #[cfg(feature = "runtime")]
+pub mod principal;
+#[cfg(feature = "runtime")]
 pub mod registry;
 #[cfg(feature = "runtime")]
 pub mod result;
@@ -55,6 +57,8 @@ pub use function::{FunctionTool, ToolFunction};
 pub use inject::{Progress, Service};
 pub use input::ToolInput;
 pub use plan::{Call, RequestPlan, Tool};
+#[cfg(feature = "runtime")]
+pub use principal::Principal;
 #[cfg(feature = "runtime")]
 pub use registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem};
 #[cfg(feature = "runtime")]
