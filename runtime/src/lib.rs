@@ -35,6 +35,8 @@ pub mod result;
 pub mod roots;
 #[cfg(feature = "runtime")]
 pub mod services;
+#[cfg(feature = "runtime")]
+pub mod session;
 pub mod shape;
 pub mod spec;
 #[cfg(feature = "runtime")]
@@ -45,6 +47,8 @@ pub mod tool;
 pub mod toolset;
 #[cfg(feature = "typed")]
 pub mod typed;
+#[cfg(feature = "runtime")]
+pub mod values;
 
 #[cfg(feature = "runtime")]
 pub use context::ToolContext;
@@ -63,6 +67,8 @@ pub use principal::Principal;
 pub use registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem};
 #[cfg(feature = "runtime")]
 pub use result::{Content, ResourceData, ToolResult};
+#[cfg(feature = "runtime")]
+pub use session::{Session, Sessions};
 pub use shape::{Def, Schema, Shape};
 pub use spec::{Effects, ToolName, ToolSpec};
 #[cfg(feature = "runtime")]
@@ -76,3 +82,5 @@ pub use toolgen_macros::ToolInput;
 pub use toolgen_macros::{tool, tools, toolset};
 #[cfg(feature = "typed")]
 pub use typed::TypedTool;
+#[cfg(feature = "runtime")]
+pub use values::ContextValues;

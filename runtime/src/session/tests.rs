@@ -1,0 +1,157 @@
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use serde_json::json;
+use tokio::time::advance;
+
+use super::*;
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+#[test]
+fn state_is_one_value_a_type_and_shared_by_clones() {
+    let session = Session::new("s");
+    session.clone().state::<AtomicU32>().fetch_add(2, Ordering::Relaxed);
+    session.state::<AtomicUsize>().fetch_add(5, Ordering::Relaxed);
+    assert_eq!(session.state::<AtomicU32>().load(Ordering::Relaxed), 2);
+    assert_eq!(session.peek::<AtomicUsize>().map(|held| held.load(Ordering::Relaxed)), Some(5));
+    assert!(session.peek::<Mutex<String>>().is_none());
+    assert!(Session::new("s").peek::<AtomicU32>().is_none(), "the same id alone is not the same session");
+}
+
+#[test]
+fn state_may_be_made_from_other_state_of_the_session() {
+    let session = Session::new("s");
+    let made = session.state_or(|| vec![session.state::<AtomicU32>().load(Ordering::Relaxed)]);
+    assert_eq!(*made, [0]);
+}
+
+#[test]
+fn values_are_kept_by_key_and_null_is_none() {
+    let session = Session::new("s");
+    assert_eq!(session.set("session_id", "x"), None);
+    assert!(session.has("session_id"));
+    assert_eq!(session.get("session_id"), Some(json!("x")));
+    assert_eq!(session.set("session_id", Value::Null), Some(json!("x")));
+    assert!(!session.has("session_id"));
+    assert_eq!(session.remove("session_id"), Some(Value::Null));
+    assert_eq!(session.get("session_id"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_success_counts_until_its_time_is_over() {
+    let session = Session::new("s");
+    assert!(!session.has_called("a"));
+    session.record_success("a");
+    advance(24 * HOUR - Duration::from_millis(1)).await;
+    assert!(session.has_called("a"));
+    session.record_success("b");
+    advance(Duration::from_millis(1)).await;
+    assert!(!session.has_called("a"));
+    assert_eq!(session.called(), ["b"]);
+    session.forget_calls();
+    assert!(!session.has_called("b"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_history_is_bounded_and_forgets_the_oldest() {
+    let limits = SessionLimits { history_tools: 2, ..SessionLimits::DEFAULT };
+    let session = Session::with_limits("s", limits);
+    for tool in ["c", "b", "c", "a"] {
+        session.record_success(tool);
+        advance(Duration::from_secs(1)).await;
+    }
+    assert_eq!(session.called(), ["c", "a"], "b was called longest ago");
+}
+
+#[test]
+fn calls_noted_at_the_same_time_are_all_noted() {
+    let session = Session::new("s");
+    std::thread::scope(|scope| {
+        for thread in 0..16 {
+            let session = session.clone();
+            scope.spawn(move || {
+                for call in 0..50 {
+                    session.record_success(format!("tool_{thread}_{call}"));
+                    assert!(session.has_called(&format!("tool_{thread}_{call}")));
+                }
+            });
+        }
+    });
+    assert_eq!(session.called().len(), 800);
+}
+
+#[test]
+fn state_first_asked_for_at_the_same_time_is_the_same() {
+    for _ in 0..50 {
+        let session = Session::new("s");
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| session.state::<AtomicU32>().fetch_add(1, Ordering::Relaxed));
+            }
+        });
+        assert_eq!(session.state::<AtomicU32>().load(Ordering::Relaxed), 8);
+    }
+}
+
+#[test]
+fn a_session_belongs_to_its_owner() {
+    let sessions = Sessions::default();
+    sessions.open_for("a", "1").record_success("t");
+    assert!(sessions.open_for("a", "1").has_called("t"));
+    assert!(!sessions.open_for("b", "1").has_called("t"));
+    assert!(!sessions.open("1").has_called("t"));
+    assert!(sessions.close_for("a", "1"));
+    assert!(!sessions.close_for("a", "1"));
+    assert!(!sessions.open_for("a", "1").has_called("t"));
+}
+
+#[test]
+fn callers_without_an_id_share_nothing() {
+    let sessions = Sessions::default();
+    for nobody in ["", " ", "\t\n"] {
+        let first = sessions.open(nobody);
+        first.record_success("t");
+        assert!(!sessions.open(nobody).has_called("t"));
+    }
+    assert!(sessions.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_ends_when_nobody_opened_or_held_it_for_long_enough() {
+    let sessions = Sessions::default();
+    let held = sessions.open("held");
+    held.set("k", 1);
+    sessions.open("left").set("k", 1);
+    sessions.open("used").set("k", 1);
+    advance(23 * HOUR).await;
+    assert!(sessions.open("used").has("k"));
+    advance(HOUR).await;
+    assert!(sessions.open("held").has("k"), "somebody works with it");
+    assert!(!sessions.open("left").has("k"));
+    assert!(sessions.open("used").has("k"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn there_are_never_more_sessions_than_allowed() {
+    let sessions = Sessions::new(SessionsLimits { most: 3, ..SessionsLimits::DEFAULT });
+    let held = sessions.open("held");
+    held.set("k", 1);
+    for id in 0..100 {
+        advance(Duration::from_secs(1)).await;
+        sessions.open(id.to_string()).set("k", 1);
+        assert!(sessions.len() <= 3);
+    }
+    assert!(sessions.open("held").has("k"), "those that are held go last");
+    assert!(sessions.open("99").has("k") && sessions.open("98").has("k"));
+    assert!(!sessions.open("97").has("k"));
+}
+
+#[test]
+fn values_are_not_printed() {
+    let session = Session::new("s");
+    session.set("token", "s3cret");
+    session.record_success("t");
+    let _ = session.state::<AtomicU32>();
+    let shown = format!("{session:?}");
+    assert!(shown.contains("token") && shown.contains("AtomicU32") && !shown.contains("s3cret"), "{shown}");
+}
