@@ -1,13 +1,15 @@
 //! What surrounds a call of a tool.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::dialect::{Dialect, JSON_SCHEMA};
+use crate::frozen::Text;
 use crate::result::ToolResult;
+use crate::roots::Roots;
 use crate::services::Services;
 
 /// Takes what a tool has so far, for people who watch; a model never sees it.
@@ -24,112 +26,220 @@ pub type OnProgress = Arc<dyn Fn(String) + Send + Sync>;
 /// let ctx = ToolContext::new("call-1", "add").with_on_progress(|line| drop(line));
 /// assert_eq!(ctx.tool_name, "add");
 /// ```
-#[derive(Clone)]
 #[non_exhaustive]
 pub struct ToolContext {
     /// The model's name for the call.
-    pub tool_call_id: String,
+    pub tool_call_id: Text,
     /// The tool that is called.
-    pub tool_name: String,
-    /// Fires when the caller gives up, and when time is up.
-    pub cancel: CancellationToken,
-    /// Takes what the tool has so far.
-    pub on_update: Option<OnUpdate>,
-    /// Takes lines of progress.
-    pub on_progress: Option<OnProgress>,
-    /// The most time the caller grants. A tool's own timeout may be shorter, never longer.
-    pub timeout: Option<Duration>,
-    /// The dialect the arguments come in: that of the provider whose model wrote them.
-    pub dialect: &'static Dialect,
-    /// What the program lends its tools.
-    pub services: Services,
+    pub tool_name: Text,
+    token: Token,
+    surroundings: Arc<Surroundings>,
+}
+
+/// The token of a call. Most calls are over before anybody asks for it, so it is made when somebody does.
+#[derive(Default)]
+struct Token {
+    parent: Option<CancellationToken>,
+    own: OnceLock<CancellationToken>,
+}
+
+/// What the calls of a turn share.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    pub(crate) on_update: Option<OnUpdate>,
+    pub(crate) on_progress: Option<OnProgress>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) dialect: &'static Dialect,
+    pub(crate) services: Services,
+    pub(crate) roots: Roots,
+    pub(crate) agent_id: Option<Text>,
+}
+
+impl Token {
+    fn get(&self) -> &CancellationToken {
+        self.own.get_or_init(|| {
+            self.parent.as_ref().map_or_else(CancellationToken::new, CancellationToken::child_token)
+        })
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.own.get().or(self.parent.as_ref()).is_some_and(CancellationToken::is_cancelled)
+    }
+}
+
+impl From<CancellationToken> for Token {
+    fn from(token: CancellationToken) -> Self {
+        Token { parent: None, own: OnceLock::from(token) }
+    }
 }
 
 impl ToolContext {
     /// A call that nobody can stop and nobody watches.
     pub fn new(tool_call_id: impl Into<String>, tool_name: impl Into<String>) -> ToolContext {
-        ToolContext {
-            tool_call_id: tool_call_id.into(),
-            tool_name: tool_name.into(),
-            cancel: CancellationToken::new(),
+        let surroundings = Surroundings {
             on_update: None,
             on_progress: None,
             timeout: None,
             dialect: &JSON_SCHEMA,
             services: Services::default(),
+            roots: Roots::default(),
+            agent_id: None,
+        };
+        ToolContext {
+            tool_call_id: tool_call_id.into().into(),
+            tool_name: tool_name.into().into(),
+            token: Token::default(),
+            surroundings: Arc::new(surroundings),
         }
+    }
+
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Surroundings)) -> ToolContext {
+        change(Arc::make_mut(&mut self.surroundings));
+        self
+    }
+
+    pub(crate) fn surroundings(&self) -> &Arc<Surroundings> {
+        &self.surroundings
     }
 
     /// Stops the call when this token, or one it is a child of, fires.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
-        self.cancel = cancel;
+        self.token = Token::from(cancel);
         self
     }
 
     /// Hands over what the tool has so far.
     #[must_use]
-    pub fn with_on_update(mut self, on_update: impl Fn(ToolResult) + Send + Sync + 'static) -> ToolContext {
-        self.on_update = Some(Arc::new(on_update));
-        self
+    pub fn with_on_update(self, on_update: impl Fn(ToolResult) + Send + Sync + 'static) -> ToolContext {
+        self.with(|around| around.on_update = Some(Arc::new(on_update)))
     }
 
     /// Hands over lines of progress.
     #[must_use]
-    pub fn with_on_progress(mut self, on_progress: impl Fn(String) + Send + Sync + 'static) -> ToolContext {
-        self.on_progress = Some(Arc::new(on_progress));
-        self
+    pub fn with_on_progress(self, on_progress: impl Fn(String) + Send + Sync + 'static) -> ToolContext {
+        self.with(|around| around.on_progress = Some(Arc::new(on_progress)))
     }
 
     /// Grants at most this much time.
     #[must_use]
-    pub fn with_timeout(mut self, timeout: Duration) -> ToolContext {
-        self.timeout = Some(timeout);
-        self
+    pub fn with_timeout(self, timeout: Duration) -> ToolContext {
+        self.with(|around| around.timeout = Some(timeout))
     }
 
     /// Says which provider's model wrote the arguments.
     #[must_use]
-    pub fn with_dialect(mut self, dialect: &'static Dialect) -> ToolContext {
-        self.dialect = dialect;
-        self
+    pub fn with_dialect(self, dialect: &'static Dialect) -> ToolContext {
+        self.with(|around| around.dialect = dialect)
     }
 
     /// Lends a service, which takes the place of one of the same type.
     #[must_use]
-    pub fn with_service<T: Send + Sync + ?Sized + 'static>(mut self, service: Arc<T>) -> ToolContext {
-        self.services = self.services.with(service);
-        self
+    pub fn with_service<T: Send + Sync + ?Sized + 'static>(self, service: Arc<T>) -> ToolContext {
+        self.with(|around| around.services = std::mem::take(&mut around.services).with(service))
+    }
+
+    /// Says which agent calls.
+    #[must_use]
+    pub fn with_agent_id(self, agent_id: impl Into<String>) -> ToolContext {
+        let agent_id = Text::from(agent_id.into());
+        self.with(|around| around.agent_id = Some(agent_id))
+    }
+
+    /// Fires when the caller gives up, and when time is up. What a call starts and does not wait for stops by it.
+    #[must_use]
+    pub fn cancel(&self) -> &CancellationToken {
+        self.token.get()
+    }
+
+    /// The caller gave up, or time is up.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    /// The most time the caller grants. A tool's own timeout may be shorter, never longer.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Duration> {
+        self.surroundings.timeout
+    }
+
+    /// The dialect the arguments come in: that of the provider whose model wrote them.
+    #[must_use]
+    pub fn dialect(&self) -> &'static Dialect {
+        self.surroundings.dialect
+    }
+
+    /// What the program lends its tools.
+    #[must_use]
+    pub fn services(&self) -> &Services {
+        &self.surroundings.services
     }
 
     /// The service of a type.
     #[must_use]
     pub fn service<T: Send + Sync + ?Sized + 'static>(&self) -> Option<Arc<T>> {
-        self.services.get()
+        self.surroundings.services.get()
+    }
+
+    /// The agent that calls.
+    #[must_use]
+    pub fn agent_id(&self) -> Option<&str> {
+        self.surroundings.agent_id.as_deref()
     }
 
     /// The context of a call that this call makes: stopped with it, not the other way round.
     #[must_use]
-    pub fn child(&self, tool_call_id: impl Into<String>, tool_name: impl Into<String>) -> ToolContext {
-        ToolContext {
-            tool_call_id: tool_call_id.into(),
-            tool_name: tool_name.into(),
-            cancel: self.cancel.child_token(),
-            ..self.clone()
+    pub fn child(&self, tool_call_id: impl Into<Text>, tool_name: impl Into<Text>) -> ToolContext {
+        self.child_in(Arc::clone(&self.surroundings), tool_call_id.into(), tool_name.into())
+    }
+
+    /// As [`child`](Self::child), in surroundings of its own.
+    pub(crate) fn child_in(
+        &self,
+        surroundings: Arc<Surroundings>,
+        tool_call_id: Text,
+        tool_name: Text,
+    ) -> ToolContext {
+        let token = Token { parent: Some(self.cancel().clone()), own: OnceLock::new() };
+        ToolContext { tool_call_id, tool_name, token, surroundings }
+    }
+
+    /// The token whose firing ends the call: the caller's, which this call's own may be a child of.
+    pub(crate) fn caller_token(&self) -> &CancellationToken {
+        self.token.parent.as_ref().unwrap_or_else(|| self.token.get())
+    }
+
+    /// Tells whatever the call started, and only that, to stop.
+    pub(crate) fn stop(&self) {
+        if let Some(token) = self.token.own.get() {
+            token.cancel();
         }
     }
 
     /// Reports what the tool has so far, if somebody watches.
     pub fn update(&self, result: ToolResult) {
-        if let Some(on_update) = &self.on_update {
+        if let Some(on_update) = &self.surroundings.on_update {
             on_update(result);
         }
     }
 
     /// Reports a line of progress, if somebody watches.
     pub fn progress(&self, line: impl Into<String>) {
-        if let Some(on_progress) = &self.on_progress {
+        if let Some(on_progress) = &self.surroundings.on_progress {
             on_progress(line.into());
+        }
+    }
+}
+
+impl Clone for ToolContext {
+    fn clone(&self) -> Self {
+        ToolContext {
+            tool_call_id: self.tool_call_id.clone(),
+            tool_name: self.tool_name.clone(),
+            // The copy may outlive the call, which stops what holds its token.
+            token: Token::from(self.cancel().clone()),
+            surroundings: Arc::clone(&self.surroundings),
         }
     }
 }
@@ -143,16 +253,18 @@ impl fmt::Debug for ToolContext {
                 f.write_str("<callback>")
             }
         }
+        let around = &self.surroundings;
         f.debug_struct("ToolContext")
             .field("tool_call_id", &self.tool_call_id)
             .field("tool_name", &self.tool_name)
-            .field("cancelled", &self.cancel.is_cancelled())
-            .field("on_update", &self.on_update.as_ref().map(|_| Callback))
-            .field("on_progress", &self.on_progress.as_ref().map(|_| Callback))
-            .field("timeout", &self.timeout)
-            .field("dialect", &self.dialect.name)
-            .field("services", &self.services)
-            .finish()
+            .field("cancelled", &self.is_cancelled())
+            .field("on_update", &around.on_update.as_ref().map(|_| Callback))
+            .field("on_progress", &around.on_progress.as_ref().map(|_| Callback))
+            .field("timeout", &around.timeout)
+            .field("dialect", &around.dialect.name)
+            .field("services", &around.services)
+            .field("agent_id", &around.agent_id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -174,9 +286,17 @@ mod tests {
     fn a_child_is_stopped_with_its_parent_and_not_the_other_way_round() {
         let parent = ToolContext::new("1", "a");
         let (first, second) = (parent.child("2", "b"), parent.child("3", "c"));
-        first.cancel.cancel();
-        assert!(!parent.cancel.is_cancelled() && !second.cancel.is_cancelled());
-        parent.cancel.cancel();
-        assert!(second.cancel.is_cancelled());
+        first.cancel().cancel();
+        assert!(!parent.is_cancelled() && !second.is_cancelled());
+        parent.cancel().cancel();
+        assert!(second.is_cancelled() && second.cancel().is_cancelled());
+    }
+
+    #[test]
+    fn a_copy_is_the_same_call() {
+        let ctx = ToolContext::new("1", "a").child("2", "b");
+        let copy = ctx.clone();
+        ctx.stop();
+        assert!(copy.is_cancelled());
     }
 }

@@ -17,9 +17,9 @@ use crate::result::ToolResult;
 ///
 /// ```
 /// use toolgen_runtime::inject::Inject;
-/// use toolgen_runtime::{ToolContext, ToolError};
+/// use toolgen_runtime::{Text, ToolContext, ToolError};
 ///
-/// struct CallId(String);
+/// struct CallId(Text);
 ///
 /// impl Inject<'_> for CallId {
 ///     fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
@@ -56,13 +56,13 @@ impl Inject<'_> for ToolContext {
 
 impl Inject<'_> for CancellationToken {
     fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
-        Ok(ctx.cancel.clone())
+        Ok(ctx.cancel().clone())
     }
 }
 
 impl<'a> Inject<'a> for &'a CancellationToken {
     fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError> {
-        Ok(&ctx.cancel)
+        Ok(ctx.cancel())
     }
 }
 

@@ -7,7 +7,11 @@ extern crate self as toolgen_runtime;
 #[path = "private.rs"]
 pub mod __private;
 #[cfg(feature = "runtime")]
+pub mod call;
+#[cfg(feature = "runtime")]
 pub mod context;
+#[cfg(feature = "runtime")]
+pub mod control;
 pub mod dialect;
 pub mod docs;
 #[cfg(feature = "runtime")]
@@ -51,7 +55,11 @@ pub mod typed;
 pub mod values;
 
 #[cfg(feature = "runtime")]
+pub use call::{ToolCall, ToolResponse};
+#[cfg(feature = "runtime")]
 pub use context::ToolContext;
+#[cfg(feature = "runtime")]
+pub use control::{Control, Effect, InputRequest};
 #[cfg(feature = "runtime")]
 pub use error::ToolError;
 pub use frozen::{Frozen, List, Text};

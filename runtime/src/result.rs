@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::control::Control;
+
 /// What a call of a tool gives.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -12,6 +14,8 @@ pub struct ToolResult {
     pub details: Value,
     /// The loop of a sub-agent that gave the result.
     pub child_loop_id: Option<String>,
+    /// What the loop around the call is asked to do.
+    pub control: Control,
 }
 
 /// A piece of a result. Binary data is base64 text, as every provider wants it.
@@ -92,6 +96,13 @@ impl ToolResult {
     #[must_use]
     pub fn with_child_loop(mut self, id: impl Into<String>) -> ToolResult {
         self.child_loop_id = Some(id.into());
+        self
+    }
+
+    /// Asks something of the loop around the call.
+    #[must_use]
+    pub fn with_control(mut self, control: Control) -> ToolResult {
+        self.control = control;
         self
     }
 

@@ -12,15 +12,30 @@ use crate::input::{ArgumentProblem, ArgumentProblemKind, within};
 ///
 /// Lent to tools by [`ToolContext::with_root`].
 #[derive(Clone, Debug, Default)]
-pub struct Roots(BTreeMap<String, PathBuf>);
+pub struct Roots(Arc<BTreeMap<String, PathBuf>>);
+
+impl Roots {
+    pub(crate) fn insert(&mut self, name: String, directory: PathBuf) {
+        Arc::make_mut(&mut self.0).insert(name, directory);
+    }
+
+    /// These directories, and those of `base` under names that these do not have.
+    pub(crate) fn over(&self, base: &Roots) -> Roots {
+        if self.0.is_empty() {
+            return base.clone();
+        }
+        let mut all = base.clone();
+        Arc::make_mut(&mut all.0).extend(self.0.iter().map(|(name, path)| (name.clone(), path.clone())));
+        all
+    }
+}
 
 impl ToolContext {
     /// Names a directory that paths may be asked to stay in.
     #[must_use]
     pub fn with_root(self, name: impl Into<String>, directory: impl Into<PathBuf>) -> ToolContext {
-        let mut roots = self.service::<Roots>().map_or_else(Roots::default, |roots| (*roots).clone());
-        roots.0.insert(name.into(), directory.into());
-        self.with_service(Arc::new(roots))
+        let (name, directory) = (name.into(), directory.into());
+        self.with(|around| around.roots.insert(name, directory))
     }
 }
 
@@ -83,7 +98,7 @@ pub fn inside<T: PathArgument>(
 }
 
 fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
-    let root = ctx.service::<Roots>().and_then(|roots| roots.0.get(name).cloned());
+    let root = ctx.surroundings().roots.0.get(name).cloned();
     root.ok_or_else(|| {
         ToolError::failed_with("service_unavailable", format!("no {name} is set for this call"))
             .with_operator_detail(format!(

@@ -21,6 +21,16 @@ impl Services {
         self
     }
 
+    /// These services, and those of `base` whose types these do not have.
+    pub(crate) fn over(&self, base: &Services) -> Services {
+        if self.0.is_empty() {
+            return base.clone();
+        }
+        let mut all = base.clone();
+        Arc::make_mut(&mut all.0).extend(self.0.iter().map(|(id, service)| (*id, service.clone())));
+        all
+    }
+
     /// The service of a type.
     #[must_use]
     pub fn get<T: Send + Sync + ?Sized + 'static>(&self) -> Option<Arc<T>> {

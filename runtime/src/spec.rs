@@ -40,6 +40,15 @@ pub struct ToolSpec {
     pub timeout: Timeout,
     /// No other call of the same turn may run beside it.
     pub exclusive: bool,
+    /// The service that a circuit breaker watches for the tool. Empty: none.
+    pub service: Text,
+    /// The resources a call reads, such as `file:{path}`, where `{path}` stands for the argument. Calls of one turn
+    /// do not overlap if one writes what the other reads or writes.
+    pub reads: List<Text>,
+    /// The resources a call writes, as in `reads`.
+    pub writes: List<Text>,
+    /// The most bytes of a result that a model gets at once, if that is less than elsewhere.
+    pub result_limit: Option<u64>,
     /// What must hold before a call.
     pub requires: List<Requirement>,
     /// Set if a successful call ends the loop of the agent.
@@ -65,6 +74,10 @@ impl ToolSpec {
         scopes: List::EMPTY,
         timeout: Timeout::Default,
         exclusive: false,
+        service: Text::EMPTY,
+        reads: List::EMPTY,
+        writes: List::EMPTY,
+        result_limit: None,
         requires: List::EMPTY,
         completion: None,
         deprecated: None,
@@ -104,6 +117,12 @@ impl ToolName {
     pub fn parse(name: impl Into<Text>) -> Result<ToolName, NameError> {
         let name = name.into();
         check_name(&name).map(|()| ToolName(name))
+    }
+
+    /// The name as a text that shares it.
+    #[must_use]
+    pub fn to_text(&self) -> Text {
+        self.0.clone()
     }
 
     /// The name as text.

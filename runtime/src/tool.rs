@@ -8,6 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::context::ToolContext;
 use crate::dialect::{Dialect, JSON_SCHEMA};
@@ -178,23 +179,62 @@ pub async fn call(
     ctx: &ToolContext,
     default_timeout: Duration,
 ) -> Result<ToolResult, ToolError> {
-    let params = arguments(tool.spec(), params, ctx.dialect)?;
-    let inner = ctx.child(ctx.tool_call_id.as_str(), tool.spec().name.as_str());
+    let spec = tool.spec();
+    let params = arguments(spec, params, ctx.dialect())?;
+    let inner = ctx.child(ctx.tool_call_id.clone(), spec.name.to_text());
+    execute(tool, params, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
+}
+
+/// Runs a tool on decoded arguments in the context of its call: time and cancellation hold whatever the tool does,
+/// and a panic stays inside.
+pub(crate) async fn execute(
+    tool: &dyn AgentTool,
+    params: Value,
+    ctx: &ToolContext,
+    limit: Option<Duration>,
+) -> Result<ToolResult, ToolError> {
+    if ctx.is_cancelled() {
+        return Err(ToolError::Cancelled);
+    }
+    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     // Whatever the tool started under its token stops when the call is given up, by whomever.
-    let stop = inner.cancel.clone().drop_guard();
-    let limit = time_limit(tool.spec(), default_timeout, ctx.timeout);
+    let stop = Stop(Some(ctx));
     // `execute` itself may panic, so it is called inside.
-    let run = guarded(async { tool.execute(params, &inner).await });
-    let run = ctx.cancel.run_until_cancelled(run);
-    let outcome = match limit {
-        Some(duration) => {
-            tokio::time::timeout(duration, run).await.map_err(|_| ToolError::Timeout { duration })?
+    let mut run = pin!(guarded(async { tool.execute(params, ctx).await }));
+    // Most calls need no clock and no listener: they are over at once.
+    let first = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
+    let outcome = match first {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => {
+            let run = ctx.caller_token().run_until_cancelled(run);
+            match (deadline, limit) {
+                (Some(deadline), Some(duration)) => tokio::time::timeout_at(deadline, run)
+                    .await
+                    .map_err(|_| ToolError::Timeout { duration })?,
+                _ => run.await,
+            }
         }
-        None => run.await,
     };
     let Some(outcome) = outcome else { return Err(ToolError::Cancelled) };
     stop.disarm();
     outcome
+}
+
+/// Stops what a call started when it is dropped.
+struct Stop<'a>(Option<&'a ToolContext>);
+
+impl Stop<'_> {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        if let Some(ctx) = self.0 {
+            ctx.stop();
+        }
+    }
 }
 
 /// The arguments a model sent, checked and decoded.

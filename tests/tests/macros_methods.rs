@@ -36,7 +36,7 @@ impl Calculator {
         #[arg(default = Self::STEP)] step: i64,
     ) -> Result<i64, ToolError> {
         tokio::task::yield_now().await;
-        if ctx.cancel.is_cancelled() {
+        if ctx.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
         Ok(values.iter().sum::<i64>() + self.offset + step)

@@ -246,8 +246,8 @@ impl AgentTool for HttpTool {
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
-            let limit = self.engine.time_limit(self.spec(), ctx.timeout);
-            let run = ctx.cancel.run_until_cancelled(self.engine.run(&self.tool, params, limit));
+            let limit = self.engine.time_limit(self.spec(), ctx.timeout());
+            let run = ctx.cancel().run_until_cancelled(self.engine.run(&self.tool, params, limit));
             let outcome = match limit {
                 Some(duration) => {
                     tokio::time::timeout(duration, run).await.map_err(|_| ToolError::Timeout { duration })?

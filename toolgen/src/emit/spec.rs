@@ -74,6 +74,10 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         scopes,
         timeout,
         exclusive,
+        service,
+        reads,
+        writes,
+        result_limit,
         requires,
         completion,
         deprecated,
@@ -94,6 +98,10 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.put("scopes", scopes, &base.scopes, texts);
     fields.put("timeout", timeout, &base.timeout, self::timeout);
     fields.set_or_leave("exclusive", exclusive.then(|| Expr::atom("true")));
+    fields.text("service", service, &base.service);
+    fields.put("reads", reads, &base.reads, texts);
+    fields.put("writes", writes, &base.writes, texts);
+    fields.set_or_leave("result_limit", result_limit.map(|bytes| some(Expr::atom(bytes.to_string()))));
     fields.put("requires", requires, &base.requires, |list| list_of(list, requirement));
     fields.set_or_leave("completion", completion.as_ref().map(self::completion));
     fields.set_or_leave("deprecated", deprecated.as_ref().map(|text| some(Expr::text(text))));

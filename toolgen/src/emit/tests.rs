@@ -113,6 +113,10 @@ fn full_spec(name: &'static str) -> ToolSpec {
         scopes: one(text("pets")),
         timeout: Timeout::Millis(1500),
         exclusive: true,
+        service: text("pets"),
+        reads: one(text("pet:{id}")),
+        writes: one(text("index")),
+        result_limit: Some(4096),
         requires: one(Requirement {
             kind: RequirementKind::Entity,
             name: text("pet"),

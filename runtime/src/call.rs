@@ -1,0 +1,152 @@
+//! A call that a model made, and the one answer it gets.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::error::ToolError;
+use crate::frozen::Text;
+use crate::result::{Content, ToolResult};
+
+/// A call that a model made.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// The name by which the model finds the answer.
+    pub id: Text,
+    /// The tool to call.
+    pub name: Text,
+    /// The arguments: an object, or the text the model wrote.
+    pub arguments: Value,
+    /// The model was cut off while it wrote the call, so it is answered and never run.
+    pub truncated: bool,
+    /// For which reasons somebody has approved of the call.
+    pub(crate) approved: Vec<String>,
+}
+
+impl ToolCall {
+    /// A whole call.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
+        let (id, name) = (id.into().into(), name.into().into());
+        ToolCall { id, name, arguments, truncated: false, approved: Vec::new() }
+    }
+
+    /// Marks a call that the model could not finish.
+    #[must_use]
+    pub fn truncated(mut self) -> ToolCall {
+        self.truncated = true;
+        self
+    }
+}
+
+/// The one answer to a call.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolResponse {
+    /// The call that is answered.
+    pub id: Text,
+    /// The tool that was called.
+    pub name: Text,
+    /// What came of it.
+    pub outcome: Result<ToolResult, ToolError>,
+    /// The tool was not even tried: a hook or a waiting message was in the way.
+    pub skipped: bool,
+    /// When the call came.
+    pub started: SystemTime,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+impl ToolResponse {
+    /// An answer at once.
+    #[must_use]
+    pub fn new(call: &ToolCall, outcome: Result<ToolResult, ToolError>) -> ToolResponse {
+        ToolResponse {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            outcome,
+            skipped: false,
+            started: SystemTime::now(),
+            duration: Duration::ZERO,
+        }
+    }
+
+    /// The answer to a call that is not run for a reason the model is told.
+    pub fn skipped(call: &ToolCall, why: impl Into<String>) -> ToolResponse {
+        let why = ToolError::failed_with("SKIPPED", why);
+        ToolResponse { skipped: true, ..ToolResponse::new(call, Err(why)) }
+    }
+
+    /// There is no result, or the tool itself says that it failed (see [`ToolResult::is_error`]).
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.outcome.as_ref().map_or(true, ToolResult::is_error)
+    }
+
+    /// What the model sees.
+    #[must_use]
+    pub fn content(&self) -> Cow<'_, [Content]> {
+        match &self.outcome {
+            Ok(result) => Cow::Borrowed(&result.content),
+            Err(why) => Cow::Owned(vec![Content::Text(why.to_string())]),
+        }
+    }
+
+    /// The texts a model sees, one a line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match &self.outcome {
+            Ok(result) => result.to_text(),
+            Err(why) => why.to_string(),
+        }
+    }
+
+    /// `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms"}`, the time in milliseconds
+    /// since 1970; an error with `error_code`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let content: Vec<Value> = self.content().iter().map(Content::to_json).collect();
+        let since = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let mut out = json!({
+            "tool_call_id": self.id.as_str(),
+            "tool_name": self.name.as_str(),
+            "content": content,
+            "is_error": self.is_error(),
+            "timestamp": whole_millis(since),
+            "duration_ms": whole_millis(self.duration),
+        });
+        if let Err(why) = &self.outcome {
+            out["error_code"] = Value::from(why.code());
+        }
+        out
+    }
+}
+
+/// Milliseconds, as far as 64 bits go: half a billion years.
+pub(crate) fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_what_the_model_sees_and_whether_it_failed() {
+        let call = ToolCall::new("1", "t", json!({}));
+        let good = ToolResponse::new(&call, Ok(ToolResult::text("done")));
+        assert_eq!((good.text().as_str(), good.is_error()), ("done", false));
+        let told = ToolResponse::new(&call, Ok(ToolResult::json(json!({"success": false}))));
+        assert!(told.is_error());
+        let mut failed = ToolResponse::new(&call, Err(ToolError::failed("it broke")));
+        failed.started = SystemTime::UNIX_EPOCH + Duration::from_millis(1500);
+        assert_eq!(
+            failed.to_json(),
+            json!({
+                "tool_call_id": "1", "tool_name": "t", "is_error": true, "error_code": "EXECUTION_ERROR",
+                "content": [{"type": "text", "text": "it broke"}], "timestamp": 1500, "duration_ms": 0,
+            })
+        );
+    }
+}
