@@ -30,6 +30,8 @@ pub mod input;
 pub mod output;
 pub mod plan;
 #[cfg(feature = "runtime")]
+pub mod policy;
+#[cfg(feature = "runtime")]
 pub mod principal;
 #[cfg(feature = "runtime")]
 pub mod registry;
