@@ -8,9 +8,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::dialect::{Dialect, JSON_SCHEMA};
 use crate::frozen::Text;
+use crate::principal::Principal;
 use crate::result::ToolResult;
 use crate::roots::Roots;
 use crate::services::Services;
+use crate::session::Session;
+use crate::values::ContextValues;
 
 /// Takes what a tool has so far, for people who watch; a model never sees it.
 pub type OnUpdate = Arc<dyn Fn(ToolResult) + Send + Sync>;
@@ -53,6 +56,9 @@ pub(crate) struct Surroundings {
     pub(crate) services: Services,
     pub(crate) roots: Roots,
     pub(crate) agent_id: Option<Text>,
+    pub(crate) session: Option<Session>,
+    pub(crate) values: ContextValues,
+    pub(crate) principal: Option<Principal>,
 }
 
 impl Token {
@@ -84,6 +90,9 @@ impl ToolContext {
             services: Services::default(),
             roots: Roots::default(),
             agent_id: None,
+            session: None,
+            values: ContextValues::default(),
+            principal: None,
         };
         ToolContext {
             tool_call_id: tool_call_id.into().into(),
@@ -146,6 +155,24 @@ impl ToolContext {
         self.with(|around| around.agent_id = Some(agent_id))
     }
 
+    /// Says in which session the call is made. Without one, nothing was called before.
+    #[must_use]
+    pub fn with_session(self, session: Session) -> ToolContext {
+        self.with(|around| around.session = Some(session))
+    }
+
+    /// Sets the values of the call's context, in place of those it has.
+    #[must_use]
+    pub fn with_values(self, values: ContextValues) -> ToolContext {
+        self.with(|around| around.values = values)
+    }
+
+    /// Says on whose behalf the call is made. Without anybody it is the program's own.
+    #[must_use]
+    pub fn with_principal(self, principal: Principal) -> ToolContext {
+        self.with(|around| around.principal = Some(principal))
+    }
+
     /// Fires when the caller gives up, and when time is up. What a call starts and does not wait for stops by it.
     #[must_use]
     pub fn cancel(&self) -> &CancellationToken {
@@ -186,6 +213,24 @@ impl ToolContext {
     #[must_use]
     pub fn agent_id(&self) -> Option<&str> {
         self.surroundings.agent_id.as_deref()
+    }
+
+    /// The session the call is made in.
+    #[must_use]
+    pub fn session(&self) -> Option<&Session> {
+        self.surroundings.session.as_ref()
+    }
+
+    /// The values of the call's context, and who vouches for each.
+    #[must_use]
+    pub fn values(&self) -> &ContextValues {
+        &self.surroundings.values
+    }
+
+    /// On whose behalf the call is made.
+    #[must_use]
+    pub fn principal(&self) -> Option<&Principal> {
+        self.surroundings.principal.as_ref()
     }
 
     /// The context of a call that this call makes: stopped with it, not the other way round.
@@ -264,6 +309,9 @@ impl fmt::Debug for ToolContext {
             .field("dialect", &around.dialect.name)
             .field("services", &around.services)
             .field("agent_id", &around.agent_id)
+            .field("session", &around.session.as_ref().map(Session::id))
+            .field("values", &around.values)
+            .field("principal", &around.principal.as_ref().map(|principal| &principal.id))
             .finish_non_exhaustive()
     }
 }
