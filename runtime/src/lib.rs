@@ -55,6 +55,8 @@ pub mod toolset;
 pub mod typed;
 #[cfg(feature = "runtime")]
 pub mod values;
+#[cfg(feature = "runtime")]
+pub mod wire;
 
 #[cfg(feature = "runtime")]
 pub use call::{ToolCall, ToolResponse};

@@ -1,0 +1,236 @@
+//! The formats in which providers write calls and read answers.
+//!
+//! A [`WireFormat`] renders the list of tools for a request, reads the calls of a response, and renders what came of
+//! them. It knows nothing of connections: a host sends and receives JSON as it likes.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolgen_runtime::call::ToolResponse;
+//! use toolgen_runtime::wire::WireFormat;
+//! use toolgen_runtime::ToolResult;
+//!
+//! # fn main() -> Result<(), toolgen_runtime::wire::WireError> {
+//! let format = WireFormat::Anthropic;
+//! let message = json!({
+//!     "role": "assistant", "stop_reason": "tool_use",
+//!     "content": [
+//!         {"type": "text", "text": "Let me look."},
+//!         {"type": "tool_use", "id": "toolu_1", "name": "clock", "input": {}},
+//!     ],
+//! });
+//! let calls = format.calls(&message)?;
+//! let responses: Vec<_> =
+//!     calls.iter().map(|call| ToolResponse::new(call, Ok(ToolResult::text("noon")))).collect();
+//! assert_eq!(
+//!     format.answers(&responses),
+//!     [json!({"role": "user", "content": [
+//!         {"type": "tool_result", "tool_use_id": "toolu_1", "content": "noon"},
+//!     ]})]
+//! );
+//! # Ok(())
+//! # }
+//! ```
+
+mod anthropic;
+mod bedrock;
+mod content;
+mod gemini;
+pub mod mcp;
+mod openai_chat;
+mod openai_responses;
+mod read;
+mod tools;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::call::{ToolCall, ToolResponse};
+use crate::dialect::Dialect;
+use crate::spec::ToolSpec;
+
+pub use read::{WireError, WireProblem, is_made_up};
+pub use tools::{RefusedTool, RefusedTools};
+
+/// The format in which a provider writes calls and reads answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum WireFormat {
+    /// OpenAI Chat Completions, and the many hosts that imitate it (openai-python 3.54.0, `types/chat`).
+    OpenAiChat,
+    /// OpenAI Responses (openai-python 3.54.0, `types/responses`).
+    OpenAiResponses,
+    /// Anthropic Messages (anthropic-sdk-python 2.12.0, `types`).
+    Anthropic,
+    /// Google Gemini, `generateContent` (google-genai 3.4.0, `types`).
+    Gemini,
+    /// Amazon Bedrock Converse (botocore 1.44.5, `bedrock-runtime`), as its HTTP interface writes it: bytes are
+    /// base64 text.
+    Bedrock,
+    /// The server's side of the Model Context Protocol: calls are JSON-RPC requests (revision 2025-11-25).
+    Mcp,
+}
+
+/// What one format does.
+struct Format {
+    name: &'static str,
+    dialect: &'static Dialect,
+    /// Whether calls without an id can be answered.
+    ids_optional: bool,
+    turn: for<'v> fn(&'v Value) -> Result<read::Turn<'v>, WireProblem>,
+    item: for<'v> fn(&'v Value) -> read::Item<'v>,
+    answers: fn(&[ToolResponse], &AnswerOptions<'_>) -> Vec<Value>,
+    tool: tools::ToolWriter,
+    list: fn(Vec<Value>) -> Value,
+}
+
+impl WireFormat {
+    /// All formats.
+    pub const ALL: [WireFormat; 6] = [
+        WireFormat::OpenAiChat,
+        WireFormat::OpenAiResponses,
+        WireFormat::Anthropic,
+        WireFormat::Gemini,
+        WireFormat::Bedrock,
+        WireFormat::Mcp,
+    ];
+
+    fn format(self) -> &'static Format {
+        match self {
+            WireFormat::OpenAiChat => &openai_chat::FORMAT,
+            WireFormat::OpenAiResponses => &openai_responses::FORMAT,
+            WireFormat::Anthropic => &anthropic::FORMAT,
+            WireFormat::Gemini => &gemini::FORMAT,
+            WireFormat::Bedrock => &bedrock::FORMAT,
+            WireFormat::Mcp => &mcp::FORMAT,
+        }
+    }
+
+    /// The name: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock` or `mcp`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.format().name
+    }
+
+    /// The format of this name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<WireFormat> {
+        WireFormat::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// The dialect of the schemas in [`tools`](Self::tools), in which arguments come back. A context of the calls has
+    /// to be told: [`ToolContext::with_dialect`](crate::ToolContext::with_dialect).
+    #[must_use]
+    pub fn dialect(self) -> &'static Dialect {
+        self.format().dialect
+    }
+
+    /// The tools as a request takes them, in the order given; the same tools give the same bytes.
+    ///
+    /// For OpenAI, Anthropic and Gemini this is the value of `tools`; for Bedrock the value of `toolConfig`; for MCP
+    /// the result of `tools/list`.
+    ///
+    /// # Errors
+    ///
+    /// All tools that the dialect cannot take, with all reasons.
+    pub fn tools<'a>(self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Result<Value, RefusedTools> {
+        self.tools_in(self.dialect(), specs)
+    }
+
+    /// As [`tools`](Self::tools), with schemas in a dialect other than the usual one, such as
+    /// [`OPENAI_STRICT`](crate::dialect::OPENAI_STRICT). A strict dialect also sets the flag that asks for it.
+    ///
+    /// # Errors
+    ///
+    /// All tools that the dialect cannot take, with all reasons.
+    pub fn tools_in<'a>(
+        self,
+        dialect: &Dialect,
+        specs: impl IntoIterator<Item = &'a ToolSpec>,
+    ) -> Result<Value, RefusedTools> {
+        let format = self.format();
+        tools::render(specs, dialect, format.tool).map(format.list)
+    }
+
+    /// The calls of a response, in order. A whole response will do, and so will its message, its list of blocks or a
+    /// single block.
+    ///
+    /// - Ids stay as they are. Where a provider gives none (Gemini, and imitations of OpenAI Chat), they are made up,
+    ///   unique, and not sent back.
+    /// - No arguments, whether absent, `null` or an empty text, are `{}`. Text stays text: whoever runs the call
+    ///   reads it, and refuses what is not JSON ([`tool::arguments`](crate::tool::arguments)).
+    /// - If the model hit its token limit, a call at the end of the response is [`truncated`](ToolCall::truncated),
+    ///   even if its arguments happen to be whole JSON.
+    /// - A call without a name, or with arguments of a wrong kind, is a call all the same if it can be answered.
+    /// - Of several alternative choices the first counts. Blocks of unknown types are skipped, and so are calls that
+    ///   the provider runs itself.
+    ///
+    /// # Errors
+    ///
+    /// All places where the response is not as the provider writes it, and the calls that could be read nevertheless.
+    pub fn calls(self, response: &Value) -> Result<Vec<ToolCall>, WireError> {
+        read::calls(self.format(), response)
+    }
+
+    /// The answers, as a host appends them to the conversation: a message a call for OpenAI, one message with all of
+    /// them for Anthropic, Gemini and Bedrock, a JSON-RPC response a call for MCP. One answer a response, in order;
+    /// nothing for no responses. The same responses give the same bytes.
+    ///
+    /// What a format cannot carry is replaced by a text that says so. Where a format has no flag for errors, the text
+    /// starts with `Error: `, unless it says so already or the call was skipped.
+    #[must_use]
+    pub fn answers(self, responses: &[ToolResponse]) -> Vec<Value> {
+        self.answers_with(responses, &AnswerOptions::default())
+    }
+
+    /// As [`answers`](Self::answers), with options.
+    #[must_use]
+    pub fn answers_with(self, responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
+        if responses.is_empty() {
+            return Vec::new();
+        }
+        (self.format().answers)(responses, options)
+    }
+}
+
+/// How answers are rendered.
+#[derive(Clone, Copy, Default)]
+pub struct AnswerOptions<'a> {
+    text_only: bool,
+    specs: Option<&'a SpecOf<'a>>,
+}
+
+/// Finds the specification of a tool by its name.
+type SpecOf<'a> = dyn Fn(&str) -> Option<&'a ToolSpec> + 'a;
+
+impl<'a> AnswerOptions<'a> {
+    /// Sends texts only, for models that see nothing else in the result of a tool: those of Bedrock other than Claude
+    /// and Nova, Gemini before 3, and hosts that imitate Responses. Other content is replaced by a text that says so.
+    #[must_use]
+    pub fn text_only(mut self) -> AnswerOptions<'a> {
+        self.text_only = true;
+        self
+    }
+
+    /// Finds the specification of a tool: MCP requires structured content of tools that declare what they give.
+    #[must_use]
+    pub fn specs(mut self, specs: &'a SpecOf<'a>) -> AnswerOptions<'a> {
+        self.specs = Some(specs);
+        self
+    }
+}
+
+impl fmt::Debug for AnswerOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnswerOptions")
+            .field("text_only", &self.text_only)
+            .field("specs", &self.specs.is_some())
+            .finish()
+    }
+}
+
+impl fmt::Display for WireFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,123 @@
+//! Amazon Bedrock Converse.
+
+use serde_json::{Value, json};
+
+use super::content::{self, Media, MediaKind, TEXT_ONLY, TEXT_ONLY_ERROR};
+use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
+use super::tools::{named, object};
+use super::{AnswerOptions, Format};
+use crate::call::ToolResponse;
+use crate::dialect::ANTHROPIC;
+use crate::spec::ToolSpec;
+
+pub(super) const FORMAT: Format = Format {
+    name: "bedrock",
+    // Its own rules are few: each model has those of its maker. Claude's are the narrowest of those that take
+    // everything a schema says.
+    dialect: &ANTHROPIC,
+    ids_optional: false,
+    turn,
+    item,
+    answers,
+    tool,
+    list: |tools| object([("tools", Value::Array(tools))]),
+};
+
+fn turn(response: &Value) -> Result<Turn<'_>, WireProblem> {
+    if let Value::Array(blocks) = response {
+        return Ok(Turn::blocks(blocks));
+    }
+    let cut = matches!(text(response, "stopReason"), "max_tokens" | "model_context_window_exceeded");
+    if let Some(output) = response.get("output") {
+        return match output.get("message") {
+            Some(message @ Value::Object(_)) => Turn::list(message, "/output/message", "content", cut),
+            Some(_) => Err(WireProblem::new("/output/message", "is not an object")),
+            None => Err(WireProblem::new("/output/message", "is missing")),
+        };
+    }
+    if let Some(message) = response.get("message") {
+        return Turn::list(message, "/message", "content", cut);
+    }
+    if response.get("content").is_some() {
+        return Turn::list(response, "", "content", cut);
+    }
+    if response.get("toolUse").is_some() {
+        return Ok(Turn::single(response));
+    }
+    Err(unknown("Bedrock Converse"))
+}
+
+fn item(block: &Value) -> Item<'_> {
+    if !block.is_object() {
+        return Item::Wrong;
+    }
+    let Some(call) = block.get("toolUse").filter(|call| !call.is_null()) else { return Item::Skip };
+    // `server_tool_use` is run by the provider.
+    if !text(call, "type").is_empty() {
+        return Item::Skip;
+    }
+    Item::Call(Call {
+        id: text_id(call, "toolUseId"),
+        id_pointer: "/toolUse/toolUseId",
+        name: text(call, "name"),
+        arguments: call.get("input"),
+        cut: false,
+    })
+}
+
+fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
+    let blocks: Vec<Value> = responses.iter().map(|response| answer(response, options)).collect();
+    vec![object([("role", "user".into()), ("content", Value::Array(blocks))])]
+}
+
+fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+    let is_error = response.is_error();
+    let why_not = match (options.text_only, is_error) {
+        (true, _) => Some(TEXT_ONLY),
+        (false, true) => Some(TEXT_ONLY_ERROR),
+        (false, false) => None,
+    };
+    let content = content::blocks(response, why_not, |text| json!({ "text": text }), media);
+    let id = response.id.as_str().into();
+    let mut out = object([("toolUseId", id), ("content", Value::Array(content))]);
+    // Success is the default, and some models refuse the key.
+    if is_error {
+        out["status"] = Value::from("error");
+    }
+    object([("toolResult", out)])
+}
+
+/// The formats of documents, by media type.
+const DOCUMENTS: &[(&str, &str)] = &[
+    ("application/pdf", "pdf"),
+    ("application/msword", "doc"),
+    ("application/vnd.ms-excel", "xls"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
+    ("text/csv", "csv"),
+    ("text/html", "html"),
+    ("text/markdown", "md"),
+    ("text/plain", "txt"),
+];
+
+fn media(media: &Media<'_>) -> Option<Value> {
+    if media.is_image() {
+        let format = media.mime_type.trim_start_matches("image/");
+        return Some(json!({ "image": { "format": format, "source": { "bytes": media.data } } }));
+    }
+    if media.kind != MediaKind::Resource {
+        return None;
+    }
+    let (_, format) = DOCUMENTS.iter().find(|(mime_type, _)| media.mime_type == *mime_type)?;
+    // A neutral name: the model may take it for an instruction.
+    Some(json!({ "document": { "format": format, "name": "document", "source": { "bytes": media.data } } }))
+}
+
+fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
+    let mut tool = named(spec);
+    tool["inputSchema"] = object([("json", schema)]);
+    if strict {
+        tool["strict"] = Value::Bool(true);
+    }
+    object([("toolSpec", tool)])
+}

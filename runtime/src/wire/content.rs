@@ -1,0 +1,167 @@
+//! What a model sees of a result, in formats that take less than all of it.
+
+use serde_json::Value;
+
+use crate::call::ToolResponse;
+use crate::result::{Content, ResourceData};
+
+/// What is told of a success that gave nothing: some providers refuse an empty answer.
+const NOTHING: &str = "Tool executed successfully";
+/// What is told of an error that says nothing.
+const FAILED: &str = "Tool failed";
+
+/// Bytes of a result.
+pub(super) struct Media<'r> {
+    pub(super) kind: MediaKind,
+    /// The media type in lower case, without parameters.
+    pub(super) mime_type: String,
+    /// The bytes, as base64.
+    pub(super) data: &'r str,
+    /// What they are. Empty: not said.
+    pub(super) uri: &'r str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum MediaKind {
+    Image,
+    Audio,
+    Resource,
+}
+
+/// Images that every provider takes which takes images at all.
+pub(super) const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+impl Media<'_> {
+    /// An image, whether it came as such or as a resource.
+    pub(super) fn is_image(&self) -> bool {
+        self.kind != MediaKind::Audio && IMAGES.contains(&self.mime_type.as_str())
+    }
+
+    pub(super) fn is_pdf(&self) -> bool {
+        self.kind == MediaKind::Resource && self.mime_type == "application/pdf"
+    }
+
+    /// `data:image/png;base64,…`
+    pub(super) fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.mime_type, self.data)
+    }
+
+    /// The last part of the URI, or nothing.
+    pub(super) fn file_name(&self) -> &str {
+        let path = self.uri.split(['?', '#']).next().unwrap_or_default();
+        path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// `[image image/png, 12345 bytes, not shown: this format takes text only]`
+    fn note(&self, why: &str) -> String {
+        let what = match self.kind {
+            MediaKind::Image => "image",
+            MediaKind::Audio => "audio",
+            MediaKind::Resource => "resource",
+        };
+        let mut note = format!("[{what}");
+        for word in [self.uri, &self.mime_type] {
+            if !word.is_empty() {
+                note.push(' ');
+                note.push_str(word);
+            }
+        }
+        format!("{note}, {} bytes, not shown: {why}]", bytes(self.data))
+    }
+}
+
+/// How many bytes a base64 text stands for.
+fn bytes(base64: &str) -> usize {
+    let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
+    digits / 4 * 3 + digits % 4 * 3 / 4
+}
+
+/// A piece of content, as far as formats differ.
+enum Piece<'r> {
+    Text(String),
+    Media(Media<'r>),
+}
+
+fn piece(content: &Content) -> Piece<'_> {
+    let media = |kind, uri, mime_type: &str, data| {
+        let mime_type = essence(mime_type);
+        Piece::Media(Media { kind, mime_type, data, uri })
+    };
+    match content {
+        Content::Text(text) => Piece::Text(text.clone()),
+        Content::Image { data, mime_type } => media(MediaKind::Image, "", mime_type, data),
+        Content::Audio { data, mime_type } => media(MediaKind::Audio, "", mime_type, data),
+        Content::Resource { uri, mime_type, data } => match data {
+            ResourceData::Base64(data) => media(MediaKind::Resource, uri, mime_type, data),
+            ResourceData::Text(text) => {
+                let space = if mime_type.is_empty() { "" } else { " " };
+                Piece::Text(format!("[resource {uri}{space}{mime_type}]\n{text}"))
+            }
+        },
+    }
+}
+
+/// `Image/JPG; q=1` is `image/jpeg`.
+fn essence(mime_type: &str) -> String {
+    let essence = mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if essence == "image/jpg" { String::from("image/jpeg") } else { essence }
+}
+
+/// Why bytes do not go into an answer.
+pub(super) const TEXT_ONLY: &str = "this format takes text only";
+/// Why bytes do not go into an answer.
+pub(super) const TEXT_ONLY_ERROR: &str = "an error takes text only";
+/// Why bytes do not go into an answer.
+const NOT_TAKEN: &str = "this format does not take it";
+
+/// The pieces of an answer, none of them an empty text, and at least one.
+///
+/// `media` says how bytes are sent, or nothing if they cannot be; `why_not` is set if none can.
+pub(super) fn blocks(
+    response: &ToolResponse,
+    why_not: Option<&str>,
+    text: impl Fn(String) -> Value,
+    media: impl Fn(&Media<'_>) -> Option<Value>,
+) -> Vec<Value> {
+    let mut blocks = Vec::new();
+    for content in response.content().iter() {
+        match piece(content) {
+            Piece::Text(told) if told.trim().is_empty() => {}
+            Piece::Text(told) => blocks.push(text(told)),
+            Piece::Media(bytes) => {
+                let sent = if why_not.is_none() { media(&bytes) } else { None };
+                blocks.push(sent.unwrap_or_else(|| text(bytes.note(why_not.unwrap_or(NOT_TAKEN)))));
+            }
+        }
+    }
+    if blocks.is_empty() {
+        blocks.push(text(String::from(if response.is_error() { FAILED } else { NOTHING })));
+    }
+    blocks
+}
+
+/// The texts of an answer, one a line, and what can be sent beside them.
+pub(super) fn text_and_media(
+    response: &ToolResponse,
+    why_not: Option<&str>,
+    media: impl Fn(&Media<'_>) -> Option<Value>,
+) -> (String, Vec<Value>) {
+    let (mut texts, mut sent) = (Vec::new(), Vec::new());
+    // Texts come back as texts and everything else as an object.
+    for block in blocks(response, why_not, Value::String, media) {
+        match block {
+            Value::String(text) => texts.push(text),
+            block => sent.push(block),
+        }
+    }
+    if texts.is_empty() && response.is_error() {
+        texts.push(FAILED.to_owned());
+    }
+    (texts.join("\n"), sent)
+}
+
+/// The text of an answer in a format without a flag for errors.
+pub(super) fn flagged_text(response: &ToolResponse, text: String) -> String {
+    let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    if response.is_error() && !response.skipped && !says_so { format!("Error: {text}") } else { text }
+}

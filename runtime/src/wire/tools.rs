@@ -1,0 +1,78 @@
+//! The list of tools of a request.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::dialect::Dialect;
+use crate::frozen::Text;
+use crate::shape::render::{Refusal, render_input};
+use crate::spec::ToolSpec;
+
+/// Tools that cannot be offered in a dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RefusedTools {
+    /// All of them, in the order given.
+    pub tools: Vec<RefusedTool>,
+}
+
+/// A tool that cannot be offered in a dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RefusedTool {
+    /// Its name.
+    pub name: Text,
+    /// All reasons.
+    pub reasons: Vec<Refusal>,
+}
+
+impl fmt::Display for RefusedTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line_break = "";
+        for tool in &self.tools {
+            for reason in &tool.reasons {
+                write!(f, "{line_break}{}{}: {}", tool.name, reason.pointer, reason.reason)?;
+                line_break = "\n";
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RefusedTools {}
+
+/// Writes a tool with the schema of its arguments, which may be strict.
+pub(super) type ToolWriter = fn(&ToolSpec, Value, bool) -> Value;
+
+/// Each tool, as a format writes one.
+pub(super) fn render<'a>(
+    specs: impl IntoIterator<Item = &'a ToolSpec>,
+    dialect: &Dialect,
+    tool: ToolWriter,
+) -> Result<Vec<Value>, RefusedTools> {
+    let (mut tools, mut refused) = (Vec::new(), Vec::new());
+    for spec in specs {
+        match render_input(&spec.input, &spec.defs, dialect) {
+            Ok(rendered) => tools.push(tool(spec, rendered.schema, dialect.strict)),
+            Err(reasons) => {
+                refused.push(RefusedTool { name: Text::from(spec.name.as_str().to_owned()), reasons });
+            }
+        }
+    }
+    if refused.is_empty() { Ok(tools) } else { Err(RefusedTools { tools: refused }) }
+}
+
+/// `{"name", "description"}`; no description where there is none, which Bedrock insists on.
+pub(super) fn named(spec: &ToolSpec) -> Value {
+    let mut out = object([("name", spec.name.as_str().into())]);
+    if !spec.description.trim().is_empty() {
+        out["description"] = spec.description.as_str().into();
+    }
+    out
+}
+
+/// An object of values that are moved, where `json!` would copy them.
+pub(super) fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
