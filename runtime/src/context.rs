@@ -1,19 +1,27 @@
 //! What surrounds a call of a tool.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::call::ToolCall;
 use crate::dialect::{Dialect, JSON_SCHEMA};
+use crate::error::ToolError;
 use crate::frozen::Text;
 use crate::principal::Principal;
+use crate::provider::Provider;
 use crate::result::ToolResult;
 use crate::roots::Roots;
 use crate::services::Services;
 use crate::session::Session;
 use crate::values::ContextValues;
+
+/// How many calls of tools by tools may be above a call.
+pub const MAX_DEPTH: u32 = 16;
 
 /// Takes what a tool has so far, for people who watch; a model never sees it.
 pub type OnUpdate = Arc<dyn Fn(ToolResult) + Send + Sync>;
@@ -37,6 +45,10 @@ pub struct ToolContext {
     pub tool_name: Text,
     token: Token,
     surroundings: Arc<Surroundings>,
+    /// How many calls of tools by tools are above this one.
+    depth: u32,
+    /// How many calls this one has made; shared with its copies.
+    made: OnceLock<Arc<AtomicU32>>,
 }
 
 /// The token of a call. Most calls are over before anybody asks for it, so it is made when somebody does.
@@ -59,6 +71,7 @@ pub(crate) struct Surroundings {
     pub(crate) session: Option<Session>,
     pub(crate) values: ContextValues,
     pub(crate) principal: Option<Principal>,
+    pub(crate) provider: Option<Provider>,
 }
 
 impl Token {
@@ -93,12 +106,15 @@ impl ToolContext {
             session: None,
             values: ContextValues::default(),
             principal: None,
+            provider: None,
         };
         ToolContext {
             tool_call_id: tool_call_id.into().into(),
             tool_name: tool_name.into().into(),
             token: Token::default(),
             surroundings: Arc::new(surroundings),
+            depth: 0,
+            made: OnceLock::new(),
         }
     }
 
@@ -161,13 +177,13 @@ impl ToolContext {
         self.with(|around| around.session = Some(session))
     }
 
-    /// Sets the values of the call's context, in place of those it has.
+    /// Says what is known of the call, and from whom.
     #[must_use]
     pub fn with_values(self, values: ContextValues) -> ToolContext {
         self.with(|around| around.values = values)
     }
 
-    /// Says on whose behalf the call is made. Without anybody it is the program's own.
+    /// Says for whom the call is made; what they may do then limits it.
     #[must_use]
     pub fn with_principal(self, principal: Principal) -> ToolContext {
         self.with(|around| around.principal = Some(principal))
@@ -215,22 +231,51 @@ impl ToolContext {
         self.surroundings.agent_id.as_deref()
     }
 
-    /// The session the call is made in.
+    /// The session the call belongs to.
     #[must_use]
     pub fn session(&self) -> Option<&Session> {
         self.surroundings.session.as_ref()
     }
 
-    /// The values of the call's context, and who vouches for each.
+    /// What is known of the call, and from whom.
     #[must_use]
     pub fn values(&self) -> &ContextValues {
         &self.surroundings.values
     }
 
-    /// On whose behalf the call is made.
+    /// For whom the call is made.
     #[must_use]
     pub fn principal(&self) -> Option<&Principal> {
         self.surroundings.principal.as_ref()
+    }
+
+    /// How many calls of tools by tools are above this one: none for a call of a model.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Calls another tool of the same provider, with all that a call of a model passes through. The call is named
+    /// after this one, `{id}.1` and so on.
+    ///
+    /// # Errors
+    ///
+    /// If this call did not come through a [`Provider`], if [`MAX_DEPTH`] calls are above it, or whatever comes of
+    /// the call.
+    pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
+        let Some(provider) = &self.surroundings.provider else {
+            let text = "a tool can call others only where it was called through a provider";
+            return Err(ToolError::failed_with("service_unavailable", text));
+        };
+        if self.depth >= MAX_DEPTH {
+            let text = format!("tools may not call each other more than {MAX_DEPTH} deep");
+            return Err(ToolError::failed_with("DEPTH_EXCEEDED", text));
+        }
+        let number = self.made.get_or_init(Arc::default).fetch_add(1, Ordering::Relaxed) + 1;
+        let call = ToolCall::new(format!("{}.{number}", self.tool_call_id), name, params);
+        let mut below = self.child(self.tool_call_id.clone(), self.tool_name.clone());
+        below.depth = self.depth + 1;
+        provider.call(call, &below).await.outcome
     }
 
     /// The context of a call that this call makes: stopped with it, not the other way round.
@@ -247,7 +292,7 @@ impl ToolContext {
         tool_name: Text,
     ) -> ToolContext {
         let token = Token { parent: Some(self.cancel().clone()), own: OnceLock::new() };
-        ToolContext { tool_call_id, tool_name, token, surroundings }
+        ToolContext { tool_call_id, tool_name, token, surroundings, depth: self.depth, made: OnceLock::new() }
     }
 
     /// The token whose firing ends the call: the caller's, which this call's own may be a child of.
@@ -285,6 +330,8 @@ impl Clone for ToolContext {
             // The copy may outlive the call, which stops what holds its token.
             token: Token::from(self.cancel().clone()),
             surroundings: Arc::clone(&self.surroundings),
+            depth: self.depth,
+            made: OnceLock::from(Arc::clone(self.made.get_or_init(Arc::default))),
         }
     }
 }

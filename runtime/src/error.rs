@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::middleware::ApprovalRequest;
 use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
 /// Why a call of a tool gave no result.
 ///
 /// `Display` is the text for the model, and stable. [`code`](Self::code) is for machines.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ToolError {
     /// The tool tried and could not: `{message}`.
@@ -49,6 +50,10 @@ pub enum ToolError {
         /// Why.
         message: String,
     },
+    /// The call waits for somebody to approve of it:
+    /// `The call was not executed: it needs an approval. {reasons}`. [`Provider::resume`](crate::Provider::resume)
+    /// takes what is in it.
+    ApprovalRequired(Box<ApprovalRequest>),
 }
 
 impl ToolError {
@@ -104,6 +109,11 @@ impl ToolError {
         ToolError::Denied { message: message.into() }
     }
 
+    /// A panic, without its message, which is not for a model.
+    pub(crate) fn panicked() -> ToolError {
+        ToolError::failed("tool panicked")
+    }
+
     /// The code for machines.
     ///
     /// Arguments that are not an object at all are `INVALID_INPUT`, arguments of which some are missing and nothing
@@ -117,6 +127,7 @@ impl ToolError {
             ToolError::Cancelled => "CANCELLED",
             ToolError::Timeout { .. } => "TIMEOUT",
             ToolError::Denied { .. } => "PERMISSION_DENIED",
+            ToolError::ApprovalRequired(_) => "APPROVAL_REQUIRED",
         }
     }
 
@@ -160,6 +171,10 @@ impl fmt::Display for ToolError {
             ToolError::NotFound { name, .. } => write!(f, "Tool not found: {name}"),
             ToolError::InvalidArgs { message, .. } => write!(f, "Invalid arguments: {message}"),
             ToolError::Cancelled => f.write_str("Cancelled"),
+            ToolError::ApprovalRequired(request) => {
+                let reasons = request.reasons.join(" ");
+                write!(f, "The call was not executed: it needs an approval. {reasons}")
+            }
             ToolError::Timeout { duration } => write!(f, "Tool exceeded timeout of {duration:?}"),
         }
     }

@@ -16,23 +16,33 @@ pub mod dialect;
 pub mod docs;
 #[cfg(feature = "runtime")]
 pub mod error;
+#[cfg(feature = "runtime")]
+pub mod events;
 #[doc(hidden)]
 pub mod fit;
 mod frozen;
 #[cfg(feature = "runtime")]
 pub mod function;
+#[cfg(feature = "runtime")]
+pub mod hooks;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "runtime")]
 pub mod inject;
 pub mod input;
 #[cfg(feature = "runtime")]
+pub mod middleware;
+#[cfg(feature = "runtime")]
 pub mod output;
+#[cfg(feature = "runtime")]
+mod pipeline;
 pub mod plan;
 #[cfg(feature = "runtime")]
 pub mod policy;
 #[cfg(feature = "runtime")]
 pub mod principal;
+#[cfg(feature = "runtime")]
+pub mod provider;
 #[cfg(feature = "runtime")]
 pub mod registry;
 #[cfg(feature = "runtime")]
@@ -75,6 +85,8 @@ pub use input::ToolInput;
 pub use plan::{Call, RequestPlan, Tool};
 #[cfg(feature = "runtime")]
 pub use principal::Principal;
+#[cfg(feature = "runtime")]
+pub use provider::{Provider, ProviderContext};
 #[cfg(feature = "runtime")]
 pub use registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem};
 #[cfg(feature = "runtime")]

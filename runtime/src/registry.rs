@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::context::ToolContext;
 use crate::error::ToolError;
+use crate::provider::{Provider, ProviderContext, ProviderError};
 use crate::result::ToolResult;
 use crate::tool::{AgentTool, DEFAULT_TIMEOUT, call};
 
@@ -182,8 +183,29 @@ impl Registry {
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn AgentTool>> {
-        let index = self.tools.binary_search_by(|tool| tool.name().cmp(name)).ok()?;
-        self.tools.get(index)
+        self.index(name).map(|index| self.at(index))
+    }
+
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
+        self.tools.binary_search_by(|tool| tool.name().cmp(name)).ok()
+    }
+
+    /// A tool by its place, which [`index`](Self::index) gave.
+    pub(crate) fn at(&self, index: usize) -> &Arc<dyn AgentTool> {
+        &self.tools[index]
+    }
+
+    pub(crate) fn default_timeout(&self) -> Duration {
+        self.default_timeout
+    }
+
+    /// A provider of all tools of this set in a context; [`Provider::builder`] says more.
+    ///
+    /// # Errors
+    ///
+    /// None today.
+    pub fn provider(&self, context: ProviderContext) -> Result<Provider, ProviderError> {
+        Provider::builder(self).context(context).build()
     }
 
     /// The tools, sorted by name.
@@ -203,7 +225,8 @@ impl Registry {
         self.tools.is_empty()
     }
 
-    /// Calls a tool by its name with what a model sent, see [`call`].
+    /// Calls a tool by its name with what a model sent, see [`call`]. The program itself calls so; the calls of an
+    /// agent go through a [`Provider`], where policies and records are.
     ///
     /// # Errors
     ///
@@ -216,7 +239,7 @@ impl Registry {
     }
 
     /// The registered name that is most like this one, if one is like it at all.
-    fn near(&self, name: &str) -> Option<String> {
+    pub(crate) fn near(&self, name: &str) -> Option<String> {
         let name = name.to_lowercase();
         let scored = self.iter().map(|tool| {
             let candidate = tool.name();

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::context::ToolContext;
 use crate::dialect::{Dialect, JSON_SCHEMA};
 use crate::error::ToolError;
+use crate::provider::{FactoryError, ProviderContext};
 use crate::result::ToolResult;
 use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned};
 use crate::shape::render::render_input;
@@ -74,6 +75,13 @@ pub trait AgentTool: Send + Sync {
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 
+    /// The tool as it is in a provider, if that is another than this: a tool that is built when it is first used
+    /// there. See [`ToolFactory`](crate::provider::ToolFactory).
+    fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+        let _ = ctx;
+        None
+    }
+
     /// The name a model calls.
     fn name(&self) -> &str {
         self.spec().name.as_str()
@@ -117,6 +125,10 @@ macro_rules! forward {
                 ctx: &'a ToolContext,
             ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
                 (**self).execute(params, ctx)
+            }
+
+            fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+                (**self).bind(ctx)
             }
 
             fn name(&self) -> &str {
@@ -243,6 +255,11 @@ impl Drop for Stop<'_> {
 ///
 /// [`ToolError::InvalidArgs`] with all problems.
 pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
+    decoded(spec, parsed(params)?, dialect)
+}
+
+/// The object a model sent, which it may have written as text, or not at all for none.
+pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
     let whole = |message: String| {
         let kind = ArgumentProblemKind::Type;
         ToolError::from_problems(vec![ArgumentProblem { pointer: String::new(), kind, message }])
@@ -258,9 +275,7 @@ pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Va
         params => params,
     };
     let kind = match &params {
-        Value::Object(_) => {
-            return decode_owned(params, &spec.input, &spec.defs, dialect).map_err(ToolError::from_problems);
-        }
+        Value::Object(_) => return Ok(params),
         Value::Array(_) => "array",
         Value::String(_) => "string",
         Value::Number(_) => "number",
@@ -270,12 +285,19 @@ pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Va
     Err(whole(format!("Expected object parameters, got {kind}")))
 }
 
+/// Parsed arguments, checked and under their wire names.
+pub(crate) fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
+    decode_owned(params, &spec.input, &spec.defs, dialect).map_err(ToolError::from_problems)
+}
+
 /// A panic while polling becomes an error without its message.
-async fn guarded(run: impl Future<Output = Result<ToolResult, ToolError>>) -> Result<ToolResult, ToolError> {
+pub(crate) async fn guarded(
+    run: impl Future<Output = Result<ToolResult, ToolError>>,
+) -> Result<ToolResult, ToolError> {
     let mut run = pin!(run);
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx))) {
         Ok(poll) => poll,
-        Err(_) => Poll::Ready(Err(ToolError::failed("tool panicked"))),
+        Err(_) => Poll::Ready(Err(ToolError::panicked())),
     })
     .await
 }

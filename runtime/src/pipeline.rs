@@ -1,0 +1,308 @@
+//! The one way of a call through a [`Provider`]:
+//!
+//! registered → allowed → scopes → list of tools → rate → dependencies → arguments → middleware → approval →
+//! identical failures → circuit breaker → record of the intent → the tool, under its time and token → size of the
+//! result → record of the outcome → events.
+//!
+//! Every call gets one answer, whatever any of the layers does.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::call::{ToolCall, ToolResponse};
+use crate::context::{Surroundings, ToolContext};
+use crate::control::Control;
+use crate::error::ToolError;
+use crate::events::{Event, EventKind, OnEvent};
+use crate::frozen::Text;
+use crate::hooks::{Hooks, SKIPPED_BY_HOOK};
+use crate::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest, not_yet};
+use crate::policy::Policy;
+use crate::provider::Provider;
+use crate::result::ToolResult;
+use crate::spec::ToolSpec;
+use crate::tool::{decoded, execute, guarded, parsed, time_limit};
+
+/// What a call passes, as far as it is there.
+pub(crate) struct Layers {
+    pub(crate) default_timeout: Duration,
+    pub(crate) policy: Policy,
+    pub(crate) middleware: Vec<Arc<dyn Middleware>>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) hooks: Option<Arc<dyn Hooks>>,
+    pub(crate) on_event: Option<OnEvent>,
+}
+
+impl Layers {
+    pub(crate) fn new(default_timeout: Duration) -> Layers {
+        Layers {
+            default_timeout,
+            policy: Policy::default(),
+            middleware: Vec::new(),
+            approver: None,
+            hooks: None,
+            on_event: None,
+        }
+    }
+}
+
+/// What the model is told of a call that it could not finish.
+const TRUNCATED: &str =
+    "The call was cut off before it was complete, and was not executed. Send it again, whole.";
+
+impl Provider {
+    /// Calls a tool, through all layers. The context is that of the turn: who calls, in which session, under which
+    /// token; that of the call is made from it.
+    ///
+    /// This never fails: what goes wrong is the answer.
+    pub async fn call(&self, call: ToolCall, turn: &ToolContext) -> ToolResponse {
+        self.answer(call, turn, self.surroundings(turn)).await
+    }
+
+    /// Runs a call that was answered with `APPROVAL_REQUIRED` and that somebody has approved of since. All layers
+    /// look at it once more; middleware is not asked again for what is approved.
+    pub async fn resume(&self, request: ApprovalRequest, turn: &ToolContext) -> ToolResponse {
+        let ApprovalRequest { id, name, arguments, reasons } = request;
+        let mut call = ToolCall::new("", "", arguments);
+        (call.id, call.name, call.approved) = (id, name, reasons);
+        self.call(call, turn).await
+    }
+
+    /// What the calls of a turn share: what the turn brings, and below it what the provider lends.
+    pub(crate) fn surroundings(&self, turn: &ToolContext) -> Arc<Surroundings> {
+        let around = turn.surroundings();
+        if around.provider.as_ref().is_some_and(|provider| provider.is(self)) {
+            // A tool calls another: everything is there already.
+            return Arc::clone(around);
+        }
+        let context = self.context();
+        let mut all = Surroundings::clone(around);
+        all.services = around.services.over(&context.services);
+        all.roots = around.roots.over(&context.roots);
+        all.values = context.values.merged(&around.values);
+        all.agent_id = around.agent_id.clone().or_else(|| context.agent_id.clone());
+        all.provider = Some(self.clone());
+        Arc::new(all)
+    }
+
+    /// One call, one answer.
+    pub(crate) async fn answer(
+        &self,
+        mut call: ToolCall,
+        turn: &ToolContext,
+        around: Arc<Surroundings>,
+    ) -> ToolResponse {
+        let (started, clock) = (SystemTime::now(), Instant::now());
+        let layers = &self.inner().layers;
+        let ctx = turn.child_in(self.watched(&call, around), call.id.clone(), call.name.clone());
+        if let Some(hooks) = &layers.hooks
+            && !asked(&**hooks, &call, &ctx).await
+        {
+            return ToolResponse { started, ..ToolResponse::skipped(&call, SKIPPED_BY_HOOK) };
+        }
+        layers.emit(&ctx, || EventKind::ToolCall { arguments: call.arguments.clone() });
+        let outcome = guarded(self.run(&mut call, &ctx)).await;
+        let response = ToolResponse {
+            id: ctx.tool_call_id.clone(),
+            name: ctx.tool_name.clone(),
+            outcome,
+            skipped: false,
+            started,
+            duration: clock.elapsed(),
+        };
+        if !response.is_error()
+            && let Some(session) = ctx.session()
+        {
+            session.record_success(response.name.clone());
+        }
+        layers.emit(&ctx, || Event::of_response(&response));
+        if let Some(hooks) = &layers.hooks {
+            let _ = caught(hooks.after_tool_execution(&response, &ctx)).await;
+        }
+        response
+    }
+
+    /// From the name of a tool to what came of it.
+    async fn run(&self, call: &mut ToolCall, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let inner = self.inner();
+        let layers = &inner.layers;
+        let admitted = inner.admit(&call.name)?;
+        let spec = admitted.spec;
+        if let Some(principal) = ctx.principal() {
+            principal.check(spec)?;
+        }
+        if call.truncated {
+            return Err(ToolError::failed_with("TRUNCATED", TRUNCATED));
+        }
+        let arguments = parsed(std::mem::take(&mut call.arguments));
+        let arguments = layers.decide(spec, arguments?, call, ctx).await?;
+        let tool = inner.build(admitted)?;
+        let limit = time_limit(spec, layers.default_timeout, ctx.timeout());
+        let result = execute(&**tool, arguments, ctx, limit).await?;
+        Ok(completed(spec, result))
+    }
+
+    /// The surroundings of one call, which report to whoever watches the provider, too.
+    fn watched(&self, call: &ToolCall, around: Arc<Surroundings>) -> Arc<Surroundings> {
+        let layers = &self.inner().layers;
+        if layers.hooks.is_none() && layers.on_event.is_none() {
+            return around;
+        }
+        let mut own = Surroundings::clone(&around);
+        let watch = Watch {
+            hooks: layers.hooks.clone(),
+            on_event: layers.on_event.clone(),
+            id: call.id.clone(),
+            name: call.name.clone(),
+            agent_id: around.agent_id.clone(),
+        };
+        let (update, progress) = (around.on_update.clone(), around.on_progress.clone());
+        let line = watch.clone();
+        own.on_progress = Some(Arc::new(move |message| {
+            line.emit(|| EventKind::Progress { message: message.clone() });
+            if let Some(progress) = &progress {
+                progress(message);
+            }
+        }));
+        own.on_update = Some(Arc::new(move |result| watch.update(result, update.as_deref())));
+        Arc::new(own)
+    }
+}
+
+impl Layers {
+    fn emit(&self, ctx: &ToolContext, kind: impl FnOnce() -> EventKind) {
+        if let Some(on_event) = &self.on_event {
+            let (id, name) = (ctx.tool_call_id.clone(), ctx.tool_name.clone());
+            let agent_id = ctx.surroundings().agent_id.clone();
+            send(on_event, Event { id, name, agent_id, at: SystemTime::now(), kind: kind() });
+        }
+    }
+
+    /// Arguments, checked and as all middleware lets them pass.
+    async fn decide(
+        &self,
+        spec: &ToolSpec,
+        mut arguments: Value,
+        call: &ToolCall,
+        ctx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        if self.middleware.is_empty() {
+            return decoded(spec, arguments, ctx.dialect());
+        }
+        // Middleware sees what the model wrote, under the names the model knows.
+        let mut checked = decoded(spec, arguments.clone(), ctx.dialect())?;
+        let mut reasons = Vec::new();
+        for middleware in &self.middleware {
+            let request = ToolRequest { spec, arguments: &arguments, ctx };
+            match caught(async { middleware.before(&request).await }).await {
+                Some(Decision::Allow) => {}
+                Some(Decision::Modify(modified)) => {
+                    arguments = parsed(modified)?;
+                    checked = decoded(spec, arguments.clone(), ctx.dialect())?;
+                }
+                Some(Decision::Deny(why)) => return Err(ToolError::denied(why)),
+                Some(Decision::NeedApproval(reason)) => reasons.push(reason),
+                None => return Err(ToolError::denied("tool middleware panicked")),
+            }
+        }
+        reasons.retain(|reason| !call.approved.contains(reason));
+        if !reasons.is_empty() {
+            let (id, name) = (call.id.clone(), spec.name.to_text());
+            self.approve(ApprovalRequest { id, name, arguments, reasons }, ctx).await?;
+        }
+        Ok(checked)
+    }
+
+    async fn approve(&self, request: ApprovalRequest, ctx: &ToolContext) -> Result<(), ToolError> {
+        let Some(approver) = &self.approver else { return Err(not_yet(request)) };
+        let asked = caught(async { approver.approve(&request).await });
+        match ctx.caller_token().run_until_cancelled(asked).await {
+            None => Err(ToolError::Cancelled),
+            Some(Some(Approval::Approved)) => Ok(()),
+            Some(Some(Approval::Rejected(why))) => Err(ToolError::denied(why)),
+            Some(Some(Approval::Later)) => Err(not_yet(request)),
+            Some(None) => Err(ToolError::denied("the approval failed")),
+        }
+    }
+}
+
+/// Those who watch one call.
+#[derive(Clone)]
+struct Watch {
+    hooks: Option<Arc<dyn Hooks>>,
+    on_event: Option<OnEvent>,
+    id: Text,
+    name: Text,
+    agent_id: Option<Text>,
+}
+
+impl Watch {
+    fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        if let Some(on_event) = &self.on_event {
+            let (id, name, agent_id) = (self.id.clone(), self.name.clone(), self.agent_id.clone());
+            send(on_event, Event { id, name, agent_id, at: SystemTime::now(), kind: kind() });
+        }
+    }
+
+    fn update(&self, result: ToolResult, next: Option<&(dyn Fn(ToolResult) + Send + Sync)>) {
+        if let Some(hooks) = &self.hooks {
+            let wanted = catch_unwind(AssertUnwindSafe(|| {
+                hooks.before_tool_execution_update(&self.id, &self.name, &result)
+            }));
+            if !wanted.unwrap_or(true) {
+                return;
+            }
+        }
+        self.emit(|| EventKind::Update { content: result.content.clone(), details: result.details.clone() });
+        if let Some(next) = next {
+            next(result.clone());
+        }
+        if let Some(hooks) = &self.hooks {
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                hooks.after_tool_execution_update(&self.id, &self.name, &result);
+            }));
+        }
+    }
+}
+
+/// Hands an event over. What is wrong with whoever takes it is not the call's concern.
+fn send(on_event: &OnEvent, event: Event) {
+    let _ = catch_unwind(AssertUnwindSafe(|| on_event(event)));
+}
+
+async fn asked(hooks: &dyn Hooks, call: &ToolCall, ctx: &ToolContext) -> bool {
+    caught(async { hooks.before_tool_execution(call, ctx).await }).await.unwrap_or(false)
+}
+
+/// What a future gives, or nothing if it panics.
+async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
+    let mut run = std::pin::pin!(run);
+    std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx))) {
+        Ok(poll) => poll.map(Some),
+        Err(_) => std::task::Poll::Ready(None),
+    })
+    .await
+}
+
+/// A completion tool that succeeded ends the loop, and says so in its details, too.
+fn completed(spec: &ToolSpec, mut result: ToolResult) -> ToolResult {
+    let Some(completion) = &spec.completion else { return result };
+    if result.is_error() || result.control != Control::Continue {
+        return result;
+    }
+    let signal = match result.details.get("next_state").and_then(Value::as_str) {
+        Some(own) => Text::from(own.to_owned()),
+        None => completion.next_state.clone(),
+    };
+    if !signal.is_empty()
+        && let Value::Object(details) = &mut result.details
+    {
+        details.insert("next_state".to_owned(), Value::from(signal.as_str()));
+    }
+    result.control = Control::Complete { signal, data: result.details.clone() };
+    result
+}

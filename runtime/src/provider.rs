@@ -1,0 +1,257 @@
+//! The tools an agent has: which of a registry, what they are lent, and what every call passes through.
+
+mod builder;
+mod context;
+mod error;
+mod factory;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde_json::{Value, json};
+
+pub use builder::ProviderBuilder;
+pub use context::ProviderContext;
+pub use error::ProviderError;
+pub use factory::{FactoryError, ToolFactory};
+
+use crate::docs;
+use crate::error::ToolError;
+use crate::frozen::Text;
+use crate::pipeline::Layers;
+use crate::registry::Registry;
+use crate::spec::ToolSpec;
+use crate::tool::AgentTool;
+
+/// The tools of one agent: an allowed part of a [`Registry`], together with the layers that each of their calls
+/// passes. Clones are the same provider.
+///
+/// ```
+/// # use serde_json::json;
+/// use toolgen_runtime::provider::ProviderContext;
+/// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
+///
+/// /// Adds two numbers.
+/// #[tool(read_only)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let registry = Registry::new(toolset![add])?;
+/// let provider = registry.provider(ProviderContext::new().with_agent_id("coder-1"))?;
+/// let turn = ToolContext::new("turn-1", "");
+/// let response = provider.call(ToolCall::new("call-1", "add", json!({"a": 1, "b": 2})), &turn).await;
+/// assert_eq!(response.text(), "3");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Provider(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) registry: Registry,
+    pub(crate) context: ProviderContext,
+    pub(crate) layers: Layers,
+    /// One a tool of the registry, in its order.
+    slots: Box<[Slot]>,
+    hide_forbidden: bool,
+    /// Held while a tool is built, so that it is built once.
+    building: Mutex<()>,
+}
+
+/// What a provider knows of a tool of its registry.
+#[derive(Default)]
+struct Slot {
+    listed: bool,
+    /// Why the policy refuses it, if it does.
+    refused: OnceLock<Option<Box<ToolError>>>,
+    tool: OnceLock<Arc<dyn AgentTool>>,
+}
+
+/// A tool that may be used.
+#[derive(Clone, Copy)]
+pub(crate) struct Admitted<'a> {
+    pub(crate) spec: &'a ToolSpec,
+    index: usize,
+}
+
+/// A tool as a list of tools shows it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolMeta {
+    /// The name a model calls.
+    pub name: Text,
+    /// What the tool does.
+    pub description: Text,
+    /// The arguments, as plain JSON Schema.
+    pub input_schema: Value,
+}
+
+impl ToolMeta {
+    /// `{"name", "description", "input_schema"}`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "name": self.name.as_str(),
+            "description": self.description.as_str(),
+            "input_schema": self.input_schema,
+        })
+    }
+}
+
+impl Provider {
+    /// A provider of the tools of a registry, with layers.
+    #[must_use]
+    pub fn builder(registry: &Registry) -> ProviderBuilder {
+        ProviderBuilder::new(registry.clone())
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
+    pub(crate) fn is(&self, other: &Provider) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// What the tools are lent and may do.
+    #[must_use]
+    pub fn context(&self) -> &ProviderContext {
+        &self.0.context
+    }
+
+    /// The specifications of the tools that may be used, sorted by name.
+    pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        let tools = self.0.registry.iter().enumerate();
+        tools.filter(|(index, _)| self.0.may_use(*index)).map(|(_, tool)| tool.spec())
+    }
+
+    /// The tools that may be used, sorted by name. None of them is built for it.
+    #[must_use]
+    pub fn list(&self) -> Vec<ToolMeta> {
+        let tools = self.0.registry.iter().enumerate().filter(|(index, _)| self.0.may_use(*index));
+        let meta = tools.map(|(_, tool)| ToolMeta {
+            name: tool.spec().name.to_text(),
+            description: tool.spec().description.clone(),
+            input_schema: tool.parameters_schema(),
+        });
+        meta.collect()
+    }
+
+    /// The tool of a name. It is built when it is first asked for, and the same from then on; what could not be built
+    /// is tried again the next time.
+    ///
+    /// # Errors
+    ///
+    /// `tool '{name}' not registered`, `tool '{name}' not allowed in this context`, or
+    /// `failed to create tool '{name}': {why}`.
+    pub fn get(&self, name: &str) -> Result<Arc<dyn AgentTool>, ProviderError> {
+        let Some(index) = self.0.registry.index(name) else {
+            return Err(self.0.unknown(name));
+        };
+        if !self.0.may_use(index) {
+            return Err(ProviderError::NotAllowed(name.to_owned()));
+        }
+        self.0.tool(index).cloned()
+    }
+
+    /// The list of tools for a prompt, see [`docs::summary`].
+    #[must_use]
+    pub fn generate_tool_documentation(&self) -> String {
+        docs::summary(self.specs())
+    }
+
+    /// The full documentation of the tools for a prompt, see [`docs::detail`]: one after the other.
+    #[must_use]
+    pub fn generate_detailed_documentation(&self) -> String {
+        self.specs().map(docs::detail).collect()
+    }
+}
+
+impl Inner {
+    /// The tool of a name, if a model may know of it and use it.
+    pub(crate) fn admit(&self, name: &str) -> Result<Admitted<'_>, ToolError> {
+        let Some(index) = self.registry.index(name) else {
+            return Err(match self.unknown(name) {
+                ProviderError::NotRegistered(name) => {
+                    let suggestion = self.near(&name);
+                    ToolError::NotFound { name, suggestion }
+                }
+                forbidden => ToolError::denied(forbidden.to_string()),
+            });
+        };
+        if self.slots.get(index).is_none_or(|slot| !slot.listed) {
+            return Err(ToolError::denied(ProviderError::NotAllowed(name.to_owned()).to_string()));
+        }
+        match self.refusal(index) {
+            None => Ok(Admitted { spec: self.registry.at(index).spec(), index }),
+            Some(_) if self.hide_forbidden => {
+                Err(ToolError::denied(ProviderError::NotAllowed(name.to_owned()).to_string()))
+            }
+            Some(why) => Err(why.clone()),
+        }
+    }
+
+    /// The tool itself, built if it has to be.
+    pub(crate) fn build(&self, admitted: Admitted<'_>) -> Result<&Arc<dyn AgentTool>, ToolError> {
+        self.tool(admitted.index).map_err(|why| {
+            // The reason names what the program lacks, which a model can do nothing about but report.
+            ToolError::failed(why.to_string())
+        })
+    }
+
+    fn tool(&self, index: usize) -> Result<&Arc<dyn AgentTool>, ProviderError> {
+        let registered = self.registry.at(index);
+        let Some(slot) = self.slots.get(index) else { return Ok(registered) };
+        if let Some(tool) = slot.tool.get() {
+            return Ok(tool);
+        }
+        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tool) = slot.tool.get() {
+            return Ok(tool);
+        }
+        let tool = match registered.bind(&self.context) {
+            None => Arc::clone(registered),
+            Some(built) => {
+                built.map_err(|why| ProviderError::Create { name: registered.name().to_owned(), why })?
+            }
+        };
+        Ok(slot.tool.get_or_init(|| tool))
+    }
+
+    fn may_use(&self, index: usize) -> bool {
+        self.slots.get(index).is_some_and(|slot| slot.listed) && self.refusal(index).is_none()
+    }
+
+    fn refusal(&self, index: usize) -> Option<&ToolError> {
+        let slot = self.slots.get(index)?;
+        let refused = slot
+            .refused
+            .get_or_init(|| self.layers.policy.check(self.registry.at(index).spec()).err().map(Box::new));
+        refused.as_deref()
+    }
+
+    fn unknown(&self, name: &str) -> ProviderError {
+        let name = name.to_owned();
+        if self.hide_forbidden { ProviderError::NotAllowed(name) } else { ProviderError::NotRegistered(name) }
+    }
+
+    /// The name of a tool that may be used and is near this one.
+    fn near(&self, name: &str) -> Option<String> {
+        let near = self.registry.near(name)?;
+        let index = self.registry.index(&near)?;
+        self.may_use(index).then_some(near)
+    }
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.specs().map(|spec| spec.name.as_str()).collect();
+        f.debug_struct("Provider")
+            .field("agent_id", &self.0.context.agent_id)
+            .field("tools", &names)
+            .finish_non_exhaustive()
+    }
+}

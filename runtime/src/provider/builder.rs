@@ -1,0 +1,143 @@
+//! Putting a provider together.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
+use crate::events::{Event, OnEvent};
+use crate::hooks::Hooks;
+use crate::middleware::{Approver, Middleware};
+use crate::pipeline::Layers;
+use crate::policy::Rules;
+use crate::registry::Registry;
+
+/// Puts a [`Provider`] together: which tools, in which context, behind which layers. What is not set is not there
+/// and costs nothing.
+pub struct ProviderBuilder {
+    registry: Registry,
+    context: ProviderContext,
+    allowed: Option<BTreeSet<String>>,
+    layers: Layers,
+    hide_forbidden: bool,
+}
+
+impl ProviderBuilder {
+    pub(super) fn new(registry: Registry) -> ProviderBuilder {
+        let layers = Layers::new(registry.default_timeout());
+        ProviderBuilder {
+            registry,
+            context: ProviderContext::default(),
+            allowed: None,
+            layers,
+            hide_forbidden: false,
+        }
+    }
+
+    /// Sets what the tools are lent and may do.
+    #[must_use]
+    pub fn context(mut self, context: ProviderContext) -> ProviderBuilder {
+        self.context = context;
+        self
+    }
+
+    /// Allows these tools and no others, beside those allowed before. Without a list all are allowed.
+    #[must_use]
+    pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ProviderBuilder {
+        self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets rules about names, categories and effects that tools must keep.
+    #[must_use]
+    pub fn rules(mut self, rules: Rules) -> ProviderBuilder {
+        self.layers.policy.rules = rules;
+        self
+    }
+
+    /// Answers calls of tools that may not be used and calls of tools that do not exist alike.
+    #[must_use]
+    pub fn hide_forbidden(mut self) -> ProviderBuilder {
+        self.hide_forbidden = true;
+        self
+    }
+
+    /// Sets the time of a call of a tool that does not say; that of the registry unless set.
+    #[must_use]
+    pub fn default_timeout(mut self, timeout: Duration) -> ProviderBuilder {
+        self.layers.default_timeout = timeout;
+        self
+    }
+
+    /// Adds a middleware behind those that are there.
+    #[must_use]
+    pub fn middleware(mut self, middleware: impl Middleware + 'static) -> ProviderBuilder {
+        self.layers.middleware.push(Arc::new(middleware));
+        self
+    }
+
+    /// Sets who approves of calls for which middleware asks for it. Without one they wait for
+    /// [`Provider::resume`].
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver + 'static) -> ProviderBuilder {
+        self.layers.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Sets who watches calls from outside.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl Hooks + 'static) -> ProviderBuilder {
+        self.layers.hooks = Some(Arc::new(hooks));
+        self
+    }
+
+    /// Sets who takes events.
+    #[must_use]
+    pub fn on_event(mut self, on_event: impl Fn(Event) + Send + Sync + 'static) -> ProviderBuilder {
+        self.layers.on_event = Some(Arc::new(on_event) as OnEvent);
+        self
+    }
+
+    /// Builds the provider. No tool is built for it.
+    ///
+    /// # Errors
+    ///
+    /// [`ProviderError::UnknownTools`] with all allowed names that the registry does not have.
+    pub fn build(mut self) -> Result<Provider, ProviderError> {
+        let mut slots: Box<[Slot]> = self
+            .registry
+            .iter()
+            .map(|_| Slot { listed: self.allowed.is_none(), ..Slot::default() })
+            .collect();
+        let mut unknown = Vec::new();
+        for name in self.allowed.take().unwrap_or_default() {
+            match self.registry.index(&name).and_then(|index| slots.get_mut(index)) {
+                Some(slot) => slot.listed = true,
+                None => unknown.push(name),
+            }
+        }
+        if !unknown.is_empty() {
+            return Err(ProviderError::UnknownTools(unknown));
+        }
+        self.layers.policy.limits = self.context.limits.clone();
+        Ok(Provider(Arc::new(Inner {
+            registry: self.registry,
+            context: self.context,
+            layers: self.layers,
+            slots,
+            hide_forbidden: self.hide_forbidden,
+            building: Mutex::new(()),
+        })))
+    }
+}
+
+impl fmt::Debug for ProviderBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProviderBuilder")
+            .field("registry", &self.registry)
+            .field("context", &self.context)
+            .field("allowed", &self.allowed)
+            .finish_non_exhaustive()
+    }
+}

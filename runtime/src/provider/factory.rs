@@ -1,0 +1,112 @@
+//! Tools that are built when they are first used.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::ProviderContext;
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::frozen::Text;
+use crate::result::ToolResult;
+use crate::spec::ToolSpec;
+use crate::tool::{AgentTool, BoxFuture};
+
+/// Builds a tool from the context of a provider.
+type Create = dyn Fn(&ProviderContext) -> Result<Arc<dyn AgentTool>, FactoryError> + Send + Sync;
+
+/// A tool that is built for each [`Provider`](super::Provider) when it is first used there.
+///
+/// ```
+/// use std::sync::Arc;
+/// use toolgen_runtime::provider::{FactoryError, ProviderContext, ToolFactory};
+/// # use toolgen_runtime::{AgentTool, BoxFuture, Registry, ToolContext, ToolError, ToolName, ToolResult, ToolSpec};
+/// # use serde_json::Value;
+/// # struct Chat;
+/// # struct Post(Arc<Chat>);
+/// # static POST: ToolSpec = ToolSpec { name: ToolName::new("chat_post"), ..ToolSpec::EMPTY };
+/// # impl AgentTool for Post {
+/// #     fn spec(&self) -> &ToolSpec { &POST }
+/// #     fn execute<'a>(&'a self, _: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+/// #         Box::pin(async { Ok(ToolResult::empty()) })
+/// #     }
+/// # }
+/// let post = ToolFactory::new(POST.clone(), |ctx: &ProviderContext| {
+///     let chat = ctx.service::<Chat>().ok_or_else(|| FactoryError::requires("chat_post", "a chat service"))?;
+///     Ok(Post(chat))
+/// });
+/// let provider = Registry::builder().add(post).seal()?.provider(ProviderContext::new())?;
+/// let missing = provider.get("chat_post").err().map(|why| why.to_string());
+/// assert_eq!(
+///     missing.as_deref(),
+///     Some("failed to create tool 'chat_post': chat_post tool requires a chat service")
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct ToolFactory {
+    spec: ToolSpec,
+    create: Arc<Create>,
+}
+
+impl ToolFactory {
+    /// Builds tools of this specification.
+    pub fn new<T: AgentTool + 'static>(
+        spec: ToolSpec,
+        create: impl Fn(&ProviderContext) -> Result<T, FactoryError> + Send + Sync + 'static,
+    ) -> ToolFactory {
+        let create = move |ctx: &ProviderContext| Ok(Arc::new(create(ctx)?) as Arc<dyn AgentTool>);
+        ToolFactory { spec, create: Arc::new(create) }
+    }
+}
+
+impl AgentTool for ToolFactory {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(
+        &'a self,
+        _params: Value,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        let why = ToolError::failed(format!("{} is only there through a provider", self.spec.name));
+        Box::pin(std::future::ready(Err(why)))
+    }
+
+    fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+        Some((self.create)(ctx))
+    }
+}
+
+impl fmt::Debug for ToolFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ToolFactory").field(&self.spec.name.as_str()).finish()
+    }
+}
+
+/// Why a tool could not be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactoryError(Text);
+
+impl FactoryError {
+    /// For a reason.
+    pub fn new(why: impl Into<Text>) -> FactoryError {
+        FactoryError(why.into())
+    }
+
+    /// `{tool} tool requires {what}`, with its article: `an executor`, `a chat service`.
+    #[must_use]
+    pub fn requires(tool: &str, what: &str) -> FactoryError {
+        FactoryError(format!("{tool} tool requires {what}").into())
+    }
+}
+
+impl fmt::Display for FactoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for FactoryError {}

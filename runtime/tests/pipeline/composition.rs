@@ -1,0 +1,48 @@
+//! Tools that call tools.
+
+use serde_json::{Value, json};
+use toolgen_runtime::{ToolContext, ToolError, ToolResult, tool};
+
+use super::{call, provider};
+
+/// Adds a number to itself, with another tool.
+#[tool(undocumented)]
+pub(crate) async fn twice(number: i64, ctx: &ToolContext) -> Result<Value, ToolError> {
+    Ok(ctx.call("add", json!({"a": number, "b": number})).await?.details)
+}
+
+/// Calls itself, for ever.
+#[tool]
+pub(crate) async fn deeper(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    ctx.call("deeper", Value::Null).await
+}
+
+#[tokio::test]
+async fn a_tool_calls_another_through_the_same_layers() {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let events = seen.clone();
+    let watched = provider()
+        .on_event(move |event| events.lock().unwrap().push(format!("{} {}", event.type_name(), event.id)))
+        .build()
+        .unwrap();
+    assert_eq!(call(&watched, "twice", json!({"number": 4})).await.text(), "8");
+    assert_eq!(
+        *seen.lock().unwrap(),
+        ["tool_call c1", "tool_call c1.1", "tool_response c1.1", "tool_response c1"]
+    );
+    let without = provider().allow(["twice"]).build().unwrap();
+    let refused = call(&without, "twice", json!({"number": 4})).await;
+    assert_eq!(refused.text(), "tool 'add' not allowed in this context");
+}
+
+#[tokio::test]
+async fn tools_do_not_call_each_other_for_ever() {
+    let response = call(&provider().build().unwrap(), "deeper", Value::Null).await;
+    assert_eq!(response.outcome.unwrap_err().code(), "DEPTH_EXCEEDED");
+}
+
+#[tokio::test]
+async fn outside_a_provider_there_is_nobody_to_call() {
+    let error = toolgen_runtime::testing::call(&twice::tool(), json!({"number": 1})).await.unwrap_err();
+    assert_eq!(error.code(), "service_unavailable");
+}

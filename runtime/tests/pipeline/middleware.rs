@@ -1,0 +1,131 @@
+//! Layers of a program's own, and approvals.
+
+use std::future::ready;
+
+use serde_json::json;
+use toolgen_runtime::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest};
+use toolgen_runtime::{BoxFuture, ToolContext, ToolError};
+
+use super::{Journal, call, provider};
+
+/// Decides by a function, and notes what it was asked.
+struct By(Journal, fn(&ToolRequest<'_>) -> Decision);
+
+impl Middleware for By {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        self.0.note(request.arguments.to_string());
+        Box::pin(async move { self.1(request) })
+    }
+}
+
+#[tokio::test]
+async fn a_later_middleware_sees_what_an_earlier_one_made_of_the_arguments() {
+    let journal = Journal::default();
+    let provider = provider()
+        .middleware(By(journal.clone(), |_| Decision::Modify(json!({"a": 10, "b": 20}))))
+        .middleware(By(journal.clone(), |_| Decision::Allow))
+        .build()
+        .unwrap();
+    assert_eq!(call(&provider, "add", json!({"a": 1, "b": 2})).await.text(), "30");
+    assert_eq!(journal.lines(), [r#"{"a":1,"b":2}"#, r#"{"a":10,"b":20}"#]);
+}
+
+#[tokio::test]
+async fn the_first_no_ends_the_call() {
+    let journal = Journal::default();
+    let denied = provider()
+        .middleware(By(journal.clone(), |_| Decision::Deny("not today".to_owned())))
+        .middleware(By(journal.clone(), |_| Decision::Allow))
+        .build()
+        .unwrap();
+    let response = call(&denied, "add", json!({"a": 1, "b": 2})).await;
+    assert_eq!(
+        (response.text().as_str(), response.outcome.unwrap_err().code()),
+        ("not today", "PERMISSION_DENIED")
+    );
+    assert_eq!(journal.lines().len(), 1);
+    // Wrong arguments never get so far.
+    assert!(call(&denied, "add", json!({"a": 1})).await.is_error());
+    assert_eq!(journal.lines().len(), 1);
+
+    let modified =
+        provider().middleware(By(journal, |_| Decision::Modify(json!({"a": "x"})))).build().unwrap();
+    let response = call(&modified, "add", json!({"a": 1, "b": 2})).await;
+    assert_eq!(response.outcome.unwrap_err().code(), "INVALID_PARAMS");
+}
+
+#[tokio::test]
+async fn a_middleware_that_panics_has_denied_the_call() {
+    let provider = provider().middleware(By(Journal::default(), |_| panic!("secret"))).build().unwrap();
+    let response = call(&provider, "add", json!({"a": 1, "b": 2})).await;
+    assert_eq!(response.outcome, Err(ToolError::denied("tool middleware panicked")));
+}
+
+struct Says(Journal, Approval);
+
+impl Approver for Says {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        self.0.note(request.to_json().to_string());
+        Box::pin(ready(self.1.clone()))
+    }
+}
+
+fn wary(reason: &'static str) -> fn(&ToolRequest<'_>) -> Decision {
+    match reason {
+        "first" => |_| Decision::NeedApproval("first".to_owned()),
+        _ => |_| Decision::NeedApproval("second".to_owned()),
+    }
+}
+
+#[tokio::test]
+async fn all_reasons_are_put_to_one_who_approves() {
+    for (approval, text) in [
+        (Approval::Approved, "3"),
+        (Approval::Rejected("no".to_owned()), "no"),
+        (Approval::Later, "The call was not executed: it needs an approval. first second"),
+    ] {
+        let journal = Journal::default();
+        let provider = provider()
+            .middleware(By(Journal::default(), wary("first")))
+            .middleware(By(Journal::default(), wary("second")))
+            .approver(Says(journal.clone(), approval))
+            .build()
+            .unwrap();
+        assert_eq!(call(&provider, "add", json!({"a": 1, "b": 2})).await.text(), text);
+        assert_eq!(
+            journal.lines(),
+            [r#"{"id":"c1","name":"add","arguments":{"a":1,"b":2},"reasons":["first","second"]}"#]
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_call_can_be_approved_of_later() {
+    let provider = provider().middleware(By(Journal::default(), wary("first"))).build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    let Err(ToolError::ApprovalRequired(request)) =
+        call(&provider, "add", json!({"a": 1, "b": 2})).await.outcome
+    else {
+        panic!("it ran");
+    };
+    let kept = request.to_json().to_string();
+    let request = ApprovalRequest::from_json(&serde_json::from_str(&kept).unwrap()).unwrap();
+    assert_eq!(provider.resume(request, &turn).await.text(), "3");
+}
+
+#[tokio::test]
+async fn waiting_for_an_approval_ends_with_the_turn() {
+    struct Never;
+    impl Approver for Never {
+        fn approve<'a>(&'a self, _request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+            Box::pin(std::future::pending())
+        }
+    }
+    let provider =
+        provider().middleware(By(Journal::default(), wary("first"))).approver(Never).build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    let token = turn.cancel().clone();
+    let asked = provider.call(toolgen_runtime::ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn);
+    let (response, ()) = tokio::join!(asked, async { token.cancel() });
+    assert_eq!(response.outcome, Err(ToolError::Cancelled));
+}

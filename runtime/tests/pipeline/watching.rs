@@ -1,0 +1,130 @@
+//! Hooks and events.
+
+use serde_json::json;
+use toolgen_runtime::hooks::Hooks;
+use toolgen_runtime::{BoxFuture, Progress, ToolCall, ToolContext, ToolResponse, ToolResult, tool};
+
+use super::{Journal, call, provider};
+
+/// Tells how far it is.
+#[tool]
+pub(crate) async fn slow(progress: Progress) -> &'static str {
+    progress.say("half");
+    progress.update(ToolResult::text("so far"));
+    "all"
+}
+
+/// Notes everything, and says what it is told to.
+struct Noting {
+    journal: Journal,
+    runs: bool,
+    updates: bool,
+}
+
+impl Hooks for Noting {
+    fn before_tool_execution<'a>(&'a self, call: &'a ToolCall, _ctx: &'a ToolContext) -> BoxFuture<'a, bool> {
+        self.journal.note(format!("before {}", call.name));
+        Box::pin(async { self.runs })
+    }
+
+    fn after_tool_execution<'a>(
+        &'a self,
+        response: &'a ToolResponse,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, ()> {
+        self.journal.note(format!("after {}", response.text()));
+        Box::pin(async {})
+    }
+
+    fn before_tool_execution_update(&self, _call_id: &str, _tool: &str, update: &ToolResult) -> bool {
+        self.journal.note(format!("before update {}", update.to_text()));
+        self.updates
+    }
+
+    fn after_tool_execution_update(&self, _call_id: &str, _tool: &str, update: &ToolResult) {
+        self.journal.note(format!("after update {}", update.to_text()));
+    }
+}
+
+async fn noted(name: &str, runs: bool, updates: bool) -> (Vec<String>, String) {
+    let journal = Journal::default();
+    let events = journal.clone();
+    let provider = provider()
+        .hooks(Noting { journal: journal.clone(), runs, updates })
+        .on_event(move |event| events.note(format!("event {}", event.type_name())))
+        .build()
+        .unwrap();
+    let response = call(&provider, name, json!({})).await;
+    (journal.lines(), response.text())
+}
+
+#[tokio::test]
+async fn hooks_and_events_come_in_one_order() {
+    let (lines, text) = noted("slow", true, true).await;
+    assert_eq!(text, "all");
+    assert_eq!(
+        lines,
+        [
+            "before slow",
+            "event tool_call",
+            "event progress",
+            "before update so far",
+            "event update",
+            "after update so far",
+            "event tool_response",
+            "after all"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_hook_stops_a_call_before_anything_else() {
+    let (lines, text) = noted("slow", false, true).await;
+    assert_eq!(text, "Tool execution skipped by before_tool_execution hook.");
+    assert_eq!(lines, ["before slow"]);
+    // Unknown tools, too.
+    let (lines, text) = noted("slo", true, true).await;
+    assert_eq!(text, "Tool not found: slo");
+    assert_eq!(lines, ["before slo", "event tool_call", "event error", "after Tool not found: slo"]);
+}
+
+#[tokio::test]
+async fn a_hook_keeps_an_update_to_itself() {
+    let (lines, _) = noted("slow", true, false).await;
+    assert!(lines.contains(&"before update so far".to_owned()));
+    assert!(!lines.iter().any(|line| line == "event update" || line == "after update so far"), "{lines:?}");
+}
+
+#[tokio::test]
+async fn events_are_plain_data() {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let events = seen.clone();
+    let provider = provider()
+        .on_event(move |event| {
+            let mut event = serde_json::to_value(event).unwrap();
+            event["timestamp"] = json!(0);
+            if event.get("duration_ms").is_some() {
+                event["duration_ms"] = json!(0);
+            }
+            events.lock().unwrap().push(event);
+        })
+        .build()
+        .unwrap();
+    call(&provider, "add", json!({"a": 1, "b": 2})).await;
+    call(&provider, "fail", json!({})).await;
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [
+            json!({"type": "tool_call", "object": "tool.call", "id": "c1", "name": "add", "timestamp": 0,
+                   "agent_id": "agent-1", "arguments": {"a": 1, "b": 2}}),
+            json!({"type": "tool_response", "object": "tool.response", "id": "c1", "name": "add", "timestamp": 0,
+                   "agent_id": "agent-1", "content": [{"type": "text", "text": "3"}], "is_error": false,
+                   "duration_ms": 0}),
+            json!({"type": "tool_call", "object": "tool.call", "id": "c1", "name": "fail", "timestamp": 0,
+                   "agent_id": "agent-1", "arguments": {}}),
+            json!({"type": "error", "object": "tool.error", "id": "c1", "name": "fail", "timestamp": 0,
+                   "agent_id": "agent-1", "error": "it broke", "code": "EXECUTION_ERROR", "is_error": true,
+                   "duration_ms": 0}),
+        ]
+    );
+}
