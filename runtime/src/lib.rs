@@ -44,6 +44,8 @@ pub mod principal;
 #[cfg(feature = "runtime")]
 pub mod provider;
 #[cfg(feature = "runtime")]
+pub mod redact;
+#[cfg(feature = "runtime")]
 pub mod registry;
 #[cfg(feature = "runtime")]
 pub mod result;

@@ -15,7 +15,7 @@
 mod arbitrary;
 pub mod decode;
 mod nulls;
-mod pointer;
+pub(crate) mod pointer;
 pub mod read;
 mod relations;
 pub mod render;

@@ -1,0 +1,383 @@
+//! Keeps secrets out of what is written down about a call.
+//!
+//! Three things tell that something is secret: the tool declares it (`#[arg(secret)]`, the format `password`, fields
+//! that are write-only), its key does (`api_key`, `Authorization`, …), or its form (`sk-…`, `ghp_…`, a JSON Web
+//! Token, a private key, a URL with a password). What was secret in the arguments of a call is then hidden wherever
+//! else it turns up in the same call, such as in an error text.
+//!
+//! In doubt it hides too much. It never fails open: where a rule of the program panics, the text is dropped.
+
+mod declared;
+mod keys;
+mod scan;
+mod secrets;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::error::ToolError;
+use crate::result::{Content, ResourceData, ToolResult};
+use crate::spec::ToolSpec;
+use declared::Declared;
+use keys::Keys;
+use scan::Prefix;
+
+pub use secrets::Secrets;
+
+/// Stands in the place of a secret.
+pub const REDACTED: &str = "[REDACTED]";
+/// Stands in the place of what is nested too deeply to be checked.
+pub const TOO_DEEP: &str = "[MAX_DEPTH_EXCEEDED]";
+/// Stands in the place of what a rule of the program failed to check.
+pub const FAILED: &str = "[REDACTION_FAILED]";
+
+/// How deeply values may be nested unless the program says otherwise.
+const MAX_DEPTH: usize = 32;
+
+/// A rule of the program: takes the key a text stands under (empty: none) and the text, and gives what to write
+/// instead, or `None` to leave it.
+type Rule = Box<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
+
+/// Hides secrets in values and texts. Clones share the rules.
+///
+/// ```
+/// use serde_json::json;
+/// use toolgen_runtime::redact::Redactor;
+///
+/// let redactor = Redactor::new();
+/// assert_eq!(redactor.text("GET https://u:pw@host/x?token=abc"), "GET https://[REDACTED]@host/x?token=[REDACTED]");
+/// assert_eq!(redactor.value(json!({"apiKey": "x", "id": 1})), json!({"apiKey": "[REDACTED]", "id": 1}));
+/// ```
+#[derive(Clone)]
+pub struct Redactor(Option<Arc<Rules>>);
+
+struct Rules {
+    keys: Keys,
+    prefixes: Vec<Prefix>,
+    rules: Vec<Rule>,
+    max_depth: usize,
+}
+
+/// Sets up a [`Redactor`], from the default rules.
+pub struct RedactorBuilder(Rules);
+
+impl RedactorBuilder {
+    /// Hides what stands under this key too: in any spelling, also as some words of a longer key.
+    #[must_use]
+    pub fn key(mut self, name: &str) -> RedactorBuilder {
+        self.0.keys.add(name);
+        self
+    }
+
+    /// No longer takes this key for the name of a secret.
+    #[must_use]
+    pub fn without_key(mut self, name: &str) -> RedactorBuilder {
+        self.0.keys.remove(name);
+        self
+    }
+
+    /// Hides only what stands under these keys, instead of the default ones.
+    #[must_use]
+    pub fn only_keys<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> RedactorBuilder {
+        self.0.keys = Keys::default();
+        names.into_iter().for_each(|name| self.0.keys.add(name));
+        self
+    }
+
+    /// Hides tokens that start with this text, followed by at least so many letters, digits, `_` and `-`.
+    #[must_use]
+    pub fn token_prefix(mut self, prefix: impl Into<String>, least: usize) -> RedactorBuilder {
+        self.0.prefixes.push(Prefix { text: prefix.into(), least, of: scan::word });
+        self
+    }
+
+    /// Adds a rule: it takes the key a text stands under (empty: none) and the text as far as other rules have left
+    /// it, and gives what to write instead, or `None` to leave it. If it panics, [`FAILED`] is written.
+    #[must_use]
+    pub fn rule(
+        mut self,
+        rule: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static,
+    ) -> RedactorBuilder {
+        self.0.rules.push(Box::new(rule));
+        self
+    }
+
+    /// Checks values nested so deeply and drops what is nested deeper; 32 unless set, 100 at most.
+    #[must_use]
+    pub fn max_depth(mut self, depth: usize) -> RedactorBuilder {
+        self.0.max_depth = depth.min(100);
+        self
+    }
+
+    /// The redactor.
+    #[must_use]
+    pub fn build(self) -> Redactor {
+        Redactor(Some(Arc::new(self.0)))
+    }
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Redactor::new()
+    }
+}
+
+impl Redactor {
+    /// The default rules.
+    #[must_use]
+    pub fn new() -> Redactor {
+        Redactor::builder().build()
+    }
+
+    /// The default rules, to change.
+    #[must_use]
+    pub fn builder() -> RedactorBuilder {
+        let mut known = Keys::default();
+        keys::DEFAULT.iter().for_each(|name| known.add(name));
+        let prefixes = scan::default_prefixes();
+        RedactorBuilder(Rules { keys: known, prefixes, rules: Vec::new(), max_depth: MAX_DEPTH })
+    }
+
+    /// Hides nothing: everything is written as it is. Must be asked for.
+    #[must_use]
+    pub fn none() -> Redactor {
+        Redactor(None)
+    }
+
+    /// The redactor of the calls of a tool, which knows what the tool declares as secret.
+    #[must_use]
+    pub fn for_tool(&self, spec: &ToolSpec) -> ToolRedactor {
+        let rules = self.0.as_ref();
+        let input = rules.and_then(|_| Declared::of(&spec.input, &spec.defs));
+        let output = rules.and(spec.output.as_ref()).and_then(|output| Declared::of(output, &spec.defs));
+        ToolRedactor { redactor: self.clone(), input, output }
+    }
+
+    /// The redactor of calls of no known tool.
+    #[must_use]
+    pub fn for_unknown(&self) -> ToolRedactor {
+        ToolRedactor { redactor: self.clone(), input: None, output: None }
+    }
+
+    /// A text without secrets.
+    #[must_use]
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.text_with(text, &Secrets::default())
+    }
+
+    /// A text without secrets and without these.
+    #[must_use]
+    pub fn text_with<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
+        match &self.0 {
+            Some(rules) => rules.text("", text, secrets, rules.max_depth),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    /// A value without secrets.
+    #[must_use]
+    pub fn value(&self, value: Value) -> Value {
+        self.value_with(value, &Secrets::default())
+    }
+
+    /// A value without secrets and without these.
+    #[must_use]
+    pub fn value_with(&self, mut value: Value, secrets: &Secrets) -> Value {
+        if let Some(rules) = &self.0 {
+            rules.hide_keys(&mut value, &mut Secrets::default(), rules.max_depth);
+            rules.clean("", &mut value, secrets, rules.max_depth);
+        }
+        value
+    }
+}
+
+/// A [`Redactor`] that knows what a tool declares as secret.
+#[derive(Clone, Debug)]
+pub struct ToolRedactor {
+    redactor: Redactor,
+    input: Option<Declared>,
+    output: Option<Declared>,
+}
+
+impl ToolRedactor {
+    /// The arguments without secrets, and what the secrets were.
+    ///
+    /// Arguments in a text are parsed; a text that is no JSON may hold a secret anywhere, so only its length is told.
+    #[must_use]
+    pub fn arguments(&self, mut arguments: Value) -> (Value, Secrets) {
+        let mut secrets = Secrets::default();
+        let Some(rules) = &self.redactor.0 else { return (arguments, secrets) };
+        if let Value::String(text) = &arguments {
+            arguments = match serde_json::from_str(text) {
+                Ok(parsed) => parsed,
+                Err(_) if text.trim().is_empty() => Value::Null,
+                Err(_) => return (Value::from(format!("[UNPARSED: {} bytes]", text.len())), secrets),
+            };
+        }
+        if let Some(input) = &self.input {
+            input.hide(&mut arguments, &mut secrets, rules.max_depth);
+        }
+        rules.hide_keys(&mut arguments, &mut secrets, rules.max_depth);
+        secrets.seal();
+        rules.clean("", &mut arguments, &secrets, rules.max_depth);
+        (arguments, secrets)
+    }
+
+    /// `{"content", "details"}` of a result without secrets and without those of the arguments. Of images, sounds
+    /// and other bytes only the length is told.
+    #[must_use]
+    pub fn result(&self, result: &ToolResult, secrets: &Secrets) -> Value {
+        let mut own = Secrets::default();
+        let mut details = result.details.clone();
+        if let (Some(rules), Some(output)) = (&self.redactor.0, &self.output) {
+            output.hide(&mut details, &mut own, rules.max_depth);
+        }
+        if let Some(rules) = &self.redactor.0 {
+            rules.hide_keys(&mut details, &mut own, rules.max_depth);
+        }
+        // The content usually says the same as the details.
+        own.extend(secrets);
+        own.seal();
+        let content = result.content.iter().map(|content| without_bytes(content).to_json()).collect();
+        let mut out = Map::new();
+        out.insert("content".to_owned(), self.redactor.value_with(content, &own));
+        out.insert("details".to_owned(), self.redactor.value_with(details, &own));
+        if let Some(id) = &result.child_loop_id {
+            out.insert("child_loop_id".to_owned(), Value::from(id.as_str()));
+        }
+        Value::Object(out)
+    }
+
+    /// What operators may know of an error, without secrets and without those of the arguments.
+    #[must_use]
+    pub fn error(&self, why: &ToolError, secrets: &Secrets) -> String {
+        self.redactor.text_with(&why.operator_text(), secrets).into_owned()
+    }
+
+    /// A text without secrets and without those of the arguments.
+    #[must_use]
+    pub fn text<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
+        self.redactor.text_with(text, secrets)
+    }
+}
+
+fn without_bytes(content: &Content) -> Content {
+    let length = |data: &str| format!("[BASE64: {} characters]", data.len());
+    match content.clone() {
+        Content::Image { data, mime_type } => Content::Image { data: length(&data), mime_type },
+        Content::Audio { data, mime_type } => Content::Audio { data: length(&data), mime_type },
+        Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } => {
+            Content::Resource { uri, mime_type, data: ResourceData::Base64(length(&data)) }
+        }
+        other => other,
+    }
+}
+
+impl Rules {
+    /// Hides what stands under the keys of secrets, and collects it.
+    fn hide_keys(&self, value: &mut Value, found: &mut Secrets, depth: usize) {
+        match value {
+            Value::Object(_) | Value::Array(_) if depth == 0 => *value = Value::from(TOO_DEEP),
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    // Whether there is a secret is none.
+                    let tells = !value.is_null() && !value.is_boolean();
+                    if tells && self.keys.holds(key) {
+                        found.collect(value, depth);
+                        *value = Value::from(REDACTED);
+                    } else {
+                        self.hide_keys(value, found, depth - 1);
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_keys(item, found, depth - 1)),
+            _ => {}
+        }
+    }
+
+    /// Hides secrets in all texts of a value and in its keys, and numbers that are secrets.
+    fn clean(&self, key: &str, value: &mut Value, secrets: &Secrets, depth: usize) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(clean) = self.text(key, text, secrets, depth) {
+                    *text = clean;
+                }
+            }
+            Value::Number(number) => {
+                if secrets.is_one(&number.to_string()) {
+                    *value = Value::from(REDACTED);
+                }
+            }
+            Value::Array(items) => {
+                items.iter_mut().for_each(|item| self.clean(key, item, secrets, depth.saturating_sub(1)));
+            }
+            Value::Object(fields) => {
+                let owned = std::mem::take(fields);
+                for (key, mut value) in owned {
+                    self.clean(&key, &mut value, secrets, depth.saturating_sub(1));
+                    let clean = self.known(&key, secrets).map(Cow::into_owned).unwrap_or(key);
+                    fields.insert(clean, value);
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    fn text<'t>(&self, key: &str, text: &'t str, secrets: &Secrets, depth: usize) -> Cow<'t, str> {
+        if text == REDACTED {
+            return Cow::Borrowed(text);
+        }
+        let mut clean = match self.inner(text, secrets, depth) {
+            Some(inner) => Cow::Owned(inner),
+            None => self.known(text, secrets).unwrap_or(Cow::Borrowed(text)),
+        };
+        for rule in &self.rules {
+            match catch_unwind(AssertUnwindSafe(|| rule(key, &clean))) {
+                Ok(Some(changed)) => clean = Cow::Owned(changed),
+                Ok(None) => {}
+                Err(_) => return Cow::Owned(FAILED.to_owned()),
+            }
+        }
+        clean
+    }
+
+    /// A text that is a JSON document, if something in it is to be hidden.
+    fn inner(&self, text: &str, secrets: &Secrets, depth: usize) -> Option<String> {
+        if depth == 0 || !text.trim_start().starts_with(['{', '[']) {
+            return None;
+        }
+        let whole: Value = serde_json::from_str(text).ok()?;
+        let mut clean = whole.clone();
+        self.hide_keys(&mut clean, &mut Secrets::default(), depth - 1);
+        self.clean("", &mut clean, secrets, depth - 1);
+        (clean != whole).then(|| clean.to_string())
+    }
+
+    /// The text without known secrets and without what looks like one.
+    fn known<'t>(&self, text: &'t str, secrets: &Secrets) -> Option<Cow<'t, str>> {
+        let without = secrets.replace(text);
+        let named = scan::assignments(without.as_deref().unwrap_or(text), &self.keys).or(without);
+        scan::tokens(named.as_deref().unwrap_or(text), &self.prefixes).or(named).map(Cow::Owned)
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(rules) => write!(f, "Redactor({} rules of the program)", rules.rules.len()),
+            None => f.write_str("Redactor::none()"),
+        }
+    }
+}
+
+impl fmt::Debug for RedactorBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RedactorBuilder({} rules of the program)", self.0.rules.len())
+    }
+}

@@ -1,0 +1,134 @@
+//! Names of fields that hold secrets, whatever the style they are written in.
+
+use std::collections::BTreeSet;
+
+/// What is hidden unless the program says otherwise: words in any of the usual spellings.
+pub(super) const DEFAULT: &[&str] = &[
+    "access_key",
+    "access_keys",
+    "api_key",
+    "api_keys",
+    "auth",
+    "authorization",
+    "bearer",
+    "client_secret",
+    "cookie",
+    "cookies",
+    "credential",
+    "credentials",
+    "cvc",
+    "cvv",
+    "encryption_key",
+    "jwt",
+    "passphrase",
+    "passwd",
+    "password",
+    "passwords",
+    "private_key",
+    "private_keys",
+    "secret",
+    "secrets",
+    "signing_key",
+    "token",
+];
+
+/// A set of names, compared word by word: `api_key` also stands for `apiKey`, `X-API-Key` and `MY_APIKEY_2`, and
+/// not for `monkey_apis`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Keys {
+    /// Each name in lower case without anything between its words.
+    names: BTreeSet<String>,
+    /// The length of the longest, in bytes.
+    longest: usize,
+}
+
+impl Keys {
+    pub(super) fn add(&mut self, name: &str) {
+        let (name, _) = words(name);
+        if !name.is_empty() {
+            self.longest = self.longest.max(name.len());
+            self.names.insert(name);
+        }
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.names.remove(&words(name).0);
+    }
+
+    /// Whether some successive words of `key` are one of the names.
+    pub(super) fn holds(&self, key: &str) -> bool {
+        let (text, bounds) = words(key);
+        bounds.iter().enumerate().any(|(index, start)| {
+            let ends = bounds.iter().skip(index + 1).copied().chain([text.len()]);
+            ends.take_while(|end| end - start <= self.longest)
+                .any(|end| text.get(*start..end).is_some_and(|word| self.names.contains(word)))
+        })
+    }
+}
+
+/// A name in lower case without anything between its words, and where each word starts.
+fn words(name: &str) -> (String, Vec<usize>) {
+    let mut text = String::with_capacity(name.len());
+    let mut bounds = Vec::new();
+    let mut last = None;
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c.is_alphanumeric() {
+            if starts_word(last, c, chars.peek().copied()) {
+                bounds.push(text.len());
+            }
+            text.extend(c.to_lowercase());
+        }
+        last = Some(c);
+    }
+    (text, bounds)
+}
+
+/// Whether a letter or digit starts a word: `apiKey2` and `APIKey` have the words `api`, `key` and `2`.
+fn starts_word(last: Option<char>, c: char, next: Option<char>) -> bool {
+    let Some(last) = last.filter(|last| last.is_alphanumeric()) else { return true };
+    let camel = c.is_uppercase() && (!last.is_uppercase() || next.is_some_and(char::is_lowercase));
+    camel || (c.is_numeric() != last.is_numeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_compared_word_by_word() {
+        let mut keys = Keys::default();
+        for name in DEFAULT {
+            keys.add(name);
+        }
+        let hidden = [
+            "password",
+            "PASSWORD",
+            "user_password",
+            "userPassword",
+            "Password2",
+            "api_key",
+            "apiKey",
+            "apikey",
+            "APIKey",
+            "X-API-Key",
+            "x-auth-token",
+            "openai.api.key",
+            "AWS_SECRET_ACCESS_KEY",
+            "Set-Cookie",
+            "clientSecret",
+            "privateKeyPem",
+            "refresh token",
+        ];
+        for key in hidden {
+            assert!(keys.holds(key), "{key}");
+        }
+        for key in
+            ["tokenizer", "max_tokens", "key", "author", "monkey", "passwordless", "compass", "", "---"]
+        {
+            assert!(!keys.holds(key), "{key}");
+        }
+        keys.remove("API-Key");
+        assert!(!keys.holds("apiKey"));
+    }
+}
