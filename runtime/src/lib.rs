@@ -7,6 +7,8 @@ extern crate self as toolgen_runtime;
 #[path = "private.rs"]
 pub mod __private;
 #[cfg(feature = "runtime")]
+pub mod breaker;
+#[cfg(feature = "runtime")]
 pub mod call;
 #[cfg(feature = "runtime")]
 pub mod context;
@@ -48,6 +50,8 @@ pub mod redact;
 #[cfg(feature = "runtime")]
 pub mod registry;
 #[cfg(feature = "runtime")]
+pub mod repeat;
+#[cfg(feature = "runtime")]
 pub mod result;
 #[cfg(feature = "runtime")]
 pub mod roots;
@@ -57,6 +61,8 @@ pub mod services;
 pub mod session;
 pub mod shape;
 pub mod spec;
+#[cfg(feature = "runtime")]
+mod sync;
 #[cfg(feature = "runtime")]
 pub mod testing;
 #[cfg(feature = "runtime")]
@@ -70,6 +76,8 @@ pub mod values;
 #[cfg(feature = "runtime")]
 pub mod wire;
 
+#[cfg(feature = "runtime")]
+pub use breaker::CircuitBreaker;
 #[cfg(feature = "runtime")]
 pub use call::{ToolCall, ToolResponse};
 #[cfg(feature = "runtime")]
@@ -91,6 +99,8 @@ pub use principal::Principal;
 pub use provider::{Provider, ProviderContext};
 #[cfg(feature = "runtime")]
 pub use registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem};
+#[cfg(feature = "runtime")]
+pub use repeat::RepeatGuard;
 #[cfg(feature = "runtime")]
 pub use result::{Content, ResourceData, ToolResult};
 #[cfg(feature = "runtime")]

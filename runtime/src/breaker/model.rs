@@ -1,0 +1,111 @@
+//! Every order in which threads can meet, tried by loom. Time stands still here: a reset time of zero makes an open
+//! circuit half-open at once, and a long one keeps it open.
+
+use loom::thread;
+
+use super::*;
+
+const LONG: std::time::Duration = std::time::Duration::from_secs(3600);
+const NONE: std::time::Duration = std::time::Duration::ZERO;
+
+fn breaker(failures: u32, reset: std::time::Duration) -> Arc<CircuitBreaker> {
+    let failures = std::num::NonZeroU32::new(failures).unwrap();
+    let settings = BreakerSettings { failures, reset, window: LONG, trial_lock: LONG };
+    Arc::new(CircuitBreaker::new().with_settings(settings))
+}
+
+/// Runs `step` on so many threads, the present one among them.
+fn together<T: 'static>(
+    threads: usize,
+    breaker: &Arc<CircuitBreaker>,
+    step: impl Fn(&CircuitBreaker) -> T + Copy + Send + 'static,
+) -> Vec<T> {
+    let others: Vec<_> = (1..threads)
+        .map(|_| {
+            let breaker = Arc::clone(breaker);
+            thread::spawn(move || step(&breaker))
+        })
+        .collect();
+    let mut results = vec![step(breaker)];
+    results.extend(others.into_iter().map(|other| other.join().unwrap()));
+    results
+}
+
+#[test]
+fn the_first_calls_of_a_service_meet_in_one_circuit() {
+    loom::model(|| {
+        let breaker = breaker(2, LONG);
+        together(2, &breaker, |breaker| breaker.admit("db").unwrap().failure());
+        assert_eq!(breaker.state("db"), BreakerState::Open);
+        assert_eq!(breaker.stats("db").failures_total, 2);
+    });
+}
+
+#[test]
+fn the_threshold_opens_once_and_no_call_after_it_goes_through() {
+    loom::model(|| {
+        let breaker = breaker(2, LONG).admitted();
+        let ran = together(3, &breaker, |breaker| breaker.admit("db").map(Permit::failure).is_ok());
+        assert_eq!(breaker.state("db"), BreakerState::Open);
+        let stats = breaker.stats("db");
+        let ran = ran.into_iter().filter(|ran| *ran).count() as u64;
+        assert!(ran >= 2);
+        assert_eq!((stats.failures_total, stats.refused_total), (ran, 3 - ran));
+    });
+}
+
+#[test]
+fn exactly_one_call_tries() {
+    loom::model(|| {
+        let breaker = breaker(1, NONE).admitted();
+        breaker.admit("db").unwrap().failure();
+        let permits = together(3, &breaker, |breaker| breaker.admit("db").ok());
+        assert_eq!(permits.iter().flatten().count(), 1);
+    });
+}
+
+#[test]
+fn a_trial_that_is_dropped_never_blocks_the_circuit() {
+    loom::model(|| {
+        let breaker = breaker(1, NONE).admitted();
+        breaker.admit("db").unwrap().failure();
+        together(2, &breaker, |breaker| drop(breaker.admit("db")));
+        breaker.admit("db").unwrap().success();
+        assert_eq!(breaker.state("db"), BreakerState::Closed);
+    });
+}
+
+#[test]
+fn what_a_call_from_before_says_does_not_decide_a_trial() {
+    loom::model(|| {
+        let breaker = breaker(1, NONE);
+        let early = breaker.admit("db").unwrap();
+        breaker.admit("db").unwrap().failure();
+        let trial = breaker.admit("db").unwrap();
+        let late = thread::spawn(move || early.failure());
+        trial.success();
+        late.join().unwrap();
+        assert_eq!(breaker.state("db"), BreakerState::Closed);
+        assert_eq!(breaker.stats("db").failures, 0);
+    });
+}
+
+#[test]
+fn a_reset_by_hand_wins_over_calls_that_run() {
+    loom::model(|| {
+        let breaker = breaker(1, LONG);
+        let running = breaker.admit("db").unwrap();
+        let failing = thread::spawn(move || running.failure());
+        breaker.reset("db");
+        failing.join().unwrap();
+        assert_eq!(breaker.state("db"), BreakerState::Closed);
+    });
+}
+
+impl CircuitBreaker {
+    /// Knows the service already, so that the model does not branch over how it is made known.
+    fn admitted(self: Arc<Self>) -> Arc<Self> {
+        drop(self.admit("db"));
+        self
+    }
+}

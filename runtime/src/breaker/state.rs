@@ -1,0 +1,155 @@
+//! The states of one service. No locks and no names here: the machine alone.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{BreakerSettings, BreakerState, BreakerStats};
+
+/// What one service has been through.
+#[derive(Debug, Default)]
+pub(super) struct Machine {
+    phase: Phase,
+    /// Changes whenever what a permit stands for is over: when the circuit opens, when it closes and when a trial is
+    /// given. A permit of an earlier generation says nothing about the service as it is now.
+    generation: u64,
+    /// When the calls failed that count, oldest first; no more than the threshold.
+    failures: VecDeque<Instant>,
+    last_failure: Option<Instant>,
+    successes_total: u64,
+    failures_total: u64,
+    refused_total: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Phase {
+    #[default]
+    Closed,
+    Open {
+        since: Instant,
+    },
+    /// Open for long enough that one call may try; `since`: when the one that tries was let through.
+    HalfOpen {
+        since: Option<Instant>,
+    },
+}
+
+/// Whether a call may go on.
+pub(super) enum Admission {
+    /// It may; the permit is of this generation.
+    Granted(u64),
+    /// The service is down.
+    Unavailable,
+    /// Another call is trying.
+    Tested,
+}
+
+impl Machine {
+    pub(super) fn admit(&mut self, settings: &BreakerSettings) -> Admission {
+        let refused = match self.phase {
+            Phase::Closed => return Admission::Granted(self.generation),
+            Phase::Open { since } if since.elapsed() < settings.reset => Admission::Unavailable,
+            Phase::HalfOpen { since: Some(since) } if since.elapsed() < settings.trial_lock => {
+                Admission::Tested
+            }
+            Phase::Open { .. } | Phase::HalfOpen { .. } => {
+                self.enter(Phase::HalfOpen { since: Some(Instant::now()) });
+                return Admission::Granted(self.generation);
+            }
+        };
+        self.refused_total += 1;
+        refused
+    }
+
+    /// The service answered a call.
+    pub(super) fn succeeded(&mut self, generation: u64) {
+        self.successes_total += 1;
+        if generation != self.generation {
+            return;
+        }
+        match self.phase {
+            // One success makes good one failure, so a busy service is not cut off for one failure in a thousand.
+            Phase::Closed => drop(self.failures.pop_front()),
+            Phase::Open { .. } | Phase::HalfOpen { .. } => self.close(),
+        }
+    }
+
+    /// The service failed a call.
+    pub(super) fn failed(&mut self, generation: u64, settings: &BreakerSettings) {
+        let now = Instant::now();
+        self.failures_total += 1;
+        self.last_failure = Some(now);
+        if generation != self.generation {
+            return;
+        }
+        if let Phase::Closed = self.phase {
+            while self.failures.front().is_some_and(|at| now.duration_since(*at) >= settings.window) {
+                self.failures.pop_front();
+            }
+            self.failures.push_back(now);
+            if self.failures.len() < settings.failures.get() as usize {
+                return;
+            }
+        }
+        self.enter(Phase::Open { since: now });
+    }
+
+    /// The holder of a permit went away without a word.
+    pub(super) fn released(&mut self, generation: u64) {
+        if generation == self.generation
+            && let Phase::HalfOpen { since } = &mut self.phase
+        {
+            *since = None;
+        }
+    }
+
+    /// As if nothing had ever failed; permits that are out no longer count.
+    pub(super) fn close(&mut self) {
+        self.enter(Phase::Closed);
+        self.failures.clear();
+    }
+
+    /// As new, the totals included.
+    pub(super) fn reset(&mut self) {
+        *self = Machine { generation: self.generation, ..Machine::default() };
+        self.close();
+    }
+
+    pub(super) fn state(&self, settings: &BreakerSettings) -> BreakerState {
+        match self.phase {
+            Phase::Closed => BreakerState::Closed,
+            Phase::Open { since } if since.elapsed() < settings.reset => BreakerState::Open,
+            Phase::Open { .. } | Phase::HalfOpen { .. } => BreakerState::HalfOpen,
+        }
+    }
+
+    pub(super) fn stats(&self, settings: BreakerSettings) -> BreakerStats {
+        let now = Instant::now();
+        let recent = self.failures.iter().filter(|at| now.duration_since(**at) < settings.window);
+        BreakerStats {
+            state: self.state(&settings),
+            settings,
+            failures: recent.count(),
+            successes_total: self.successes_total,
+            failures_total: self.failures_total,
+            refused_total: self.refused_total,
+            last_failure: self.last_failure,
+            retry_after: self.retry_after(&settings, now),
+        }
+    }
+
+    fn retry_after(&self, settings: &BreakerSettings, now: Instant) -> Option<Duration> {
+        let (since, wait) = match self.phase {
+            Phase::Open { since } => (since, settings.reset),
+            Phase::HalfOpen { since: Some(since) } => (since, settings.trial_lock),
+            Phase::Closed | Phase::HalfOpen { since: None } => return None,
+        };
+        wait.checked_sub(now.duration_since(since)).filter(|left| !left.is_zero())
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.generation += 1;
+    }
+}

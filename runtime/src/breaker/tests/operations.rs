@@ -1,0 +1,89 @@
+//! Operations that run through a breaker by hand.
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_runs_through_the_breaker_and_its_value_comes_back() {
+    let breaker = CircuitBreaker::new();
+    let value = breaker.run("db", async || Ok(7), async |_| panic!("not asked")).await;
+    assert_eq!(value, Ok(7));
+    assert_eq!(breaker.stats("db").successes_total, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_fallback_answers_while_the_circuit_is_open_and_the_operation_does_not_run() {
+    let breaker = breaker(1);
+    fail(&breaker, 1);
+    let value = breaker
+        .run(
+            "db",
+            async || panic!("must not run"),
+            async |trouble| {
+                assert!(matches!(trouble, Trouble::Refused(error) if error.to_string() == DOWN));
+                Ok("cached")
+            },
+        )
+        .await;
+    assert_eq!(value, Ok("cached"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_fallback_answers_for_a_failure_the_caller_calls_recoverable_and_it_counts() {
+    let breaker = breaker(2);
+    let run = async |message: &str| {
+        let recoverable = async |trouble| match trouble {
+            Trouble::Failed(error) if error.to_string().contains("refused") => Ok("cached"),
+            Trouble::Failed(error) | Trouble::Refused(error) => Err(error),
+        };
+        breaker.run("db", async || Err(ToolError::failed(message)), recoverable).await
+    };
+    assert_eq!(run("connection refused").await, Ok("cached"));
+    assert_eq!(run("disk full").await.unwrap_err().to_string(), "disk full");
+    assert_eq!(breaker.state("db"), BreakerState::Open);
+    assert_eq!(run("connection refused").await.unwrap_err().to_string(), DOWN);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_fallback_the_refusal_is_the_error() {
+    let breaker = breaker(1);
+    let failed = breaker.guard("db", async || Err::<(), _>(ToolError::failed("no"))).await;
+    assert_eq!(failed.unwrap_err().to_string(), "no");
+    let refused = breaker.guard("db", async || Ok(())).await.unwrap_err();
+    assert_eq!((refused.to_string().as_str(), refused.code()), (DOWN, SERVICE_UNAVAILABLE));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_of_the_operation_counts_and_goes_on() {
+    let breaker = Arc::new(breaker(1));
+    let inside = Arc::clone(&breaker);
+    let task = tokio::spawn(async move {
+        let boom = async || -> Result<(), ToolError> { panic!("boom") };
+        inside.guard("db", boom).await
+    });
+    assert!(task.await.unwrap_err().is_panic());
+    assert_eq!(breaker.state("db"), BreakerState::Open);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_is_dropped_counts_as_neither_and_frees_the_trial() {
+    let breaker = half_open().await;
+    let never = breaker.guard("db", async || -> Result<(), ToolError> { std::future::pending().await });
+    assert!(tokio::time::timeout(seconds(1), never).await.is_err());
+    assert!(breaker.admit("db").is_ok());
+    assert_eq!(breaker.stats("db").failures_total, 1, "the one that opened it");
+}
+
+#[test]
+fn running_through_the_breaker_can_be_sent_between_threads() {
+    fn sent<T: Send>(value: T) -> T {
+        value
+    }
+    let breaker = Arc::new(CircuitBreaker::new());
+    let service = String::from("db");
+    let run = sent(async move {
+        let cached = vec![1];
+        breaker.run(&service, async || Ok(vec![2]), async |_| Ok(cached)).await
+    });
+    let value = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(run);
+    assert_eq!(value, Ok(vec![2]));
+}

@@ -1,0 +1,72 @@
+//! Short values that stand for calls and errors.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use serde_json::{Number, Value};
+
+/// Keyed at random, so that nobody can write two calls that look the same to a guard.
+#[derive(Clone, Debug)]
+pub(super) struct Fingerprints(RandomState);
+
+impl Fingerprints {
+    pub(super) fn new() -> Fingerprints {
+        Fingerprints(RandomState::new())
+    }
+
+    /// Of a tool and its arguments.
+    pub(super) fn call(&self, tool: &str, params: &Value) -> u64 {
+        let params = match params {
+            Value::Null => self.value(&Value::Object(serde_json::Map::new())),
+            params => self.value(params),
+        };
+        self.0.hash_one((tool, params))
+    }
+
+    /// Of a text.
+    pub(super) fn text(&self, text: &str) -> u64 {
+        self.0.hash_one(text)
+    }
+
+    fn value(&self, value: &Value) -> u64 {
+        let mut hasher = self.0.build_hasher();
+        match value {
+            Value::Null => 0u8.hash(&mut hasher),
+            Value::Bool(flag) => (1u8, flag).hash(&mut hasher),
+            Value::Number(number) => match whole(number) {
+                Some(whole) => (2u8, whole).hash(&mut hasher),
+                None => (3u8, number).hash(&mut hasher),
+            },
+            Value::String(text) => (4u8, text).hash(&mut hasher),
+            Value::Array(items) => {
+                (5u8, items.len()).hash(&mut hasher);
+                for item in items {
+                    self.value(item).hash(&mut hasher);
+                }
+            }
+            Value::Object(fields) => (6u8, self.object(fields)).hash(&mut hasher),
+        }
+        hasher.finish()
+    }
+
+    /// A sum, so that the order of the fields is not in it.
+    fn object(&self, fields: &serde_json::Map<String, Value>) -> u64 {
+        let hashes = fields.iter().map(|(name, value)| self.0.hash_one((name, self.value(value))));
+        self.0.hash_one((fields.len(), hashes.fold(0u64, u64::wrapping_add)))
+    }
+}
+
+/// The number as an integer, if it is one, however it is written.
+fn whole(number: &Number) -> Option<i128> {
+    if let Some(number) = number.as_i64() {
+        return Some(number.into());
+    }
+    if let Some(number) = number.as_u64() {
+        return Some(number.into());
+    }
+    // Up to here a float holds every integer exactly; above, two integers may be one float.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let number = number.as_f64()?;
+    #[allow(clippy::cast_possible_truncation, reason = "it is whole and within the range")]
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i128)
+}

@@ -1,0 +1,66 @@
+//! Every order in which threads can meet, tried by loom.
+
+use std::sync::Arc;
+
+use loom::thread;
+use serde_json::json;
+
+use super::*;
+
+fn together(guard: &Arc<RepeatGuard>, one: fn(&RepeatGuard), other: fn(&RepeatGuard)) {
+    let theirs = Arc::clone(guard);
+    let thread = thread::spawn(move || one(&theirs));
+    other(guard);
+    thread.join().unwrap();
+}
+
+fn failing(guard: &RepeatGuard) {
+    guard.record("t", &json!({ "a": 1 }), Some("no"));
+}
+
+fn guard(limit: u32, capacity: usize) -> Arc<RepeatGuard> {
+    let (limit, capacity) = (NonZeroU32::new(limit).unwrap(), NonZeroUsize::new(capacity).unwrap());
+    Arc::new(RepeatGuard::new().with_limit(limit).with_capacity(capacity))
+}
+
+#[test]
+fn no_failure_is_lost() {
+    loom::model(|| {
+        let guard = guard(3, 4);
+        failing(&guard);
+        together(&guard, failing, failing);
+        assert!(guard.check("t", &json!({ "a": 1 })).is_err());
+    });
+}
+
+#[test]
+fn a_success_beside_a_failure_comes_before_or_after_it() {
+    loom::model(|| {
+        let guard = guard(2, 4);
+        failing(&guard);
+        together(&guard, failing, |guard| assert!(!guard.record("t", &json!({ "a": 1 }), None)));
+        // Before: one failure is left. After: none. Never two.
+        assert!(guard.check("t", &json!({ "a": 1 })).is_ok());
+        failing(&guard);
+        failing(&guard);
+        assert!(guard.check("t", &json!({ "a": 1 })).is_err());
+    });
+}
+
+#[test]
+fn the_capacity_holds() {
+    loom::model(|| {
+        let guard = guard(1, 1);
+        together(&guard, failing, |guard| assert!(guard.record("u", &json!({}), Some("no"))));
+        assert_eq!(guard.len(), 1);
+    });
+}
+
+#[test]
+fn a_check_beside_a_record_sees_the_row_before_or_after() {
+    loom::model(|| {
+        let guard = guard(1, 4);
+        together(&guard, failing, |guard| drop(guard.check("t", &json!({ "a": 1 }))));
+        assert!(guard.check("t", &json!({ "a": 1 })).is_err());
+    });
+}

@@ -1,0 +1,318 @@
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::time::advance;
+
+use super::*;
+
+fn guard(limit: u32) -> RepeatGuard {
+    RepeatGuard::new().with_limit(NonZeroU32::new(limit).unwrap())
+}
+
+fn fail(guard: &RepeatGuard, tool: &str, params: &Value, error: &str, times: usize) {
+    for _ in 0..times {
+        guard.record(tool, params, Some(error));
+    }
+}
+
+fn stops(guard: &RepeatGuard, tool: &str, params: &Value) -> bool {
+    guard.check(tool, params).is_err()
+}
+
+fn make() -> Value {
+    json!({ "command": "make test" })
+}
+
+#[test]
+fn a_call_that_never_failed_runs() {
+    assert!(!stops(&RepeatGuard::new(), "shell", &make()));
+}
+
+#[test]
+fn the_third_failure_in_a_row_stops_the_fourth_call_and_the_second_does_not() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "shell", &make(), "exit 1", 2);
+    assert!(!stops(&guard, "shell", &make()));
+    fail(&guard, "shell", &make(), "exit 1", 1);
+    assert!(stops(&guard, "shell", &make()));
+}
+
+#[test]
+fn the_text_is_exact_and_has_a_code() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "shell", &make(), "exit 1", 3);
+    let error = guard.check("shell", &make()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "⚠️ Tool circuit breaker: 'shell' has failed 3 consecutive times with the same error.\nExecution skipped. \
+         Try a different approach or tool.\nLast error: exit 1"
+    );
+    assert_eq!(error.code(), "REPEATED_FAILURE");
+}
+
+#[test]
+fn the_limit_can_be_set() {
+    let one = guard(1);
+    fail(&one, "shell", &make(), "exit 1", 1);
+    let text = one.check("shell", &make()).unwrap_err().to_string();
+    assert!(text.contains("has failed 1 consecutive times"), "{text}");
+    let ten = guard(10);
+    fail(&ten, "shell", &make(), "exit 1", 9);
+    assert!(!stops(&ten, "shell", &make()));
+    fail(&ten, "shell", &make(), "exit 1", 1);
+    assert!(stops(&ten, "shell", &make()));
+}
+
+#[test]
+fn another_error_begins_a_new_row() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "shell", &make(), "line 42", 2);
+    fail(&guard, "shell", &make(), "test failed", 1);
+    assert!(!stops(&guard, "shell", &make()));
+    fail(&guard, "shell", &make(), "test failed", 1);
+    assert!(!stops(&guard, "shell", &make()));
+    fail(&guard, "shell", &make(), "test failed", 1);
+    assert!(stops(&guard, "shell", &make()));
+}
+
+#[test]
+fn an_error_that_comes_back_after_another_counts_from_one() {
+    let guard = RepeatGuard::new();
+    for error in ["a", "a", "b", "a"] {
+        fail(&guard, "shell", &make(), error, 1);
+    }
+    assert!(!stops(&guard, "shell", &make()));
+    fail(&guard, "shell", &make(), "a", 1);
+    assert!(!stops(&guard, "shell", &make()));
+}
+
+#[test]
+fn a_success_ends_the_row() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "shell", &make(), "exit 1", 2);
+    guard.record("shell", &make(), None);
+    assert!(guard.is_empty());
+    fail(&guard, "shell", &make(), "exit 1", 2);
+    assert!(!stops(&guard, "shell", &make()));
+}
+
+#[test]
+fn a_success_with_other_arguments_ends_nothing() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "shell", &make(), "exit 1", 2);
+    guard.record("shell", &json!({ "command": "pwd" }), None);
+    fail(&guard, "shell", &make(), "exit 1", 1);
+    assert!(stops(&guard, "shell", &make()));
+}
+
+#[test]
+fn a_success_of_another_tool_ends_nothing() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "shell", &make(), "exit 1", 3);
+    guard.record("bash", &make(), None);
+    assert!(stops(&guard, "shell", &make()));
+}
+
+#[test]
+fn a_success_frees_even_a_call_that_was_stopped() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "shell", &make(), "exit 1", 3);
+    guard.record("shell", &make(), None);
+    assert!(!stops(&guard, "shell", &make()));
+}
+
+#[test]
+fn calls_in_between_do_not_break_a_row() {
+    let guard = RepeatGuard::new();
+    for at in 0..3 {
+        fail(&guard, "shell", &make(), "exit 1", 1);
+        fail(&guard, "shell", &json!({ "command": at }), "exit 1", 1);
+    }
+    assert!(stops(&guard, "shell", &make()));
+    assert!(!stops(&guard, "shell", &json!({ "command": 0 })));
+}
+
+#[test]
+fn tools_with_the_same_arguments_do_not_know_of_each_other() {
+    let guard = guard(2);
+    fail(&guard, "file_edit", &make(), "not found", 2);
+    assert!(stops(&guard, "file_edit", &make()));
+    assert!(!stops(&guard, "shell", &make()));
+}
+
+#[test]
+fn other_arguments_are_another_call() {
+    let guard = guard(1);
+    fail(&guard, "edit", &json!({ "path": "a", "old": "foo" }), "no", 1);
+    assert!(!stops(&guard, "edit", &json!({ "path": "a", "old": "bar" })));
+    assert!(!stops(&guard, "edit", &json!({ "path": "a" })));
+    assert!(!stops(&guard, "edit", &json!({ "path": "foo", "old": "a" })), "values in each other's place");
+}
+
+#[test]
+fn the_order_of_keys_does_not_matter_at_any_depth() {
+    let guard = guard(1);
+    fail(&guard, "t", &json!({ "a": 1, "b": { "c": [{ "x": 1, "y": 2 }], "d": null } }), "no", 1);
+    assert!(stops(&guard, "t", &json!({ "b": { "d": null, "c": [{ "y": 2, "x": 1 }] }, "a": 1 })));
+}
+
+#[test]
+fn the_order_of_items_does() {
+    let guard = guard(1);
+    fail(&guard, "t", &json!({ "a": [1, 2] }), "no", 1);
+    assert!(!stops(&guard, "t", &json!({ "a": [2, 1] })));
+    assert!(!stops(&guard, "t", &json!({ "a": [1, 2, 2] })));
+}
+
+#[test]
+fn no_arguments_are_as_good_as_an_empty_object() {
+    let guard = guard(1);
+    fail(&guard, "t", &Value::Null, "no", 1);
+    assert!(stops(&guard, "t", &json!({})));
+    assert!(!stops(&guard, "t", &json!({ "a": null })));
+}
+
+#[test]
+fn one_number_written_in_two_ways_is_one_number() {
+    let guard = guard(1);
+    fail(&guard, "t", &json!({ "a": 1 }), "no", 1);
+    assert!(stops(&guard, "t", &json!({ "a": 1.0 })));
+    for other in [json!("1"), json!(true), json!(1.5), json!(-1), json!([1])] {
+        assert!(!stops(&guard, "t", &json!({ "a": other })), "{other}");
+    }
+    fail(&guard, "t", &json!({ "a": u64::MAX }), "no", 1);
+    assert!(!stops(&guard, "t", &json!({ "a": u64::MAX - 1 })));
+    assert!(!stops(&guard, "t", &json!({ "a": -1 })));
+}
+
+#[test]
+fn values_of_different_types_that_look_alike_are_different() {
+    let values =
+        [json!(null), json!(false), json!(0), json!(""), json!([]), json!({}), json!([null]), json!([[]])];
+    for (at, one) in values.iter().enumerate() {
+        let guard = guard(1);
+        fail(&guard, "t", &json!({ "a": one }), "no", 1);
+        for (other_at, other) in values.iter().enumerate() {
+            assert_eq!(stops(&guard, "t", &json!({ "a": other })), at == other_at, "{one} {other}");
+        }
+    }
+}
+
+#[test]
+fn recording_tells_when_a_call_is_stopped_and_only_then() {
+    let guard = RepeatGuard::new();
+    let told: Vec<bool> = (0..5).map(|_| guard.record("t", &make(), Some("no"))).collect();
+    assert_eq!(told, [false, false, true, false, false]);
+    assert!(!guard.record("t", &make(), None));
+}
+
+#[test]
+fn a_stopped_call_stays_stopped_and_counts_no_further() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "t", &make(), "no", 3);
+    for _ in 0..10 {
+        assert!(guard.check("t", &make()).unwrap_err().to_string().contains("failed 3 consecutive"));
+    }
+}
+
+#[test]
+fn the_first_line_of_the_last_error_is_shown_and_no_more_than_fits() {
+    let guard = guard(1);
+    let last = |error: &str| {
+        fail(&guard, "t", &make(), error, 1);
+        let text = guard.check("t", &make()).unwrap_err().to_string();
+        text.split_once("Last error: ").unwrap().1.to_owned()
+    };
+    assert_eq!(last("hello\nworld"), "hello");
+    assert_eq!(last("short\r\nof it"), "short");
+    assert_eq!(last(""), "");
+    assert_eq!(last("äöü"), "äöü");
+    assert_eq!(last(&"ä".repeat(500)), "ä".repeat(200));
+}
+
+#[test]
+fn errors_that_differ_only_after_what_is_shown_are_different() {
+    let guard = guard(2);
+    fail(&guard, "t", &make(), &format!("{}a", "x".repeat(300)), 1);
+    fail(&guard, "t", &make(), &format!("{}b", "x".repeat(300)), 1);
+    assert!(!stops(&guard, "t", &make()));
+    fail(&guard, "t", &make(), "same\nfirst", 1);
+    fail(&guard, "t", &make(), "same\nsecond", 1);
+    assert!(!stops(&guard, "t", &make()));
+}
+
+#[test]
+fn an_empty_error_is_an_error() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "t", &make(), "", 3);
+    assert!(stops(&guard, "t", &make()));
+}
+
+#[test]
+fn no_more_calls_are_remembered_than_the_capacity_and_the_oldest_goes_first() {
+    let guard = guard(2).with_capacity(NonZeroUsize::new(2).unwrap());
+    let call = |at: usize| json!({ "at": at });
+    fail(&guard, "t", &call(1), "no", 1);
+    fail(&guard, "t", &call(2), "no", 1);
+    // Failing again, the first is the younger one.
+    fail(&guard, "t", &call(1), "no", 1);
+    fail(&guard, "t", &call(3), "no", 1);
+    assert_eq!(guard.len(), 2);
+    assert!(stops(&guard, "t", &call(1)));
+    fail(&guard, "t", &call(2), "no", 1);
+    assert!(!stops(&guard, "t", &call(2)), "forgotten, so it counts from one");
+}
+
+#[test]
+fn memory_stays_within_its_bounds_whatever_is_sent() {
+    let guard = RepeatGuard::new();
+    for at in 0..10_000 {
+        guard.record("t", &json!({ "at": at, "text": "x".repeat(100) }), Some(&"e".repeat(10_000)));
+    }
+    assert_eq!(guard.len(), 256);
+    let rows = lock(&guard.rows);
+    assert!(rows.capacity() <= 512 && rows.iter().all(|row| row.shown.len() <= SHOWN));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_forgotten_ten_minutes_after_its_last_failure() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "t", &make(), "no", 2);
+    advance(Duration::from_secs(599)).await;
+    fail(&guard, "t", &make(), "no", 1);
+    advance(Duration::from_secs(599)).await;
+    assert!(stops(&guard, "t", &make()));
+    advance(Duration::from_secs(1)).await;
+    assert!(!stops(&guard, "t", &make()));
+    assert!(guard.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn memory_can_last_for_ever() {
+    let guard = RepeatGuard::new().with_memory(None);
+    fail(&guard, "t", &make(), "no", 3);
+    advance(Duration::from_secs(1_000_000)).await;
+    assert!(stops(&guard, "t", &make()));
+}
+
+#[test]
+fn everything_can_be_forgotten() {
+    let guard = RepeatGuard::new();
+    fail(&guard, "t", &make(), "no", 3);
+    guard.clear();
+    assert!(guard.is_empty() && !stops(&guard, "t", &make()));
+}
+
+#[test]
+fn failures_at_the_same_time_are_all_counted() {
+    let guard = Arc::new(guard(800));
+    let threads: Vec<_> = (0..8)
+        .map(|_| {
+            let guard = Arc::clone(&guard);
+            std::thread::spawn(move || (0..100).filter(|_| guard.record("t", &make(), Some("no"))).count())
+        })
+        .collect();
+    let told: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    assert!(stops(&guard, "t", &make()));
+    assert_eq!(told, 1);
+}
