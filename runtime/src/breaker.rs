@@ -281,7 +281,7 @@ impl Drop for Permit {
 }
 
 /// Why there is no value of the operation of [`CircuitBreaker::run`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Trouble {
     /// The circuit is open or another call tries: the operation did not run.
     Refused(ToolError),
