@@ -18,7 +18,7 @@ fn network(hosts: &[&'static str]) -> Network {
 // ---- effects against limits: an independent reading of both as sets of single things that may happen
 
 /// The names and ports of a small world, with some that no policy names.
-const NAMES: [&str; 6] = ["a.com", "x.a.com", "y.x.a.com", "ba.com", "b.org", "other.net"];
+const NAMES: [&str; 7] = ["a.com", "x.a.com", "other.a.com", "y.x.a.com", "ba.com", "b.org", "other.net"];
 const PORTS: [&str; 3] = ["80", "443", "other"];
 const PATTERNS: [&str; 12] = [
     "a.com",
@@ -40,7 +40,7 @@ fn stands_for(pattern: &str, name: &str, port: &str) -> bool {
     let (host, wanted) = pattern.split_once(':').map_or((pattern.as_str(), None), |(h, p)| (h, Some(p)));
     let fits = match host {
         "*" => true,
-        "*.a.com" => ["x.a.com", "y.x.a.com"].contains(&name),
+        "*.a.com" => ["x.a.com", "other.a.com", "y.x.a.com"].contains(&name),
         "*.x.a.com" => name == "y.x.a.com",
         host => host.trim_end_matches('.') == name,
     };
