@@ -48,6 +48,8 @@ pub mod provider;
 #[cfg(feature = "runtime")]
 pub mod redact;
 #[cfg(feature = "runtime")]
+pub mod rate;
+#[cfg(feature = "runtime")]
 pub mod registry;
 #[cfg(feature = "runtime")]
 pub mod repeat;

@@ -1,0 +1,140 @@
+use proptest::prelude::*;
+use tokio::time::advance;
+
+use super::*;
+use crate::spec::ToolName;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn tool(name: &'static str) -> Text {
+    Text::Static(name)
+}
+
+/// How many of so many calls are let through.
+fn burst(limit: &WindowLimit, who: &Principal, name: &'static str, calls: usize) -> usize {
+    (0..calls).filter(|_| limit.admit(who, &tool(name))).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_may_be_called_sixty_times_and_all_tools_a_hundred_times_a_minute() {
+    let (limit, who) = (WindowLimit::new(), Principal::new("a"));
+    assert_eq!(burst(&limit, &who, "x", 200), 60);
+    assert_eq!(burst(&limit, &who, "y", 200), 40);
+    assert_eq!(burst(&limit, &who, "z", 200), 0);
+    // Another one has calls of its own.
+    assert_eq!(burst(&limit, &Principal::new("b"), "x", 200), 60);
+    advance(SECOND * 59).await;
+    assert_eq!(burst(&limit, &who, "x", 1), 0);
+    advance(SECOND * 2).await;
+    assert_eq!((burst(&limit, &who, "z", 200), burst(&limit, &who, "x", 200)), (60, 40));
+}
+
+#[tokio::test(start_paused = true)]
+async fn full_minutes_are_no_way_around() {
+    let (limit, who) = (WindowLimit::new().with_per_tool(10), Principal::new("a"));
+    advance(SECOND * 55).await;
+    assert_eq!(burst(&limit, &who, "x", 20), 10);
+    advance(SECOND * 10).await;
+    assert_eq!(burst(&limit, &who, "x", 20), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_principal_may_have_a_quota_of_its_own() {
+    let limit = WindowLimit::new().with_per_tool(1000);
+    assert_eq!(burst(&limit, &Principal::new("a").with_quota(3), "x", 200), 3);
+    assert_eq!(burst(&limit, &Principal::new("b").with_quota(150), "x", 200), 150);
+    assert_eq!(burst(&limit, &Principal::new("c").with_quota(0), "x", 200), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn memory_is_bounded_and_idle_principals_are_forgotten() {
+    let limit = WindowLimit::new().with_principals(3).with_per_tool(u32::MAX).with_per_principal(u32::MAX);
+    let named = |n: usize| Principal::new(format!("p{n}"));
+    assert_eq!((0..10).filter(|n| limit.admit(&named(*n), &tool("x"))).count(), 3);
+    for _ in 0..1000 {
+        assert_eq!(burst(&limit, &named(0), "x", 100), 100);
+        advance(SECOND).await;
+    }
+    let counted = |limit: &WindowLimit| {
+        let counts = limit.counts.lock().unwrap();
+        (counts.callers.len(), counts.callers.values().map(|caller| caller.parts.len()).max())
+    };
+    let (callers, parts) = counted(&limit);
+    assert!(callers <= 3 && parts <= Some(65), "{callers} {parts:?}");
+    // Those who do not call give their places away.
+    assert!(limit.admit(&named(7), &tool("x")) && limit.admit(&named(8), &tool("x")));
+    assert!(!limit.admit(&named(9), &tool("x")));
+    advance(SECOND * 200).await;
+    assert!(limit.admit(&named(9), &tool("x")));
+    assert_eq!(counted(&limit), (1, Some(1)));
+}
+
+/// One call after so many milliseconds, of one of three tools.
+fn calls() -> impl Strategy<Value = Vec<(u64, usize)>> {
+    proptest::collection::vec((0_u64..400, 0_usize..3), 1..120)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_stretch_of_time_has_more_calls_than_allowed_and_none_is_refused_for_much_longer(
+        calls in calls(),
+    ) {
+        let (per_tool, most, window) = (4, 6, 1000);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        let outcome: Result<(), TestCaseError> = runtime.unwrap().block_on(async {
+            let limit = WindowLimit::new()
+                .with_window(Duration::from_millis(window))
+                .with_per_tool(per_tool)
+                .with_per_principal(most);
+            let who = Principal::new("a");
+            let (mut now, mut allowed) = (0, Vec::<(u64, usize)>::new());
+            for (wait, which) in calls {
+                advance(Duration::from_millis(wait)).await;
+                now += wait;
+                let since = |age: u64| {
+                    let recent: Vec<_> = allowed.iter().filter(|(at, _)| at + age > now).collect();
+                    let same = recent.iter().filter(|(_, tool)| *tool == which).count();
+                    (recent.len() as u32) < most && (same as u32) < per_tool
+                };
+                // The oracle keeps every call. It must agree but for the part that counts longer.
+                let (strict, lenient) = (since(window + 2 * window / PARTS + 1), since(window));
+                let answer = limit.admit(&who, &tool(["x", "y", "z"][which]));
+                prop_assert!(!answer || lenient, "too many at {}", now);
+                prop_assert!(answer || !strict, "refused for too long at {}", now);
+                if answer {
+                    allowed.push((now, which));
+                }
+            }
+            Ok(())
+        });
+        outcome?;
+    }
+}
+
+#[tokio::test]
+async fn a_function_is_a_limit_and_the_refusal_is_told_exactly() {
+    let spec = ToolSpec { name: ToolName::new("deploy"), ..ToolSpec::EMPTY };
+    let only_a = |who: &Principal, spec: &ToolSpec| &*who.id == "a" && spec.name.as_str() == "deploy";
+    assert_eq!(check(&only_a, &Principal::new("a"), &spec).await, Ok(()));
+    let error = check(&only_a, &Principal::new("b"), &spec).await.unwrap_err();
+    assert_eq!(error.to_string(), "Rate limit exceeded: API key cannot execute tool 'deploy' right now");
+    assert_eq!(error.code(), "RATE_LIMITED");
+}
+
+#[tokio::test]
+async fn a_limit_that_panics_refuses() {
+    struct Early;
+    impl RateLimit for Early {
+        fn allow<'a>(&'a self, _: &'a Principal, _: &'a ToolSpec) -> BoxFuture<'a, bool> {
+            panic!("no connection")
+        }
+    }
+    let late = |_: &Principal, _: &ToolSpec| -> bool { panic!("no connection") };
+    let limits: [&dyn RateLimit; 2] = [&Early, &late];
+    for limit in limits {
+        let answer = check(limit, &Principal::new("a"), &ToolSpec::EMPTY).await;
+        assert_eq!(answer, Err(exceeded("unnamed")));
+    }
+}
