@@ -23,6 +23,7 @@ use crate::hooks::{Hooks, SKIPPED_BY_HOOK};
 use crate::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest, not_yet};
 use crate::policy::Policy;
 use crate::provider::Provider;
+use crate::rate::{self, RateLimit};
 use crate::result::ToolResult;
 use crate::spec::ToolSpec;
 use crate::tool::{decoded, execute, guarded, parsed, time_limit};
@@ -31,6 +32,7 @@ use crate::tool::{decoded, execute, guarded, parsed, time_limit};
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
     pub(crate) policy: Policy,
+    pub(crate) rate: Option<Arc<dyn RateLimit>>,
     pub(crate) middleware: Vec<Arc<dyn Middleware>>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
@@ -42,6 +44,7 @@ impl Layers {
         Layers {
             default_timeout,
             policy: Policy::default(),
+            rate: None,
             middleware: Vec::new(),
             approver: None,
             hooks: None,
@@ -134,6 +137,9 @@ impl Provider {
         let spec = admitted.spec;
         if let Some(principal) = ctx.principal() {
             principal.check(spec)?;
+            if let Some(limit) = &layers.rate {
+                rate::check(&**limit, principal, spec).await?;
+            }
         }
         if call.truncated {
             return Err(ToolError::failed_with("TRUNCATED", TRUNCATED));
@@ -279,7 +285,7 @@ async fn asked(hooks: &dyn Hooks, call: &ToolCall, ctx: &ToolContext) -> bool {
 }
 
 /// What a future gives, or nothing if it panics.
-async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
     let mut run = std::pin::pin!(run);
     std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx))) {
         Ok(poll) => poll.map(Some),

@@ -6,16 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
-use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::error::ToolError;
 use crate::frozen::Text;
+use crate::pipeline::caught;
 use crate::principal::Principal;
 use crate::spec::ToolSpec;
 use crate::tool::BoxFuture;
@@ -41,17 +39,8 @@ impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
 ///
 /// [`exceeded`], also if the limit panics: what cannot be counted is not called.
 pub async fn check(limit: &dyn RateLimit, principal: &Principal, spec: &ToolSpec) -> Result<(), ToolError> {
-    let asked = catch_unwind(AssertUnwindSafe(|| limit.allow(principal, spec)));
-    let allowed = match asked {
-        Ok(mut answer) => {
-            poll_fn(|cx| {
-                let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx)));
-                polled.unwrap_or(Poll::Ready(false))
-            })
-            .await
-        }
-        Err(_) => false,
-    };
+    // Within a future, so that a panic of `allow` itself is caught, too.
+    let allowed = caught(async { limit.allow(principal, spec).await }).await.unwrap_or(false);
     if allowed { Ok(()) } else { Err(exceeded(spec.name.as_str())) }
 }
 

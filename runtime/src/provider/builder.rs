@@ -11,6 +11,7 @@ use crate::hooks::Hooks;
 use crate::middleware::{Approver, Middleware};
 use crate::pipeline::Layers;
 use crate::policy::Rules;
+use crate::rate::RateLimit;
 use crate::registry::Registry;
 
 /// Puts a [`Provider`] together: which tools, in which context, behind which layers. What is not set is not there
@@ -53,6 +54,13 @@ impl ProviderBuilder {
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> ProviderBuilder {
         self.layers.policy.rules = rules;
+        self
+    }
+
+    /// Sets how often principals may call tools.
+    #[must_use]
+    pub fn rate_limit(mut self, limit: impl RateLimit + 'static) -> ProviderBuilder {
+        self.layers.rate = Some(Arc::new(limit));
         self
     }
 
