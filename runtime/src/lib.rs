@@ -46,9 +46,9 @@ pub mod principal;
 #[cfg(feature = "runtime")]
 pub mod provider;
 #[cfg(feature = "runtime")]
-pub mod redact;
-#[cfg(feature = "runtime")]
 pub mod rate;
+#[cfg(feature = "runtime")]
+pub mod redact;
 #[cfg(feature = "runtime")]
 pub mod registry;
 #[cfg(feature = "runtime")]
