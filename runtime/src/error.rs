@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::depends::MissingDependencies;
 use crate::middleware::ApprovalRequest;
 use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
@@ -54,6 +55,8 @@ pub enum ToolError {
     /// `The call was not executed: it needs an approval. {reasons}`. [`Provider::resume`](crate::Provider::resume)
     /// takes what is in it.
     ApprovalRequired(Box<ApprovalRequest>),
+    /// What must hold before the call does not: `Cannot execute '{tool}': prerequisites not met.` and what is missing.
+    MissingDependencies(Box<MissingDependencies>),
 }
 
 impl ToolError {
@@ -128,12 +131,17 @@ impl ToolError {
             ToolError::Timeout { .. } => "TIMEOUT",
             ToolError::Denied { .. } => "PERMISSION_DENIED",
             ToolError::ApprovalRequired(_) => "APPROVAL_REQUIRED",
+            ToolError::MissingDependencies(_) => crate::depends::CODE,
         }
     }
 
-    /// `{"error", "code"}`, with `problems` and `suggestion` where there are any.
+    /// `{"error", "code"}`, with `problems` and `suggestion` where there are any; missing dependencies as
+    /// [`MissingDependencies::to_json`].
     #[must_use]
     pub fn to_json(&self) -> Value {
+        if let ToolError::MissingDependencies(missing) = self {
+            return missing.to_json();
+        }
         let mut out = json!({ "error": self.to_string(), "code": self.code() });
         match self {
             ToolError::InvalidArgs { problems, .. } if !problems.is_empty() => {
@@ -175,6 +183,7 @@ impl fmt::Display for ToolError {
                 let reasons = request.reasons.join(" ");
                 write!(f, "The call was not executed: it needs an approval. {reasons}")
             }
+            ToolError::MissingDependencies(missing) => missing.fmt(f),
             ToolError::Timeout { duration } => write!(f, "Tool exceeded timeout of {duration:?}"),
         }
     }

@@ -14,6 +14,8 @@ pub mod call;
 pub mod context;
 #[cfg(feature = "runtime")]
 pub mod control;
+#[cfg(feature = "runtime")]
+pub mod depends;
 pub mod dialect;
 pub mod docs;
 #[cfg(feature = "runtime")]
@@ -25,6 +27,7 @@ pub mod fit;
 mod frozen;
 #[cfg(feature = "runtime")]
 pub mod function;
+pub mod graph;
 #[cfg(feature = "runtime")]
 pub mod hooks;
 #[cfg(feature = "http")]
@@ -86,6 +89,8 @@ pub use call::{ToolCall, ToolResponse};
 pub use context::ToolContext;
 #[cfg(feature = "runtime")]
 pub use control::{Control, Effect, InputRequest};
+#[cfg(feature = "runtime")]
+pub use depends::Dependencies;
 #[cfg(feature = "runtime")]
 pub use error::ToolError;
 pub use frozen::{Frozen, List, Text};

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::context::ToolContext;
 use crate::error::ToolError;
+use crate::graph::{RequirementProblem, problems as requirement_problems};
 use crate::provider::{Provider, ProviderContext, ProviderError};
 use crate::result::ToolResult;
 use crate::tool::{AgentTool, DEFAULT_TIMEOUT, call};
@@ -43,6 +44,8 @@ pub enum RegistryProblem {
     Duplicate(String),
     /// A tool was to be replaced that is not there: `Tool [x] is not registered.`
     NotRegistered(String),
+    /// What tools require cannot be: they require each other, or something that is not there.
+    Requirement(RequirementProblem),
     /// A sealed set was to be changed: `tool registry sealed - cannot register`
     Sealed,
 }
@@ -52,6 +55,7 @@ impl fmt::Display for RegistryProblem {
         match self {
             RegistryProblem::Duplicate(name) => write!(f, "Tool [{name}] is already registered."),
             RegistryProblem::NotRegistered(name) => write!(f, "Tool [{name}] is not registered."),
+            RegistryProblem::Requirement(problem) => problem.fmt(f),
             RegistryProblem::Sealed => f.write_str("tool registry sealed - cannot register"),
         }
     }
@@ -103,7 +107,8 @@ impl RegistryBuilder {
     ///
     /// # Errors
     ///
-    /// Every name that two tools have, and every replacement of a tool that is not there.
+    /// Every name that two tools have, every replacement of a tool that is not there, and everything that is wrong
+    /// with what tools require of each other and of their arguments.
     pub fn seal(mut self) -> Result<Registry, RegistryError> {
         // Stable, so that nothing depends on the order of registration but the set itself.
         self.added.sort_by(by_name);
@@ -116,6 +121,8 @@ impl RegistryBuilder {
                 Err(_) => problems.push(RegistryProblem::NotRegistered(replacement.name().to_owned())),
             }
         }
+        let unfit = requirement_problems(self.added.iter().map(|tool| tool.spec()));
+        problems.extend(unfit.into_iter().map(RegistryProblem::Requirement));
         problems.sort();
         problems.dedup();
         if problems.is_empty() {

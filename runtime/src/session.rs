@@ -137,10 +137,12 @@ impl Session {
         lock(&self.0.values).remove(key)
     }
 
-    /// There is a value under the key, and it is not `null`.
+    /// There is a value under the key that is neither `null` nor a blank text. A list that is still empty is there.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
-        lock(&self.0.values).get(key).is_some_and(|value| !value.is_null())
+        let is_blank = |text: &str| text.trim().is_empty();
+        let is_there = |value: &Value| !value.is_null() && !value.as_str().is_some_and(is_blank);
+        lock(&self.0.values).get(key).is_some_and(is_there)
     }
 
     /// Notes that a call of a tool succeeded. A call whose result is an error did not, see

@@ -5,6 +5,8 @@ use std::fmt;
 use crate::frozen::{List, Text};
 use crate::shape::{Def, Schema, Shape};
 
+mod require;
+
 /// A complete description of a tool, without the code that runs it.
 ///
 /// Written as a constant by generated code and by the macros, built in memory by the dynamic loaders. Write a
@@ -296,7 +298,7 @@ pub struct Requirement {
 }
 
 /// The kinds of [`Requirement`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequirementKind {
     /// A value of the call's context.
     Context,

@@ -1,0 +1,114 @@
+//! Pictures of what tools require.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::Graph;
+use crate::spec::{Requirement, RequirementKind, ToolSpec};
+
+impl Graph<'_> {
+    /// The graph as a [Mermaid](https://mermaid.js.org) flowchart: an arrow leads from what comes first to the tool
+    /// that requires it, dotted if it is optional. Tools that neither require nor are required are left out.
+    #[must_use]
+    pub fn mermaid(&self) -> String {
+        let mut out = String::from("flowchart LR\n");
+        for node in self.nodes() {
+            let (open, close) = match node.kind {
+                None => ("[", "]"),
+                Some(RequirementKind::Context | RequirementKind::Session) => ("([", "])"),
+                Some(RequirementKind::Entity) => ("[(", ")]"),
+                Some(RequirementKind::Custom | RequirementKind::Service | RequirementKind::Tool) => {
+                    ("{{", "}}")
+                }
+            };
+            let label = node.label().replace('"', "#quot;").replace(['\n', '\r'], " ");
+            let _ = writeln!(out, "  {}{open}\"{label}\"{close}", node.id());
+        }
+        self.arrows(|from, to, optional| {
+            let arrow = if optional { "-.->" } else { "-->" };
+            let _ = writeln!(out, "  {} {arrow} {}", from.id(), to.id());
+        });
+        out
+    }
+
+    /// The graph in Graphviz' DOT language, drawn as [`mermaid`](Self::mermaid) draws it.
+    #[must_use]
+    pub fn dot(&self) -> String {
+        let mut out = String::from("digraph tools {\n  rankdir=LR;\n");
+        for node in self.nodes() {
+            let shape = match node.kind {
+                None => "box",
+                Some(RequirementKind::Context | RequirementKind::Session) => "ellipse",
+                Some(RequirementKind::Entity) => "cylinder",
+                Some(RequirementKind::Custom | RequirementKind::Service | RequirementKind::Tool) => "hexagon",
+            };
+            let (id, label) = (quoted(&node.id()), quoted(&node.label()));
+            let _ = writeln!(out, "  {id} [label={label}, shape={shape}];");
+        }
+        self.arrows(|from, to, optional| {
+            let style = if optional { " [style=dotted]" } else { "" };
+            let _ = writeln!(out, "  {} -> {}{style};", quoted(&from.id()), quoted(&to.id()));
+        });
+        out.push_str("}\n");
+        out
+    }
+
+    fn nodes<'s>(&'s self) -> BTreeSet<Node<'s>> {
+        let mut nodes = BTreeSet::new();
+        self.arrows(|from, to, _| nodes.extend([from, to]));
+        nodes
+    }
+
+    fn arrows<'s>(&'s self, mut draw: impl FnMut(Node<'s>, Node<'s>, bool)) {
+        for (name, spec) in &self.tools {
+            for requirement in unique(spec) {
+                let kind = Some(requirement.kind).filter(|kind| *kind != RequirementKind::Tool);
+                let from = Node { kind, name: requirement.name.as_str() };
+                draw(from, Node { kind: None, name }, requirement.optional);
+            }
+        }
+    }
+}
+
+/// The requirements of a tool in their order, those of one kind and name once.
+fn unique(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
+    let mut seen = BTreeSet::new();
+    spec.requires.iter().filter(move |it| seen.insert((it.kind, it.name.as_str())))
+}
+
+/// A tool, or something of another kind.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Node<'a> {
+    kind: Option<RequirementKind>,
+    name: &'a str,
+}
+
+impl Node<'_> {
+    /// A word that no other node has: names are told apart by what is escaped in them.
+    fn id(&self) -> String {
+        let mut id = format!("{}_", self.kind.map_or("tool", RequirementKind::as_str));
+        for character in self.name.chars() {
+            if character.is_ascii_alphanumeric() {
+                id.push(character);
+            } else {
+                let _ = write!(id, "_{:x}_", u32::from(character));
+            }
+        }
+        id
+    }
+
+    fn label(&self) -> String {
+        match self.kind {
+            None => self.name.to_owned(),
+            Some(RequirementKind::Context) => format!("context {}", self.name),
+            Some(RequirementKind::Session) => format!("session {}", self.name),
+            Some(RequirementKind::Entity) => format!("entity {}", self.name),
+            Some(RequirementKind::Service) => format!("service {}", self.name),
+            Some(RequirementKind::Custom | RequirementKind::Tool) => format!("check {}", self.name),
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " "))
+}
