@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::context::ToolContext;
 use crate::control::Control;
@@ -254,6 +254,21 @@ pub fn record(ctx: &ToolContext, tool: impl Into<Text>, outcome: &Result<ToolRes
 pub fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
     let is_done = |result: &ToolResult| !matches!(result.control, Control::NeedInput(_));
     outcome.as_ref().is_ok_and(|result| is_done(result) && !result.is_error())
+}
+
+/// A result that tells the program, in `details.unmet_dependencies`, what did not hold and was optional. Details that
+/// are a value of the tool's own kind stay as they are.
+pub(crate) fn reported(unmet: Vec<Unmet>, mut result: ToolResult) -> ToolResult {
+    if unmet.is_empty() {
+        return result;
+    }
+    if result.details.is_null() {
+        result.details = Value::Object(Map::new());
+    }
+    if let Value::Object(details) = &mut result.details {
+        details.insert(String::from("unmet_dependencies"), unmet.iter().map(Unmet::to_json).collect());
+    }
+    result
 }
 
 fn was_called(tool: &str, ctx: &ToolContext) -> bool {

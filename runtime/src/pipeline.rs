@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use crate::call::{ToolCall, ToolResponse};
 use crate::context::{Surroundings, ToolContext};
 use crate::control::Control;
+use crate::depends::{self, Dependencies, Unmet};
 use crate::error::ToolError;
 use crate::events::{Event, EventKind, OnEvent};
 use crate::frozen::Text;
@@ -24,6 +25,7 @@ use crate::middleware::{Approval, ApprovalRequest, Approver, Decision, Middlewar
 use crate::policy::Policy;
 use crate::provider::Provider;
 use crate::rate::{self, RateLimit};
+use crate::registry::Registry;
 use crate::result::ToolResult;
 use crate::spec::ToolSpec;
 use crate::tool::{decoded, execute, guarded, parsed, time_limit};
@@ -33,6 +35,7 @@ pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
     pub(crate) policy: Policy,
     pub(crate) rate: Option<Arc<dyn RateLimit>>,
+    pub(crate) dependencies: Dependencies,
     pub(crate) middleware: Vec<Arc<dyn Middleware>>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
@@ -45,6 +48,7 @@ impl Layers {
             default_timeout,
             policy: Policy::default(),
             rate: None,
+            dependencies: Dependencies::default(),
             middleware: Vec::new(),
             approver: None,
             hooks: None,
@@ -117,11 +121,7 @@ impl Provider {
             started,
             duration: clock.elapsed(),
         };
-        if !response.is_error()
-            && let Some(session) = ctx.session()
-        {
-            session.record_success(response.name.clone());
-        }
+        depends::record(&ctx, response.name.clone(), &response.outcome);
         layers.emit(&ctx, || Event::of_response(&response));
         if let Some(hooks) = &layers.hooks {
             let _ = caught(hooks.after_tool_execution(&response, &ctx)).await;
@@ -145,11 +145,12 @@ impl Provider {
             return Err(ToolError::failed_with("TRUNCATED", TRUNCATED));
         }
         let arguments = parsed(std::mem::take(&mut call.arguments));
+        let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
         let arguments = layers.decide(spec, arguments?, call, ctx).await?;
         let tool = inner.build(admitted)?;
         let limit = time_limit(spec, layers.default_timeout, ctx.timeout());
         let result = execute(&**tool, arguments, ctx, limit).await?;
-        Ok(completed(spec, result))
+        Ok(depends::reported(unmet, completed(spec, result)))
     }
 
     /// The surroundings of one call, which report to whoever watches the provider, too.
@@ -186,6 +187,23 @@ impl Layers {
             let agent_id = ctx.surroundings().agent_id.clone();
             send(on_event, Event { id, name, agent_id, at: SystemTime::now(), kind: kind() });
         }
+    }
+
+    /// Checks what the tool requires before a call, and gives what does not hold and is optional. What is looked up
+    /// is what the tool would see; arguments that are wrong are told once all is there.
+    async fn require(
+        &self,
+        spec: &ToolSpec,
+        arguments: Option<&Value>,
+        ctx: &ToolContext,
+        registry: &Registry,
+    ) -> Result<Vec<Unmet>, ToolError> {
+        if spec.requires.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sent = arguments.unwrap_or(&Value::Null);
+        let checked = decoded(spec, sent.clone(), ctx.dialect());
+        self.dependencies.check(spec, checked.as_ref().unwrap_or(sent), ctx, registry).await
     }
 
     /// Arguments, checked and as all middleware lets them pass.

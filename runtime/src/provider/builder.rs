@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
+use crate::depends::Dependencies;
 use crate::events::{Event, OnEvent};
 use crate::hooks::Hooks;
 use crate::middleware::{Approver, Middleware};
@@ -75,6 +76,13 @@ impl ProviderBuilder {
     #[must_use]
     pub fn default_timeout(mut self, timeout: Duration) -> ProviderBuilder {
         self.layers.default_timeout = timeout;
+        self
+    }
+
+    /// Sets how the requirements of tools are looked up. Without it no entity and no check of the program's own holds.
+    #[must_use]
+    pub fn dependencies(mut self, dependencies: Dependencies) -> ProviderBuilder {
+        self.layers.dependencies = dependencies;
         self
     }
 
