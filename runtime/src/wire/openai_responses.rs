@@ -80,8 +80,10 @@ fn media(media: &Media<'_>) -> Option<Value> {
 }
 
 fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
-    let mut tool = named(spec);
-    tool["type"] = Value::from("function");
+    let mut tool = object([("type", "function".into())]);
+    if let (Value::Object(tool), Value::Object(named)) = (&mut tool, named(spec)) {
+        tool.extend(named);
+    }
     // Without the key the server makes the schema strict by itself, and a model has to invent what is optional.
     tool["parameters"] = schema;
     tool["strict"] = Value::Bool(strict);

@@ -1,0 +1,8 @@
+//! The formats of the providers: calls that are read, answers and lists of tools that are rendered.
+#![cfg(feature = "runtime")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+mod cases;
+mod helpers;
+mod properties;
+mod tools;

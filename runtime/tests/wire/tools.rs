@@ -1,0 +1,61 @@
+//! Lists of tools, byte by byte.
+
+use serde_json::{Value, json};
+use toolgen_runtime::dialect::OPENAI_STRICT;
+use toolgen_runtime::wire::WireFormat;
+use toolgen_runtime::{Effects, Text, ToolSpec};
+
+use crate::helpers::spec;
+
+fn specs() -> Vec<ToolSpec> {
+    let pet = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    let found = json!({"type": "object", "properties": {"pets": {"type": "array", "items": pet}}});
+    let filter = json!({"type": "object", "properties": {
+        "name": {"type": "string", "description": "A name.", "maxLength": 64},
+        "limit": {"type": "integer", "minimum": 1},
+    }, "required": ["name"], "additionalProperties": false});
+    let mut find = spec("find_pets", "Finds pets.", &filter, Some(&found));
+    find.label = Text::Static("Find Pets");
+    let mut reset = spec("reset", "", &json!({"type": "object", "additionalProperties": false}), None);
+    reset.effects = Effects::UNDECLARED;
+    // What is not an object is no structured content.
+    let names = json!({"type": "array", "items": {"type": "string"}});
+    let list = spec("list_names", "Lists names.", &json!({"type": "object", "properties": {}}), Some(&names));
+    vec![find, reset, list]
+}
+
+/// The list of each format. A change of a rendering is a change of this file, to be read.
+#[test]
+fn tools_are_listed_as_each_format_has_them() {
+    let golden = include_str!("tools.golden");
+    let mut written = String::new();
+    for format in WireFormat::ALL {
+        let tools = format.tools(&specs()).unwrap();
+        written.push_str(&format!("{format}\n{tools}\n"));
+    }
+    let strict =
+        [spec("find", "Finds.", &json!({"type": "object", "properties": {"a": {"type": "integer"}}}), None)];
+    for format in [WireFormat::OpenAiChat, WireFormat::OpenAiResponses] {
+        let tools = format.tools_in(&OPENAI_STRICT, &strict).unwrap();
+        written.push_str(&format!("{format} {}\n{tools}\n", OPENAI_STRICT.name));
+    }
+    assert!(golden == written, "the lists are now:\n{written}");
+}
+
+#[test]
+fn all_tools_that_cannot_be_offered_are_told_at_once() {
+    let map = json!({"type": "object", "properties": {
+        "any": {}, "map": {"type": "object", "additionalProperties": {"type": "string"}}}});
+    let specs = [
+        spec("a", "A.", &map, None),
+        spec("b", "B.", &json!({"type": "object"}), None),
+        spec("c", "C.", &map, None),
+    ];
+    let error = WireFormat::OpenAiChat.tools_in(&OPENAI_STRICT, &specs).unwrap_err();
+    let names: Vec<&str> = error.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert!(names.contains(&"a") && names.contains(&"c"), "{error}");
+    let told = error.to_string();
+    assert!(told.lines().any(|line| line.starts_with("a/properties/map: ")), "{told}");
+    assert!(told.lines().any(|line| line.starts_with("c/properties/any: ")), "{told}");
+    assert_eq!(WireFormat::Anthropic.tools(&[]).unwrap(), Value::Array(Vec::new()));
+}
