@@ -1,10 +1,14 @@
 //! The sealed set of tools a program offers.
 
+mod shared;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+
+pub use shared::SharedRegistry;
 
 use crate::context::ToolContext;
 use crate::error::ToolError;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::FactoryError;
+use crate::registry::RegistryError;
 
 /// Why there is no provider, or no tool in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum ProviderError {
     },
     /// An allow-list names tools that the registry does not have; one line each, as `NotRegistered`.
     UnknownTools(Vec<String>),
+    /// A registry that was still open could not be sealed; displays as what is wrong with it.
+    NotSealed(RegistryError),
 }
 
 impl fmt::Display for ProviderError {
@@ -36,6 +39,7 @@ impl fmt::Display for ProviderError {
                 }
                 Ok(())
             }
+            ProviderError::NotSealed(why) => why.fmt(f),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod composition;
 mod middleware;
+mod shared;
 mod watching;
 
 use std::sync::{Arc, Mutex};
