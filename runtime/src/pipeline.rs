@@ -1,7 +1,7 @@
 //! The one way of a call through a [`Provider`]:
 //!
-//! registered → allowed → scopes → list of tools → rate → dependencies → arguments → middleware → approval →
-//! identical failures → circuit breaker → record of the intent → the tool, under its time and token → size of the
+//! registered → allowed → scopes → list of tools → rate → dependencies → identical failures → arguments → middleware → approval →
+//! circuit breaker → record of the intent → the tool, under its time and token → size of the
 //! result → record of the outcome → events.
 //!
 //! Every call gets one answer, whatever any of the layers does.
@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::breaker::CircuitBreaker;
 use crate::call::{ToolCall, ToolResponse};
 use crate::context::{Surroundings, ToolContext};
 use crate::control::Control;
@@ -23,9 +24,10 @@ use crate::frozen::Text;
 use crate::hooks::{Hooks, SKIPPED_BY_HOOK};
 use crate::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest, not_yet};
 use crate::policy::Policy;
-use crate::provider::Provider;
+use crate::provider::{Admitted, Provider};
 use crate::rate::{self, RateLimit};
 use crate::registry::Registry;
+use crate::repeat::{self, Repeats};
 use crate::result::ToolResult;
 use crate::spec::ToolSpec;
 use crate::tool::{decoded, execute, guarded, parsed, time_limit};
@@ -36,6 +38,8 @@ pub(crate) struct Layers {
     pub(crate) policy: Policy,
     pub(crate) rate: Option<Arc<dyn RateLimit>>,
     pub(crate) dependencies: Dependencies,
+    pub(crate) repeats: Repeats,
+    pub(crate) breaker: Arc<CircuitBreaker>,
     pub(crate) middleware: Vec<Arc<dyn Middleware>>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
@@ -49,6 +53,8 @@ impl Layers {
             policy: Policy::default(),
             rate: None,
             dependencies: Dependencies::default(),
+            repeats: Repeats::default(),
+            breaker: Arc::default(),
             middleware: Vec::new(),
             approver: None,
             hooks: None,
@@ -146,11 +152,43 @@ impl Provider {
         }
         let arguments = parsed(std::mem::take(&mut call.arguments));
         let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
-        let arguments = layers.decide(spec, arguments?, call, ctx).await?;
+        let arguments = arguments?;
+        let repeats = layers.repeats.guard(ctx).map(|guard| {
+            let key = guard.key(spec.name.as_str(), &arguments);
+            (guard, key)
+        });
+        if let Some((guard, key)) = &repeats {
+            guard.check_key(spec.name.as_str(), *key)?;
+        }
+        let outcome = self.perform(admitted, arguments, call, ctx).await;
+        if let Some((guard, key)) = &repeats {
+            repeat::note(guard, *key, &outcome);
+        }
+        Ok(depends::reported(unmet, outcome?))
+    }
+
+    /// From the arguments to what came of them.
+    async fn perform(
+        &self,
+        admitted: Admitted<'_>,
+        arguments: Value,
+        call: &ToolCall,
+        ctx: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
+        let inner = self.inner();
+        let (layers, spec) = (&inner.layers, admitted.spec);
+        let arguments = layers.decide(spec, arguments, call, ctx).await?;
         let tool = inner.build(admitted)?;
+        let permit = match spec.service.as_str() {
+            "" => None,
+            service => Some(layers.breaker.admit(service)?),
+        };
         let limit = time_limit(spec, layers.default_timeout, ctx.timeout());
-        let result = execute(&**tool, arguments, ctx, limit).await?;
-        Ok(depends::reported(unmet, completed(spec, result)))
+        let outcome = execute(&**tool, arguments, ctx, limit).await;
+        if let Some(permit) = permit {
+            permit.settle(&outcome);
+        }
+        Ok(completed(spec, outcome?))
     }
 
     /// The surroundings of one call, which report to whoever watches the provider, too.

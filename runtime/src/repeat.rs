@@ -9,6 +9,7 @@
 //! and no arguments at all are as good as an empty object.
 
 mod fingerprint;
+mod scope;
 
 #[cfg(test)]
 #[cfg(toolgen_model)]
@@ -27,6 +28,7 @@ use crate::error::ToolError;
 use crate::sync::{Mutex, lock};
 
 use fingerprint::Fingerprints;
+pub(crate) use scope::{Repeats, note};
 
 /// The code of a call that is not repeated.
 pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";
@@ -61,6 +63,10 @@ pub struct RepeatGuard {
     /// Failing calls, the one that failed last at the end.
     rows: Mutex<Vec<Row>>,
 }
+
+/// Stands for a call: its tool and its arguments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallKey(u64);
 
 /// The failures in a row of one call.
 #[derive(Debug)]
@@ -118,7 +124,16 @@ impl RepeatGuard {
         if lock(&self.rows).is_empty() {
             return Ok(());
         }
-        let call = self.fingerprints.call(tool, params);
+        self.check_key(tool, self.key(tool, params))
+    }
+
+    /// What stands for a call, for those who part with its arguments before they know how it ends.
+    pub(crate) fn key(&self, tool: &str, params: &Value) -> CallKey {
+        CallKey(self.fingerprints.call(tool, params))
+    }
+
+    /// As [`check`](Self::check).
+    pub(crate) fn check_key(&self, tool: &str, CallKey(call): CallKey) -> Result<(), ToolError> {
         let mut rows = lock(&self.rows);
         self.forget(&mut rows);
         let Some(row) = rows.iter().find(|row| row.call == call && row.count >= self.limit.get()) else {
@@ -142,8 +157,15 @@ impl RepeatGuard {
         if error.is_none() && lock(&self.rows).is_empty() {
             return false;
         }
-        let call = self.fingerprints.call(tool, params);
+        self.record_key(self.key(tool, params), error)
+    }
+
+    /// As [`record`](Self::record).
+    pub(crate) fn record_key(&self, CallKey(call): CallKey, error: Option<&str>) -> bool {
         let mut rows = lock(&self.rows);
+        if error.is_none() && rows.is_empty() {
+            return false;
+        }
         self.forget(&mut rows);
         let known = rows.iter().position(|row| row.call == call).map(|at| rows.remove(at));
         let Some(error) = error else { return false };

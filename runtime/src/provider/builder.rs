@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
+use crate::breaker::CircuitBreaker;
 use crate::depends::Dependencies;
 use crate::events::{Event, OnEvent};
 use crate::hooks::Hooks;
@@ -14,6 +16,7 @@ use crate::pipeline::Layers;
 use crate::policy::Rules;
 use crate::rate::RateLimit;
 use crate::registry::Registry;
+use crate::repeat::Repeats;
 
 /// Puts a [`Provider`] together: which tools, in which context, behind which layers. What is not set is not there
 /// and costs nothing.
@@ -83,6 +86,21 @@ impl ProviderBuilder {
     #[must_use]
     pub fn dependencies(mut self, dependencies: Dependencies) -> ProviderBuilder {
         self.layers.dependencies = dependencies;
+        self
+    }
+
+    /// Sets the circuit breakers of the services that tools name. Providers that share one see the same services fail.
+    #[must_use]
+    pub fn breaker(mut self, breaker: Arc<CircuitBreaker>) -> ProviderBuilder {
+        self.layers.breaker = breaker;
+        self
+    }
+
+    /// Sets after how many failures in a row an identical call is refused: 3 unless set, `None` for never. They are
+    /// counted by session, and by provider for calls without one.
+    #[must_use]
+    pub fn repeat_limit(mut self, limit: Option<NonZeroU32>) -> ProviderBuilder {
+        self.layers.repeats = Repeats::new(limit);
         self
     }
 

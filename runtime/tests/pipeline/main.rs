@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod composition;
+mod failing;
 mod middleware;
 mod shared;
 mod watching;

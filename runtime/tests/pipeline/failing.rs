@@ -1,0 +1,97 @@
+//! Calls that keep failing, and services that are down.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Value, json};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::session::Session;
+use toolgen_runtime::{
+    AgentTool, BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, ToolName, ToolResult,
+    ToolSpec,
+};
+
+/// Fails as long as it is told to, and counts.
+struct Flaky(ToolSpec, Arc<AtomicU32>);
+
+impl AgentTool for Flaky {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move {
+            match params["fails"].as_str() {
+                Some(why) => Err(ToolError::failed(why)),
+                None => Ok(ToolResult::text("good")),
+            }
+        })
+    }
+}
+
+fn flaky(service: &'static str) -> (ProviderBuilder, Arc<AtomicU32>) {
+    let open = toolgen_runtime::Shape::of(toolgen_runtime::shape::Kind::Object(
+        toolgen_runtime::shape::ObjectRules::ANY,
+    ));
+    let name = ToolName::new("flaky");
+    let spec = ToolSpec { name, service: service.into(), input: open.into(), ..ToolSpec::EMPTY };
+    let ran = Arc::new(AtomicU32::new(0));
+    let registry = Registry::builder().add(Flaky(spec, Arc::clone(&ran))).seal().unwrap();
+    (Provider::builder(&registry), ran)
+}
+
+async fn call(provider: &Provider, arguments: Value, turn: &ToolContext) -> String {
+    provider.call(ToolCall::new("c", "flaky", arguments), turn).await.text()
+}
+
+#[tokio::test]
+async fn an_identical_call_that_failed_three_times_is_not_run_again() {
+    let (builder, ran) = flaky("");
+    let provider = builder.build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    let stopped = "⚠️ Tool circuit breaker: 'flaky' has failed 3 consecutive times with the same error.\n\
+                   Execution skipped. Try a different approach or tool.\nLast error: no";
+    for expected in ["no", "no", "no", stopped, stopped] {
+        assert_eq!(call(&provider, json!({"fails": "no", "x": 1}), &turn).await, expected);
+    }
+    assert_eq!(ran.load(Ordering::SeqCst), 3);
+    assert_eq!(call(&provider, json!({"fails": "no", "x": 2}), &turn).await, "no");
+    // Another session knows nothing of it.
+    let other = ToolContext::new("turn", "").with_session(Session::new("s"));
+    assert_eq!(call(&provider, json!({"x": 1, "fails": "no"}), &other).await, "no");
+}
+
+#[tokio::test]
+async fn failures_are_not_counted_where_that_is_not_wanted() {
+    let (builder, ran) = flaky("");
+    let provider = builder.repeat_limit(None).build().unwrap();
+    for _ in 0..5 {
+        call(&provider, json!({"fails": "no"}), &ToolContext::new("turn", "")).await;
+    }
+    assert_eq!(ran.load(Ordering::SeqCst), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_is_down_is_left_alone() {
+    let (builder, ran) = flaky("search");
+    let provider = builder.build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    for number in 0..5 {
+        assert_eq!(call(&provider, json!({"fails": "down", "n": number}), &turn).await, "down");
+    }
+    let text = "Service 'search' is temporarily unavailable. Please try again later.";
+    for _ in 0..5 {
+        let response = provider.call(ToolCall::new("c", "flaky", json!({})), &turn).await;
+        assert_eq!(response.text(), text);
+        assert_eq!(response.outcome.unwrap_err().code(), "service_unavailable");
+    }
+    assert_eq!(ran.load(Ordering::SeqCst), 5);
+    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    assert_eq!(call(&provider, json!({}), &turn).await, "good");
+    assert_eq!(call(&provider, json!({"fails": "once"}), &turn).await, "once");
+}
