@@ -258,7 +258,7 @@ pub fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
 
 /// A result that tells the program, in `details.unmet_dependencies`, what did not hold and was optional. Details that
 /// are a value of the tool's own kind stay as they are.
-pub(crate) fn reported(unmet: Vec<Unmet>, mut result: ToolResult) -> ToolResult {
+pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
     if unmet.is_empty() {
         return result;
     }

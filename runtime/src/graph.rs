@@ -63,12 +63,20 @@ pub enum RequirementProblem {
 }
 
 impl<'a> Graph<'a> {
-    /// The graph of some tools. Of two with one name the first counts.
+    /// The graph of some tools, whatever their order. Of two with one name the one whose requirements sort last counts.
     #[must_use]
     pub fn of(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Graph<'a> {
-        let mut tools = BTreeMap::new();
+        let sorting = |spec: &'a ToolSpec| {
+            let keys =
+                spec.requires.iter().map(|it| (it.kind, it.name.as_str(), it.argument.as_str(), it.optional));
+            keys.collect::<Vec<_>>()
+        };
+        let mut tools: BTreeMap<&str, &ToolSpec> = BTreeMap::new();
         for spec in specs {
-            tools.entry(spec.name.as_str()).or_insert(spec);
+            let kept = tools.entry(spec.name.as_str()).or_insert(spec);
+            if !std::ptr::eq(*kept, spec) && sorting(kept) < sorting(spec) {
+                *kept = spec;
+            }
         }
         Graph { tools }
     }
@@ -136,6 +144,10 @@ pub(crate) fn order<'a>(
 /// name tools that are not there.
 #[must_use]
 pub fn problems<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<RequirementProblem> {
+    let specs: Vec<&ToolSpec> = specs.into_iter().collect();
+    if specs.iter().all(|spec| spec.requires.is_empty()) {
+        return Vec::new();
+    }
     let graph = Graph::of(specs);
     let requiring = || graph.tools.values().filter(|spec| !spec.requires.is_empty());
     let mut problems = BTreeSet::new();

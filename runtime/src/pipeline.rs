@@ -164,7 +164,7 @@ impl Provider {
         if let Some((guard, key)) = &repeats {
             repeat::note(guard, *key, &outcome);
         }
-        Ok(depends::reported(unmet, outcome?))
+        Ok(depends::reported(&unmet, outcome?))
     }
 
     /// From the arguments to what came of them.

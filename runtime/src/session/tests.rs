@@ -10,7 +10,8 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 #[test]
 fn state_is_one_value_a_type_and_shared_by_clones() {
     let session = Session::new("s");
-    session.clone().state::<AtomicU32>().fetch_add(2, Ordering::Relaxed);
+    let same = session.clone();
+    same.state::<AtomicU32>().fetch_add(2, Ordering::Relaxed);
     session.state::<AtomicUsize>().fetch_add(5, Ordering::Relaxed);
     assert_eq!(session.state::<AtomicU32>().load(Ordering::Relaxed), 2);
     assert_eq!(session.peek::<AtomicUsize>().map(|held| held.load(Ordering::Relaxed)), Some(5));
@@ -34,6 +35,11 @@ fn values_are_kept_by_key_and_null_is_none() {
     assert_eq!(session.set("session_id", Value::Null), Some(json!("x")));
     assert!(!session.has("session_id"));
     assert_eq!(session.remove("session_id"), Some(Value::Null));
+    session.set("session_id", " ");
+    assert!(!session.has("session_id"), "a blank text names nothing");
+    session.set("session_id", json!([]));
+    assert!(session.has("session_id"), "a list may still be empty");
+    session.remove("session_id");
     assert_eq!(session.get("session_id"), None);
 }
 

@@ -1,0 +1,117 @@
+//! Requirements of calls through a provider.
+
+use serde_json::{Value, json};
+use toolgen_runtime::provider::ProviderContext;
+use toolgen_runtime::spec::Requirement;
+use toolgen_runtime::{
+    ContextValues, Dependencies, Provider, Session, ToolCall, ToolContext, ToolError, ToolResponse,
+    ToolResult,
+};
+
+use super::{in_session, probe, registry};
+
+async fn call(provider: &Provider, name: &str, arguments: Value, turn: &ToolContext) -> ToolResponse {
+    provider.call(ToolCall::new("c1", name, arguments), turn).await
+}
+
+fn code(response: &ToolResponse) -> &str {
+    response.outcome.as_ref().map_or_else(ToolError::code, |_| "ok")
+}
+
+#[tokio::test]
+async fn a_tool_whose_requirements_do_not_hold_is_never_run() {
+    let dependent = probe("dependent", [Requirement::tool("required")]);
+    let tools = registry([probe("required", []), dependent.clone()]);
+    let provider = Provider::builder(&tools).build().unwrap();
+    let session = Session::new("s");
+    let turn = in_session(&session);
+    let refused = call(&provider, "dependent", json!({}), &turn).await;
+    assert_eq!((code(&refused), dependent.runs()), ("dependency_not_met", 0));
+    assert!(refused.text().starts_with("Cannot execute 'dependent': prerequisites not met.\n\nMissing:\n"));
+    assert!(!session.has_called("dependent"));
+    assert!(!call(&provider, "required", json!({}), &turn).await.is_error());
+    let answered = call(&provider, "dependent", json!({}), &turn).await;
+    assert_eq!((code(&answered), dependent.runs()), ("ok", 1));
+    assert_eq!(session.called(), ["required", "dependent"]);
+    let nobody = ToolContext::new("turn", "");
+    assert_eq!(code(&call(&provider, "dependent", json!({}), &nobody).await), "dependency_not_met");
+}
+
+#[tokio::test]
+async fn a_failed_call_does_not_open_the_way() {
+    let told = Ok(ToolResult::json(json!({ "error": "locked", "code": "resource_locked" })));
+    let tools = registry([
+        probe("fails", []).gives(Err(ToolError::failed("it broke"))),
+        probe("tells", []).gives(told),
+        probe("after", [Requirement::tool("fails"), Requirement::tool("tells")]),
+    ]);
+    let provider = Provider::builder(&tools).build().unwrap();
+    let session = Session::new("s");
+    for name in ["fails", "tells"] {
+        assert!(call(&provider, name, json!({}), &in_session(&session)).await.is_error());
+    }
+    let refused = call(&provider, "after", json!({}), &in_session(&session)).await;
+    let Err(ToolError::MissingDependencies(missing)) = refused.outcome else { panic!("{refused:?}") };
+    assert_eq!(missing.suggested_order, ["fails", "tells"]);
+}
+
+#[tokio::test]
+async fn a_call_cannot_replace_what_the_provider_vouches_for() {
+    let tools = registry([probe("t", [Requirement::entity("plan", "plan_slug")])]);
+    let mine = Dependencies::new().entity("plan", |_, ctx| {
+        let mine = ctx.values().get("workspace_id") == Some(&json!(1));
+        Box::pin(async move { Ok(mine) })
+    });
+    let context =
+        ProviderContext::new().with_values(ContextValues::default().with_trusted("workspace_id", 1));
+    let provider = Provider::builder(&tools).context(context).dependencies(mine).build().unwrap();
+    let claims = ContextValues::default().with_client("workspace_id", 2);
+    let turn = ToolContext::new("turn", "").with_values(claims);
+    assert_eq!(code(&call(&provider, "t", json!({ "plan_slug": "x" }), &turn).await), "ok");
+}
+
+#[tokio::test]
+async fn dependencies_are_told_before_wrong_arguments_and_entities_by_the_arguments_the_tool_gets() {
+    let seen = Dependencies::new().entity("plan", |slug, _| {
+        let exists = slug == "launch";
+        Box::pin(async move { Ok(exists) })
+    });
+    let tools = registry([probe("t", [Requirement::entity("plan", "plan_slug")])]);
+    let provider = Provider::builder(&tools).dependencies(seen).build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    let code_of = |arguments: Value| {
+        let (provider, turn) = (&provider, &turn);
+        async move { code(&call(provider, "t", arguments, turn).await).to_owned() }
+    };
+    assert_eq!(code_of(json!({ "plan_slug": "launch" })).await, "ok");
+    assert_eq!(code_of(json!("{\"plan_slug\": \"launch\"}")).await, "ok", "arguments sent as text");
+    assert_eq!(code_of(json!({ "plan_slug": "gone", "extra": 1 })).await, "dependency_not_met");
+    assert_eq!(code_of(json!({ "plan_slug": "launch", "extra": 1 })).await, "INVALID_PARAMS");
+    assert_eq!(code_of(json!("{\"plan_slug\": ")).await, "dependency_not_met");
+}
+
+#[tokio::test]
+async fn what_is_optional_is_told_to_the_program_in_the_details() {
+    let requires = [Requirement::tool("soft").optional(), Requirement::tool("hard")];
+    let tools = registry([
+        probe("soft", []),
+        probe("hard", []),
+        probe("object", requires.clone()).gives(Ok(ToolResult::json(json!({ "id": 7 })))),
+        probe("text", requires.clone()),
+        probe("list", requires).gives(Ok(ToolResult::json(json!([1])))),
+    ]);
+    let provider = Provider::builder(&tools).build().unwrap();
+    let session = Session::new("s");
+    session.record_success("hard");
+    let details = |name: &'static str| {
+        let (provider, session) = (&provider, &session);
+        async move { call(provider, name, json!({}), &in_session(session)).await.outcome.unwrap().details }
+    };
+    let object = details("object").await;
+    assert_eq!((&object["id"], &object["unmet_dependencies"][0]["key"]), (&json!(7), &json!("soft")));
+    let text = details("text").await;
+    assert_eq!(text["unmet_dependencies"][0]["description"], "Tool 'soft' must be called first");
+    assert_eq!(details("list").await, json!([1]));
+    session.record_success("soft");
+    assert_eq!(details("object").await, json!({ "id": 7 }));
+}

@@ -1,0 +1,175 @@
+//! What must not get through.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_runtime::spec::Requirement;
+use toolgen_runtime::{
+    AgentTool, ContextValues, Dependencies, Registry, RegistryProblem, Session, ToolContext, ToolError,
+};
+
+use super::{check, in_session, missing, probe, registry};
+
+/// Plans that exist, and how often somebody asked.
+fn plans(asked: &Arc<AtomicU32>) -> Dependencies {
+    let asked = Arc::clone(asked);
+    Dependencies::new().entity("plan", move |slug: &Value, ctx: &ToolContext| {
+        asked.fetch_add(1, Ordering::SeqCst);
+        let here = ctx.values().trusted("workspace_id") == Some(&json!(1));
+        let exists = here && slug == "launch";
+        Box::pin(async move { Ok(exists) })
+    })
+}
+
+#[tokio::test]
+async fn an_entity_is_looked_up_by_its_argument_and_where_the_caller_may_look() {
+    let tools = registry([probe("task_update", [Requirement::entity("plan", "plan_slug")])]);
+    let asked = Arc::default();
+    let dependencies = plans(&asked);
+    let at = |workspace: i64| {
+        let values = ContextValues::default().with_trusted("workspace_id", workspace);
+        ToolContext::new("1", "").with_values(values)
+    };
+    let found = |args: Value, ctx: ToolContext| {
+        let (tools, dependencies) = (&tools, &dependencies);
+        async move { check(tools, "task_update", args, &ctx, dependencies).await.is_ok() }
+    };
+    assert!(found(json!({ "plan_slug": "launch" }), at(1)).await);
+    assert!(!found(json!({ "plan_slug": "gone" }), at(1)).await);
+    assert!(!found(json!({ "plan_slug": "launch" }), at(2)).await, "the plan of another");
+    assert_eq!(asked.load(Ordering::SeqCst), 3);
+    for nothing in [json!({}), json!({ "plan_slug": null }), json!({ "plan_slug": " " }), json!("launch")] {
+        assert!(!found(nothing, at(1)).await);
+    }
+    assert_eq!(asked.load(Ordering::SeqCst), 3, "there was nothing to look up");
+}
+
+#[tokio::test]
+async fn what_nobody_can_look_up_does_not_hold() {
+    let requires = [Requirement::entity("phase", "plan_slug"), Requirement::custom("is_open")];
+    let tools = registry([probe("phase_get", requires)]);
+    let dependencies = plans(&Arc::default());
+    let args = json!({ "plan_slug": "launch" });
+    let error =
+        check(&tools, "phase_get", args, &ToolContext::new("1", ""), &dependencies).await.unwrap_err();
+    let told: Vec<_> = error.missing.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(told, ["Entity 'phase' must exist", "Check 'is_open' must pass"]);
+    let unknown = dependencies.unknown(tools.iter().map(|tool| tool.spec()));
+    assert_eq!(unknown, error.missing, "a program can find out before any call");
+}
+
+#[tokio::test]
+async fn a_client_cannot_act_for_another_workspace() {
+    let tools = registry([probe("plan_create", [Requirement::context("workspace_id")])]);
+    let values = ContextValues::default()
+        .with_trusted("workspace_id", Value::Null)
+        .with_client_object(json!({ "workspace_id": 666 }));
+    let ctx = ToolContext::new("1", "").with_values(values);
+    assert_eq!(missing(&tools, "plan_create", &ctx).await, ["workspace_id"]);
+    assert_eq!(ctx.values().shadowed().collect::<Vec<_>>(), ["workspace_id"]);
+
+    let claimed = ContextValues::default().with_client("workspace_id", 666);
+    let ctx = ToolContext::new("1", "").with_values(claimed.clone());
+    let strict = Dependencies::new().trusted("workspace_id");
+    assert!(check(&tools, "plan_create", json!({}), &ctx, &strict).await.is_err(), "nobody vouches for it");
+    let ctx = ToolContext::new("1", "").with_values(claimed.with_trusted("workspace_id", 1));
+    assert!(check(&tools, "plan_create", json!({}), &ctx, &strict).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_client_cannot_claim_a_session_by_a_value() {
+    let requires = [Requirement::session("session_id"), Requirement::tool("start")];
+    let tools = registry([probe("start", []), probe("log", requires)]);
+    let claims = json!({ "session_id": "ses_123", "called_tools": ["start"] });
+    let values = ContextValues::default().with_client_object(claims);
+    let ctx = ToolContext::new("1", "").with_values(values);
+    assert_eq!(missing(&tools, "log", &ctx).await, ["session_id", "start"]);
+}
+
+#[tokio::test]
+async fn a_look_up_that_fails_stops_the_call_unless_it_is_optional() {
+    let failing = || {
+        Dependencies::new()
+            .entity("plan", |_, _| Box::pin(async { Err(ToolError::failed("the database is away")) }))
+            .custom("panics", |_, _| panic!("a secret"))
+            .custom("panics_late", |_, _| Box::pin(async { panic!("a secret") }))
+    };
+    let args = json!({ "plan_slug": "launch" });
+    let ctx = ToolContext::new("1", "");
+    let outcome = |requirement: Requirement| {
+        let (args, ctx) = (&args, &ctx);
+        async move {
+            let tools = registry([probe("t", [requirement])]);
+            let spec = tools.get("t").unwrap().spec();
+            failing().check(spec, args, ctx, &tools).await
+        }
+    };
+    let error = outcome(Requirement::entity("plan", "plan_slug")).await.unwrap_err();
+    assert_eq!(error.to_string(), "the database is away");
+    let unmet = outcome(Requirement::entity("plan", "plan_slug").optional()).await.unwrap();
+    assert_eq!(unmet.len(), 1);
+    for name in ["panics", "panics_late"] {
+        let error = outcome(Requirement::custom(name)).await.unwrap_err();
+        assert_eq!(error.to_string(), "a prerequisite of the tool could not be checked");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_up_takes_no_longer_than_it_may_and_ends_with_the_call() {
+    let tools = registry([probe("t", [Requirement::custom("hangs")])]);
+    let spec = tools.get("t").unwrap().spec();
+    let hanging = || Dependencies::new().custom("hangs", |_, _| Box::pin(std::future::pending()));
+    let (args, ctx) = (json!({}), ToolContext::new("1", ""));
+    let error = hanging().timeout(Duration::from_secs(5)).check(spec, &args, &ctx, &tools).await.unwrap_err();
+    assert_eq!(error, ToolError::Timeout { duration: Duration::from_secs(5) });
+    let hurried = ToolContext::new("1", "").with_timeout(Duration::from_secs(1));
+    let error = hanging().check(spec, &args, &hurried, &tools).await.unwrap_err();
+    assert_eq!(error, ToolError::Timeout { duration: Duration::from_secs(1) });
+    ctx.cancel().cancel();
+    assert_eq!(hanging().check(spec, &args, &ctx, &tools).await, Err(ToolError::Cancelled));
+}
+
+#[test]
+fn a_set_of_tools_that_can_never_be_called_is_refused_with_all_that_is_wrong() {
+    let cyclic = || {
+        [
+            probe("b", [Requirement::tool("a"), Requirement::entity("plan", "slug")]),
+            probe("a", [Requirement::tool("b"), Requirement::tool("gone")]),
+            probe("a", []),
+        ]
+    };
+    let tools = cyclic().map(|probe| Arc::new(probe) as Arc<dyn AgentTool>);
+    let error = Registry::new(tools).unwrap_err();
+    let expected = "\
+Tool [a] is already registered.
+Circular dependency detected while validating [a]. The path is a -> b -> a.
+Tool [a] requires tool [gone], which is not registered.
+Tool [b] finds entity [plan] by argument [slug], which its input does not have.";
+    assert_eq!(error.to_string(), expected);
+    assert!(matches!(error.problems[1], RegistryProblem::Requirement(_)));
+    let reversed = cyclic().map(|probe| Arc::new(probe) as Arc<dyn AgentTool>);
+    assert_eq!(Registry::new(reversed.into_iter().rev()).unwrap_err().to_string(), expected);
+}
+
+#[test]
+fn a_tool_may_be_added_with_what_it_requires_later() {
+    let first = registry([probe("a", [])]);
+    let later = |name, requires| Arc::new(probe(name, [Requirement::tool(requires)])) as Arc<dyn AgentTool>;
+    assert_eq!(first.extend([later("b", "a"), later("c", "b")]).unwrap().len(), 3);
+    assert!(first.extend([later("b", "nowhere")]).is_err());
+}
+
+#[tokio::test]
+async fn without_a_session_nothing_was_called() {
+    let tools = registry([probe("a", []), probe("b", [Requirement::tool("a"), Requirement::session("k")])]);
+    let nobody = ToolContext::new("1", "");
+    toolgen_runtime::depends::record(&nobody, "a", &Ok(toolgen_runtime::ToolResult::empty()));
+    assert_eq!(missing(&tools, "b", &nobody).await, ["a", "k"]);
+    let somebody = Session::new("");
+    somebody.record_success("a");
+    somebody.set("k", 1);
+    assert!(missing(&tools, "b", &in_session(&somebody)).await.is_empty());
+    assert_eq!(missing(&tools, "b", &in_session(&Session::new(""))).await, ["a", "k"]);
+}

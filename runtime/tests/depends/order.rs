@@ -1,0 +1,143 @@
+//! Requirements of required tools.
+
+use serde_json::json;
+use toolgen_runtime::spec::Requirement;
+use toolgen_runtime::{ContextValues, Dependencies, Registry, Session, ToolContext};
+
+use super::{check, in_session, missing, probe, registry};
+
+async fn suggested(tools: &Registry, name: &str, session: &Session) -> Vec<String> {
+    let checked = check(tools, name, json!({}), &in_session(session), &Dependencies::new()).await;
+    checked.unwrap_err().suggested_order
+}
+
+#[tokio::test]
+async fn the_whole_chain_is_suggested_and_not_one_level() {
+    let tools = registry([
+        probe("deploy", [Requirement::tool("test"), Requirement::tool("approve")]),
+        probe("approve", [Requirement::tool("plan")]),
+        probe("test", [Requirement::tool("build")]),
+        probe("build", [Requirement::tool("fetch"), Requirement::tool("notify").optional()]),
+        probe("fetch", [Requirement::tool("plan")]),
+        probe("plan", []),
+        probe("notify", []),
+    ]);
+    let session = Session::new("s");
+    assert_eq!(suggested(&tools, "deploy", &session).await, ["plan", "fetch", "build", "test", "approve"]);
+    let error = check(&tools, "deploy", json!({}), &in_session(&session), &Dependencies::new()).await;
+    let text = "Cannot execute 'deploy': prerequisites not met.\n\nMissing:\n\
+                - Tool 'test' must be called first\n- Tool 'approve' must be called first\n\n\
+                Suggested order:\n  1. plan\n  2. fetch\n  3. build\n  4. test\n  5. approve";
+    assert_eq!(error.unwrap_err().to_string(), text, "only what the tool itself requires is missing");
+}
+
+#[tokio::test]
+async fn what_was_called_is_not_suggested_again() {
+    let tools = registry([
+        probe("c", [Requirement::tool("b")]),
+        probe("b", [Requirement::tool("a")]),
+        probe("a", []),
+    ]);
+    let session = Session::new("s");
+    session.record_success("a");
+    assert_eq!(suggested(&tools, "c", &session).await, ["b"]);
+    session.record_success("b");
+    assert!(missing(&tools, "c", &in_session(&session)).await.is_empty());
+}
+
+#[tokio::test]
+async fn following_the_suggested_order_leads_to_the_tool() {
+    let tools = registry([
+        probe("t0", [Requirement::tool("t3"), Requirement::tool("t1")]),
+        probe("t1", [Requirement::tool("t2"), Requirement::tool("t5")]),
+        probe("t2", [Requirement::tool("t4")]),
+        probe("t3", [Requirement::tool("t2"), Requirement::session("never").optional()]),
+        probe("t4", []),
+        probe("t5", [Requirement::tool("t4")]),
+    ]);
+    let session = Session::new("s");
+    for tool in suggested(&tools, "t0", &session).await {
+        assert!(missing(&tools, &tool, &in_session(&session)).await.is_empty(), "{tool}");
+        session.record_success(tool);
+    }
+    assert!(missing(&tools, "t0", &in_session(&session)).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_tool_that_was_called_still_needs_its_context_and_state() {
+    let tools = registry([
+        probe("log", [Requirement::tool("start"), Requirement::tool("open")]),
+        probe(
+            "start",
+            [
+                Requirement::context("workspace_id").message("Workspace context required"),
+                Requirement::session("session_id"),
+                Requirement::entity("plan", "plan_slug"),
+                Requirement::context("hint").optional(),
+            ],
+        ),
+        probe("open", [Requirement::context("workspace_id")]),
+    ]);
+    let session = Session::new("s");
+    session.record_success("start");
+    session.record_success("open");
+    let ctx = in_session(&session);
+    let error = check(&tools, "log", json!({}), &ctx, &Dependencies::new()).await.unwrap_err();
+    let told: Vec<_> = error.missing.iter().map(|it| (it.tool.as_str(), it.message.as_str())).collect();
+    let expected =
+        [("start", "Workspace context required"), ("start", "Session state 'session_id' is required")];
+    assert_eq!(told, expected, "each once; what depends on arguments was checked when it was called");
+    assert_eq!(error.tool, "log");
+    session.set("session_id", "x");
+    let ctx = in_session(&session).with_values(ContextValues::default().with_trusted("workspace_id", 1));
+    assert!(missing(&tools, "log", &ctx).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_lapsed_call_further_up_is_asked_for_again() {
+    let tools = registry([
+        probe("c", [Requirement::tool("b")]),
+        probe("b", [Requirement::tool("a")]),
+        probe("a", []),
+    ]);
+    let session = Session::new("s");
+    session.record_success("b");
+    assert_eq!(missing(&tools, "c", &in_session(&session)).await, ["a"]);
+    assert_eq!(suggested(&tools, "c", &session).await, ["a"]);
+}
+
+#[tokio::test]
+async fn what_an_optional_tool_requires_does_not_block() {
+    let tools =
+        registry([probe("c", [Requirement::tool("b").optional()]), probe("b", [Requirement::context("k")])]);
+    let session = Session::new("s");
+    session.record_success("b");
+    let unmet = check(&tools, "c", json!({}), &in_session(&session), &Dependencies::new()).await.unwrap();
+    let told: Vec<_> = unmet.iter().map(|it| (it.name.as_str(), it.optional)).collect();
+    assert_eq!(told, [("k", true)]);
+}
+
+#[tokio::test]
+async fn what_is_optional_here_and_required_there_blocks() {
+    let tools = registry([
+        probe("c", [Requirement::context("k").optional(), Requirement::tool("b")]),
+        probe("b", [Requirement::context("k")]),
+    ]);
+    let session = Session::new("s");
+    session.record_success("b");
+    assert_eq!(missing(&tools, "c", &in_session(&session)).await, ["k"]);
+}
+
+#[tokio::test]
+async fn a_long_chain_is_no_problem() {
+    let mut probes: Vec<_> =
+        (0..5_000).map(|i| probe(&format!("t{i}"), [Requirement::tool(format!("t{}", i + 1))])).collect();
+    probes.push(probe("t5000", []));
+    let tools = probes.into_iter().map(|probe| std::sync::Arc::new(probe) as _);
+    let tools = Registry::new(tools).unwrap();
+    let session = Session::new("s");
+    let order = suggested(&tools, "t0", &session).await;
+    assert_eq!((order.len(), order[0].as_str(), order[4999].as_str()), (5_000, "t5000", "t1"));
+    let nobody = ToolContext::new("1", "");
+    assert_eq!(missing(&tools, "t0", &nobody).await, ["t1"]);
+}
