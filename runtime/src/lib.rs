@@ -40,6 +40,8 @@ pub mod middleware;
 #[cfg(feature = "runtime")]
 pub mod output;
 #[cfg(feature = "runtime")]
+pub mod pages;
+#[cfg(feature = "runtime")]
 mod pipeline;
 pub mod plan;
 #[cfg(feature = "runtime")]
