@@ -23,6 +23,7 @@ use crate::events::{Event, EventKind, OnEvent};
 use crate::frozen::Text;
 use crate::hooks::{Hooks, SKIPPED_BY_HOOK};
 use crate::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest, not_yet};
+use crate::pages::{Pages, READ_RESULT};
 use crate::policy::Policy;
 use crate::provider::{Admitted, Provider};
 use crate::rate::{self, RateLimit};
@@ -42,6 +43,7 @@ pub(crate) struct Layers {
     pub(crate) breaker: Arc<CircuitBreaker>,
     pub(crate) middleware: Vec<Arc<dyn Middleware>>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) pages: Option<Pages>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) on_event: Option<OnEvent>,
 }
@@ -57,6 +59,7 @@ impl Layers {
             breaker: Arc::default(),
             middleware: Vec::new(),
             approver: None,
+            pages: None,
             hooks: None,
             on_event: None,
         }
@@ -142,7 +145,9 @@ impl Provider {
         let admitted = inner.admit(&call.name)?;
         let spec = admitted.spec;
         if let Some(principal) = ctx.principal() {
-            principal.check(spec)?;
+            if !layers.reads_on(spec) {
+                principal.check(spec)?;
+            }
             if let Some(limit) = &layers.rate {
                 rate::check(&**limit, principal, spec).await?;
             }
@@ -164,7 +169,12 @@ impl Provider {
         if let Some((guard, key)) = &repeats {
             repeat::note(guard, *key, &outcome);
         }
-        Ok(depends::reported(&unmet, outcome?))
+        let outcome = outcome.map(|result| depends::reported(&unmet, result));
+        let Some(pages) = &layers.pages else { return outcome };
+        match outcome {
+            Ok(result) => Ok(pages.apply(result, spec, ctx)),
+            Err(error) => Err(pages.apply_error(error, spec, ctx)),
+        }
     }
 
     /// From the arguments to what came of them.
@@ -219,6 +229,11 @@ impl Provider {
 }
 
 impl Layers {
+    /// The tool with which a model reads on in what it got already, for which it needed no more than that.
+    fn reads_on(&self, spec: &ToolSpec) -> bool {
+        self.pages.is_some() && spec.name.as_str() == READ_RESULT
+    }
+
     fn emit(&self, ctx: &ToolContext, kind: impl FnOnce() -> EventKind) {
         if let Some(on_event) = &self.on_event {
             let (id, name) = (ctx.tool_call_id.clone(), ctx.tool_name.clone());

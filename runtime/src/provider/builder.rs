@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
@@ -12,11 +12,13 @@ use crate::depends::Dependencies;
 use crate::events::{Event, OnEvent};
 use crate::hooks::Hooks;
 use crate::middleware::{Approver, Middleware};
+use crate::pages::{Pages, READ_RESULT};
 use crate::pipeline::Layers;
 use crate::policy::Rules;
 use crate::rate::RateLimit;
 use crate::registry::Registry;
 use crate::repeat::Repeats;
+use crate::tool::AgentTool;
 
 /// Puts a [`Provider`] together: which tools, in which context, behind which layers. What is not set is not there
 /// and costs nothing.
@@ -119,6 +121,14 @@ impl ProviderBuilder {
         self
     }
 
+    /// Cuts large results, and offers the tool with which a model reads on in them. It is there whatever the lists
+    /// and rules of the provider and of principals say: with it a model only gets what it could have got before.
+    #[must_use]
+    pub fn pages(mut self, pages: Pages) -> ProviderBuilder {
+        self.layers.pages = Some(pages);
+        self
+    }
+
     /// Sets who watches calls from outside.
     #[must_use]
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> ProviderBuilder {
@@ -137,8 +147,13 @@ impl ProviderBuilder {
     ///
     /// # Errors
     ///
-    /// [`ProviderError::UnknownTools`] with all allowed names that the registry does not have.
+    /// [`ProviderError::UnknownTools`] with all allowed names that the registry does not have;
+    /// [`ProviderError::NotSealed`] if it has a `read_result` and [`pages`](Self::pages) brings another.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
+        if let Some(pages) = &self.layers.pages {
+            let read = Arc::new(pages.tool()) as Arc<dyn AgentTool>;
+            self.registry = self.registry.extend([read]).map_err(ProviderError::NotSealed)?;
+        }
         let mut slots: Box<[Slot]> = self
             .registry
             .iter()
@@ -153,6 +168,11 @@ impl ProviderBuilder {
         }
         if !unknown.is_empty() {
             return Err(ProviderError::UnknownTools(unknown));
+        }
+        if self.layers.pages.is_some()
+            && let Some(slot) = self.registry.index(READ_RESULT).and_then(|index| slots.get_mut(index))
+        {
+            *slot = Slot { listed: true, refused: OnceLock::from(None), ..Slot::default() };
         }
         self.layers.policy.limits = self.context.limits.clone();
         Ok(Provider(Arc::new(Inner {

@@ -22,7 +22,7 @@ pub enum ProviderError {
     },
     /// An allow-list names tools that the registry does not have; one line each, as `NotRegistered`.
     UnknownTools(Vec<String>),
-    /// A registry that was still open could not be sealed; displays as what is wrong with it.
+    /// A registry could not be sealed, or has a tool that the provider brings itself; displays as what is wrong.
     NotSealed(RegistryError),
 }
 
