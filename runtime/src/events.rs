@@ -6,15 +6,17 @@ use std::time::{Duration, SystemTime};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::call::{ToolResponse, whole_millis};
+use crate::call::whole_millis;
 use crate::frozen::Text;
-use crate::result::Content;
 
-/// Takes events. It is called where the call runs, so it should be quick.
+/// Takes events. It is called where the call runs, so it should be quick; if it panics, nobody is told.
 pub type OnEvent = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// Something that happened to a call. A call has one [`ToolCall`](EventKind::ToolCall), any number of updates and
 /// lines of progress, and then one [`ToolResponse`](EventKind::ToolResponse) or [`Error`](EventKind::Error).
+///
+/// Secrets are hidden in all of it, see [`redact`](crate::redact), and of images and other bytes only the length is
+/// told: events are made to be stored and sent. [`Hooks`](crate::hooks::Hooks) see everything.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
@@ -34,15 +36,15 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// A model called; secrets are hidden in the arguments.
+    /// A model called.
     ToolCall {
         /// The arguments as sent; `null` for a call that was skipped.
         arguments: Value,
     },
     /// The tool gave a result.
     ToolResponse {
-        /// What the model sees.
-        content: Vec<Content>,
+        /// What the model sees, as MCP writes it.
+        content: Value,
         /// The tool itself says that it failed.
         is_error: bool,
         /// How long it took.
@@ -59,8 +61,8 @@ pub enum EventKind {
     },
     /// What a running tool has so far.
     Update {
-        /// What people who watch see.
-        content: Vec<Content>,
+        /// What people who watch see, as MCP writes it.
+        content: Value,
         /// What programs that watch see.
         details: Value,
     },
@@ -81,18 +83,6 @@ impl Event {
             EventKind::Error { .. } => "error",
             EventKind::Update { .. } => "update",
             EventKind::Progress { .. } => "progress",
-        }
-    }
-
-    /// The event of an answer.
-    pub(crate) fn of_response(response: &ToolResponse) -> EventKind {
-        let duration = response.duration;
-        match &response.outcome {
-            Ok(result) => {
-                let content = result.content.clone();
-                EventKind::ToolResponse { content, is_error: result.is_error(), duration }
-            }
-            Err(why) => EventKind::Error { message: why.to_string(), code: why.code().to_owned(), duration },
         }
     }
 
@@ -119,11 +109,10 @@ impl Event {
         if let Some(agent) = &self.agent_id {
             out["agent_id"] = Value::from(agent.as_str());
         }
-        let written = |content: &[Content]| -> Value { content.iter().map(Content::to_json).collect() };
         match &self.kind {
             EventKind::ToolCall { arguments } => out["arguments"] = arguments.clone(),
             EventKind::ToolResponse { content, is_error, duration } => {
-                out["content"] = written(content);
+                out["content"] = content.clone();
                 out["is_error"] = Value::from(*is_error);
                 out["duration_ms"] = Value::from(whole_millis(*duration));
             }
@@ -134,7 +123,7 @@ impl Event {
                 out["duration_ms"] = Value::from(whole_millis(*duration));
             }
             EventKind::Update { content, details } => {
-                out["content"] = written(content);
+                out["content"] = content.clone();
                 out["details"] = details.clone();
             }
             EventKind::Progress { message } => out["message"] = Value::from(message.as_str()),

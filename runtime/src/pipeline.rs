@@ -6,6 +6,8 @@
 //!
 //! Every call gets one answer, whatever any of the layers does.
 
+mod watch;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -19,7 +21,7 @@ use crate::context::{Surroundings, ToolContext};
 use crate::control::Control;
 use crate::depends::{self, Dependencies, Unmet};
 use crate::error::ToolError;
-use crate::events::{Event, EventKind, OnEvent};
+use crate::events::OnEvent;
 use crate::frozen::Text;
 use crate::hooks::{Hooks, SKIPPED_BY_HOOK};
 use crate::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest, not_yet};
@@ -27,11 +29,13 @@ use crate::pages::{Pages, READ_RESULT};
 use crate::policy::Policy;
 use crate::provider::{Admitted, Provider};
 use crate::rate::{self, RateLimit};
+use crate::redact::Redactor;
 use crate::registry::Registry;
 use crate::repeat::{self, Repeats};
 use crate::result::ToolResult;
 use crate::spec::ToolSpec;
 use crate::tool::{decoded, execute, guarded, parsed, time_limit};
+use watch::Watch;
 
 /// What a call passes, as far as it is there.
 pub(crate) struct Layers {
@@ -46,6 +50,7 @@ pub(crate) struct Layers {
     pub(crate) pages: Option<Pages>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) on_event: Option<OnEvent>,
+    pub(crate) redactor: Redactor,
 }
 
 impl Layers {
@@ -62,6 +67,7 @@ impl Layers {
             pages: None,
             hooks: None,
             on_event: None,
+            redactor: Redactor::new(),
         }
     }
 }
@@ -113,14 +119,14 @@ impl Provider {
         around: Arc<Surroundings>,
     ) -> ToolResponse {
         let (started, clock) = (SystemTime::now(), Instant::now());
-        let layers = &self.inner().layers;
-        let ctx = turn.child_in(self.watched(&call, around), call.id.clone(), call.name.clone());
-        if let Some(hooks) = &layers.hooks
-            && !asked(&**hooks, &call, &ctx).await
+        let watch = Watch::of(self, &call, &around);
+        let around = watch.as_ref().map_or(around.clone(), |watch| watch.around(&around));
+        let ctx = turn.child_in(around, call.id.clone(), call.name.clone());
+        if let Some(watch) = &watch
+            && !watch.begins(&call, &ctx).await
         {
             return ToolResponse { started, ..ToolResponse::skipped(&call, SKIPPED_BY_HOOK) };
         }
-        layers.emit(&ctx, || EventKind::ToolCall { arguments: call.arguments.clone() });
         let outcome = guarded(self.run(&mut call, &ctx)).await;
         let response = ToolResponse {
             id: ctx.tool_call_id.clone(),
@@ -131,9 +137,8 @@ impl Provider {
             duration: clock.elapsed(),
         };
         depends::record(&ctx, response.name.clone(), &response.outcome);
-        layers.emit(&ctx, || Event::of_response(&response));
-        if let Some(hooks) = &layers.hooks {
-            let _ = caught(hooks.after_tool_execution(&response, &ctx)).await;
+        if let Some(watch) = &watch {
+            watch.ends(&response, &ctx).await;
         }
         response
     }
@@ -200,46 +205,12 @@ impl Provider {
         }
         Ok(completed(spec, outcome?))
     }
-
-    /// The surroundings of one call, which report to whoever watches the provider, too.
-    fn watched(&self, call: &ToolCall, around: Arc<Surroundings>) -> Arc<Surroundings> {
-        let layers = &self.inner().layers;
-        if layers.hooks.is_none() && layers.on_event.is_none() {
-            return around;
-        }
-        let mut own = Surroundings::clone(&around);
-        let watch = Watch {
-            hooks: layers.hooks.clone(),
-            on_event: layers.on_event.clone(),
-            id: call.id.clone(),
-            name: call.name.clone(),
-            agent_id: around.agent_id.clone(),
-        };
-        let (update, progress) = (around.on_update.clone(), around.on_progress.clone());
-        let line = watch.clone();
-        own.on_progress = Some(Arc::new(move |message| {
-            line.emit(|| EventKind::Progress { message: message.clone() });
-            if let Some(progress) = &progress {
-                progress(message);
-            }
-        }));
-        own.on_update = Some(Arc::new(move |result| watch.update(result, update.as_deref())));
-        Arc::new(own)
-    }
 }
 
 impl Layers {
     /// The tool with which a model reads on in what it got already, for which it needed no more than that.
     fn reads_on(&self, spec: &ToolSpec) -> bool {
         self.pages.is_some() && spec.name.as_str() == READ_RESULT
-    }
-
-    fn emit(&self, ctx: &ToolContext, kind: impl FnOnce() -> EventKind) {
-        if let Some(on_event) = &self.on_event {
-            let (id, name) = (ctx.tool_call_id.clone(), ctx.tool_name.clone());
-            let agent_id = ctx.surroundings().agent_id.clone();
-            send(on_event, Event { id, name, agent_id, at: SystemTime::now(), kind: kind() });
-        }
     }
 
     /// Checks what the tool requires before a call, and gives what does not hold and is optional. What is looked up
@@ -305,54 +276,6 @@ impl Layers {
             Some(None) => Err(ToolError::denied("the approval failed")),
         }
     }
-}
-
-/// Those who watch one call.
-#[derive(Clone)]
-struct Watch {
-    hooks: Option<Arc<dyn Hooks>>,
-    on_event: Option<OnEvent>,
-    id: Text,
-    name: Text,
-    agent_id: Option<Text>,
-}
-
-impl Watch {
-    fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        if let Some(on_event) = &self.on_event {
-            let (id, name, agent_id) = (self.id.clone(), self.name.clone(), self.agent_id.clone());
-            send(on_event, Event { id, name, agent_id, at: SystemTime::now(), kind: kind() });
-        }
-    }
-
-    fn update(&self, result: ToolResult, next: Option<&(dyn Fn(ToolResult) + Send + Sync)>) {
-        if let Some(hooks) = &self.hooks {
-            let wanted = catch_unwind(AssertUnwindSafe(|| {
-                hooks.before_tool_execution_update(&self.id, &self.name, &result)
-            }));
-            if !wanted.unwrap_or(true) {
-                return;
-            }
-        }
-        self.emit(|| EventKind::Update { content: result.content.clone(), details: result.details.clone() });
-        if let Some(next) = next {
-            next(result.clone());
-        }
-        if let Some(hooks) = &self.hooks {
-            let _ = catch_unwind(AssertUnwindSafe(|| {
-                hooks.after_tool_execution_update(&self.id, &self.name, &result);
-            }));
-        }
-    }
-}
-
-/// Hands an event over. What is wrong with whoever takes it is not the call's concern.
-fn send(on_event: &OnEvent, event: Event) {
-    let _ = catch_unwind(AssertUnwindSafe(|| on_event(event)));
-}
-
-async fn asked(hooks: &dyn Hooks, call: &ToolCall, ctx: &ToolContext) -> bool {
-    caught(async { hooks.before_tool_execution(call, ctx).await }).await.unwrap_or(false)
 }
 
 /// What a future gives, or nothing if it panics.

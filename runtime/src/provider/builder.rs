@@ -16,6 +16,7 @@ use crate::pages::{Pages, READ_RESULT};
 use crate::pipeline::Layers;
 use crate::policy::Rules;
 use crate::rate::RateLimit;
+use crate::redact::Redactor;
 use crate::registry::Registry;
 use crate::repeat::Repeats;
 use crate::tool::AgentTool;
@@ -140,6 +141,13 @@ impl ProviderBuilder {
     #[must_use]
     pub fn on_event(mut self, on_event: impl Fn(Event) + Send + Sync + 'static) -> ProviderBuilder {
         self.layers.on_event = Some(Arc::new(on_event) as OnEvent);
+        self
+    }
+
+    /// Sets what is hidden in events; the usual secrets unless set.
+    #[must_use]
+    pub fn redactor(mut self, redactor: Redactor) -> ProviderBuilder {
+        self.layers.redactor = redactor;
         self
     }
 

@@ -27,8 +27,14 @@ fn fail() -> Result<(), ToolError> {
 }
 
 fn provider() -> ProviderBuilder {
-    let registry =
-        Registry::new(toolset![add, fail, composition::twice, composition::deeper, watching::slow]);
+    let registry = Registry::new(toolset![
+        add,
+        fail,
+        composition::twice,
+        composition::deeper,
+        watching::slow,
+        watching::login
+    ]);
     Provider::builder(&registry.unwrap()).context(ProviderContext::new().with_agent_id("agent-1"))
 }
 

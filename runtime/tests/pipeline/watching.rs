@@ -2,7 +2,9 @@
 
 use serde_json::json;
 use toolgen_runtime::hooks::Hooks;
-use toolgen_runtime::{BoxFuture, Progress, ToolCall, ToolContext, ToolResponse, ToolResult, tool};
+use toolgen_runtime::{
+    BoxFuture, Progress, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, tool,
+};
 
 use super::{Journal, call, provider};
 
@@ -127,4 +129,40 @@ async fn events_are_plain_data() {
                    "duration_ms": 0}),
         ]
     );
+}
+
+/// Logs in.
+#[tool]
+pub(crate) async fn login(
+    /// The word.
+    #[arg(secret)]
+    word: String,
+    progress: Progress,
+) -> Result<String, ToolError> {
+    progress.say(format!("trying {word}"));
+    progress.update(ToolResult::text(format!("tried {word}")));
+    if word.ends_with('!') {
+        Err(ToolError::failed(format!("{word} is wrong")))
+    } else {
+        Ok(format!("{word}, welcome"))
+    }
+}
+
+#[tokio::test]
+async fn events_hold_no_secrets() {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let events = seen.clone();
+    let provider = provider()
+        .on_event(move |event| events.lock().unwrap().push(serde_json::to_string(&event).unwrap()))
+        .build()
+        .unwrap();
+    for word in ["open sesame", "open sesame!"] {
+        let response = call(&provider, "login", json!({ "word": word })).await;
+        assert!(response.text().contains("open sesame"), "the model sees what the tool says");
+    }
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.len(), 8);
+    for event in seen.iter() {
+        assert!(event.contains("[REDACTED]") && !event.contains("sesame"), "{event}");
+    }
 }
