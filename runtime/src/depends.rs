@@ -17,7 +17,7 @@ use crate::registry::Registry;
 use crate::result::ToolResult;
 use crate::spec::{Requirement, RequirementKind, ToolSpec};
 use crate::tool::{BoxFuture, DEFAULT_TIMEOUT};
-use crate::values::Provenance;
+use crate::values::{Provenance, is_given};
 
 mod missing;
 
@@ -311,17 +311,6 @@ fn identifier<'a>(spec: &ToolSpec, argument: &str, args: &'a Value) -> Option<&'
         }
         Found::Open => args.get(argument),
         Found::Nothing => None,
-    }
-}
-
-/// There is a value, and something in it.
-fn is_given(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::String(text) => !text.trim().is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) => true,
     }
 }
 

@@ -10,10 +10,15 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::result::ToolResult;
 
+mod caller;
+
+pub use caller::{ContextValue, FromContext, HelpUrl, SessionState};
+
 /// A parameter of a function with `#[tool]` that comes from the context of the call and never enters the schema.
 ///
 /// `&ToolContext`, [`CancellationToken`], [`Progress`] and [`Service`] are known by name; a parameter of another
-/// type that implements this is marked `#[inject]`.
+/// type that implements this is marked `#[inject]`: [`FromContext`], [`SessionState`],
+/// [`Session`](crate::Session), [`&Principal`](crate::Principal), and types of the program's own.
 ///
 /// ```
 /// use toolgen_runtime::inject::Inject;

@@ -32,20 +32,11 @@ pub struct Principal {
     pub quota: Option<u32>,
 }
 
-const READ: &[Text] = &[Text::Static("read")];
-const WRITE: &[Text] = &[Text::Static("write")];
-
 /// The scopes a caller of a tool needs: the declared ones, or `read` for a tool that declares to change nothing and
 /// `write` for every other.
 #[must_use]
 pub fn required_scopes(spec: &ToolSpec) -> &[Text] {
-    if !spec.scopes.is_empty() {
-        &spec.scopes
-    } else if spec.effects.read_only && !spec.effects.destructive {
-        READ
-    } else {
-        WRITE
-    }
+    spec.required_scopes()
 }
 
 impl Principal {

@@ -143,6 +143,17 @@ impl Inner {
     }
 }
 
+/// There is a value, and something in it.
+pub(crate) fn is_given(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
 /// Keys and who vouches for them. Not the values: some are secrets.
 impl fmt::Debug for ContextValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,8 +2,26 @@
 
 use std::borrow::Cow;
 
-use super::{Requirement, RequirementKind};
+use super::{Requirement, RequirementKind, ToolSpec};
 use crate::frozen::Text;
+
+const READ: &[Text] = &[Text::Static("read")];
+const WRITE: &[Text] = &[Text::Static("write")];
+
+impl ToolSpec {
+    /// The scopes a caller needs: the declared ones, or `read` for a tool that declares to change nothing and `write`
+    /// for every other.
+    #[must_use]
+    pub fn required_scopes(&self) -> &[Text] {
+        if !self.scopes.is_empty() {
+            &self.scopes
+        } else if self.effects.read_only && !self.effects.destructive {
+            READ
+        } else {
+            WRITE
+        }
+    }
+}
 
 /// ```
 /// use toolgen_runtime::spec::Requirement;

@@ -5,8 +5,10 @@
 mod calls;
 mod closed;
 mod history;
+mod inject;
 mod order;
 mod service;
+mod troubleshooting;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,0 +1,84 @@
+//! What can keep a tool from running, from its specification.
+
+use std::fmt::Write as _;
+
+use crate::spec::{Requirement, RequirementKind, Timeout, ToolSpec};
+
+/// A page for those whose calls of a tool fail, as Markdown: for each thing the specification declares to be needed,
+/// the text a caller gets without it, and what to do about it.
+///
+/// The texts are those of the errors, so a page can be searched for what a log says.
+#[must_use]
+pub fn troubleshooting(spec: &ToolSpec) -> String {
+    let mut out = format!("# Troubleshooting `{}`\n", spec.name);
+    for requirement in spec.requires.iter().filter(|it| it.kind != RequirementKind::Service) {
+        section(&mut out, &requirement.told(), &remedy(requirement));
+    }
+    if spec.requires.iter().any(|it| !it.optional && it.kind != RequirementKind::Service) {
+        let text = format!("Cannot execute '{}': prerequisites not met.", spec.name);
+        let remedy = "Everything that is missing is listed below that line, and the tools to call first, in their \
+                      order. The code of the error is `dependency_not_met`.";
+        section(&mut out, &text, remedy);
+    }
+    for requirement in spec.requires.iter().filter(|it| it.kind == RequirementKind::Service) {
+        let remedy = format!("The program has to lend its tools the service `{}`.", requirement.name);
+        section(&mut out, &requirement.told(), &remedy);
+    }
+    for scope in spec.required_scopes() {
+        let text = format!("Permission denied: API key missing scope '{scope}' for tool '{}'", spec.name);
+        section(&mut out, &text, &format!("Use an API key that has the scope `{scope}`."));
+    }
+    let text = format!("Permission denied: API key does not have access to tool '{}'", spec.name);
+    section(&mut out, &text, "The API key is limited to a list of tools. Add this tool to the list.");
+    if !spec.service.is_empty() {
+        let text = format!("Service '{}' is temporarily unavailable. Please try again later.", spec.service);
+        section(
+            &mut out,
+            &text,
+            "Several calls of the service failed, so no more are made for a while. Wait.",
+        );
+    }
+    if let Timeout::Millis(millis) = spec.timeout {
+        let text = format!("Tool exceeded timeout of {:?}", std::time::Duration::from_millis(millis));
+        section(&mut out, &text, "The tool may take no longer. Ask for less at once.");
+    }
+    let text = format!("Tool not found: {}", spec.name);
+    section(&mut out, &text, "The program does not offer the tool, or the name is spelled in another way.");
+    out
+}
+
+fn section(out: &mut String, text: &str, remedy: &str) {
+    let title = text.lines().next().unwrap_or_default();
+    let _ = write!(out, "\n## {title}\n\n{remedy}\n");
+}
+
+fn remedy(requirement: &Requirement) -> String {
+    let name = &requirement.name;
+    let remedy = match requirement.kind {
+        RequirementKind::Context => format!(
+            "The context of the call has no value `{name}`, or an empty one. Ensure you have authenticated; the \
+             program sets what it knows of its callers."
+        ),
+        RequirementKind::Session => format!(
+            "The session of the call has no state `{name}`. Make the call in a session, after the tool that sets \
+             the state; without a session there is none."
+        ),
+        RequirementKind::Entity => format!(
+            "There is no {name} that the argument `{}` names, or the caller may not see it. Check the spelling.",
+            requirement.argument
+        ),
+        RequirementKind::Tool => {
+            format!("Call `{name}` in the same session first. Only a call that succeeded counts.")
+        }
+        RequirementKind::Service | RequirementKind::Custom => {
+            format!("The program's own check `{name}` refused the call.")
+        }
+    };
+    if requirement.optional {
+        format!(
+            "{remedy} This is a remark in the details of the result; it does not keep the tool from running."
+        )
+    } else {
+        remedy
+    }
+}

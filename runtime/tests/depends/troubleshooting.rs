@@ -1,0 +1,95 @@
+//! Pages for those whose calls fail.
+
+use serde_json::json;
+use toolgen_runtime::breaker::CircuitBreaker;
+use toolgen_runtime::docs::troubleshooting;
+use toolgen_runtime::spec::{Requirement, Timeout};
+use toolgen_runtime::{
+    AgentTool, Dependencies, Effects, Principal, Provider, Registry, ToolCall, ToolContext, ToolError,
+    ToolName, ToolSpec,
+};
+
+use super::{Probe, check, probe, registry};
+
+fn task_update() -> Probe {
+    let mut tool = probe(
+        "task_update",
+        [
+            Requirement::context("workspace_id").message("Workspace context required"),
+            Requirement::session("session_id").message("Active session required. Call session_start first."),
+            Requirement::entity("plan", "plan_slug").message("Plan must exist"),
+            Requirement::tool("session_start"),
+            Requirement::custom("is_open").optional(),
+        ],
+    );
+    tool.spec.timeout = Timeout::Millis(1500);
+    tool.spec.service = "plans".into();
+    tool
+}
+
+fn titles(page: &str) -> Vec<&str> {
+    page.lines().filter_map(|line| line.strip_prefix("## ")).collect()
+}
+
+#[test]
+fn a_page_tells_everything_a_tool_declares_to_need() {
+    let page = troubleshooting(&task_update().spec);
+    let expected = [
+        "Workspace context required",
+        "Active session required. Call session_start first.",
+        "Plan must exist",
+        "Tool 'session_start' must be called first",
+        "Check 'is_open' must pass",
+        "Cannot execute 'task_update': prerequisites not met.",
+        "Permission denied: API key missing scope 'write' for tool 'task_update'",
+        "Permission denied: API key does not have access to tool 'task_update'",
+        "Service 'plans' is temporarily unavailable. Please try again later.",
+        "Tool exceeded timeout of 1.5s",
+        "Tool not found: task_update",
+    ];
+    assert_eq!(titles(&page), expected);
+    assert!(page.starts_with("# Troubleshooting `task_update`\n\n## "), "{page}");
+    assert!(page.contains("the argument `plan_slug` names"), "{page}");
+    assert!(page.contains("does not keep the tool from running"), "{page}");
+}
+
+#[test]
+fn a_tool_that_needs_nothing_has_a_short_page() {
+    let spec = ToolSpec { name: ToolName::new("clock"), effects: Effects::NONE, ..ToolSpec::EMPTY };
+    let expected = [
+        "Permission denied: API key missing scope 'read' for tool 'clock'",
+        "Permission denied: API key does not have access to tool 'clock'",
+        "Tool not found: clock",
+    ];
+    assert_eq!(titles(&troubleshooting(&spec)), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_texts_of_a_page_are_those_of_the_errors() {
+    let tool = task_update();
+    let page = troubleshooting(&tool.spec);
+    let has = |text: &str| {
+        let first = text.lines().next().unwrap();
+        assert!(titles(&page).contains(&first), "{text}\n{page}");
+    };
+    let tools = registry([probe("session_start", []), tool.clone()]);
+    let nobody = ToolContext::new("1", "");
+    let error = check(&tools, "task_update", json!({}), &nobody, &Dependencies::new()).await.unwrap_err();
+    assert_eq!(error.missing.len(), 4);
+    error.missing.iter().for_each(|unmet| has(&unmet.message));
+    has(&error.to_string());
+    has(&Principal::new("key").check(&tool.spec).unwrap_err().to_string());
+    let limited = Principal::new("key").with_scopes(["write"]).with_tools(["other"]);
+    has(&limited.check(&tool.spec).unwrap_err().to_string());
+    has(&ToolError::Timeout { duration: std::time::Duration::from_millis(1500) }.to_string());
+
+    let empty = Registry::new(Vec::<std::sync::Arc<dyn AgentTool>>::new()).unwrap();
+    let provider = Provider::builder(&empty).build().unwrap();
+    has(&provider.call(ToolCall::new("1", "task_update", json!({})), &nobody).await.text());
+
+    let breaker = CircuitBreaker::default();
+    for _ in 0..5 {
+        breaker.admit("plans").unwrap().settle(&Err(ToolError::failed("it broke")));
+    }
+    has(&breaker.admit("plans").err().unwrap().to_string());
+}
