@@ -9,6 +9,7 @@
 
 mod declared;
 mod keys;
+mod rules;
 mod scan;
 mod secrets;
 #[cfg(test)]
@@ -16,7 +17,6 @@ mod tests;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -26,6 +26,7 @@ use crate::result::{Content, ResourceData, ToolResult};
 use crate::spec::ToolSpec;
 use declared::Declared;
 use keys::Keys;
+use rules::{Rules, hide_all};
 use scan::Prefix;
 
 pub use secrets::Secrets;
@@ -40,10 +41,6 @@ pub const FAILED: &str = "[REDACTION_FAILED]";
 /// How deeply values may be nested unless the program says otherwise.
 const MAX_DEPTH: usize = 32;
 
-/// A rule of the program: takes the key a text stands under (empty: none) and the text, and gives what to write
-/// instead, or `None` to leave it.
-type Rule = Box<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
-
 /// Hides secrets in values and texts. Clones share the rules.
 ///
 /// ```
@@ -56,13 +53,6 @@ type Rule = Box<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct Redactor(Option<Arc<Rules>>);
-
-struct Rules {
-    keys: Keys,
-    prefixes: Vec<Prefix>,
-    rules: Vec<Rule>,
-    max_depth: usize,
-}
 
 /// Sets up a [`Redactor`], from the default rules.
 pub struct RedactorBuilder(Rules);
@@ -156,13 +146,13 @@ impl Redactor {
         let rules = self.0.as_ref();
         let input = rules.and_then(|_| Declared::of(&spec.input, &spec.defs));
         let output = rules.and(spec.output.as_ref()).and_then(|output| Declared::of(output, &spec.defs));
-        ToolRedactor { redactor: self.clone(), input, output }
+        ToolRedactor { redactor: self.clone(), input, output, is_known: true }
     }
 
-    /// The redactor of calls of no known tool.
+    /// The redactor of calls of no known tool: nobody says which of their arguments are secret, so all are hidden.
     #[must_use]
     pub fn for_unknown(&self) -> ToolRedactor {
-        ToolRedactor { redactor: self.clone(), input: None, output: None }
+        ToolRedactor { redactor: self.clone(), input: None, output: None, is_known: false }
     }
 
     /// A text without secrets.
@@ -203,6 +193,7 @@ pub struct ToolRedactor {
     redactor: Redactor,
     input: Option<Declared>,
     output: Option<Declared>,
+    is_known: bool,
 }
 
 impl ToolRedactor {
@@ -224,6 +215,9 @@ impl ToolRedactor {
             input.hide(&mut arguments, &mut secrets, rules.max_depth);
         }
         rules.hide_keys(&mut arguments, &mut secrets, rules.max_depth);
+        if !self.is_known {
+            hide_all(&mut arguments);
+        }
         secrets.seal();
         rules.clean("", &mut arguments, &secrets, rules.max_depth);
         (arguments, secrets)
@@ -244,7 +238,7 @@ impl ToolRedactor {
         // The content usually says the same as the details.
         own.extend(secrets);
         own.seal();
-        let content = result.content.iter().map(|content| without_bytes(content).to_json()).collect();
+        let content = without_bytes(result).content.iter().map(Content::to_json).collect();
         let mut out = Map::new();
         out.insert("content".to_owned(), self.redactor.value_with(content, &own));
         out.insert("details".to_owned(), self.redactor.value_with(details, &own));
@@ -267,103 +261,32 @@ impl ToolRedactor {
     }
 }
 
-fn without_bytes(content: &Content) -> Content {
-    let length = |data: &str| format!("[BASE64: {} characters]", data.len());
-    match content.clone() {
-        Content::Image { data, mime_type } => Content::Image { data: length(&data), mime_type },
-        Content::Audio { data, mime_type } => Content::Audio { data: length(&data), mime_type },
-        Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } => {
-            Content::Resource { uri, mime_type, data: ResourceData::Base64(length(&data)) }
+/// A copy of the result without the bytes of images, sounds and files, of which it tells the length.
+pub(crate) fn without_bytes(result: &ToolResult) -> ToolResult {
+    let length = |data: &String| match data.starts_with('[') {
+        // Said before: this is not base64.
+        true => data.clone(),
+        false => format!("[BASE64: {} characters]", data.len()),
+    };
+    let content = result.content.iter().map(|content| match content {
+        Content::Image { data, mime_type } => {
+            Content::Image { data: length(data), mime_type: mime_type.clone() }
         }
-        other => other,
-    }
-}
-
-impl Rules {
-    /// Hides what stands under the keys of secrets, and collects it.
-    fn hide_keys(&self, value: &mut Value, found: &mut Secrets, depth: usize) {
-        match value {
-            Value::Object(_) | Value::Array(_) if depth == 0 => *value = Value::from(TOO_DEEP),
-            Value::Object(fields) => {
-                for (key, value) in fields {
-                    // Whether there is a secret is none.
-                    let tells = !value.is_null() && !value.is_boolean();
-                    if tells && self.keys.holds(key) {
-                        found.collect(value, depth);
-                        *value = Value::from(REDACTED);
-                    } else {
-                        self.hide_keys(value, found, depth - 1);
-                    }
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_keys(item, found, depth - 1)),
-            _ => {}
+        Content::Audio { data, mime_type } => {
+            Content::Audio { data: length(data), mime_type: mime_type.clone() }
         }
-    }
-
-    /// Hides secrets in all texts of a value and in its keys, and numbers that are secrets.
-    fn clean(&self, key: &str, value: &mut Value, secrets: &Secrets, depth: usize) {
-        match value {
-            Value::String(text) => {
-                if let Cow::Owned(clean) = self.text(key, text, secrets, depth) {
-                    *text = clean;
-                }
-            }
-            Value::Number(number) => {
-                if secrets.is_one(&number.to_string()) {
-                    *value = Value::from(REDACTED);
-                }
-            }
-            Value::Array(items) => {
-                items.iter_mut().for_each(|item| self.clean(key, item, secrets, depth.saturating_sub(1)));
-            }
-            Value::Object(fields) => {
-                let owned = std::mem::take(fields);
-                for (key, mut value) in owned {
-                    self.clean(&key, &mut value, secrets, depth.saturating_sub(1));
-                    let clean = self.known(&key, secrets).map(Cow::into_owned).unwrap_or(key);
-                    fields.insert(clean, value);
-                }
-            }
-            Value::Null | Value::Bool(_) => {}
-        }
-    }
-
-    fn text<'t>(&self, key: &str, text: &'t str, secrets: &Secrets, depth: usize) -> Cow<'t, str> {
-        if text == REDACTED {
-            return Cow::Borrowed(text);
-        }
-        let mut clean = match self.inner(text, secrets, depth) {
-            Some(inner) => Cow::Owned(inner),
-            None => self.known(text, secrets).unwrap_or(Cow::Borrowed(text)),
-        };
-        for rule in &self.rules {
-            match catch_unwind(AssertUnwindSafe(|| rule(key, &clean))) {
-                Ok(Some(changed)) => clean = Cow::Owned(changed),
-                Ok(None) => {}
-                Err(_) => return Cow::Owned(FAILED.to_owned()),
-            }
-        }
-        clean
-    }
-
-    /// A text that is a JSON document, if something in it is to be hidden.
-    fn inner(&self, text: &str, secrets: &Secrets, depth: usize) -> Option<String> {
-        if depth == 0 || !text.trim_start().starts_with(['{', '[']) {
-            return None;
-        }
-        let whole: Value = serde_json::from_str(text).ok()?;
-        let mut clean = whole.clone();
-        self.hide_keys(&mut clean, &mut Secrets::default(), depth - 1);
-        self.clean("", &mut clean, secrets, depth - 1);
-        (clean != whole).then(|| clean.to_string())
-    }
-
-    /// The text without known secrets and without what looks like one.
-    fn known<'t>(&self, text: &'t str, secrets: &Secrets) -> Option<Cow<'t, str>> {
-        let without = secrets.replace(text);
-        let named = scan::assignments(without.as_deref().unwrap_or(text), &self.keys).or(without);
-        scan::tokens(named.as_deref().unwrap_or(text), &self.prefixes).or(named).map(Cow::Owned)
+        Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } => Content::Resource {
+            uri: uri.clone(),
+            mime_type: mime_type.clone(),
+            data: ResourceData::Base64(length(data)),
+        },
+        other => other.clone(),
+    });
+    ToolResult {
+        content: content.collect(),
+        details: result.details.clone(),
+        child_loop_id: result.child_loop_id.clone(),
+        ..ToolResult::default()
     }
 }
 

@@ -1,0 +1,111 @@
+//! Records as lines of JSON.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value};
+
+use super::{AuditError, AuditIntent, AuditOutcome, AuditSink};
+
+/// Appends records to a file, one JSON object a line: a line with `"event": "intent"` before a call is run, and one
+/// with `"event": "outcome"` when it has ended. Both have the same `call`, which no other call has. A call without
+/// an outcome was running when its program ended.
+#[derive(Debug)]
+pub struct JsonLinesSink {
+    out: BufWriter<File>,
+    /// Tells calls of this program from those of its earlier runs.
+    run: String,
+    /// Calls that have a line already.
+    intended: BTreeSet<u64>,
+    durable: bool,
+    #[cfg(unix)]
+    folder: std::path::PathBuf,
+}
+
+impl JsonLinesSink {
+    /// Appends to the file at `path`, which is made if need be.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be opened, read or written.
+    pub fn open(path: impl AsRef<Path>) -> Result<JsonLinesSink, AuditError> {
+        let path = path.as_ref();
+        let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+        // A program that was killed may have left half a line, which must not swallow our first one.
+        let mut last = [b'\n'];
+        if file.seek(SeekFrom::End(0))? > 0 {
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
+        }
+        if last != [b'\n'] {
+            file.write_all(b"\n")?;
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let run = format!("{:x}-{:x}", now.as_nanos(), std::process::id());
+        Ok(JsonLinesSink {
+            out: BufWriter::new(file),
+            run,
+            intended: BTreeSet::new(),
+            durable: false,
+            #[cfg(unix)]
+            folder: folder_of(path),
+        })
+    }
+
+    fn line(&mut self, event: &str, key: u64, parts: &[Value]) -> Result<(), AuditError> {
+        let mut line = Map::new();
+        line.insert("event".into(), event.into());
+        line.insert("call".into(), format!("{}-{key}", self.run).into());
+        for (key, value) in parts.iter().filter_map(Value::as_object).flatten() {
+            line.insert(key.clone(), value.clone());
+        }
+        // Compact JSON has no line breaks.
+        writeln!(self.out, "{}", Value::Object(line))?;
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn folder_of(path: &Path) -> std::path::PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).to_owned()
+}
+
+impl AuditSink for JsonLinesSink {
+    fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
+        self.line("intent", intent.key, &[intent.to_json()])?;
+        self.intended.insert(intent.key);
+        Ok(())
+    }
+
+    fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
+        let mut told = intent.to_json();
+        if self.intended.remove(&intent.key)
+            && let Value::Object(told) = &mut told
+        {
+            // They are in the first line.
+            told.shift_remove("parameters");
+        }
+        self.line("outcome", intent.key, &[told, outcome.to_json()])
+    }
+
+    fn flush(&mut self) -> Result<(), AuditError> {
+        self.out.flush()?;
+        if self.durable {
+            self.out.get_ref().sync_data()?;
+        }
+        Ok(())
+    }
+
+    fn make_durable(&mut self) -> Result<(), AuditError> {
+        self.durable = true;
+        self.out.get_ref().sync_all()?;
+        // The name of a new file must be on disk, too; elsewhere a folder is no file that can be opened.
+        #[cfg(unix)]
+        File::open(&self.folder)?.sync_all()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! What waits to be written.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::AuditError;
+use crate::error::ToolError;
+use crate::frozen::Text;
+use crate::redact::without_bytes;
+use crate::result::ToolResult;
+use crate::tool::AgentTool;
+
+/// A call as it came, secrets and all. It must not leave this folder other than through the writer.
+pub(super) struct Raw {
+    pub(super) key: u64,
+    pub(super) session_id: Text,
+    pub(super) agent_id: Text,
+    pub(super) tool_name: Text,
+    pub(super) tool_call_id: Text,
+    pub(super) attempt: u32,
+    pub(super) arguments: Value,
+    pub(super) tool: Option<Arc<dyn AgentTool>>,
+    pub(super) at: SystemTime,
+}
+
+/// How a call ended.
+pub(super) enum Ended {
+    With(Box<Result<ToolResult, ToolError>>),
+    /// Nobody waited for it any more.
+    GivenUp,
+    /// It was torn down by a panic.
+    TornDown,
+}
+
+impl Ended {
+    /// A copy without the bytes that no record shows.
+    pub(super) fn of(outcome: &Result<ToolResult, ToolError>) -> Ended {
+        Ended::With(Box::new(outcome.as_ref().map(without_bytes).map_err(ToolError::clone)))
+    }
+}
+
+/// Tells whoever waits that something is written, or why not.
+pub(super) type Ack = oneshot::Sender<Result<(), AuditError>>;
+
+pub(super) enum Message {
+    Intent(Box<Raw>, Option<Ack>),
+    Outcome(u64, Ended, Duration),
+    /// A call that was answered without being run.
+    Refused(Box<Raw>, Ended, Duration, Option<Ack>),
+    Flush(Ack),
+}
+
+/// A queue that takes from many and gives all it has to one.
+#[derive(Default)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    more: Condvar,
+    over: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    messages: Vec<Message>,
+    /// The taker waits, so it has to be told.
+    idle: bool,
+    /// Nothing more is taken.
+    closed: bool,
+    /// The taker is done.
+    ended: bool,
+    /// Who waits for that.
+    waiting: Vec<oneshot::Sender<()>>,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // The state is whole between any two statements below.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a message in, if fewer than `capacity` are waiting. Tells whether it did. Never waits for the taker.
+    pub(super) fn push(&self, message: Message, capacity: usize) -> bool {
+        let mut state = self.lock();
+        if state.closed || state.messages.len() >= capacity {
+            drop(state);
+            // What a message holds may take its time to go, or come back here.
+            drop(message);
+            return false;
+        }
+        state.messages.push(message);
+        let idle = std::mem::take(&mut state.idle);
+        drop(state);
+        if idle {
+            self.more.notify_one();
+        }
+        true
+    }
+
+    /// Takes all there is, and waits until there is something. `None`: nothing will come any more.
+    pub(super) fn take(&self, spare: Vec<Message>) -> Option<Vec<Message>> {
+        let mut state = self.lock();
+        while state.messages.is_empty() {
+            if state.closed {
+                return None;
+            }
+            state.idle = true;
+            state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        Some(std::mem::replace(&mut state.messages, spare))
+    }
+
+    /// How many messages are waiting.
+    pub(super) fn len(&self) -> usize {
+        self.lock().messages.len()
+    }
+
+    /// Takes nothing more from now on.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.more.notify_one();
+    }
+
+    /// The taker is done.
+    pub(super) fn end(&self) {
+        let mut state = self.lock();
+        (state.closed, state.ended) = (true, true);
+        let left = std::mem::take(&mut state.messages);
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        self.over.notify_all();
+        // Whoever waits for them hears that nobody will answer.
+        drop(left);
+        for waiter in waiting {
+            // One who no longer waits need not know.
+            let _ = waiter.send(());
+        }
+    }
+
+    /// Fires when the taker is done. `None`: it is.
+    pub(super) fn ended(&self) -> Option<oneshot::Receiver<()>> {
+        let mut state = self.lock();
+        if state.ended {
+            return None;
+        }
+        let (sender, receiver) = oneshot::channel();
+        state.waiting.push(sender);
+        Some(receiver)
+    }
+
+    /// Waits until the taker is done, but no longer than this.
+    pub(super) fn wait_for_end(&self, limit: Duration) {
+        // When time is up there is nothing else to do.
+        let _ = self
+            .over
+            .wait_timeout_while(self.lock(), limit, |state| !state.ended)
+            .unwrap_or_else(PoisonError::into_inner);
+    }
+}

@@ -1,0 +1,236 @@
+//! Records in an SQLite database.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, params};
+
+use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
+
+/// The table, if there is none: one row a call. Its first nine columns are those that queries of other systems know.
+const TABLE: &str = "
+    CREATE TABLE IF NOT EXISTS tool_executions (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_id TEXT NOT NULL,
+        agent_id TEXT NOT NULL,
+        tool_name TEXT NOT NULL,
+        parameters JSON,
+        result JSON,
+        error TEXT,
+        duration_ms INTEGER,
+        timestamp DATETIME DEFAULT CURRENT_TIMESTAMP
+    );
+    CREATE INDEX IF NOT EXISTS tool_executions_timestamp ON tool_executions (timestamp);";
+
+/// What a table of those nine columns lacks.
+const COLUMNS: &[(&str, &str)] = &[
+    ("tool_call_id", "TEXT"),
+    ("is_error", "INTEGER"),
+    ("error_code", "TEXT"),
+    ("spec_hash", "TEXT"),
+    ("attempt", "INTEGER"),
+    ("status", "TEXT"),
+];
+
+/// How long to wait for others who write to the same database.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Keeps records in an SQLite database, in the table `tool_executions`: `id`, `session_id`, `agent_id`, `tool_name`,
+/// `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`, `error_code`,
+/// `spec_hash`, `attempt` and `status` (see [`AuditStatus::as_str`]).
+///
+/// A table that has only the first nine gets the others. The database is in WAL mode, so that others read while this
+/// writes. A call that is running has the status `started`; so has one that was running when its program ended, see
+/// [`recover`](Self::recover).
+#[derive(Debug)]
+pub struct SqliteSink {
+    connection: Connection,
+    /// The rows of running calls.
+    rows: BTreeMap<u64, i64>,
+    /// Those of them that are not committed.
+    fresh: Vec<u64>,
+    in_transaction: bool,
+}
+
+impl SqliteSink {
+    /// Opens the database at `path`, which is made if need be.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened or written, or is something else.
+    pub fn open(path: impl AsRef<Path>) -> Result<SqliteSink, AuditError> {
+        SqliteSink::new(Connection::open(path)?)
+    }
+
+    /// Takes a connection that is open already.
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be written, or its table is something else.
+    pub fn new(connection: Connection) -> Result<SqliteSink, AuditError> {
+        connection.busy_timeout(BUSY)?;
+        // Gives the mode, which for a database in memory is another one.
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        // In WAL mode a crash of the program loses nothing that is committed; one of the machine may.
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let made = migrate(&connection);
+        connection.execute_batch(if made.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+        made?;
+        Ok(SqliteSink { connection, rows: BTreeMap::new(), fresh: Vec::new(), in_transaction: false })
+    }
+
+    /// Marks the calls that were running when their program ended as `unknown`, and tells how many there are: what
+    /// they did until then is not known. To be called when nothing else writes to the database.
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be written.
+    pub fn recover(&mut self) -> Result<usize, AuditError> {
+        let text = "the program ended before the outcome was recorded";
+        let (unknown, started) = (AuditStatus::Unknown.as_str(), AuditStatus::Started.as_str());
+        let rows = self.connection.execute(
+            "UPDATE tool_executions SET status = ?1, error = ?2, error_code = 'UNKNOWN', is_error = 1 \
+             WHERE status = ?3",
+            params![unknown, text, started],
+        )?;
+        Ok(rows)
+    }
+
+    /// Records are committed together, as many as come at a time.
+    fn begin(&mut self) -> Result<(), AuditError> {
+        if !self.in_transaction {
+            self.connection.execute_batch("BEGIN IMMEDIATE")?;
+            self.in_transaction = true;
+        }
+        Ok(())
+    }
+
+    fn insert(
+        &mut self,
+        intent: &AuditIntent,
+        outcome: Option<&AuditOutcome>,
+    ) -> Result<i64, rusqlite::Error> {
+        let status = outcome.map_or(AuditStatus::Started, |outcome| outcome.status);
+        let parameters = intent.parameters.to_string();
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO tool_executions (session_id, agent_id, tool_name, parameters, timestamp, tool_call_id, \
+             spec_hash, attempt, status, result, error, error_code, is_error, duration_ms) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        let columns = outcome.map(Columns::of).unwrap_or_default();
+        statement.execute(params![
+            intent.session_id.as_str(),
+            intent.agent_id.as_str(),
+            intent.tool_name.as_str(),
+            parameters,
+            intent.timestamp,
+            intent.tool_call_id.as_str(),
+            intent.spec_hash.as_str(),
+            intent.attempt,
+            status.as_str(),
+            columns.result,
+            columns.error,
+            columns.code,
+            columns.is_error,
+            columns.duration_ms,
+        ])?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    fn update(&mut self, row: i64, outcome: &AuditOutcome) -> Result<usize, rusqlite::Error> {
+        let mut statement = self.connection.prepare_cached(
+            "UPDATE tool_executions SET status = ?, result = ?, error = ?, error_code = ?, is_error = ?, \
+             duration_ms = ? WHERE id = ?",
+        )?;
+        let Columns { result, error, code, is_error, duration_ms } = Columns::of(outcome);
+        statement.execute(params![outcome.status.as_str(), result, error, code, is_error, duration_ms, row])
+    }
+}
+
+/// The columns of an outcome.
+#[derive(Default)]
+struct Columns<'a> {
+    result: Option<String>,
+    error: Option<&'a str>,
+    code: Option<&'a str>,
+    is_error: Option<bool>,
+    duration_ms: Option<i64>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(outcome: &'a AuditOutcome) -> Columns<'a> {
+        Columns {
+            // SQL's null, not the text of JSON's.
+            result: (!outcome.result.is_null()).then(|| outcome.result.to_string()),
+            error: outcome.error.as_deref(),
+            code: outcome.error_code.as_deref(),
+            is_error: Some(outcome.is_error),
+            duration_ms: Some(outcome.duration_ms()),
+        }
+    }
+}
+
+fn migrate(connection: &Connection) -> Result<(), AuditError> {
+    connection.execute_batch(TABLE)?;
+    let mut known = connection.prepare("SELECT name FROM pragma_table_info('tool_executions')")?;
+    let known = known.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    for (name, kind) in COLUMNS {
+        if !known.iter().any(|known| known == name) {
+            connection.execute_batch(&format!("ALTER TABLE tool_executions ADD COLUMN {name} {kind}"))?;
+        }
+    }
+    Ok(())
+}
+
+impl AuditSink for SqliteSink {
+    fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
+        self.begin()?;
+        let row = self.insert(intent, None)?;
+        self.rows.insert(intent.key, row);
+        self.fresh.push(intent.key);
+        Ok(())
+    }
+
+    fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
+        self.begin()?;
+        let row = self.rows.remove(&intent.key);
+        let updated = match row {
+            Some(row) => self.update(row, outcome)?,
+            None => 0,
+        };
+        if updated == 0 {
+            self.insert(intent, Some(outcome))?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), AuditError> {
+        if !std::mem::take(&mut self.in_transaction) {
+            return Ok(());
+        }
+        let fresh = std::mem::take(&mut self.fresh);
+        let Err(why) = self.connection.execute_batch("COMMIT") else { return Ok(()) };
+        for key in fresh {
+            self.rows.remove(&key);
+        }
+        // Some errors have ended the transaction already.
+        if !self.connection.is_autocommit() {
+            self.connection.execute_batch("ROLLBACK")?;
+        }
+        Err(why.into())
+    }
+
+    fn make_durable(&mut self) -> Result<(), AuditError> {
+        // Every commit waits for the disk.
+        self.connection.pragma_update(None, "synchronous", "FULL")?;
+        Ok(())
+    }
+}
+
+impl From<rusqlite::Error> for AuditError {
+    fn from(why: rusqlite::Error) -> Self {
+        AuditError::new(why.to_string())
+    }
+}

@@ -1,0 +1,67 @@
+//! Records as lines of JSON.
+
+use std::io::Write as _;
+
+use serde_json::{Value, json};
+use toolgen_runtime::ToolError;
+use toolgen_runtime::audit::{Auditor, JsonLinesSink};
+
+use super::{Scratch, call, record, welcome};
+
+fn lines(file: &Scratch) -> Vec<Option<Value>> {
+    let text = std::fs::read_to_string(&file.0).unwrap();
+    assert!(text.ends_with('\n'));
+    text.lines().map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+#[tokio::test]
+async fn records_are_lines_that_belong_together() {
+    for durable in [false, true] {
+        let file = Scratch::new("audit.jsonl");
+        let auditor =
+            Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).durable(durable).start().unwrap();
+        call(&auditor, "one", welcome()).await;
+        record(&auditor, "two").finish(&Err(ToolError::denied("not\nallowed"))).await;
+        let mut running = record(&auditor, "three");
+        running.intent().await.unwrap();
+        auditor.flush().await.unwrap();
+
+        let all = lines(&file).into_iter().map(Option::unwrap).collect::<Vec<_>>();
+        let field = |key: &str| all.iter().map(|line| line[key].clone()).collect::<Vec<_>>();
+        assert_eq!(field("event"), ["intent", "outcome", "outcome", "intent"]);
+        assert_eq!(field("tool_call_id"), ["one", "one", "two", "three"]);
+        assert_eq!(field("status"), [json!(null), json!("ok"), json!("refused"), json!(null)]);
+        // What was asked for is said once.
+        let parameters = json!({"user": "me", "pin": "[REDACTED]"});
+        assert_eq!(field("parameters"), [parameters.clone(), json!(null), parameters.clone(), parameters]);
+        let calls = field("call");
+        assert!(calls[0] == calls[1] && calls[1] != calls[2] && calls[2] != calls[3]);
+        drop(running);
+        drop(auditor);
+        assert_eq!(lines(&file)[4].as_ref().unwrap()["status"], "cancelled");
+    }
+}
+
+#[tokio::test]
+async fn half_a_line_of_an_earlier_run_does_not_spoil_the_next() {
+    let file = Scratch::new("audit.jsonl");
+    for _ in 0..2 {
+        let auditor = Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap();
+        call(&auditor, "one", welcome()).await;
+        auditor.shutdown().await;
+        let mut left = std::fs::OpenOptions::new().append(true).open(&file.0).unwrap();
+        left.write_all(b"{\"event\":\"inte").unwrap();
+    }
+    drop(JsonLinesSink::open(&file.0).unwrap());
+    let all = lines(&file);
+    let whole = all.iter().map(Option::is_some).collect::<Vec<_>>();
+    assert_eq!(whole, [true, true, false, true, true, false]);
+    // Calls of another run have other names.
+    assert_ne!(all[0].as_ref().unwrap()["call"], all[3].as_ref().unwrap()["call"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said_at_once() {
+    let folder = std::env::temp_dir();
+    assert!(JsonLinesSink::open(folder).is_err());
+}
