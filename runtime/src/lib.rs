@@ -13,6 +13,8 @@ pub mod breaker;
 #[cfg(feature = "runtime")]
 pub mod call;
 #[cfg(feature = "runtime")]
+pub mod catalogue;
+#[cfg(feature = "runtime")]
 pub mod context;
 #[cfg(feature = "runtime")]
 pub mod control;
@@ -78,6 +80,8 @@ pub mod testing;
 pub mod tool;
 #[cfg(feature = "runtime")]
 pub mod toolset;
+#[cfg(feature = "runtime")]
+pub mod toolsets;
 #[cfg(feature = "typed")]
 pub mod typed;
 #[cfg(feature = "runtime")]

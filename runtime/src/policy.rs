@@ -68,20 +68,34 @@ impl Policy {
     ///
     /// [`ToolError::Denied`] with the rule that decides and every effect that goes too far, in one text.
     pub fn check(&self, spec: &ToolSpec) -> Result<(), ToolError> {
-        if self.rules.allows(spec) && self.limits.allows(&spec.effects) {
+        self.check_with(spec, &spec.effects)
+    }
+
+    /// As [`check`](Self::check), for a tool that has other effects in this context than it declares. Rules go by what
+    /// is declared.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub fn check_with(&self, spec: &ToolSpec, effects: &Effects) -> Result<(), ToolError> {
+        if self.rules.allows(spec) && self.limits.allows(effects) {
             return Ok(());
         }
-        Err(ToolError::denied(self.explain(spec).to_string()))
+        Err(ToolError::denied(self.explain_with(spec, effects).to_string()))
     }
 
     /// Says what the policy thinks of a tool, and why.
     #[must_use]
     pub fn explain(&self, spec: &ToolSpec) -> Explanation {
+        self.explain_with(spec, &spec.effects)
+    }
+
+    fn explain_with(&self, spec: &ToolSpec, effects: &Effects) -> Explanation {
         Explanation {
-            tool: spec.name.as_str().to_owned().into(),
+            tool: spec.name.to_text(),
             decision: self.rules.explain(spec),
-            excess: self.limits.exceeded(&spec.effects),
-            undeclared: spec.effects == Effects::UNDECLARED,
+            excess: self.limits.exceeded(effects),
+            undeclared: *effects == Effects::UNDECLARED,
         }
     }
 

@@ -227,10 +227,12 @@ impl Inner {
 
     fn refusal(&self, index: usize) -> Option<&ToolError> {
         let slot = self.slots.get(index)?;
-        let refused = slot
-            .refused
-            .get_or_init(|| self.layers.policy.check(self.registry.at(index).spec()).err().map(Box::new));
-        refused.as_deref()
+        let check = || {
+            let tool = self.registry.at(index);
+            let effects = tool.effects_in(&self.context);
+            self.layers.policy.check_with(tool.spec(), &effects).err().map(Box::new)
+        };
+        slot.refused.get_or_init(check).as_deref()
     }
 
     fn unknown(&self, name: &str) -> ProviderError {

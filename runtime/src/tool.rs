@@ -17,7 +17,7 @@ use crate::provider::{FactoryError, ProviderContext};
 use crate::result::ToolResult;
 use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned};
 use crate::shape::render::render_input;
-use crate::spec::{Timeout, ToolSpec};
+use crate::spec::{Effects, Timeout, ToolSpec};
 
 /// A future on the heap, as trait objects return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -82,6 +82,13 @@ pub trait AgentTool: Send + Sync {
         None
     }
 
+    /// What running the tool may do where a provider has it: what it declares, unless it knows that the context holds
+    /// it to less. A provider refuses a tool for which this is more than its context allows.
+    fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+        let _ = ctx;
+        self.spec().effects.clone()
+    }
+
     /// The name a model calls.
     fn name(&self) -> &str {
         self.spec().name.as_str()
@@ -129,6 +136,10 @@ macro_rules! forward {
 
             fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
                 (**self).bind(ctx)
+            }
+
+            fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+                (**self).effects_in(ctx)
             }
 
             fn name(&self) -> &str {

@@ -126,16 +126,19 @@ impl Limits {
         }
     }
 
-    /// The effects that remain of a tool whose executor enforces these limits. A factory that builds such a tool
-    /// declares them, and the tool is then allowed where the bare one would not be.
+    /// The effects that remain of a tool that does its work in an executor which holds it to these limits: without a
+    /// network unless any host is allowed, and unable to write files where that is not. Then it can change nothing
+    /// either, unless by a network. That it starts programs and reads files, no executor prevents.
     #[must_use]
     pub fn confine(&self, effects: &Effects) -> Effects {
+        let network = if self.network == Network::Any { effects.network.clone() } else { Network::None };
+        let harmless = self.read_only && network == Network::None;
+        let files = if self.allowed_files() == Files::Write { Files::Write } else { Files::Read };
         Effects {
-            read_only: effects.read_only || self.read_only,
-            destructive: effects.destructive && !self.read_only,
-            network: hosts::both(&effects.network, &self.network),
-            files: least(effects.files, self.allowed_files()),
-            spawns: effects.spawns && self.spawns,
+            read_only: effects.read_only || harmless,
+            destructive: effects.destructive && !harmless,
+            network,
+            files: least(effects.files, files),
             ..effects.clone()
         }
     }

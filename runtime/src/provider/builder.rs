@@ -10,6 +10,7 @@ use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::breaker::CircuitBreaker;
 use crate::depends::Dependencies;
 use crate::events::{Event, OnEvent};
+use crate::frozen::Text;
 use crate::hooks::Hooks;
 use crate::middleware::{Approver, Middleware};
 use crate::pages::{Pages, READ_RESULT};
@@ -20,6 +21,7 @@ use crate::redact::Redactor;
 use crate::registry::Registry;
 use crate::repeat::Repeats;
 use crate::tool::AgentTool;
+use crate::toolsets::{self, Toolset};
 
 /// Puts a [`Provider`] together: which tools, in which context, behind which layers. What is not set is not there
 /// and costs nothing.
@@ -27,6 +29,7 @@ pub struct ProviderBuilder {
     registry: Registry,
     context: ProviderContext,
     allowed: Option<BTreeSet<String>>,
+    toolsets: Vec<Toolset>,
     layers: Layers,
     hide_forbidden: bool,
 }
@@ -38,6 +41,7 @@ impl ProviderBuilder {
             registry,
             context: ProviderContext::default(),
             allowed: None,
+            toolsets: Vec::new(),
             layers,
             hide_forbidden: false,
         }
@@ -54,6 +58,14 @@ impl ProviderBuilder {
     #[must_use]
     pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ProviderBuilder {
         self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Allows the tools of a set, as [`allow`](Self::allow) does, and narrows the limits of the context by those of the
+    /// set.
+    #[must_use]
+    pub fn toolset(mut self, set: &Toolset) -> ProviderBuilder {
+        self.toolsets.push(set.clone());
         self
     }
 
@@ -156,11 +168,17 @@ impl ProviderBuilder {
     /// # Errors
     ///
     /// [`ProviderError::UnknownTools`] with all allowed names that the registry does not have;
+    /// [`ProviderError::Toolset`] with everything that is wrong with the sets of tools;
     /// [`ProviderError::NotSealed`] if it has a `read_result` and [`pages`](Self::pages) brings another.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
         if let Some(pages) = &self.layers.pages {
             let read = Arc::new(pages.tool()) as Arc<dyn AgentTool>;
             self.registry = self.registry.extend([read]).map_err(ProviderError::NotSealed)?;
+        }
+        toolsets::check_all(&self.toolsets, &self.registry).map_err(ProviderError::Toolset)?;
+        for set in std::mem::take(&mut self.toolsets) {
+            self.context.limits = self.context.limits.and(&set.overlay);
+            self = self.allow(set.members.iter().map(Text::as_str));
         }
         let mut slots: Box<[Slot]> = self
             .registry

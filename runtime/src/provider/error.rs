@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::FactoryError;
 use crate::registry::RegistryError;
+use crate::toolsets::ToolsetError;
 
 /// Why there is no provider, or no tool in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum ProviderError {
     },
     /// An allow-list names tools that the registry does not have; one line each, as `NotRegistered`.
     UnknownTools(Vec<String>),
+    /// Sets of tools name what the registry does not have, or the same tool twice; one line each.
+    Toolset(ToolsetError),
     /// A registry could not be sealed, or has a tool that the provider brings itself; displays as what is wrong.
     NotSealed(RegistryError),
 }
@@ -32,6 +35,7 @@ impl fmt::Display for ProviderError {
             ProviderError::NotAllowed(name) => write!(f, "tool '{name}' not allowed in this context"),
             ProviderError::NotRegistered(name) => write!(f, "tool '{name}' not registered"),
             ProviderError::Create { name, why } => write!(f, "failed to create tool '{name}': {why}"),
+            ProviderError::Toolset(why) => why.fmt(f),
             ProviderError::UnknownTools(names) => {
                 for (index, name) in names.iter().enumerate() {
                     let line_break = if index == 0 { "" } else { "\n" };

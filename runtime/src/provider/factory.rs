@@ -10,7 +10,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::frozen::Text;
 use crate::result::ToolResult;
-use crate::spec::ToolSpec;
+use crate::spec::{Effects, ToolSpec};
 use crate::tool::{AgentTool, BoxFuture};
 
 /// Builds a tool from the context of a provider.
@@ -47,6 +47,7 @@ type Create = dyn Fn(&ProviderContext) -> Result<Arc<dyn AgentTool>, FactoryErro
 #[derive(Clone)]
 pub struct ToolFactory {
     spec: ToolSpec,
+    confined: bool,
     create: Arc<Create>,
 }
 
@@ -57,7 +58,16 @@ impl ToolFactory {
         create: impl Fn(&ProviderContext) -> Result<T, FactoryError> + Send + Sync + 'static,
     ) -> ToolFactory {
         let create = move |ctx: &ProviderContext| Ok(Arc::new(create(ctx)?) as Arc<dyn AgentTool>);
-        ToolFactory { spec, create: Arc::new(create) }
+        ToolFactory { spec, confined: false, create: Arc::new(create) }
+    }
+
+    /// Says that the tools do all their work in the executor of the context, and have it hold them to the limits of
+    /// the context, see [`Limits::confine`](crate::policy::Limits::confine). So a tool that runs any command is
+    /// allowed where nothing may be changed and no network be used, and there it cannot.
+    #[must_use]
+    pub fn confined(mut self) -> ToolFactory {
+        self.confined = true;
+        self
     }
 }
 
@@ -77,6 +87,10 @@ impl AgentTool for ToolFactory {
 
     fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
         Some((self.create)(ctx))
+    }
+
+    fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+        if self.confined { ctx.limits.confine(&self.spec.effects) } else { self.spec.effects.clone() }
     }
 }
 
