@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use crate::control::Control;
 use crate::error::ToolError;
 use crate::frozen::Text;
 use crate::result::{Content, ToolResult};
@@ -23,13 +24,15 @@ pub struct ToolCall {
     pub truncated: bool,
     /// For which reasons somebody has approved of the call.
     pub(crate) approved: Vec<String>,
+    /// What was answered to what the tool asked for, in order.
+    pub(crate) inputs: Vec<Value>,
 }
 
 impl ToolCall {
     /// A whole call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
-        ToolCall { id, name, arguments, truncated: false, approved: Vec::new() }
+        ToolCall { id, name, arguments, truncated: false, approved: Vec::new(), inputs: Vec::new() }
     }
 
     /// Marks a call that the model could not finish.
@@ -82,6 +85,17 @@ impl ToolResponse {
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.outcome.as_ref().map_or(true, ToolResult::is_error)
+    }
+
+    /// What the answer asks of the loop around the call. A call that waits for input without anybody to ask holds the
+    /// request, beside the [`PendingInput`](crate::control::PendingInput) in its error.
+    #[must_use]
+    pub fn control(&self) -> Control {
+        match &self.outcome {
+            Ok(result) => result.control.clone(),
+            Err(ToolError::InputRequired(pending)) => Control::NeedInput(pending.request.clone()),
+            Err(_) => Control::Continue,
+        }
     }
 
     /// What the model sees.

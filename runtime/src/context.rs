@@ -49,6 +49,8 @@ pub struct ToolContext {
     depth: u32,
     /// How many calls this one has made; shared with its copies.
     made: OnceLock<Arc<AtomicU32>>,
+    /// What was answered to what the tool asked for.
+    inputs: Option<Arc<[Value]>>,
 }
 
 /// The token of a call. Most calls are over before anybody asks for it, so it is made when somebody does.
@@ -115,6 +117,7 @@ impl ToolContext {
             surroundings: Arc::new(surroundings),
             depth: 0,
             made: OnceLock::new(),
+            inputs: None,
         }
     }
 
@@ -249,6 +252,24 @@ impl ToolContext {
         self.surroundings.principal.as_ref()
     }
 
+    /// The answer to what the tool last asked for with [`Control::NeedInput`](crate::Control::NeedInput), checked
+    /// against the schema it asked with. A tool that asked runs again from its beginning.
+    #[must_use]
+    pub fn input(&self) -> Option<&Value> {
+        self.inputs().last()
+    }
+
+    /// All answers to what the tool asked for in this call, in order.
+    #[must_use]
+    pub fn inputs(&self) -> &[Value] {
+        self.inputs.as_deref().unwrap_or_default()
+    }
+
+    /// The same call, with answers.
+    pub(crate) fn with_inputs(&self, inputs: Vec<Value>) -> ToolContext {
+        ToolContext { inputs: Some(inputs.into()), ..self.clone() }
+    }
+
     /// How many calls of tools by tools are above this one: none for a call of a model.
     #[must_use]
     pub fn depth(&self) -> u32 {
@@ -292,7 +313,15 @@ impl ToolContext {
         tool_name: Text,
     ) -> ToolContext {
         let token = Token { parent: Some(self.cancel().clone()), own: OnceLock::new() };
-        ToolContext { tool_call_id, tool_name, token, surroundings, depth: self.depth, made: OnceLock::new() }
+        ToolContext {
+            tool_call_id,
+            tool_name,
+            token,
+            surroundings,
+            depth: self.depth,
+            made: OnceLock::new(),
+            inputs: None,
+        }
     }
 
     /// The token whose firing ends the call: the caller's, which this call's own may be a child of.
@@ -332,6 +361,7 @@ impl Clone for ToolContext {
             surroundings: Arc::clone(&self.surroundings),
             depth: self.depth,
             made: OnceLock::from(Arc::clone(self.made.get_or_init(Arc::default))),
+            inputs: self.inputs.clone(),
         }
     }
 }
@@ -364,34 +394,4 @@ impl fmt::Debug for ToolContext {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn callbacks_print_as_such() {
-        let ctx = ToolContext::new("1", "t").with_on_update(drop).with_timeout(Duration::from_secs(1));
-        let shown = format!("{ctx:?}");
-        assert!(
-            shown.contains("on_update: Some(<callback>), on_progress: None, timeout: Some(1s)"),
-            "{shown}"
-        );
-    }
-
-    #[test]
-    fn a_child_is_stopped_with_its_parent_and_not_the_other_way_round() {
-        let parent = ToolContext::new("1", "a");
-        let (first, second) = (parent.child("2", "b"), parent.child("3", "c"));
-        first.cancel().cancel();
-        assert!(!parent.is_cancelled() && !second.is_cancelled());
-        parent.cancel().cancel();
-        assert!(second.is_cancelled() && second.cancel().is_cancelled());
-    }
-
-    #[test]
-    fn a_copy_is_the_same_call() {
-        let ctx = ToolContext::new("1", "a").child("2", "b");
-        let copy = ctx.clone();
-        ctx.stop();
-        assert!(copy.is_cancelled());
-    }
-}
+mod tests;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::control::{InputRequest, PendingInput};
 use crate::depends::MissingDependencies;
 use crate::middleware::ApprovalRequest;
 use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind};
@@ -55,6 +56,10 @@ pub enum ToolError {
     /// `The call was not executed: it needs an approval. {reasons}`. [`Provider::resume`](crate::Provider::resume)
     /// takes what is in it.
     ApprovalRequired(Box<ApprovalRequest>),
+    /// The tool must know more, and nobody was there to ask:
+    /// `The call was not finished: it needs input. {message} {schema}`.
+    /// [`Provider::resume_with_input`](crate::Provider::resume_with_input) takes what is in it.
+    InputRequired(Box<PendingInput>),
     /// What must hold before the call does not: `Cannot execute '{tool}': prerequisites not met.` and what is missing.
     MissingDependencies(Box<MissingDependencies>),
 }
@@ -131,6 +136,7 @@ impl ToolError {
             ToolError::Timeout { .. } => "TIMEOUT",
             ToolError::Denied { .. } => "PERMISSION_DENIED",
             ToolError::ApprovalRequired(_) => "APPROVAL_REQUIRED",
+            ToolError::InputRequired(_) => "INPUT_REQUIRED",
             ToolError::MissingDependencies(_) => crate::depends::CODE,
         }
     }
@@ -184,6 +190,10 @@ impl fmt::Display for ToolError {
                 write!(f, "The call was not executed: it needs an approval. {reasons}")
             }
             ToolError::MissingDependencies(missing) => missing.fmt(f),
+            ToolError::InputRequired(pending) => {
+                let InputRequest { message, schema } = &pending.request;
+                write!(f, "The call was not finished: it needs input. {message} {schema}")
+            }
             ToolError::Timeout { duration } => write!(f, "Tool exceeded timeout of {duration:?}"),
         }
     }

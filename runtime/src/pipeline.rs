@@ -6,6 +6,7 @@
 //!
 //! Every call gets one answer, whatever any of the layers does.
 
+mod control;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,11 +19,9 @@ use tokio::time::Instant;
 use crate::breaker::CircuitBreaker;
 use crate::call::{ToolCall, ToolResponse};
 use crate::context::{Surroundings, ToolContext};
-use crate::control::Control;
 use crate::depends::{self, Dependencies, Unmet};
 use crate::error::ToolError;
 use crate::events::OnEvent;
-use crate::frozen::Text;
 use crate::hooks::{Hooks, SKIPPED_BY_HOOK};
 use crate::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest, not_yet};
 use crate::pages::{Pages, READ_RESULT};
@@ -34,7 +33,9 @@ use crate::registry::Registry;
 use crate::repeat::{self, Repeats};
 use crate::result::ToolResult;
 use crate::spec::ToolSpec;
-use crate::tool::{decoded, execute, guarded, parsed, time_limit};
+use crate::tool::{AgentTool, decoded, execute, guarded, parsed, time_limit};
+
+pub(crate) use control::Controls;
 use watch::Watch;
 
 /// What a call passes, as far as it is there.
@@ -45,6 +46,7 @@ pub(crate) struct Layers {
     pub(crate) dependencies: Dependencies,
     pub(crate) repeats: Repeats,
     pub(crate) breaker: Arc<CircuitBreaker>,
+    pub(crate) controls: Controls,
     pub(crate) middleware: Vec<Arc<dyn Middleware>>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) pages: Option<Pages>,
@@ -62,6 +64,7 @@ impl Layers {
             dependencies: Dependencies::default(),
             repeats: Repeats::default(),
             breaker: Arc::default(),
+            controls: Controls::default(),
             middleware: Vec::new(),
             approver: None,
             pages: None,
@@ -114,7 +117,7 @@ impl Provider {
     /// One call, one answer.
     pub(crate) async fn answer(
         &self,
-        mut call: ToolCall,
+        call: ToolCall,
         turn: &ToolContext,
         around: Arc<Surroundings>,
     ) -> ToolResponse {
@@ -127,7 +130,7 @@ impl Provider {
         {
             return ToolResponse { started, ..ToolResponse::skipped(&call, SKIPPED_BY_HOOK) };
         }
-        let outcome = guarded(self.run(&mut call, &ctx)).await;
+        let outcome = guarded(self.run(&call, &ctx)).await;
         let response = ToolResponse {
             id: ctx.tool_call_id.clone(),
             name: ctx.tool_name.clone(),
@@ -144,7 +147,7 @@ impl Provider {
     }
 
     /// From the name of a tool to what came of it.
-    async fn run(&self, call: &mut ToolCall, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run(&self, call: &ToolCall, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let layers = &inner.layers;
         let admitted = inner.admit(&call.name)?;
@@ -160,7 +163,8 @@ impl Provider {
         if call.truncated {
             return Err(ToolError::failed_with("TRUNCATED", TRUNCATED));
         }
-        let arguments = parsed(std::mem::take(&mut call.arguments));
+        // A call whose tool must know more goes on with the same arguments.
+        let arguments = parsed(call.arguments.clone());
         let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
         let arguments = arguments?;
         let repeats = layers.repeats.guard(ctx).map(|guard| {
@@ -194,20 +198,31 @@ impl Provider {
         let (layers, spec) = (&inner.layers, admitted.spec);
         let arguments = layers.decide(spec, arguments, call, ctx).await?;
         let tool = inner.build(admitted)?;
-        let permit = match spec.service.as_str() {
-            "" => None,
-            service => Some(layers.breaker.admit(service)?),
-        };
-        let limit = time_limit(spec, layers.default_timeout, ctx.timeout());
-        let outcome = execute(&**tool, arguments, ctx, limit).await;
-        if let Some(permit) = permit {
-            permit.settle(&outcome);
-        }
-        Ok(completed(spec, outcome?))
+        layers.controlled(&**tool, spec, arguments, call, ctx).await
     }
 }
 
 impl Layers {
+    /// Runs a tool, unless the service it needs is down.
+    async fn execute(
+        &self,
+        tool: &dyn AgentTool,
+        spec: &ToolSpec,
+        arguments: Value,
+        ctx: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
+        let permit = match spec.service.as_str() {
+            "" => None,
+            service => Some(self.breaker.admit(service)?),
+        };
+        let limit = time_limit(spec, self.default_timeout, ctx.timeout());
+        let outcome = execute(tool, arguments, ctx, limit).await;
+        if let Some(permit) = permit {
+            permit.settle(&outcome);
+        }
+        outcome
+    }
+
     /// The tool with which a model reads on in what it got already, for which it needed no more than that.
     fn reads_on(&self, spec: &ToolSpec) -> bool {
         self.pages.is_some() && spec.name.as_str() == READ_RESULT
@@ -286,23 +301,4 @@ pub(crate) async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
         Err(_) => std::task::Poll::Ready(None),
     })
     .await
-}
-
-/// A completion tool that succeeded ends the loop, and says so in its details, too.
-fn completed(spec: &ToolSpec, mut result: ToolResult) -> ToolResult {
-    let Some(completion) = &spec.completion else { return result };
-    if result.is_error() || result.control != Control::Continue {
-        return result;
-    }
-    let signal = match result.details.get("next_state").and_then(Value::as_str) {
-        Some(own) => Text::from(own.to_owned()),
-        None => completion.next_state.clone(),
-    };
-    if !signal.is_empty()
-        && let Value::Object(details) = &mut result.details
-    {
-        details.insert("next_state".to_owned(), Value::from(signal.as_str()));
-    }
-    result.control = Control::Complete { signal, data: result.details.clone() };
-    result
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::breaker::CircuitBreaker;
+use crate::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler, Questions};
 use crate::depends::Dependencies;
 use crate::events::{Event, OnEvent};
 use crate::frozen::Text;
@@ -139,6 +140,28 @@ impl ProviderBuilder {
     #[must_use]
     pub fn pages(mut self, pages: Pages) -> ProviderBuilder {
         self.layers.pages = Some(pages);
+        self
+    }
+
+    /// Sets who does what tools ask to be done under this name, in the place of whoever did before. Without one such
+    /// calls fail with the code [`EFFECT_UNHANDLED`](crate::control::EFFECT_UNHANDLED).
+    #[must_use]
+    pub fn effect(mut self, name: impl Into<Text>, handler: impl EffectHandler + 'static) -> ProviderBuilder {
+        self.layers.controls.effects.insert(name.into(), Arc::new(handler));
+        self
+    }
+
+    /// Sets who answers the questions of [`AskQuestion`](crate::control::AskQuestion).
+    #[must_use]
+    pub fn questions(self, answerer: impl Answerer + 'static) -> ProviderBuilder {
+        self.effect(ASK_QUESTION, Questions(answerer))
+    }
+
+    /// Sets who is asked what tools must know. Without one such calls wait for
+    /// [`Provider::resume_with_input`].
+    #[must_use]
+    pub fn input_handler(mut self, handler: impl InputHandler + 'static) -> ProviderBuilder {
+        self.layers.controls.input = Some(Arc::new(handler));
         self
     }
 

@@ -1,0 +1,26 @@
+use super::*;
+
+#[test]
+fn callbacks_print_as_such() {
+    let ctx = ToolContext::new("1", "t").with_on_update(drop).with_timeout(Duration::from_secs(1));
+    let shown = format!("{ctx:?}");
+    assert!(shown.contains("on_update: Some(<callback>), on_progress: None, timeout: Some(1s)"), "{shown}");
+}
+
+#[test]
+fn a_child_is_stopped_with_its_parent_and_not_the_other_way_round() {
+    let parent = ToolContext::new("1", "a");
+    let (first, second) = (parent.child("2", "b"), parent.child("3", "c"));
+    first.cancel().cancel();
+    assert!(!parent.is_cancelled() && !second.is_cancelled());
+    parent.cancel().cancel();
+    assert!(second.is_cancelled() && second.cancel().is_cancelled());
+}
+
+#[test]
+fn a_copy_is_the_same_call() {
+    let ctx = ToolContext::new("1", "a").child("2", "b");
+    let copy = ctx.clone();
+    ctx.stop();
+    assert!(copy.is_cancelled());
+}

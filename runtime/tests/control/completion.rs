@@ -1,0 +1,54 @@
+//! Completion tools.
+
+use serde_json::json;
+use toolgen_runtime::{Control, Provider, Registry, ToolError, ToolResult, tool, toolset};
+
+use super::call;
+
+/// Hands in a plan.
+#[tool(undocumented, complete(next_state = "PLAN_REVIEW"))]
+fn submit_plan(plan: String) -> Result<ToolResult, ToolError> {
+    match plan.as_str() {
+        "" => Err(ToolError::failed("the plan is empty")),
+        "bad" => Ok(ToolResult::json(json!({"success": false, "error": "the plan is bad"}))),
+        "told" => {
+            Ok(ToolResult::json(json!({"error": "no"}))
+                .with_control(Control::complete("ELSEWHERE", json!(1))))
+        }
+        "other" => Ok(ToolResult::json(json!({"next_state": "OTHER", "plan": plan}))),
+        _ => Ok(ToolResult::json(json!({"plan": plan}))),
+    }
+}
+
+/// Ends.
+#[tool(complete)]
+fn done() {}
+
+fn provider() -> Provider {
+    Provider::builder(&Registry::new(toolset![submit_plan, done]).unwrap()).build().unwrap()
+}
+
+#[tokio::test]
+async fn m34_a_completion_tool_that_succeeded_says_so_in_its_control_and_its_details() {
+    let response = call(&provider(), "submit_plan", json!({"plan": "go"})).await;
+    let details = json!({"plan": "go", "next_state": "PLAN_REVIEW"});
+    assert_eq!(response.control(), Control::complete("PLAN_REVIEW", details.clone()));
+    assert_eq!(response.outcome.unwrap().details, details);
+    let response = call(&provider(), "done", json!({})).await;
+    assert!(matches!(response.control(), Control::Complete { signal, .. } if signal == ""));
+}
+
+#[tokio::test]
+async fn m36_a_result_that_names_its_next_state_goes_there() {
+    let response = call(&provider(), "submit_plan", json!({"plan": "other"})).await;
+    assert!(matches!(response.control(), Control::Complete { signal, .. } if signal == "OTHER"));
+}
+
+#[tokio::test]
+async fn a_completion_tool_that_failed_completes_nothing() {
+    for plan in ["", "bad", "told"] {
+        let response = call(&provider(), "submit_plan", json!({"plan": plan})).await;
+        assert!(response.is_error(), "{plan}");
+        assert_eq!(response.control(), Control::Continue, "{plan}");
+    }
+}

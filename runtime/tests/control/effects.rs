@@ -1,0 +1,150 @@
+//! Effects, and the question that comes ready made.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use toolgen_runtime::control::{Answerer, AskQuestion, EFFECT_FAILED, EFFECT_UNHANDLED, Question};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::{
+    BoxFuture, Control, Effect, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool,
+    toolset,
+};
+
+use super::call;
+
+/// Notifies.
+#[tool(undocumented, timeout = "50ms")]
+fn notify(text: String) -> Effect {
+    Effect::new("notify", json!({ "text": text }))
+}
+
+/// Hands over.
+#[tool(complete(next_state = "HANDED_OVER"))]
+fn hand_over() -> ToolResult {
+    ToolResult::text("never seen")
+        .with_control(Control::Effect(Effect::new("notify", json!({"text": "over"}))))
+}
+
+/// Fails and asks for an effect all the same.
+#[tool]
+fn failing() -> ToolResult {
+    ToolResult::json(json!({"success": false}))
+        .with_control(Control::Effect(Effect::new("notify", json!(null))))
+}
+
+fn provider() -> ProviderBuilder {
+    let tools = Registry::new(toolset![notify, hand_over, failing]).unwrap().to_builder().add(AskQuestion);
+    Provider::builder(&tools.seal().unwrap())
+}
+
+fn notifying() -> Provider {
+    let handler = |effect: Effect, ctx: ToolContext| async move {
+        Ok(ToolResult::json(json!({"told": effect.data["text"], "by": ctx.tool_name.as_str()})))
+    };
+    provider().effect("notify", handler).build().unwrap()
+}
+
+#[tokio::test]
+async fn m37_what_comes_of_an_effect_is_the_result() {
+    let response = call(&notifying(), "notify", json!({"text": "hi"})).await;
+    assert_eq!(response.outcome.as_ref().unwrap().details, json!({"told": "hi", "by": "notify"}));
+    assert_eq!(response.control(), Control::Continue);
+}
+
+#[tokio::test]
+async fn a_completion_tool_completes_once_its_effect_succeeded() {
+    let response = call(&notifying(), "hand_over", json!({})).await;
+    assert!(matches!(response.control(), Control::Complete { signal, .. } if signal == "HANDED_OVER"));
+    let refusing = |_: Effect, _: ToolContext| async { Err(ToolError::failed("nobody is there")) };
+    let provider = provider().effect("notify", refusing).build().unwrap();
+    let response = call(&provider, "hand_over", json!({})).await;
+    assert_eq!((response.text().as_str(), response.control()), ("nobody is there", Control::Continue));
+}
+
+#[tokio::test]
+async fn an_effect_that_nobody_handles_is_said_so() {
+    let response = call(&provider().build().unwrap(), "notify", json!({"text": "hi"})).await;
+    let why = response.outcome.unwrap_err();
+    assert_eq!(
+        (why.to_string().as_str(), why.code()),
+        ("nobody handles the effect 'notify'", EFFECT_UNHANDLED)
+    );
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_or_asks_for_more_has_failed() {
+    async fn code(builder: ProviderBuilder) -> String {
+        let response = call(&builder.build().unwrap(), "notify", json!({"text": "hi"})).await;
+        assert!(!response.text().contains("secret"));
+        response.outcome.unwrap_err().code().to_owned()
+    }
+    let panics = |_: Effect, _: ToolContext| async { panic!("secret") };
+    assert_eq!(code(provider().effect("notify", panics)).await, EFFECT_FAILED);
+    let asks = |effect: Effect, _: ToolContext| async move {
+        Ok(ToolResult::empty().with_control(Control::Effect(effect)))
+    };
+    assert_eq!(code(provider().effect("notify", asks)).await, EFFECT_FAILED);
+}
+
+#[tokio::test]
+async fn a_result_that_is_an_error_asks_for_nothing() {
+    let response = call(&notifying(), "failing", json!({})).await;
+    assert!(response.is_error());
+    assert_eq!(response.control(), Control::Continue);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_effect_takes_as_long_as_it_must_and_ends_with_the_turn() {
+    let slow = |_: Effect, _: ToolContext| async {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        Ok(ToolResult::text("at last"))
+    };
+    let provider = provider().effect("notify", slow).build().unwrap();
+    assert_eq!(call(&provider, "notify", json!({"text": "hi"})).await.text(), "at last");
+
+    let turn = ToolContext::new("turn", "");
+    let token = turn.cancel().clone();
+    let (response, ()) =
+        tokio::join!(provider.call(ToolCall::new("c1", "notify", json!({"text": "hi"})), &turn), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            token.cancel();
+        });
+    assert_eq!(response.outcome, Err(ToolError::Cancelled));
+}
+
+/// Keeps what it was asked.
+#[derive(Clone, Default)]
+struct Architect(Arc<Mutex<Vec<Question>>>);
+
+impl Answerer for Architect {
+    fn answer<'a>(
+        &'a self,
+        question: &'a Question,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        self.0.lock().unwrap().push(question.clone());
+        Box::pin(async {
+            if question.question.contains("day") {
+                Err(ToolError::failed("busy"))
+            } else {
+                Ok("B-trees".into())
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn m37_a_question_is_answered_in_the_known_form() {
+    let architect = Architect::default();
+    let provider = provider().questions(architect.clone()).build().unwrap();
+    let asked = json!({"question": "Which index?", "context": "A table of events.", "urgency": "high"});
+    let response = call(&provider, "ask_question", asked).await;
+    assert_eq!(response.text(), "Question: Which index?\nAnswer: B-trees");
+    let seen = architect.0.lock().unwrap().remove(0);
+    assert_eq!((seen.context.as_str(), seen.urgency.as_str()), ("A table of events.", "high"));
+    // An answer that nobody gives is an answer to the call, too.
+    assert_eq!(call(&provider, "ask_question", json!({"question": "What day?"})).await.text(), "busy");
+    let why = call(&provider, "ask_question", json!({})).await.outcome.unwrap_err();
+    assert_eq!(why.code(), "MISSING_PARAMETER");
+}

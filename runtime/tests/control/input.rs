@@ -1,0 +1,217 @@
+//! Tools that must know more.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_runtime::control::{InputAnswer, InputHandler, InputQuestion, PendingInput};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::{
+    BoxFuture, Control, InputRequest, Provider, Registry, Session, ToolCall, ToolContext, ToolError,
+    ToolResult, tool, toolset,
+};
+
+use super::call;
+
+/// Orders something, once it knows the size and the colour.
+#[tool(undocumented, timeout = "50ms")]
+fn order(what: String, ctx: &ToolContext) -> ToolResult {
+    let ask = |message: &str, schema: Value| {
+        ToolResult::empty().with_control(Control::NeedInput(InputRequest::new(message, schema)))
+    };
+    match ctx.inputs() {
+        [] => ask(
+            "Which size?",
+            json!({"type": "object", "properties": {"size": {"type": "integer", "minimum": 1}}, "required": ["size"]}),
+        ),
+        [_] => ask("Which colour?", json!({"enum": ["red", "blue"]})),
+        [size, colour, ..] => ToolResult::text(format!("{what} {} {colour}", size["size"])),
+    }
+}
+
+/// Never knows enough.
+#[tool]
+fn insatiable() -> InputRequest {
+    InputRequest::new("More?", json!({}))
+}
+
+/// Orders a table.
+#[tool]
+async fn order_table(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    assert!(ctx.inputs().is_empty());
+    ctx.call("order", json!({"what": "table"})).await
+}
+
+/// Answers from a list, and keeps what it was asked.
+#[derive(Clone)]
+struct From(Arc<Mutex<Vec<InputAnswer>>>, Arc<Mutex<Vec<String>>>);
+
+impl From {
+    fn list(mut answers: Vec<InputAnswer>) -> From {
+        answers.reverse();
+        From(Arc::new(Mutex::new(answers)), Arc::default())
+    }
+}
+
+impl InputHandler for From {
+    fn ask<'a>(
+        &'a self,
+        question: InputQuestion<'a>,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+        let problems: Vec<&str> = question.problems.iter().map(|problem| &*problem.pointer).collect();
+        let asked = format!("{} {} {problems:?}", question.request.message, question.attempt);
+        self.1.lock().unwrap().push(asked);
+        let answer = self.0.lock().unwrap().pop();
+        Box::pin(async move { answer.ok_or_else(|| ToolError::failed("nobody is there")) })
+    }
+}
+
+fn provider() -> ProviderBuilder {
+    Provider::builder(&Registry::new(toolset![order, insatiable, order_table]).unwrap())
+}
+
+fn given(value: Value) -> InputAnswer {
+    InputAnswer::Given(value)
+}
+
+#[tokio::test]
+async fn g21_a_tool_asks_in_steps_and_runs_with_all_answers() {
+    let from = From::list(vec![given(json!({"size": 3.0})), given(json!("blue"))]);
+    let provider = provider().input_handler(from.clone()).build().unwrap();
+    assert_eq!(call(&provider, "order", json!({"what": "chair"})).await.text(), "chair 3 \"blue\"");
+    assert_eq!(*from.1.lock().unwrap(), ["Which size? 1 []", "Which colour? 1 []"]);
+}
+
+#[tokio::test]
+async fn answers_stay_with_the_call_that_asked() {
+    let from = From::list(vec![given(json!({"size": 3})), given(json!("blue"))]);
+    let provider = provider().input_handler(from).build().unwrap();
+    assert_eq!(call(&provider, "order_table", json!({})).await.text(), "table 3 \"blue\"");
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_asked_for_again_with_all_that_is_wrong() {
+    let from = From::list(vec![
+        given(json!({"size": 0, "sise": 1})),
+        given(json!("three")),
+        given(json!({"size": 3})),
+        given(json!("green")),
+        given(json!("red")),
+    ]);
+    let provider = provider().input_handler(from.clone()).build().unwrap();
+    assert_eq!(call(&provider, "order", json!({"what": "chair"})).await.text(), "chair 3 \"red\"");
+    let asked = from.1.lock().unwrap().clone();
+    assert!(asked[1].starts_with("Which size? 2 [\"/size\""), "{asked:?}");
+    assert_eq!(asked[2..], ["Which size? 3 [\"\"]", "Which colour? 1 []", "Which colour? 2 [\"\"]"]);
+
+    let from = From::list(vec![given(json!({"size": 0})); 9]);
+    let provider = super::input::provider().input_handler(from.clone()).build().unwrap();
+    let why = call(&provider, "order", json!({"what": "chair"})).await.outcome.unwrap_err();
+    assert_eq!(why.code(), "INPUT_INVALID");
+    assert_eq!(from.1.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_without_end() {
+    let from = From::list(vec![given(json!({})); 99]);
+    let provider = provider().input_handler(from.clone()).build().unwrap();
+    let why = call(&provider, "insatiable", json!({})).await.outcome.unwrap_err();
+    assert_eq!(why.code(), "INPUT_ROUNDS");
+    assert_eq!(from.1.lock().unwrap().len(), 8);
+}
+
+#[tokio::test]
+async fn whoever_is_asked_may_decline_fail_or_panic() {
+    struct Panics;
+    impl InputHandler for Panics {
+        fn ask<'a>(
+            &'a self,
+            _question: InputQuestion<'a>,
+            _ctx: &'a ToolContext,
+        ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+            panic!("secret")
+        }
+    }
+    async fn text(builder: ProviderBuilder) -> String {
+        call(&builder.build().unwrap(), "order", json!({"what": "chair"})).await.text()
+    }
+    let declined = text(provider().input_handler(From::list(vec![InputAnswer::Declined]))).await;
+    assert_eq!(declined, "The tool needs input that nobody gave: Which size?");
+    assert_eq!(text(provider().input_handler(From::list(vec![]))).await, "nobody is there");
+    assert_eq!(text(provider().input_handler(Panics)).await, "asking for input failed");
+}
+
+async fn pending(provider: &Provider, turn: &ToolContext) -> PendingInput {
+    let response = provider.call(ToolCall::new("c1", "order", json!({"what": "chair"})), turn).await;
+    assert!(matches!(response.control(), Control::NeedInput(request) if request.message == "Which size?"));
+    let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it ran") };
+    *pending
+}
+
+#[tokio::test]
+async fn without_anybody_to_ask_the_call_waits_as_plain_data() {
+    for builder in [provider(), provider().input_handler(From::list(vec![InputAnswer::Later]))] {
+        let provider = builder.build().unwrap();
+        let turn = ToolContext::new("turn", "").with_session(Session::new("s"));
+        let waiting = pending(&provider, &turn).await;
+        assert!(!turn.session().unwrap().has_called("order"));
+        let kept = waiting.to_json().to_string();
+        let waiting = PendingInput::from_json(&serde_json::from_str(&kept).unwrap()).unwrap();
+        let wrong = provider.resume_with_input(waiting.clone(), json!({}), &turn).await.unwrap_err();
+        assert_eq!(wrong.code(), "MISSING_PARAMETER");
+        // With somebody to ask, they are asked the rest; here they are not there.
+        let next = provider.resume_with_input(waiting, json!({"size": 2}), &turn).await.unwrap();
+        let Err(ToolError::InputRequired(next)) = next.outcome else { continue };
+        assert_eq!((next.request.message.as_str(), next.inputs.len()), ("Which colour?", 1));
+        let last = provider.resume_with_input(*next, json!("red"), &turn).await.unwrap();
+        assert_eq!((last.id.as_str(), last.text().as_str()), ("c1", "chair 2 \"red\""));
+        assert!(turn.session().unwrap().has_called("order"));
+    }
+}
+
+#[tokio::test]
+async fn the_model_is_told_what_is_needed() {
+    let response = call(&provider().build().unwrap(), "order", json!({"what": "chair"})).await;
+    let text = response.text();
+    assert!(text.starts_with("The call was not finished: it needs input. Which size? {"), "{text}");
+    assert!(response.is_error() && text.contains("\"minimum\":1"));
+    assert_eq!(response.to_json()["error_code"], "INPUT_REQUIRED");
+}
+
+#[tokio::test]
+async fn a_call_whose_own_call_waits_has_failed() {
+    let response = call(&provider().build().unwrap(), "order_table", json!({})).await;
+    let why = response.outcome.unwrap_err();
+    assert!(!matches!(why, ToolError::InputRequired(_)));
+    assert_eq!(why.code(), "INPUT_REQUIRED");
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_input_is_not_time_of_the_tool_and_ends_with_the_turn() {
+    struct Slow;
+    impl InputHandler for Slow {
+        fn ask<'a>(
+            &'a self,
+            question: InputQuestion<'a>,
+            _ctx: &'a ToolContext,
+        ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+            let answer =
+                if question.request.message == "Which size?" { json!({"size": 1}) } else { json!("red") };
+            Box::pin(async {
+                tokio::time::sleep(Duration::from_secs(60)).await;
+                Ok(given(answer))
+            })
+        }
+    }
+    let provider = provider().input_handler(Slow).build().unwrap();
+    assert_eq!(call(&provider, "order", json!({"what": "bed"})).await.text(), "bed 1 \"red\"");
+    let turn = ToolContext::new("turn", "");
+    let token = turn.cancel().clone();
+    let (response, ()) =
+        tokio::join!(provider.call(ToolCall::new("c1", "order", json!({"what": "bed"})), &turn), async {
+            tokio::time::sleep(Duration::from_secs(90)).await;
+            token.cancel();
+        });
+    assert_eq!(response.outcome, Err(ToolError::Cancelled));
+}

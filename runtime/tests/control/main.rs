@@ -1,0 +1,14 @@
+//! What results ask for: completion, effects, questions, input.
+#![cfg(all(feature = "runtime", feature = "macros"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod completion;
+mod effects;
+mod input;
+
+use serde_json::Value;
+use toolgen_runtime::{Provider, ToolCall, ToolContext, ToolResponse};
+
+async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
+    provider.call(ToolCall::new("c1", name, arguments), &ToolContext::new("turn", "")).await
+}
