@@ -1,0 +1,165 @@
+//! Many calls that go wrong in every way at once: each gets exactly one answer, and nothing of them stays.
+//!
+//! `TOOLGEN_SOAK_CALLS` says how many, `TOOLGEN_SOAK_SEED` which ones.
+#![cfg(all(feature = "runtime", feature = "macros"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod calls;
+mod layers;
+mod random;
+mod tools;
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use toolgen_runtime::{CancellationToken, Provider, ToolResponse};
+
+use calls::{Calls, Case, GiveUp};
+use layers::{Seen, count};
+use random::Random;
+use tools::World;
+
+const TASKS: u64 = 64;
+
+/// How much more memory the process may hold after all calls than after a fifth of them.
+const MOST_GROWTH: u64 = 8 << 20;
+
+/// What became of the calls.
+#[derive(Default)]
+struct Counts {
+    made: AtomicU64,
+    answered: AtomicU64,
+    skipped: AtomicU64,
+    dropped: AtomicU64,
+    /// Memory after a fifth of the calls.
+    early: AtomicU64,
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn every_call_gets_one_answer_and_leaves_nothing_behind() {
+    let (total, seed) = (setting("TOOLGEN_SOAK_CALLS", 20_000), setting("TOOLGEN_SOAK_SEED", 1));
+    quiet_panics();
+    let (world, seen, counts) = (Arc::<World>::default(), Arc::<Seen>::default(), Arc::<Counts>::default());
+    let provider = layers::provider(Arc::clone(&world), Arc::clone(&seen));
+    let tasks: Vec<_> = (0..TASKS)
+        .map(|task| tokio::spawn(work(provider.clone(), Arc::clone(&counts), task, total, seed)))
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let late = memory();
+    let get = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
+    let (answered, skipped, dropped) = (get(&counts.answered), get(&counts.skipped), get(&counts.dropped));
+    println!("seed {seed}: {answered} answered, {skipped} of them skipped by a hook, {dropped} dropped");
+    assert_eq!(answered + dropped, total);
+    assert!(skipped > 0 && dropped > 0, "the calls are not what they should be");
+
+    // Bodies that run on threads of their own end a little after the calls that were dropped.
+    for _ in 0..1000 {
+        if world.running() == 0 && Handle::current().metrics().num_alive_tasks() == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(world.running(), 0, "bodies of tools still run");
+    assert_eq!(world.hanging.load(Ordering::SeqCst), 0, "a tool ran on after its time was up");
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0, "tasks were left behind");
+
+    watched(&seen, answered - skipped, dropped);
+    if let (Some(early), Some(late)) = (Some(get(&counts.early)).filter(|early| *early > 0), late) {
+        println!("memory: {} KiB after a fifth of the calls, {} KiB after all", early >> 10, late >> 10);
+        assert!(late < early + MOST_GROWTH, "memory grows: {early} bytes, then {late}");
+    }
+}
+
+/// Who watches saw each call that was run begin, and each that was answered end. Calls of tools by tools are on top.
+fn watched(seen: &Seen, run: u64, dropped: u64) {
+    let get = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
+    let (calls, responses, after) = (get(&seen.calls), get(&seen.responses), get(&seen.hooks_after));
+    println!("events: {calls} calls, {responses} answers; {after} hooks after calls");
+    assert_eq!(responses, after);
+    assert!(
+        responses >= run && calls >= responses && calls <= responses + dropped,
+        "{run} were run, {dropped} dropped"
+    );
+}
+
+async fn work(provider: Provider, counts: Arc<Counts>, task: u64, total: u64, seed: u64) {
+    let mut calls = Calls::new(Random::new(seed, task));
+    for number in (task..total).step_by(usize::try_from(TASKS).unwrap()) {
+        let case = calls.make(number);
+        match give(&provider, &case).await {
+            None => count(&counts.dropped),
+            Some(answer) => {
+                count(&counts.answered);
+                if answer.skipped {
+                    count(&counts.skipped);
+                }
+                case.judge(&answer)
+                    .unwrap_or_else(|why| panic!("seed {seed}, task {task}, call {number}: {why}"));
+            }
+        }
+        if counts.made.fetch_add(1, Ordering::Relaxed) == total / 5 {
+            counts.early.store(memory().unwrap_or_default(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Makes the call; there is no answer if it was dropped.
+async fn give(provider: &Provider, case: &Case) -> Option<ToolResponse> {
+    let (call, turn) = (case.call.clone(), case.turn.clone());
+    match case.give_up {
+        GiveUp::Never => Some(provider.call(call, &turn).await),
+        GiveUp::Cancel(after) => {
+            let token = CancellationToken::new();
+            let turn = turn.with_cancel(token.clone());
+            if after.is_zero() {
+                token.cancel();
+                return Some(provider.call(call, &turn).await);
+            }
+            let cancel = async {
+                tokio::time::sleep(after).await;
+                token.cancel();
+            };
+            Some(tokio::join!(provider.call(call, &turn), cancel).0)
+        }
+        GiveUp::Drop(polls) => {
+            let mut run = pin!(provider.call(call, &turn));
+            for _ in 0..polls {
+                let answer = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
+                if let Poll::Ready(answer) = answer {
+                    return Some(answer);
+                }
+                tokio::task::yield_now().await;
+            }
+            None
+        }
+    }
+}
+
+/// Bytes the process holds in memory, where that can be read.
+fn memory() -> Option<u64> {
+    let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
+/// Panics that are meant print nothing.
+fn quiet_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        if text.or(payload.downcast_ref::<&str>().copied()) != Some(tools::PANIC) {
+            usual(info);
+        }
+    }));
+}
