@@ -292,7 +292,8 @@ fn note(unmet: &mut Vec<Unmet>, new: Unmet) {
     }
 }
 
-/// What to call before the tool, each after what it requires; without what was called.
+/// What to call before the tool, each after what it requires; without what was called, but with calls further up
+/// that no longer count.
 fn suggested(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Registry) -> Vec<String> {
     let wanted = missing.iter().filter(|it| it.kind == RequirementKind::Tool).map(|it| it.name.as_str());
     let find = |name: &str| tools.get(name).map(|tool| tool.spec());

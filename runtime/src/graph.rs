@@ -113,7 +113,8 @@ pub(crate) fn required_tools(spec: &ToolSpec) -> impl Iterator<Item = &Requireme
 }
 
 /// The tools that are wanted and those they require, each after all it requires, none twice. Leaves out tools that
-/// are `done`, with what they required, and those there are not. Chains may be longer than the stack is deep.
+/// are `done` and those there are not; what a tool that is done requires may be to be done again, so that stays.
+/// Chains may be longer than the stack is deep.
 pub(crate) fn order<'a>(
     wanted: impl IntoIterator<Item = &'a str>,
     find: impl Fn(&str) -> Option<&'a ToolSpec>,
@@ -122,7 +123,7 @@ pub(crate) fn order<'a>(
     let mut order = Vec::new();
     let mut seen = BTreeSet::new();
     let mut enter = |name: &'a str| {
-        let is_new = !done(name) && seen.insert(name);
+        let is_new = seen.insert(name);
         find(name).filter(|_| is_new).map(|spec| (spec.name.as_str(), required_tools(spec)))
     };
     for name in wanted {
@@ -131,7 +132,7 @@ pub(crate) fn order<'a>(
             match required.next() {
                 Some(next) => path.extend(enter(&next.name)),
                 None => {
-                    order.push(*name);
+                    order.extend(Some(*name).filter(|name| !done(name)));
                     path.pop();
                 }
             }

@@ -1,6 +1,11 @@
 //! What tools require before they are called.
 #![cfg(all(feature = "runtime", feature = "macros"))]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "helpers of tests, and tools as they are written"
+)]
 
 mod calls;
 mod closed;

@@ -141,3 +141,40 @@ async fn a_long_chain_is_no_problem() {
     let nobody = ToolContext::new("1", "");
     assert_eq!(missing(&tools, "t0", &nobody).await, ["t1"]);
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config {
+        failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(7), ..Default::default()
+    })]
+
+    /// Whatever tools require of each other, and whatever was called before, even calls that lapsed in between.
+    #[test]
+    fn the_suggested_order_always_leads_to_the_tool(edges in 0_u64.., called: u16, states: u16) {
+        let tools = (0..10).map(|from| {
+            // A tool requires only later ones, so there is no cycle.
+            let to = (from + 1..10).filter(|to| edges >> (from * 5 + to * 3) % 60 & 1 == 1);
+            let mut requires: Vec<_> = to.map(|to| Requirement::tool(format!("t{to}"))).collect();
+            if states >> from & 1 == 1 {
+                requires.insert(requires.len() / 2, Requirement::session("ready").optional());
+            }
+            std::sync::Arc::new(probe(&format!("t{from}"), requires)) as _
+        });
+        let tools = Registry::new(tools).unwrap();
+        let session = Session::new("s");
+        for tool in (1..10).filter(|tool| called >> tool & 1 == 1) {
+            session.record_success(format!("t{tool}"));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let ctx = in_session(&session);
+            let checked = check(&tools, "t0", json!({}), &ctx, &Dependencies::new()).await;
+            let order = checked.map_or_else(|error| error.suggested_order, |_| Vec::new());
+            for tool in order {
+                assert!(!session.has_called(&tool), "{tool} was called");
+                assert_eq!(missing(&tools, &tool, &ctx).await, Vec::<String>::new(), "before {tool}");
+                session.record_success(tool);
+            }
+            assert_eq!(missing(&tools, "t0", &ctx).await, Vec::<String>::new());
+        });
+    }
+}
