@@ -200,8 +200,7 @@ impl Dependencies {
                 path.pop();
                 continue;
             };
-            let of_arguments = matches!(requirement.kind, RequirementKind::Entity | RequirementKind::Custom);
-            if requirement.optional || of_arguments {
+            if requirement.optional || of_arguments(requirement) {
                 continue;
             }
             if !self.holds(requirement, ctx) {
@@ -269,6 +268,15 @@ pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
         details.insert(String::from("unmet_dependencies"), unmet.iter().map(Unmet::to_json).collect());
     }
     result
+}
+
+/// What the tool requires depends on the arguments of the call.
+pub(crate) fn asks_of_arguments(spec: &ToolSpec) -> bool {
+    spec.requires.iter().any(of_arguments)
+}
+
+fn of_arguments(requirement: &Requirement) -> bool {
+    matches!(requirement.kind, RequirementKind::Entity | RequirementKind::Custom)
 }
 
 fn was_called(tool: &str, ctx: &ToolContext) -> bool {

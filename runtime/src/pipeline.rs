@@ -241,8 +241,9 @@ impl Layers {
             return Ok(Vec::new());
         }
         let sent = arguments.unwrap_or(&Value::Null);
-        let checked = decoded(spec, sent.clone(), ctx.dialect());
-        self.dependencies.check(spec, checked.as_ref().unwrap_or(sent), ctx, registry).await
+        let checked =
+            depends::asks_of_arguments(spec).then(|| decoded(spec, sent.clone(), ctx.dialect()).ok());
+        self.dependencies.check(spec, checked.flatten().as_ref().unwrap_or(sent), ctx, registry).await
     }
 
     /// Arguments, checked and as all middleware lets them pass.
