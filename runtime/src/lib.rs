@@ -26,6 +26,8 @@ pub mod docs;
 pub mod error;
 #[cfg(feature = "runtime")]
 pub mod events;
+#[cfg(feature = "runtime")]
+pub mod executor;
 #[doc(hidden)]
 pub mod fit;
 mod frozen;

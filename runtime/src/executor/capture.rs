@@ -1,0 +1,83 @@
+//! What is kept of a stream.
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// The start of a stream, and how much more there was.
+pub(super) struct Capture {
+    kept: Vec<u8>,
+    limit: usize,
+    dropped: u64,
+}
+
+impl Capture {
+    pub(super) fn new(limit: usize) -> Capture {
+        Capture { kept: Vec::new(), limit, dropped: 0 }
+    }
+
+    /// Reads to the end, whatever is kept: a program whose stream nobody reads stops.
+    pub(super) async fn drain(&mut self, stream: Option<impl AsyncRead + Unpin>) {
+        let Some(mut stream) = stream else { return };
+        let mut buffer = vec![0; 16 * 1024];
+        // A stream that cannot be read has ended: there is nobody else to tell.
+        while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+            let room = self.limit.saturating_sub(self.kept.len()).min(count);
+            self.kept.extend_from_slice(&buffer[..room]);
+            self.dropped += (count - room) as u64;
+        }
+    }
+
+    /// The text, without a part of a character at its end, and how many bytes are not in it.
+    pub(super) fn finish(mut self) -> (String, u64) {
+        if self.dropped > 0 {
+            let end = whole_characters(&self.kept);
+            self.dropped += (self.kept.len() - end) as u64;
+            self.kept.truncate(end);
+        }
+        let text = String::from_utf8(self.kept)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        (text, self.dropped)
+    }
+}
+
+/// Where a text ends that may have been cut inside of its last character.
+fn whole_characters(bytes: &[u8]) -> usize {
+    let is_start = |byte: u8| byte & 0b1100_0000 != 0b1000_0000;
+    // A character has at most four bytes.
+    let tail = bytes.iter().rev().take(4).position(|byte| is_start(*byte));
+    let Some(start) = tail.map(|back| bytes.len() - 1 - back) else { return bytes.len() };
+    let length = match bytes[start] {
+        0b1100_0000..=0b1101_1111 => 2,
+        0b1110_0000..=0b1110_1111 => 3,
+        0b1111_0000..=0b1111_0111 => 4,
+        _ => 1,
+    };
+    if start + length > bytes.len() { start } else { bytes.len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_cut_never_splits_a_character() {
+        let text = "aä€😀z";
+        for limit in 0..=text.len() {
+            let mut capture = Capture::new(limit);
+            capture.drain(Some(text.as_bytes())).await;
+            let (kept, dropped) = capture.finish();
+            assert!(text.starts_with(&kept), "{limit}: {kept:?}");
+            assert_eq!(kept.len() as u64 + dropped, text.len() as u64);
+            assert!(limit - kept.len() < 4, "{limit}: {kept:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn bytes_that_are_no_text_are_marked() {
+        let mut capture = Capture::new(100);
+        capture.drain(Some(&b"a\xFFb\xE2\x82"[..])).await;
+        assert_eq!(capture.finish(), ("a\u{FFFD}b\u{FFFD}".to_owned(), 0));
+        let mut capture = Capture::new(2);
+        capture.drain(Some(&b"\x80\x80\x80\x80\x80"[..])).await;
+        assert_eq!(capture.finish(), ("\u{FFFD}\u{FFFD}".to_owned(), 3));
+    }
+}

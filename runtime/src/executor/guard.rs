@@ -1,0 +1,151 @@
+//! An executor that lets less through.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{ExecError, ExecOptions, ExecOutput, Executor, ResourceLimits, least};
+use crate::policy::Limits;
+use crate::tool::BoxFuture;
+
+/// Programs that fetch things from a network, and a few more that reach beyond a command line.
+pub const BANNED: &[&str] = &[
+    "alias",
+    "curl",
+    "curlie",
+    "wget",
+    "axel",
+    "aria2c",
+    "nc",
+    "telnet",
+    "lynx",
+    "w3m",
+    "links",
+    "httpie",
+    "xh",
+    "http-prompt",
+    "chrome",
+    "firefox",
+    "safari",
+];
+
+/// Programs whose purpose is to start others, by which a ban is got around.
+pub const STARTERS: &[&str] = &[
+    "ash", "bash", "busybox", "chroot", "csh", "dash", "doas", "env", "exec", "fish", "ksh", "nice", "nohup",
+    "nsenter", "setsid", "sh", "stdbuf", "su", "sudo", "tcsh", "time", "timeout", "unshare", "watch",
+    "xargs", "zsh",
+];
+
+/// An executor that bans programs and tightens the options of every command before another executor runs it, so that
+/// no tool can forget to.
+///
+/// A ban looks at the name of the program that is started, not at its arguments: `ls /usr/include/ncurses.h` is fine.
+/// It is a guard rail. A program that starts others gets around it, a shell first of all: ban [`STARTERS`] too, or
+/// better, take the network away.
+///
+/// ```
+/// use toolgen_runtime::executor::{BANNED, GuardedExecutor, ScriptedExecutor};
+/// use toolgen_runtime::policy::Limits;
+///
+/// let inner = ScriptedExecutor::default();
+/// let executor = GuardedExecutor::new(inner).ban(BANNED).within(&Limits::PLANNING);
+/// # drop(executor);
+/// ```
+#[derive(Clone)]
+pub struct GuardedExecutor {
+    inner: Arc<dyn Executor>,
+    banned: BTreeSet<String>,
+    within: Limits,
+    limits: ResourceLimits,
+    timeout: Option<Duration>,
+}
+
+impl GuardedExecutor {
+    /// Lets everything through.
+    pub fn new(inner: impl Executor + 'static) -> GuardedExecutor {
+        GuardedExecutor {
+            inner: Arc::new(inner),
+            banned: BTreeSet::new(),
+            within: Limits::ANY,
+            limits: ResourceLimits::default(),
+            timeout: None,
+        }
+    }
+
+    /// Bans programs by their names, wherever they are.
+    #[must_use]
+    pub fn ban(mut self, programs: &[&str]) -> GuardedExecutor {
+        self.banned.extend(programs.iter().map(|program| (*program).to_owned()));
+        self
+    }
+
+    /// Lets commands do no more than a context allows, see [`ExecOptions::within`].
+    #[must_use]
+    pub fn within(mut self, limits: &Limits) -> GuardedExecutor {
+        self.within = self.within.and(limits);
+        self
+    }
+
+    /// Lets commands use up no more than this.
+    #[must_use]
+    pub fn limits(mut self, limits: ResourceLimits) -> GuardedExecutor {
+        self.limits = self.limits.and(limits);
+        self
+    }
+
+    /// Lets commands run no longer than this.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> GuardedExecutor {
+        self.timeout = least(self.timeout, Some(timeout));
+        self
+    }
+
+    fn tighten(&self, options: &ExecOptions) -> ExecOptions {
+        let mut options = options.clone().within(&self.within);
+        options.limits = options.limits.and(self.limits);
+        options.timeout = least(options.timeout, self.timeout);
+        options
+    }
+
+    fn check(&self, argv: &[String]) -> Result<(), ExecError> {
+        if !self.within.spawns {
+            let message = String::from("this context starts no programs");
+            return Err(ExecError::Start { program: argv.first().cloned().unwrap_or_default(), message });
+        }
+        let Some(program) = argv.first() else { return Ok(()) };
+        let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or(program);
+        if self.banned.contains(name) {
+            return Err(ExecError::Banned { program: name.to_owned() });
+        }
+        Ok(())
+    }
+}
+
+impl Executor for GuardedExecutor {
+    fn run<'a>(
+        &'a self,
+        argv: &'a [String],
+        options: &'a ExecOptions,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
+        Box::pin(async move {
+            self.check(argv)?;
+            self.inner.run(argv, &self.tighten(options), cancel).await
+        })
+    }
+}
+
+impl fmt::Debug for GuardedExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardedExecutor")
+            .field("banned", &self.banned)
+            .field("within", &self.within)
+            .field("limits", &self.limits)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
