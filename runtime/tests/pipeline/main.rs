@@ -5,6 +5,7 @@
 mod composition;
 mod failing;
 mod middleware;
+mod provider;
 mod shared;
 mod watching;
 
