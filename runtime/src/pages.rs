@@ -168,7 +168,7 @@ struct Cut<'a> {
 
 impl Cut<'_> {
     /// The pieces that fit, and what to do about the others.
-    fn texts(&self, content: Vec<Content>, whole: String) -> Vec<Content> {
+    fn texts(&self, content: Vec<Content>, mut whole: String) -> Vec<Content> {
         let mut left = self.limit.text;
         let mut kept = Vec::with_capacity(content.len() + 1);
         // Where in the whole text the next piece begins; after the cut, nothing more is shown of it.
@@ -188,7 +188,7 @@ impl Cut<'_> {
                     if let Some(shown) = text.get(..end).filter(|shown| !shown.is_empty()) {
                         kept.push(Content::Text(shown.to_owned()));
                     }
-                    kept.push(Content::Text(self.notice(whole.clone(), from + end)));
+                    kept.push(Content::Text(self.notice(std::mem::take(&mut whole), from + end)));
                     (left, begin) = (0, None);
                 }
                 Content::Resource { uri, mime_type, data: ResourceData::Text(text) }

@@ -67,10 +67,11 @@ impl Limits {
     pub const NONE: Limits =
         Limits { read_only: true, network: Network::None, files: Files::None, spawns: false };
 
-    /// Looking around without a network: what agents that only plan get. Programs may be started, for an executor
-    /// that holds them to the same.
+    /// For agents that plan: files are only read, and there is no network. What a tool changes of the program's own,
+    /// such as a plan or a chat, it may change. Programs may be started: a tool that starts any is allowed if its
+    /// executor holds them to the same, see [`confine`](Self::confine).
     pub const PLANNING: Limits =
-        Limits { read_only: true, network: Network::None, files: Files::Read, spawns: true };
+        Limits { read_only: false, network: Network::None, files: Files::Read, spawns: true };
 
     /// All effects are within the limits.
     #[must_use]

@@ -184,7 +184,7 @@ fn web_fetch_is_refused_where_the_network_is_disabled() {
     let expected = "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
                     - network: it may reach any host (allowed: none)";
     assert_eq!((error.to_string().as_str(), error.code()), (expected, "PERMISSION_DENIED"));
-    let coding = Limits { read_only: false, network: Network::Any, ..Limits::PLANNING };
+    let coding = Limits { network: Network::Any, ..Limits::PLANNING };
     assert!(coding.check(&named("web_fetch", fetch)).is_ok());
 }
 
@@ -252,7 +252,9 @@ fn tools() -> Vec<ToolSpec> {
 
 #[test]
 fn deny_wins_and_an_inclusion_closes_the_set() {
-    let cases: [(Option<&[&str]>, &[&str], &[&str]); 12] = [
+    // Inclusions, exclusions, and what is left.
+    type Case<'a> = (Option<&'a [&'static str]>, &'a [&'static str], &'a [&'a str]);
+    let cases: [Case<'_>; 12] = [
         (None, &[], &["read_file", "write_file", "shell", "web_fetch"]),
         (Some(&[]), &[], &[]),
         (Some(&["*_file"]), &[], &["read_file", "write_file"]),

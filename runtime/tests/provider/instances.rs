@@ -1,0 +1,160 @@
+//! Which tools there are, and when they are built.
+
+use std::sync::{Arc, Barrier};
+
+use toolgen_runtime::provider::{FactoryError, ProviderError, ToolFactory};
+use toolgen_runtime::{AgentTool, Provider, ProviderContext, Registry};
+
+use super::{Count, Counted, factory, names, provider, said, spec, tool, tools};
+
+#[test]
+fn a_list_of_allowed_tools_filters_and_sorts() {
+    let all = || tools(&["shell", "build", "test", "lint"]);
+    assert_eq!(names(&provider(all()).build().unwrap()), ["build", "lint", "shell", "test"]);
+    let some = provider(all()).allow(["test"]).allow(["build", "test"]).build().unwrap();
+    assert_eq!(names(&some), ["build", "test"]);
+    assert_eq!(some.specs().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["build", "test"]);
+    let none = provider(all()).allow([""; 0]).build().unwrap();
+    assert!(names(&none).is_empty());
+    assert_eq!(some.list()[0].to_json()["description"], "Does build.");
+}
+
+#[test]
+fn the_three_errors_are_exact() {
+    let broken = ToolFactory::new(spec("broken"), |_: &ProviderContext| -> Result<Counted, FactoryError> {
+        Err(FactoryError::requires("broken", "an executor"))
+    });
+    let mut all = tools(&["shell", "build"]);
+    all.push(Arc::new(broken));
+    let provider = provider(all).allow(["shell", "broken"]).build().unwrap();
+    let said =
+        |name: &str| provider.get(name).map(|tool| tool.name().to_owned()).map_err(|why| why.to_string());
+    assert_eq!(said("shell").unwrap(), "shell");
+    assert_eq!(said("build").unwrap_err(), "tool 'build' not allowed in this context");
+    assert_eq!(said("deploy").unwrap_err(), "tool 'deploy' not registered");
+    assert_eq!(
+        said("broken").unwrap_err(),
+        "failed to create tool 'broken': broken tool requires an executor"
+    );
+}
+
+#[tokio::test]
+async fn a_tool_is_built_once_when_it_is_first_used_and_is_the_same_from_then_on() {
+    let (used, used_made) = factory(spec("used"));
+    let (idle, idle_made) = factory(spec("idle"));
+    let registry = Registry::new([Arc::new(used) as Arc<dyn AgentTool>, Arc::new(idle)]).unwrap();
+    let provider = registry.provider(ProviderContext::new()).unwrap();
+    // Nothing that only tells of tools builds them.
+    assert_eq!(provider.list().len(), 2);
+    assert!(provider.generate_tool_documentation().contains("used"));
+    assert!(provider.generate_detailed_documentation().contains("idle"));
+    assert_eq!((used_made.get(), idle_made.get()), (0, 0));
+    let first = provider.get("used").unwrap();
+    assert!(Arc::ptr_eq(&first, &provider.clone().get("used").unwrap()));
+    assert_eq!(said(&provider, "used").await, "built");
+    assert_eq!((used_made.get(), idle_made.get()), (1, 0));
+    // Another provider has tools of its own.
+    let other = registry.provider(ProviderContext::new()).unwrap();
+    assert!(!Arc::ptr_eq(&first, &other.get("used").unwrap()));
+    assert_eq!(used_made.get(), 2);
+}
+
+#[test]
+fn threads_that_ask_at_once_get_one_tool() {
+    let (used, made) = factory(spec("used"));
+    let provider = provider(vec![Arc::new(used)]).build().unwrap();
+    let start = Arc::new(Barrier::new(16));
+    let threads: Vec<_> = (0..16)
+        .map(|_| {
+            let (provider, start) = (provider.clone(), Arc::clone(&start));
+            std::thread::spawn(move || {
+                start.wait();
+                provider.get("used").unwrap()
+            })
+        })
+        .collect();
+    let tools: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    assert!(tools.windows(2).all(|pair| Arc::ptr_eq(&pair[0], &pair[1])));
+    assert_eq!(made.get(), 1);
+}
+
+#[tokio::test]
+async fn what_could_not_be_built_is_told_and_tried_again() {
+    let tries = Count::default();
+    let count = tries.clone();
+    let flaky = ToolFactory::new(spec("flaky"), move |_: &ProviderContext| {
+        count.up();
+        match count.get() {
+            1 => panic!("a factory may panic"),
+            2 => Err(FactoryError::new("WorkDir is required for flaky tool")),
+            _ => Ok(Counted { spec: spec("flaky"), calls: Arc::default(), answer: String::from("built") }),
+        }
+    });
+    let provider = provider(vec![Arc::new(flaky)]).build().unwrap();
+    assert_eq!(said(&provider, "flaky").await, "tool panicked");
+    let why = "failed to create tool 'flaky': WorkDir is required for flaky tool";
+    assert_eq!(said(&provider, "flaky").await, why);
+    assert_eq!(said(&provider, "flaky").await, "built");
+    assert_eq!((said(&provider, "flaky").await.as_str(), tries.get()), ("built", 3));
+}
+
+#[test]
+fn a_tool_is_another_one_in_another_context() {
+    let places = ToolFactory::new(spec("place"), |ctx: &ProviderContext| {
+        let place =
+            ctx.work_dir.clone().ok_or_else(|| FactoryError::new("WorkDir is required for place tool"))?;
+        Ok(Counted { spec: spec("place"), calls: Arc::default(), answer: place.display().to_string() })
+    });
+    let registry = Registry::builder().add(places).seal().unwrap();
+    for place in ["/workspace", "/mnt/coders/a"] {
+        let provider = registry.provider(ProviderContext::new().with_work_dir(place)).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        assert_eq!(runtime.block_on(said(&provider, "place")), place);
+    }
+    let nowhere = registry.provider(ProviderContext::new()).unwrap().get("place").err().unwrap();
+    assert_eq!(nowhere.to_string(), "failed to create tool 'place': WorkDir is required for place tool");
+}
+
+#[test]
+fn unknown_names_in_a_list_are_told_together() {
+    let refused = provider(tools(&["a", "b"])).allow(["z", "a", "y", "z"]).build().unwrap_err();
+    assert_eq!(refused, ProviderError::UnknownTools(vec!["y".into(), "z".into()]));
+    assert_eq!(refused.to_string(), "tool 'y' not registered\ntool 'z' not registered");
+}
+
+#[tokio::test]
+async fn tools_that_turn_up_later_are_in_a_new_snapshot() {
+    let registry = Registry::new(tools(&["a"])).unwrap();
+    let before = registry.provider(ProviderContext::new()).unwrap();
+    let more = registry.extend([tool(spec("b"))]).unwrap();
+    let after = more.provider(ProviderContext::new()).unwrap();
+    assert_eq!((names(&before), names(&after)), (vec!["a".to_owned()], vec!["a".into(), "b".into()]));
+    assert_eq!(said(&before, "b").await, "Tool not found: b");
+    assert_eq!(said(&after, "b").await, "b ran");
+    let late = registry.register(Counted { spec: spec("c"), calls: Arc::default(), answer: String::new() });
+    assert_eq!(late.unwrap_err().to_string(), "tool registry sealed - cannot register");
+    assert_eq!(more.extend([tool(spec("a"))]).unwrap_err().to_string(), "Tool [a] is already registered.");
+}
+
+#[tokio::test]
+async fn what_is_forbidden_can_be_hidden() {
+    let (hidden, open): (Provider, Provider) = {
+        let builder = || provider(tools(&["deploy", "deploy_all", "shell"])).allow(["shell"]);
+        (builder().hide_forbidden().build().unwrap(), builder().build().unwrap())
+    };
+    // Nothing tells the one from the other, neither text nor code nor a suggestion.
+    for name in ["deploy", "deplo", "nothing"] {
+        let text = format!("tool '{name}' not allowed in this context");
+        assert_eq!(hidden.get(name).err().unwrap().to_string(), text);
+        let call = toolgen_runtime::ToolCall::new("c", name, serde_json::json!({}));
+        let response = hidden.call(call, &toolgen_runtime::ToolContext::new("t", "")).await;
+        let expected = serde_json::json!({"error": text, "code": "PERMISSION_DENIED"});
+        assert_eq!(response.outcome.unwrap_err().to_json(), expected);
+    }
+    assert_eq!(said(&open, "deploy").await, "tool 'deploy' not allowed in this context");
+    assert_eq!(said(&open, "nothing").await, "Tool not found: nothing");
+    // Even where nothing is hidden, no forbidden tool is suggested.
+    let call = toolgen_runtime::ToolCall::new("c", "deplo", serde_json::json!({}));
+    let response = open.call(call, &toolgen_runtime::ToolContext::new("t", "")).await;
+    assert_eq!(response.outcome.unwrap_err().to_json().get("suggestion"), None);
+}

@@ -1,0 +1,143 @@
+//! What tools declare to do is held against what the context allows, before they run.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolgen_runtime::policy::{Limits, Policy, Rules};
+use toolgen_runtime::provider::ToolFactory;
+use toolgen_runtime::rate::WindowLimit;
+use toolgen_runtime::spec::{Files, Network};
+use toolgen_runtime::{Effects, Principal, ProviderContext, ToolContext, ToolSpec};
+
+use super::{Count, Counted, call_in, counted, names, provider, said, spec, tool, with_effects};
+
+fn in_limits(limits: Limits) -> ProviderContext {
+    ProviderContext::new().with_limits(limits)
+}
+
+#[tokio::test]
+async fn web_fetch_does_not_run_where_the_network_is_disabled() {
+    let fetching = Effects { network: Network::Any, open_world: true, ..Effects::NONE };
+    let (fetch, calls) = counted(with_effects("web_fetch", fetching));
+    let tools = vec![fetch, tool(spec("think"))];
+    let offline = provider(tools.clone()).context(in_limits(Limits::PLANNING)).build().unwrap();
+    let expected = "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
+                    - network: it may reach any host (allowed: none)";
+    let response =
+        call_in(&offline, "web_fetch", json!({"url": "https://a.com"}), &ToolContext::new("t", "")).await;
+    assert_eq!((response.text().as_str(), response.is_error(), calls.get()), (expected, true, 0));
+    assert_eq!(response.outcome.unwrap_err().code(), "PERMISSION_DENIED");
+    // It is not offered either, and cannot be had.
+    assert_eq!(names(&offline), ["think"]);
+    assert!(!offline.generate_tool_documentation().contains("web_fetch"));
+    let refused = offline.get("web_fetch").err().unwrap().to_string();
+    assert_eq!(refused, "tool 'web_fetch' not allowed in this context");
+    let online = provider(tools).build().unwrap();
+    assert_eq!(said(&online, "web_fetch").await, "web_fetch ran");
+}
+
+#[tokio::test]
+async fn every_tool_is_held_to_the_context_whatever_kind_it_is() {
+    let limits = Limits { files: Files::Read, network: Network::None, ..Limits::ANY };
+    let cases = [
+        (
+            "edit_file",
+            Effects { read_only: false, files: Files::Write, ..Effects::NONE },
+            "files: it may write files",
+        ),
+        (
+            "container_build",
+            Effects { network: Network::Any, spawns: true, ..Effects::NONE },
+            "network: it may",
+        ),
+        (
+            "undeclared",
+            Effects::UNDECLARED,
+            "The tool does not declare its effects, so the worst is assumed.",
+        ),
+    ];
+    for (name, effects, why) in cases {
+        let (tested, calls) = counted(with_effects(name, effects));
+        let made = Count::default();
+        let count = made.clone();
+        let spec = ToolSpec { name: toolgen_runtime::ToolName::new("built"), ..tested.spec().clone() };
+        let built = ToolFactory::new(spec, move |_: &ProviderContext| {
+            count.up();
+            Ok(Counted { spec: super::spec("built"), calls: Arc::default(), answer: String::new() })
+        });
+        let provider =
+            provider(vec![tested, Arc::new(built)]).context(in_limits(limits.clone())).build().unwrap();
+        for name in [name, "built"] {
+            let text = said(&provider, name).await;
+            assert!(text.contains(why), "{text}");
+        }
+        assert_eq!((calls.get(), made.get()), (0, 0));
+    }
+}
+
+#[tokio::test]
+async fn a_tool_whose_executor_confines_it_runs_where_the_bare_one_may_not() {
+    let shell = || {
+        ToolFactory::new(with_effects("shell", Effects::UNDECLARED), |ctx: &ProviderContext| {
+            let answer = format!("read-only: {}", ctx.limits.files != Files::Write);
+            Ok(Counted { spec: spec("shell"), calls: Arc::default(), answer })
+        })
+    };
+    let bare = provider(vec![Arc::new(shell())]).context(in_limits(Limits::PLANNING)).build().unwrap();
+    assert!(said(&bare, "shell").await.starts_with("Permission denied: "));
+    let confined = provider(vec![Arc::new(shell().confined())]);
+    let planning = confined.context(in_limits(Limits::PLANNING)).build().unwrap();
+    assert_eq!(said(&planning, "shell").await, "read-only: true");
+    let coding = provider(vec![Arc::new(shell().confined())]).build().unwrap();
+    assert_eq!(said(&coding, "shell").await, "read-only: false");
+    // No executor keeps a tool that starts programs from starting them.
+    let none = provider(vec![Arc::new(shell().confined())]).context(in_limits(Limits::NONE)).build().unwrap();
+    assert!(said(&none, "shell").await.contains("- programs: it may start programs (allowed: none)"));
+}
+
+#[tokio::test]
+async fn rules_say_which_tools_there_are() {
+    let tools = || {
+        vec![
+            tool(ToolSpec { category: "files".into(), ..spec("read_file") }),
+            tool(ToolSpec { category: "files".into(), ..with_effects("delete_file", Effects::UNDECLARED) }),
+            tool(spec("shell")),
+        ]
+    };
+    let rules = Rules::builder().include(["category:files", "raed_*"]).exclude(["effect:destructive"]);
+    let rules = rules.build().unwrap();
+    let limited = provider(tools()).rules(rules.clone()).build().unwrap();
+    assert_eq!(names(&limited), ["read_file"]);
+    let text = said(&limited, "delete_file").await;
+    assert_eq!(text, "Permission denied: tool 'delete_file' is excluded by the rule 'effect:destructive'");
+    // The same can be asked beforehand.
+    let registry = toolgen_runtime::Registry::new(tools()).unwrap();
+    let unused: Vec<String> = rules.unused(&registry).iter().map(ToString::to_string).collect();
+    assert_eq!(unused, ["raed_*"]);
+    let policy = Policy::default().with_rules(rules);
+    let refused = policy.refused(registry.iter().map(|tool| tool.spec()));
+    assert_eq!(refused.len(), 2);
+    assert_eq!(refused[0].to_string(), text);
+}
+
+#[tokio::test]
+async fn a_principal_runs_out_of_calls_and_others_do_not() {
+    let provider = provider(vec![tool(spec("look")), tool(spec("see"))])
+        .rate_limit(WindowLimit::new().with_per_tool(2).with_per_principal(3))
+        .build()
+        .unwrap();
+    let caller = |id: &'static str| {
+        ToolContext::new("turn", "").with_principal(Principal::new(id).with_scopes(["read"]))
+    };
+    let said =
+        async |id: &'static str, name: &str| call_in(&provider, name, json!({}), &caller(id)).await.text();
+    assert_eq!(
+        (said("a", "look").await.as_str(), said("a", "look").await.as_str()),
+        ("look ran", "look ran")
+    );
+    let refused = "Rate limit exceeded: API key cannot execute tool 'look' right now";
+    assert_eq!(said("a", "look").await, refused);
+    assert_eq!((said("a", "see").await.as_str(), said("b", "look").await.as_str()), ("see ran", "look ran"));
+    let response = call_in(&provider, "see", json!({}), &caller("a")).await;
+    assert_eq!(response.outcome.unwrap_err().code(), "RATE_LIMITED");
+}

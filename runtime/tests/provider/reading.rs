@@ -1,0 +1,79 @@
+//! Results that are too large, through a provider.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolgen_runtime::pages::{Pages, ResultLimit};
+use toolgen_runtime::policy::Rules;
+use toolgen_runtime::{Principal, Provider, ToolContext, ToolSpec};
+
+use super::{Counted, call_in, names, provider, said, spec, tools};
+
+const WHOLE: &str = "erste Zeile\nzweite Zeile\nünd ein Ende ohne Umbruch";
+
+fn big(name: &str, own_limit: Option<u64>) -> Counted {
+    let spec = ToolSpec { result_limit: own_limit, ..spec(name) };
+    Counted { spec, calls: Arc::default(), answer: WHOLE.to_owned() }
+}
+
+fn reading(limit: u64) -> Provider {
+    let tools = [big("log", None), big("tail", Some(10))].map(|tool| Arc::new(tool) as _);
+    let rules = Rules::builder().include(["log", "tail"]).build().unwrap();
+    let pages = Pages::new(ResultLimit::bytes(limit));
+    provider(tools.into()).allow(["log", "tail"]).rules(rules).pages(pages).build().unwrap()
+}
+
+/// What the end of a cut result says to call.
+fn told(text: &str) -> Option<Value> {
+    let (_, call) = text.rsplit_once("Call read_result with ")?;
+    serde_json::from_str(call.strip_suffix(" to read on.]")?).ok()
+}
+
+#[tokio::test]
+async fn a_model_reads_a_large_result_to_its_end() {
+    let (provider, turn) = (reading(20), ToolContext::new("turn", "").with_agent_id("coder"));
+    // The tool to read on with is there, whatever is allowed beside it.
+    assert_eq!(names(&provider), ["log", "read_result", "tail"]);
+    for (name, most) in [("log", 20), ("tail", 10)] {
+        let mut response = call_in(&provider, name, json!({}), &turn).await;
+        let mut read = String::new();
+        loop {
+            let result = response.outcome.unwrap();
+            let [page, _notice] = &result.content[..] else { panic!("{result:?}") };
+            let toolgen_runtime::Content::Text(page) = page else { panic!("{page:?}") };
+            assert!(page.len() <= most, "{page}");
+            read.push_str(page);
+            let Some(arguments) = told(&result.to_text()) else { break };
+            response = call_in(&provider, "read_result", arguments, &turn).await;
+        }
+        assert_eq!(read, WHOLE);
+    }
+}
+
+#[tokio::test]
+async fn whoever_may_call_the_tool_may_read_on() {
+    let provider = reading(20);
+    let owner = Principal::new("p").with_scopes(["read"]).with_tools(["log"]);
+    let turn = ToolContext::new("turn", "").with_principal(owner);
+    let arguments = told(&call_in(&provider, "log", json!({}), &turn).await.text()).unwrap();
+    assert!(!call_in(&provider, "read_result", arguments.clone(), &turn).await.is_error());
+    let other = ToolContext::new("turn", "").with_principal(Principal::new("q").with_scopes(["read"]));
+    let refused = call_in(&provider, "read_result", arguments, &other).await;
+    assert_eq!(refused.outcome.unwrap_err().code(), "RESULT_NOT_FOUND");
+    let wrong = call_in(&provider, "read_result", json!({"offset": -1}), &turn).await;
+    assert_eq!(wrong.outcome.unwrap_err().code(), "INVALID_PARAMS");
+}
+
+#[tokio::test]
+async fn without_a_limit_nothing_is_cut_and_there_is_nothing_to_read_on_with() {
+    let provider = provider(vec![Arc::new(big("tail", Some(10)))]).build().unwrap();
+    assert_eq!(said(&provider, "tail").await, WHOLE);
+    assert_eq!(said(&provider, "read_result").await, "Tool not found: read_result");
+}
+
+#[test]
+fn a_program_with_a_tool_of_that_name_is_told() {
+    let pages = Pages::new(ResultLimit::bytes(10));
+    let refused = provider(tools(&["read_result"])).pages(pages).build().unwrap_err();
+    assert_eq!(refused.to_string(), "Tool [read_result] is already registered.");
+}
