@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::audit::{Auditor, CallInfo, Record};
 use crate::breaker::CircuitBreaker;
 use crate::call::{ToolCall, ToolResponse};
 use crate::context::{Surroundings, ToolContext};
@@ -53,6 +54,7 @@ pub(crate) struct Layers {
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) on_event: Option<OnEvent>,
     pub(crate) redactor: Redactor,
+    pub(crate) auditor: Auditor,
 }
 
 impl Layers {
@@ -71,6 +73,7 @@ impl Layers {
             hooks: None,
             on_event: None,
             redactor: Redactor::new(),
+            auditor: Auditor::none(),
         }
     }
 }
@@ -125,12 +128,17 @@ impl Provider {
         let watch = Watch::of(self, &call, &around);
         let around = watch.as_ref().map_or(around.clone(), |watch| watch.around(&around));
         let ctx = turn.child_in(around, call.id.clone(), call.name.clone());
+        // If this future is dropped, the record says so.
+        let mut record = self.record(&call, &ctx);
         if let Some(watch) = &watch
             && !watch.begins(&call, &ctx).await
         {
-            return ToolResponse { started, ..ToolResponse::skipped(&call, SKIPPED_BY_HOOK) };
+            let response = ToolResponse { started, ..ToolResponse::skipped(&call, SKIPPED_BY_HOOK) };
+            record.finish(&response.outcome).await;
+            return response;
         }
-        let outcome = guarded(self.run(&call, &ctx)).await;
+        let outcome = guarded(self.run(&call, &ctx, &mut record)).await;
+        record.finish(&outcome).await;
         let response = ToolResponse {
             id: ctx.tool_call_id.clone(),
             name: ctx.tool_name.clone(),
@@ -146,8 +154,23 @@ impl Provider {
         response
     }
 
+    /// The record of a call, if calls are recorded.
+    pub(crate) fn record(&self, call: &ToolCall, ctx: &ToolContext) -> Record {
+        let inner = self.inner();
+        inner.layers.auditor.record(|| {
+            let tool = inner.registry.get(&call.name).cloned();
+            let attempt = if call.approved.is_empty() { 1 } else { 2 };
+            CallInfo::of(ctx, call.arguments.clone()).with_tool(tool).with_attempt(attempt)
+        })
+    }
+
     /// From the name of a tool to what came of it.
-    async fn run(&self, call: &ToolCall, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run(
+        &self,
+        call: &ToolCall,
+        ctx: &ToolContext,
+        record: &mut Record,
+    ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let layers = &inner.layers;
         let admitted = inner.admit(&call.name)?;
@@ -174,7 +197,7 @@ impl Provider {
         if let Some((guard, key)) = &repeats {
             guard.check_key(spec.name.as_str(), *key)?;
         }
-        let outcome = self.perform(admitted, arguments, call, ctx).await;
+        let outcome = self.perform(admitted, arguments, call, ctx, record).await;
         if let Some((guard, key)) = &repeats {
             repeat::note(guard, *key, &outcome);
         }
@@ -193,12 +216,16 @@ impl Provider {
         arguments: Value,
         call: &ToolCall,
         ctx: &ToolContext,
+        record: &mut Record,
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let (layers, spec) = (&inner.layers, admitted.spec);
         let arguments = layers.decide(spec, arguments, call, ctx).await?;
         let tool = inner.build(admitted)?;
-        layers.controlled(&**tool, spec, arguments, call, ctx).await
+        if !layers.middleware.is_empty() {
+            record.set_arguments(&arguments);
+        }
+        layers.controlled(&**tool, spec, arguments, call, ctx, record).await
     }
 }
 
@@ -210,11 +237,13 @@ impl Layers {
         spec: &ToolSpec,
         arguments: Value,
         ctx: &ToolContext,
+        record: &mut Record,
     ) -> Result<ToolResult, ToolError> {
         let permit = match spec.service.as_str() {
             "" => None,
             service => Some(self.breaker.admit(service)?),
         };
+        record.intent().await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
         let outcome = execute(tool, arguments, ctx, limit).await;
         if let Some(permit) = permit {

@@ -19,6 +19,7 @@ use crate::docs;
 use crate::error::ToolError;
 use crate::frozen::Text;
 use crate::pipeline::Layers;
+use crate::redact::ToolRedactor;
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 use crate::tool::AgentTool;
@@ -68,6 +69,7 @@ struct Slot {
     /// Why the policy refuses it, if it does.
     refused: OnceLock<Option<Box<ToolError>>>,
     tool: OnceLock<Arc<dyn AgentTool>>,
+    redactor: OnceLock<ToolRedactor>,
 }
 
 /// A tool that may be used.
@@ -192,6 +194,16 @@ impl Inner {
             }
             Some(why) => Err(why.clone()),
         }
+    }
+
+    /// What hides the secrets of calls of a name, be there such a tool or not.
+    pub(crate) fn redactor(&self, name: &str) -> ToolRedactor {
+        let redactor = &self.layers.redactor;
+        let known = self.registry.index(name).and_then(|index| {
+            let slot = self.slots.get(index)?;
+            Some(slot.redactor.get_or_init(|| redactor.for_tool(self.registry.at(index).spec())).clone())
+        });
+        known.unwrap_or_else(|| redactor.for_unknown())
     }
 
     /// The tool itself, built if it has to be.

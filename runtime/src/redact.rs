@@ -144,8 +144,10 @@ impl Redactor {
     #[must_use]
     pub fn for_tool(&self, spec: &ToolSpec) -> ToolRedactor {
         let rules = self.0.as_ref();
-        let input = rules.and_then(|_| Declared::of(&spec.input, &spec.defs));
-        let output = rules.and(spec.output.as_ref()).and_then(|output| Declared::of(output, &spec.defs));
+        let input = rules.and_then(|_| Declared::of_arguments(&spec.input, &spec.defs));
+        let output =
+            rules.and(spec.output.as_ref()).and_then(|output| Declared::of_result(output, &spec.defs));
+        let (input, output) = (input.map(Arc::new), output.map(Arc::new));
         ToolRedactor { redactor: self.clone(), input, output, is_known: true }
     }
 
@@ -187,12 +189,12 @@ impl Redactor {
     }
 }
 
-/// A [`Redactor`] that knows what a tool declares as secret.
+/// A [`Redactor`] that knows what a tool declares as secret. Clones share what they know.
 #[derive(Clone, Debug)]
 pub struct ToolRedactor {
     redactor: Redactor,
-    input: Option<Declared>,
-    output: Option<Declared>,
+    input: Option<Arc<Declared>>,
+    output: Option<Arc<Declared>>,
     is_known: bool,
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Layers, caught};
+use crate::audit::Record;
 use crate::call::{ToolCall, ToolResponse};
 use crate::context::ToolContext;
 use crate::control::{
@@ -61,14 +62,15 @@ impl Layers {
         arguments: Value,
         call: &ToolCall,
         ctx: &ToolContext,
+        record: &mut Record,
     ) -> Result<ToolResult, ToolError> {
         let controls = &self.controls;
         // Only where somebody can be asked a tool may run again.
         let kept = controls.input.is_some().then(|| arguments.clone());
         let mut result = if call.inputs.is_empty() {
-            self.execute(tool, spec, arguments, ctx).await
+            self.execute(tool, spec, arguments, ctx, record).await
         } else {
-            self.execute(tool, spec, arguments, &ctx.with_inputs(call.inputs.clone())).await
+            self.execute(tool, spec, arguments, &ctx.with_inputs(call.inputs.clone()), record).await
         }
         .map_err(|why| own(why, call))?;
         let mut inputs = Vec::new();
@@ -91,8 +93,10 @@ impl Layers {
                     inputs.push(answer);
                     let (arguments, again) =
                         (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
-                    result =
-                        self.execute(tool, spec, arguments, &again).await.map_err(|why| own(why, call))?;
+                    result = self
+                        .execute(tool, spec, arguments, &again, record)
+                        .await
+                        .map_err(|why| own(why, call))?;
                 }
             }
         }

@@ -42,10 +42,7 @@ impl Watch {
             return None;
         }
         let events = layers.on_event.clone().map(|on_event| {
-            let redactor = match inner.registry.get(&call.name) {
-                Some(tool) => layers.redactor.for_tool(tool.spec()),
-                None => layers.redactor.for_unknown(),
-            };
+            let redactor = inner.redactor(&call.name);
             let (arguments, secrets) = redactor.arguments(call.arguments.clone());
             Events { on_event, redactor, arguments, secrets }
         });

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
+use crate::audit::Auditor;
 use crate::breaker::CircuitBreaker;
 use crate::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler, Questions};
 use crate::depends::Dependencies;
@@ -176,6 +177,13 @@ impl ProviderBuilder {
     #[must_use]
     pub fn on_event(mut self, on_event: impl Fn(Event) + Send + Sync + 'static) -> ProviderBuilder {
         self.layers.on_event = Some(Arc::new(on_event) as OnEvent);
+        self
+    }
+
+    /// Records every answer, whatever it is. Without an auditor nothing is recorded.
+    #[must_use]
+    pub fn auditor(mut self, auditor: Auditor) -> ProviderBuilder {
+        self.layers.auditor = auditor;
         self
     }
 

@@ -10,7 +10,7 @@ use crate::shape::pointer::referenced;
 use crate::shape::render::canonical;
 use crate::shape::{Def, Schema, Shape, find_def};
 
-/// The secret parts of a schema. There is none of a schema that has no such part.
+/// The secret parts of a schema.
 ///
 /// A schema often says what a value *may* be. Whatever branch calls a part secret, it is hidden: which branch is
 /// meant is decided elsewhere, and a wrong guess would be a leak. So a value is walked with the set of all nodes
@@ -18,12 +18,16 @@ use crate::shape::{Def, Schema, Shape, find_def};
 #[derive(Clone, Debug)]
 pub(super) struct Declared {
     nodes: Vec<Node>,
+    /// What nobody has asked for is hidden, too.
+    strict: bool,
 }
 
 /// What one schema says, by the index of other nodes. The root is the first.
 #[derive(Clone, Debug, Default)]
 struct Node {
     secret: bool,
+    /// Allows no other keys than those it describes.
+    closed: bool,
     /// Describe the same value.
     also: Vec<usize>,
     /// Describe the values of these keys, as [`spelling`] gives them.
@@ -51,7 +55,26 @@ const SAME_VALUE: &[&str] =
     &["allOf", "anyOf", "oneOf", "x-all", "x-anyOf", "x-oneOf", "if", "then", "else", "not"];
 
 impl Declared {
-    pub(super) fn of(schema: &Schema, defs: &List<Def>) -> Option<Declared> {
+    /// What a result must hide, if anything.
+    pub(super) fn of_result(schema: &Schema, defs: &List<Def>) -> Option<Declared> {
+        Declared::read(schema, defs).ok().map(|nodes| Declared { nodes, strict: false })
+    }
+
+    /// What arguments must hide: also those that nobody has asked for, if there may be none, since a model may have
+    /// got the name of a secret wrong.
+    pub(super) fn of_arguments(schema: &Schema, defs: &List<Def>) -> Option<Declared> {
+        let root = match Declared::read(schema, defs) {
+            Ok(nodes) => return Some(Declared { nodes, strict: true }),
+            Err(nodes) => nodes.into_iter().next().filter(|node| node.closed && node.also.is_empty())?,
+        };
+        // Most tools have no secrets; of those no more is needed than which arguments they have.
+        let fields = root.fields.into_iter().map(|(name, _)| (name, usize::MAX));
+        let root = Node { closed: true, fields: fields.collect(), ..Node::default() };
+        Some(Declared { nodes: vec![root], strict: true })
+    }
+
+    /// The nodes of a schema, as an error if none of them is secret.
+    fn read(schema: &Schema, defs: &List<Def>) -> Result<Vec<Node>, Vec<Node>> {
         let mut reader = Reader { defs, named: BTreeMap::new(), nodes: Vec::new(), waiting: Vec::new() };
         reader.shape(schema.shape());
         while let Some((index, shape)) = reader.waiting.pop() {
@@ -59,19 +82,18 @@ impl Declared {
             reader.node_mut(index, |node| node.also.push(body));
         }
         let nodes = reader.nodes;
-        // Most tools have no secrets, and then nobody needs to walk anything.
         let mut reached = vec![false; nodes.len()];
         let mut next = vec![0];
         while let Some(index) = next.pop() {
             let (Some(node), Some(seen)) = (nodes.get(index), reached.get_mut(index)) else { continue };
             if node.secret {
-                return Some(Declared { nodes });
+                return Ok(nodes);
             }
             if !std::mem::replace(seen, true) {
                 next.extend(node.leads_to());
             }
         }
-        None
+        Err(nodes)
     }
 
     /// Hides the secret parts and collects what they were.
@@ -80,7 +102,7 @@ impl Declared {
     }
 
     fn walk(&self, nodes: Vec<usize>, value: &mut Value, found: &mut Secrets, depth: usize) {
-        let nodes = self.closed(nodes);
+        let nodes = self.with_others(nodes);
         let all = || nodes.iter().filter_map(|index| self.nodes.get(*index));
         if nodes.is_empty() || value.is_null() {
             return;
@@ -88,7 +110,7 @@ impl Declared {
         // A decoder may take a single value for a list of one.
         let scalar = !value.is_object() && !value.is_array();
         let wrapped = || all().flat_map(|node| node.first.iter().chain(&node.items));
-        let listed = || self.closed(wrapped().copied().collect());
+        let listed = || self.with_others(wrapped().copied().collect());
         let is_secret = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.secret);
         if all().any(|node| node.secret) || (scalar && listed().iter().any(is_secret)) {
             found.collect(value, depth);
@@ -103,8 +125,14 @@ impl Declared {
         }
         match value {
             Value::Object(fields) => {
+                let closed = self.strict && all().any(|node| node.closed);
                 for (key, value) in fields {
                     let key = spelling(key);
+                    if closed && !all().any(|node| node.knows(&key)) {
+                        found.collect(value, depth);
+                        *value = Value::from(REDACTED);
+                        continue;
+                    }
                     let inner = all().flat_map(|node| node.of_key(&key)).collect();
                     self.walk(inner, value, found, depth - 1);
                 }
@@ -145,7 +173,7 @@ impl Declared {
     }
 
     /// The nodes and all that describe the same values, each once.
-    fn closed(&self, mut nodes: Vec<usize>) -> Vec<usize> {
+    fn with_others(&self, mut nodes: Vec<usize>) -> Vec<usize> {
         let mut index = 0;
         nodes.sort_unstable();
         nodes.dedup();
@@ -162,6 +190,10 @@ impl Declared {
 }
 
 impl Node {
+    fn knows(&self, key: &str) -> bool {
+        self.fields.iter().any(|(name, _)| name == key) || !self.rest.is_empty() || !self.any.is_empty()
+    }
+
     fn of_key(&self, key: &str) -> impl Iterator<Item = usize> {
         let named = self.fields.iter().filter(move |(name, _)| name == key).map(|(_, node)| *node);
         let known = self.fields.iter().any(|(name, _)| name == key);
@@ -237,6 +269,7 @@ impl Reader<'_> {
                 ("patternProperties", Value::Object(fields)) => {
                     node.any.extend(fields.values().map(|value| self.schema(value)));
                 }
+                ("additionalProperties" | "unevaluatedProperties", Value::Bool(false)) => node.closed = true,
                 ("additionalProperties" | "unevaluatedProperties", value) => {
                     node.rest.push(self.schema(value));
                 }

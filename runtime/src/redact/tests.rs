@@ -116,6 +116,31 @@ fn declared_secrets_are_hidden_wherever_the_schema_says_so() {
 }
 
 #[test]
+fn what_no_schema_asks_for_is_hidden() {
+    let text = json!({"type": "string"});
+    let closed =
+        |fields: Value| json!({"type": "object", "properties": fields, "additionalProperties": false});
+    let r = "[REDACTED]";
+    let cases = [
+        (closed(json!({"a": text})), json!({"a": "x", "pinn": "v"}), json!({"a": "x", "pinn": r})),
+        (object(json!({"a": text})), json!({"a": "x", "b": "y"}), json!({"a": "x", "b": "y"})),
+        (
+            closed(json!({"o": closed(json!({"pin": secret()}))})),
+            json!({"o": {"pinn": "v"}, "x": {"y": 1}}),
+            json!({"o": {"pinn": r}, "x": r}),
+        ),
+        (
+            json!({"oneOf": [closed(json!({"a": text})), closed(json!({"b": secret()}))]}),
+            json!({"a": "x", "b": "v", "c": "v"}),
+            json!({"a": "x", "b": r, "c": r}),
+        ),
+    ];
+    for (schema, given, wanted) in cases {
+        assert_eq!(hidden(&schema, &json!({}), given.clone()), wanted, "{schema} {given}");
+    }
+}
+
+#[test]
 fn declared_secrets_are_found_through_references() {
     let defs = json!({
         "Account": object(json!({"pin": secret(), "parent": {"$ref": "#/$defs/Account"}, "id": {"type": "string"}})),

@@ -5,6 +5,7 @@
 mod files;
 #[cfg(feature = "sqlite")]
 mod kill;
+mod provider;
 mod queue;
 #[cfg(feature = "sqlite")]
 mod sqlite;
