@@ -69,11 +69,15 @@ pub mod result;
 #[cfg(feature = "runtime")]
 pub mod roots;
 #[cfg(feature = "runtime")]
+pub mod run;
+#[cfg(feature = "runtime")]
 pub mod services;
 #[cfg(feature = "runtime")]
 pub mod session;
 pub mod shape;
 pub mod spec;
+#[cfg(feature = "runtime")]
+pub mod state;
 #[cfg(feature = "runtime")]
 mod sync;
 #[cfg(feature = "runtime")]

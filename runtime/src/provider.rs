@@ -33,7 +33,7 @@ use crate::tool::AgentTool;
 /// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
 ///
 /// /// Adds two numbers.
-/// #[tool(read_only)]
+/// #[tool(read_only, undocumented)]
 /// fn add(a: i64, b: i64) -> i64 {
 ///     a + b
 /// }

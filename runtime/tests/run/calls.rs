@@ -1,0 +1,168 @@
+//! What becomes of the calls of a turn.
+
+use std::future::ready;
+
+use serde_json::json;
+use toolgen_runtime::control::{Answerer, PendingInput, Question};
+use toolgen_runtime::run::{LoopEnd, LoopOptions, ModelTurn, run_loop};
+use toolgen_runtime::{
+    BoxFuture, Control, InputRequest, Provider, Registry, Session, ToolCall, ToolContext, ToolError,
+    ToolResult, tool, toolset,
+};
+
+use super::{Ran, Script, answers, assert_answered, builder, calls, run, run_in, shell_call};
+
+#[tokio::test]
+async fn m29_a_call_that_fails_leaves_none_of_its_siblings_without_an_answer() {
+    let turn = calls([
+        ("shell", json!({"cmd": "break"})),
+        ("nothing", json!({})),
+        ("shell", json!({})),
+        ("shell", json!({"cmd": "ls"})),
+    ]);
+    let (run, ran) = run([turn, ModelTurn::text("ok")]).await;
+    let said = answers(&run);
+    assert_eq!(said[..2], ["it broke", "Tool not found: nothing"]);
+    assert!(said[2].starts_with("Invalid arguments: "), "{said:?}");
+    assert!(said[3].contains("ls"));
+    assert_eq!(ran.len(), 2);
+    assert_eq!(run.outcome, Ok(LoopEnd::Text("ok".to_owned())));
+}
+
+#[tokio::test]
+async fn a_call_that_was_cut_off_is_answered_and_not_run() {
+    let turn = calls([("shell", json!({"cmd": "whole"})), ("shell", json!({"cmd": "cut"}))]).cut_off();
+    let (run, ran) = run([turn, ModelTurn::text("ok")]).await;
+    assert_eq!(ran, ["whole"]);
+    assert!(answers(&run)[1].contains("cut off"));
+}
+
+#[tokio::test]
+async fn a_cut_off_completion_does_not_complete() {
+    let (run, _) = run([calls([("done", json!({}))]).cut_off(), ModelTurn::text("ok")]).await;
+    assert_eq!(run.outcome, Ok(LoopEnd::Text("ok".to_owned())));
+}
+
+#[tokio::test]
+async fn m41_what_a_tool_calls_a_failure_is_one_and_an_exit_code_is_none() {
+    let turn = calls([("shell", json!({"cmd": "refuse"})), ("shell", json!({"cmd": "false"}))]);
+    let (run, _) = run([turn, ModelTurn::text("ok")]).await;
+    let failed: Vec<bool> =
+        run.transcript.last_answers().map(toolgen_runtime::ToolResponse::is_error).collect();
+    assert_eq!(failed, [true, false]);
+}
+
+#[tokio::test]
+async fn identical_calls_that_keep_failing_are_stopped_within_a_loop() {
+    let (run, ran) = run((0..5).map(|_| shell_call("break"))).await;
+    assert_eq!(ran.len(), 3);
+    assert!(answers(&run)[0].contains("has failed 3 consecutive times"), "{:?}", answers(&run));
+}
+
+#[tokio::test]
+async fn a_tool_can_require_another_within_a_loop_and_not_beyond_it() {
+    let report = || calls([("report", json!({}))]);
+    let (first, _) = run([report(), shell_call("ls"), report()]).await;
+    assert_eq!(answers(&first), ["reported"]);
+    let (second, _) = run([report()]).await;
+    assert!(answers(&second)[0].contains("shell"), "{:?}", answers(&second));
+}
+
+#[tokio::test]
+async fn a_session_of_the_context_is_kept() {
+    let ran = Ran::default();
+    let provider = builder(&ran).build().unwrap();
+    let turn = ToolContext::new("turn", "").with_session(Session::new("s"));
+    run_in(&provider, [shell_call("ls")], &turn, &LoopOptions::new()).await;
+    assert!(turn.session().unwrap().has_called("shell"));
+    let run = run_in(&provider, [calls([("report", json!({}))])], &turn, &LoopOptions::new()).await;
+    assert_eq!(answers(&run), ["reported"]);
+}
+
+struct Architect;
+
+impl Answerer for Architect {
+    fn answer<'a>(
+        &'a self,
+        _question: &'a Question,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(ready(Ok("yes".to_owned())))
+    }
+}
+
+#[tokio::test]
+async fn m37_a_question_is_answered_among_its_siblings() {
+    let ran = Ran::default();
+    let provider = builder(&ran).questions(Architect).build().unwrap();
+    let turn = calls([
+        ("shell", json!({"cmd": "a"})),
+        ("ask_question", json!({"question": "Ready?"})),
+        ("shell", json!({"cmd": "b"})),
+    ]);
+    let context = ToolContext::new("turn", "");
+    let run = run_in(&provider, [turn, ModelTurn::text("ok")], &context, &LoopOptions::new()).await;
+    assert_eq!(answers(&run)[1], "Question: Ready?\nAnswer: yes");
+    assert_eq!((run.outcome, ran.all().len()), (Ok(LoopEnd::Text("ok".to_owned())), 2));
+}
+
+/// Needs a name.
+#[tool]
+fn greet(ctx: &ToolContext) -> ToolResult {
+    match ctx.input() {
+        Some(name) => ToolResult::text(format!("Hello {}", name["name"])),
+        None => {
+            let schema =
+                json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
+            ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("Who?", schema)))
+        }
+    }
+}
+
+/// Nothing.
+#[tool]
+fn nothing() {}
+
+#[tokio::test]
+async fn g21_a_loop_stops_for_calls_that_wait_and_goes_on_when_they_are_resumed() {
+    let provider = Provider::builder(&Registry::new(toolset![greet, nothing]).unwrap()).build().unwrap();
+    let context = ToolContext::new("turn", "");
+    let turns = || [calls([("greet", json!({})), ("nothing", json!({}))]), ModelTurn::text("ok")];
+    let unaware = run_in(&provider, turns(), &context, &LoopOptions::new()).await;
+    assert_eq!(unaware.outcome, Ok(LoopEnd::Text("ok".to_owned())));
+    assert!(answers(&unaware)[0].contains("Who?"));
+
+    let options = LoopOptions::new().stop_when_waiting();
+    let waiting = run_in(&provider, turns(), &context, &options).await;
+    assert_eq!(waiting.outcome, Ok(LoopEnd::Waiting));
+    let mut transcript = waiting.transcript;
+    let pending: Vec<PendingInput> = transcript
+        .last_answers()
+        .filter_map(|response| match &response.outcome {
+            Err(ToolError::InputRequired(pending)) => Some((**pending).clone()),
+            _ => None,
+        })
+        .collect();
+    for pending in pending {
+        let answer = provider.resume_with_input(pending, json!({"name": "Ada"}), &context).await.unwrap();
+        assert!(transcript.answer_again(answer));
+    }
+    assert_answered(&transcript);
+    let said: Vec<String> = transcript.last_answers().map(toolgen_runtime::ToolResponse::text).collect();
+    assert_eq!(said, ["Hello \"Ada\"", ""]);
+    let rest = &mut Script::new([ModelTurn::text("greeted")]);
+    let run = run_loop(&provider, rest, &context, transcript, &options).await;
+    assert_eq!(run.outcome, Ok(LoopEnd::Text("greeted".to_owned())));
+}
+
+#[tokio::test]
+async fn a_turn_may_say_something_beside_its_calls() {
+    let turn = calls([("shell", json!({"cmd": "ls"}))]).with_text("Looking.").with_tokens(7);
+    let (run, ran) = run([turn, ModelTurn::text("ok")]).await;
+    assert_eq!((run.outcome, ran.len()), (Ok(LoopEnd::Text("ok".to_owned())), 1));
+    let same_id =
+        ModelTurn::calls([ToolCall::new("x", "nothing", json!({})), ToolCall::new("x", "stop", json!({}))]);
+    // Even two calls of one id have an answer each.
+    let (run, _) = super::run([same_id]).await;
+    assert_eq!(answers(&run).len(), 2);
+}

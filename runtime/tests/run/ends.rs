@@ -1,0 +1,143 @@
+//! How a loop ends.
+
+use std::time::Duration;
+
+use serde_json::json;
+use toolgen_runtime::run::{
+    LoopEnd, LoopError, LoopOptions, MAX_ITERATIONS, ModelTurn, Transcript, run_loop,
+};
+use toolgen_runtime::state::StateMap;
+use toolgen_runtime::{CancellationToken, ToolContext};
+
+use super::{Ran, answers, assert_answered, builder, calls, run, run_in, shell_call, stopped_by};
+
+#[tokio::test]
+async fn m35_a_text_without_calls_is_the_answer() {
+    let (run, ran) = run([ModelTurn::text("hello")]).await;
+    assert_eq!((run.outcome, run.iterations), (Ok(LoopEnd::Text("hello".to_owned())), 1));
+    assert!(ran.is_empty());
+    let (run, ran) = super::run([shell_call("ls"), ModelTurn::text("done")]).await;
+    assert_eq!((run.outcome, run.iterations), (Ok(LoopEnd::Text("done".to_owned())), 2));
+    assert_eq!(ran, ["ls"]);
+}
+
+fn signal(end: Result<LoopEnd, LoopError<String>>) -> String {
+    match end {
+        Ok(LoopEnd::Completed(completed)) => format!("{} {}", completed.call_id, completed.signal),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn m34_a_completion_tool_ends_the_loop_at_the_boundary_of_the_turn() {
+    let turn = calls([("submit_plan", json!({"plan": "p"})), ("shell", json!({"cmd": "after"}))]);
+    let (run, ran) = run([turn, shell_call("never")]).await;
+    let Ok(LoopEnd::Completed(completed)) = &run.outcome else { panic!("{:?}", run.outcome) };
+    assert_eq!((completed.tool.as_str(), completed.signal.as_str()), ("submit_plan", "PLAN_REVIEW"));
+    assert_eq!(completed.data, json!({"plan": "p", "next_state": "PLAN_REVIEW"}));
+    assert_eq!(ran, ["after"]);
+    assert_eq!(run.iterations, 1);
+}
+
+#[tokio::test]
+async fn of_several_signals_the_first_in_the_order_of_the_calls_wins() {
+    let turn = calls([
+        ("submit_plan", json!({"plan": "bad"})),
+        ("done", json!({})),
+        ("submit_plan", json!({"plan": "good"})),
+    ]);
+    let (run, _) = run([turn]).await;
+    assert_eq!(signal(run.outcome), "c2 PREPARE_MERGE");
+}
+
+#[tokio::test]
+async fn a_completion_without_a_state_just_ends() {
+    assert_eq!(signal(run([calls([("stop", json!({}))])]).await.0.outcome), "c1 ");
+}
+
+#[tokio::test]
+async fn a_completion_tool_that_failed_lets_the_model_try_again() {
+    let try_with = |plan: &str| calls([("submit_plan", json!({ "plan": plan }))]);
+    let (run, _) = run([try_with(""), try_with("bad"), try_with("good")]).await;
+    assert_eq!(run.iterations, 3);
+    assert_eq!(signal(run.outcome), "c1 PLAN_REVIEW");
+}
+
+#[tokio::test]
+async fn m36_the_signal_leads_to_a_state() {
+    let ran = Ran::default();
+    let provider = builder(&ran).build().unwrap();
+    let states =
+        StateMap::builder().on("PLAN_REVIEW", 1).on("PREPARE_MERGE", 2).build(provider.specs()).unwrap();
+    let (run, _) = run([calls([("done", json!({}))])]).await;
+    let Ok(LoopEnd::Completed(completed)) = run.outcome else { panic!() };
+    assert_eq!(states.next(&completed.signal), Ok(&2));
+}
+
+#[tokio::test]
+async fn m35_the_model_is_asked_ten_times_unless_set() {
+    let (run, ran) = run((0..99).map(|number| shell_call(&number.to_string()))).await;
+    assert_eq!(run.outcome, Err(LoopError::MaxIterations(10)));
+    assert_eq!(LoopError::<String>::MaxIterations(10).to_string(), "maximum tool iterations (10) exceeded");
+    assert_eq!((run.iterations, ran.len()), (MAX_ITERATIONS, 10));
+    let options = LoopOptions::new().with_max_iterations(2);
+    let provider = builder(&Ran::default()).build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    let run = run_in(&provider, (0..9).map(|_| shell_call("x")), &turn, &options).await;
+    assert_eq!(run.outcome.unwrap_err().to_string(), "maximum tool iterations (2) exceeded");
+    // The last answers are there all the same.
+    assert_eq!(run.transcript.len(), 5);
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_answer_ends_the_loop_and_what_was_said_is_kept() {
+    let (run, _) = run([shell_call("ls")]).await;
+    assert_eq!(run.outcome, Err(LoopError::Model("nothing more to say".to_owned())));
+    assert_eq!(run.transcript.len(), 3);
+}
+
+#[tokio::test]
+async fn a_model_that_uses_no_tool_twice_is_given_up() {
+    let ran = Ran::default();
+    let provider = builder(&ran).build().unwrap();
+    let options = LoopOptions::new().with_nudge("Use a tool.");
+    let turn = ToolContext::new("turn", "");
+    let text = || ModelTurn::text("hm");
+    let run = run_in(&provider, [text(), text()], &turn, &options).await;
+    assert_eq!((run.outcome, run.iterations), (Err(LoopError::NoToolTwice), 2));
+    // A tool in between makes it the first time again.
+    let turns = [text(), shell_call("a"), text(), calls([("done", json!({}))])];
+    assert_eq!(signal(run_in(&provider, turns, &turn, &options).await.outcome), "c1 PREPARE_MERGE");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_token_ends_the_loop_while_the_model_thinks() {
+    let token = CancellationToken::new();
+    let provider = builder(&Ran::default()).build().unwrap();
+    let mut thinking = |_: Transcript| std::future::pending::<Result<ModelTurn, String>>();
+    let (context, options) = (stopped_by(&token), LoopOptions::new());
+    let looped = run_loop(&provider, &mut thinking, &context, Transcript::new(), &options);
+    let (run, ()) = tokio::join!(looped, async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        token.cancel();
+    });
+    assert_eq!(run.outcome, Err(LoopError::Cancelled));
+    let again = run_loop(&provider, &mut thinking, &context, Transcript::new(), &options).await;
+    assert_eq!((again.outcome, again.iterations), (Err(LoopError::Cancelled), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_token_ends_the_loop_while_tools_run_and_each_call_is_answered() {
+    let token = CancellationToken::new();
+    let provider = builder(&Ran::default()).build().unwrap();
+    let turn = calls([("shell", json!({"cmd": "a"})), ("hang", json!({})), ("hang", json!({}))]);
+    let (context, options) = (stopped_by(&token), LoopOptions::new());
+    let looped = run_in(&provider, [turn], &context, &options);
+    let (run, ()) = tokio::join!(looped, async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        token.cancel();
+    });
+    assert_eq!(run.outcome, Err(LoopError::Cancelled));
+    assert_eq!(answers(&run)[1..], ["Cancelled", "Cancelled"]);
+    assert_answered(&run.transcript);
+}
