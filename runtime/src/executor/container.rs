@@ -46,12 +46,12 @@ const OWN_FAILURE: i32 = 125;
 ///
 /// # #[cfg(unix)]
 /// # fn main() -> Result<(), toolgen_runtime::executor::ExecError> {
-/// let executor = ContainerExecutor::new("rust:1.95", "/home/me/project");
+/// let executor = ContainerExecutor::new("rust:1.95", "/srv/project");
 /// let options = ExecOptions::default().read_only().without_network();
 /// let argv = executor.argv(&["cargo", "check"].map(String::from), &options)?;
 /// assert_eq!(
 ///     argv.join(" "),
-///     "docker run --rm -v /home/me/project:/workspace:ro -w /workspace \
+///     "docker run --rm -v /srv/project:/workspace:ro -w /workspace \
 ///      --tmpfs /tmp:rw,noexec,nosuid,size=2g --security-opt no-new-privileges --network none --read-only \
 ///      rust:1.95 cargo check"
 /// );
