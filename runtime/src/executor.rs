@@ -23,6 +23,7 @@ mod capture;
 mod container;
 mod error;
 mod guard;
+mod lent;
 #[cfg(feature = "process")]
 mod local;
 mod preflight;

@@ -22,6 +22,11 @@ pub enum ExecError {
         /// The program.
         program: String,
     },
+    /// The context starts no programs at all.
+    Denied {
+        /// The program.
+        program: String,
+    },
     /// The command or an option has no meaning.
     Invalid {
         /// What is wrong with it.
@@ -64,6 +69,9 @@ impl fmt::Display for ExecError {
                 write!(f, "{executor} cannot enforce {}, so nothing was run", options.join(", "))
             }
             ExecError::Banned { program } => write!(f, "Command '{program}' is banned for security reasons"),
+            ExecError::Denied { program } => {
+                write!(f, "cannot start '{program}': this context starts no programs")
+            }
             ExecError::Invalid { message } => f.write_str(message),
             ExecError::Start { program, message } => write!(f, "cannot start '{program}': {message}"),
             ExecError::Timeout { duration, .. } => write!(f, "Command timed out after {duration:?}"),
@@ -78,7 +86,9 @@ impl std::error::Error for ExecError {}
 impl From<ExecError> for ToolError {
     fn from(error: ExecError) -> ToolError {
         match error {
-            ExecError::Unsupported { .. } | ExecError::Banned { .. } => ToolError::denied(error.to_string()),
+            ExecError::Unsupported { .. } | ExecError::Banned { .. } | ExecError::Denied { .. } => {
+                ToolError::denied(error.to_string())
+            }
             ExecError::Timeout { duration, .. } => ToolError::Timeout { duration },
             ExecError::Cancelled => ToolError::Cancelled,
             ExecError::Invalid { .. } | ExecError::Start { .. } | ExecError::Lost { .. } => {

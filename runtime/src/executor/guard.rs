@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,6 +62,7 @@ pub struct GuardedExecutor {
     within: Limits,
     limits: ResourceLimits,
     timeout: Option<Duration>,
+    work_dir: Option<PathBuf>,
 }
 
 impl GuardedExecutor {
@@ -73,6 +74,7 @@ impl GuardedExecutor {
             within: Limits::ANY,
             limits: ResourceLimits::default(),
             timeout: None,
+            work_dir: None,
         }
     }
 
@@ -104,17 +106,24 @@ impl GuardedExecutor {
         self
     }
 
+    /// Starts commands here that do not say where.
+    #[must_use]
+    pub fn work_dir(mut self, work_dir: impl Into<PathBuf>) -> GuardedExecutor {
+        self.work_dir = Some(work_dir.into());
+        self
+    }
+
     fn tighten(&self, options: &ExecOptions) -> ExecOptions {
         let mut options = options.clone().within(&self.within);
         options.limits = options.limits.and(self.limits);
         options.timeout = least(options.timeout, self.timeout);
+        options.work_dir = options.work_dir.or_else(|| self.work_dir.clone());
         options
     }
 
     fn check(&self, argv: &[String]) -> Result<(), ExecError> {
         if !self.within.spawns {
-            let message = String::from("this context starts no programs");
-            return Err(ExecError::Start { program: argv.first().cloned().unwrap_or_default(), message });
+            return Err(ExecError::Denied { program: argv.first().cloned().unwrap_or_default() });
         }
         let Some(program) = argv.first() else { return Ok(()) };
         let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or(program);
@@ -146,6 +155,7 @@ impl fmt::Debug for GuardedExecutor {
             .field("within", &self.within)
             .field("limits", &self.limits)
             .field("timeout", &self.timeout)
+            .field("work_dir", &self.work_dir)
             .finish_non_exhaustive()
     }
 }

@@ -4,6 +4,7 @@
 
 mod container;
 mod guard;
+mod lent;
 mod local;
 
 use std::path::PathBuf;

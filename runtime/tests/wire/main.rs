@@ -6,3 +6,4 @@ mod cases;
 mod helpers;
 mod properties;
 mod tools;
+mod turns;

@@ -8,7 +8,7 @@ use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{Content, ToolError, ToolResult};
 
 /// A list of calls as the provider of a format writes it.
-fn written(format: WireFormat, calls: &[ToolCall]) -> Value {
+pub(crate) fn written(format: WireFormat, calls: &[ToolCall]) -> Value {
     let each = |write: fn(&ToolCall) -> Value| calls.iter().map(write).collect::<Vec<Value>>();
     match format {
         WireFormat::OpenAiChat => {
@@ -54,7 +54,7 @@ fn written(format: WireFormat, calls: &[ToolCall]) -> Value {
 }
 
 /// The ids of the answers, in order.
-fn answered(format: WireFormat, answers: &[Value]) -> Vec<String> {
+pub(crate) fn answered(format: WireFormat, answers: &[Value]) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let blocks = |key: &str| answers[0][key].as_array().unwrap().clone();
     match format {

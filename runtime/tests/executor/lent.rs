@@ -1,0 +1,118 @@
+//! A tool that starts programs, in contexts that let it do more or less.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolgen_runtime::call::ToolCall;
+use toolgen_runtime::executor::{
+    ExecError, ExecOptions, ExecOutput, Executor, GuardedExecutor, LocalExecutor, ScriptedExecutor,
+};
+use toolgen_runtime::policy::Limits;
+use toolgen_runtime::provider::{FactoryError, Provider, ProviderContext, ToolFactory};
+use toolgen_runtime::shape::{Kind, ObjectRules};
+use toolgen_runtime::{
+    AgentTool, BoxFuture, Effects, Registry, Shape, ToolContext, ToolError, ToolName, ToolResult, ToolSpec,
+};
+
+/// Runs a line of shell. It asks for nothing: what it may do is for its context to say.
+struct Shell {
+    spec: ToolSpec,
+    executor: GuardedExecutor,
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new("shell"),
+        input: Shape::of(Kind::Object(ObjectRules::ANY)).into(),
+        effects: Effects::UNDECLARED,
+        ..ToolSpec::EMPTY
+    }
+}
+
+impl Shell {
+    fn new(ctx: &ProviderContext) -> Result<Shell, FactoryError> {
+        Ok(Shell { spec: spec(), executor: ctx.executor("shell")? })
+    }
+}
+
+impl AgentTool for Shell {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let cmd = params["cmd"].as_str().unwrap_or_default();
+            let argv = ["sh", "-c", cmd].map(String::from);
+            let output = self.executor.run(&argv, &ExecOptions::default(), ctx.cancel()).await;
+            match output {
+                Ok(output) => Ok(ToolResult::json(output.to_json())),
+                Err(ExecError::Lost { .. }) => Err(ToolError::failed(format!("shell command failed: {cmd}"))),
+                Err(why) => Err(why.into()),
+            }
+        })
+    }
+}
+
+fn provider(ctx: ProviderContext) -> Provider {
+    let factory = ToolFactory::new(spec(), Shell::new).confined();
+    let registry = Registry::builder().add(factory).seal().unwrap();
+    Provider::builder(&registry).context(ctx).build().unwrap()
+}
+
+async fn call(ctx: ProviderContext, cmd: &str) -> Result<ToolResult, ToolError> {
+    let call = ToolCall::new("1", "shell", json!({"cmd": cmd}));
+    provider(ctx).call(call, &ToolContext::new("turn", "")).await.outcome
+}
+
+#[tokio::test]
+async fn the_same_tool_is_held_to_the_limits_of_its_context() {
+    let lent = Arc::new(ScriptedExecutor::default());
+    let ctx = || ProviderContext::new().with_executor(lent.clone()).with_work_dir("/workspace");
+    call(ctx().with_limits(Limits::PLANNING), "ls").await.unwrap();
+    call(ctx(), "ls").await.unwrap();
+    let asked = lent.asked();
+    let in_workspace = ExecOptions::default().work_dir("/workspace");
+    assert_eq!(asked[0].1, in_workspace.clone().read_only().without_network());
+    assert_eq!(asked[1].1, in_workspace);
+    assert_eq!(asked[0].0, ["sh", "-c", "ls"]);
+}
+
+#[tokio::test]
+async fn an_executor_that_cannot_hold_a_tool_to_the_limits_runs_nothing() {
+    let ctx = || ProviderContext::new().with_executor(Arc::new(LocalExecutor::new()));
+    let error = call(ctx().with_limits(Limits::PLANNING), "echo ran").await.unwrap_err();
+    assert!(
+        matches!(&error, ToolError::Denied { message } if message.contains("read_only, network_disabled"))
+    );
+    let result = call(ctx(), "echo ran; exit 3").await.unwrap();
+    assert_eq!((&result.details["stdout"], &result.details["exit_code"]), (&json!("ran\n"), &json!(3)));
+    assert!(!result.is_error(), "a code other than 0 is a result");
+}
+
+#[tokio::test]
+async fn a_tool_is_not_built_without_the_executor_it_requires() {
+    let error = call(ProviderContext::new(), "ls").await.unwrap_err();
+    let told = error.to_string();
+    assert!(told.contains("shell tool requires an executor"), "{told}");
+    let error = provider(ProviderContext::new()).get("shell").err().unwrap();
+    assert_eq!(error.to_string(), "failed to create tool 'shell': shell tool requires an executor");
+}
+
+#[tokio::test]
+async fn what_goes_wrong_in_an_executor_is_told_as_the_tool_says() {
+    let lost = ScriptedExecutor::new([
+        Err(ExecError::Cancelled),
+        Err(ExecError::Lost { message: "the pipe broke".into() }),
+        Ok(ExecOutput::new(1, "", "no")),
+    ]);
+    let lent = Arc::new(lost);
+    let ctx = || ProviderContext::new().with_executor(lent.clone());
+    assert_eq!(call(ctx(), "ls").await.unwrap_err(), ToolError::Cancelled);
+    assert_eq!(call(ctx(), "ls").await.unwrap_err().to_string(), "shell command failed: ls");
+    assert_eq!(call(ctx(), "ls").await.unwrap().details["stderr"], "no");
+}

@@ -1,0 +1,101 @@
+//! Whole turns: what a provider sends goes through all layers of a runtime, and comes back as that provider wants it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use toolgen_runtime::call::ToolCall;
+use toolgen_runtime::provider::Provider;
+use toolgen_runtime::wire::WireFormat;
+use toolgen_runtime::{AgentTool, BoxFuture, Registry, ToolContext, ToolError, ToolResult, ToolSpec};
+
+use crate::helpers::spec;
+use crate::properties::{answered, written};
+
+/// Adds two numbers, and counts how often.
+struct Add {
+    spec: ToolSpec,
+    ran: Arc<AtomicUsize>,
+}
+
+impl AgentTool for Add {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        self.ran.fetch_add(1, Ordering::SeqCst);
+        let sum = params["a"].as_i64().unwrap() + params["b"].as_i64().unwrap();
+        Box::pin(async move { Ok(ToolResult::text(sum.to_string())) })
+    }
+}
+
+fn provider() -> (Provider, Arc<AtomicUsize>) {
+    let input = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+                       "required": ["a", "b"]});
+    let ran = Arc::new(AtomicUsize::new(0));
+    let tool = Add { spec: spec("add", "Adds.", &input, None), ran: Arc::clone(&ran) };
+    let registry = Registry::builder().add(tool).seal().unwrap();
+    (Provider::builder(&registry).build().unwrap(), ran)
+}
+
+/// Says that the model hit its token limit.
+fn cut(format: WireFormat, response: &mut Value) {
+    match format {
+        WireFormat::OpenAiChat => response["choices"][0]["finish_reason"] = "length".into(),
+        WireFormat::OpenAiResponses => {
+            let why = json!({"reason": "max_output_tokens"});
+            response["incomplete_details"] = why;
+        }
+        WireFormat::Anthropic => response["stop_reason"] = "max_tokens".into(),
+        WireFormat::Gemini => response["candidates"][0]["finishReason"] = "MAX_TOKENS".into(),
+        WireFormat::Bedrock => response["stopReason"] = "max_tokens".into(),
+        // A request is whole or none.
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn every_call_of_a_turn_is_answered_once_and_what_was_cut_off_never_runs() {
+    let sum = json!({"a": 1, "b": 2});
+    let calls = [
+        ToolCall::new("c1", "add", sum.clone()),
+        ToolCall::new("c2", "subtract", sum.clone()),
+        ToolCall::new("c3", "add", json!({"a": "x"})),
+        ToolCall::new("c4", "add", sum),
+    ];
+    for format in WireFormat::ALL {
+        let (provider, ran) = provider();
+        let turn = ToolContext::new("turn", "").with_dialect(format.dialect());
+        let mut response = written(format, &calls);
+        cut(format, &mut response);
+        let mut responses = Vec::new();
+        for call in format.calls(&response).unwrap() {
+            responses.push(provider.call(call, &turn).await);
+        }
+        let errors: Vec<bool> = responses.iter().map(|response| response.is_error()).collect();
+        let whole = format == WireFormat::Mcp;
+        assert_eq!(errors, [false, true, true, !whole], "{format}");
+        assert_eq!(ran.load(Ordering::SeqCst), if whole { 2 } else { 1 }, "{format}");
+        let answers = format.answers(&responses);
+        assert_eq!(answered(format, &answers), ["c1", "c2", "c3", "c4"], "{format}");
+        let told = Value::from(answers).to_string();
+        assert!(told.contains("\"3\""), "{format}: {told}");
+        assert_eq!(told.contains("cut off"), !whole, "{format}: {told}");
+        assert!(told.contains("Invalid arguments: "), "{format}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn tools_are_offered_in_the_dialect_in_which_their_arguments_come_back() {
+    let (provider, _) = provider();
+    for format in WireFormat::ALL {
+        let tools = format.tools(provider.specs()).unwrap().to_string();
+        assert!(tools.contains("\"name\":\"add\""), "{format}: {tools}");
+        assert_eq!(tools, format.tools(provider.specs()).unwrap().to_string());
+    }
+}
