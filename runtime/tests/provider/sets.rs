@@ -1,14 +1,20 @@
 //! Named sets of tools: the five of a system of agents that plan, code and review.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::Value;
+use toolgen_runtime::executor::{ExecOptions, Executor, GuardedExecutor, ScriptedExecutor};
 use toolgen_runtime::policy::Limits;
-use toolgen_runtime::provider::ToolFactory;
+use toolgen_runtime::provider::{FactoryError, ToolFactory};
 use toolgen_runtime::spec::{Files, Network};
 use toolgen_runtime::toolsets::{Toolset, check_all};
-use toolgen_runtime::{AgentTool, Effects, List, Provider, ProviderContext, Registry, Text};
+use toolgen_runtime::{
+    AgentTool, BoxFuture, Effects, List, Provider, ProviderContext, Registry, Text, ToolContext, ToolError,
+    ToolResult, ToolSpec,
+};
 
-use super::{Counted, names, said, tool, tools, with_effects};
+use super::{names, said, tool, tools, with_effects};
 
 macro_rules! set {
     ($name:literal, $overlay:expr, $($member:ident)*) => {
@@ -31,6 +37,49 @@ static SETS: [Toolset; 5] = [
     set!("architect_read", Limits::PLANNING, read_file list_files get_diff submit_reply submit_stories),
 ];
 
+/// A tool that runs a program in the executor of its context.
+struct Program {
+    spec: ToolSpec,
+    executor: GuardedExecutor,
+    work_dir: PathBuf,
+}
+
+impl AgentTool for Program {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(
+        &'a self,
+        _params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async {
+            let options = ExecOptions::default().work_dir(self.work_dir.clone());
+            let output = self.executor.run(&[self.name().to_owned()], &options, ctx.cancel()).await;
+            output
+                .map(|output| ToolResult::text(output.stdout))
+                .map_err(|why| ToolError::failed(why.to_string()))
+        })
+    }
+}
+
+fn program(name: &str) -> ToolFactory {
+    let spec = with_effects(name, Effects::UNDECLARED);
+    let built = spec.clone();
+    let factory = ToolFactory::new(spec, move |ctx: &ProviderContext| {
+        let name = built.name.as_str();
+        let executor =
+            ctx.service::<dyn Executor>().ok_or_else(|| FactoryError::requires(name, "an executor"))?;
+        let executor = GuardedExecutor::new(executor).within(&ctx.limits);
+        let work_dir = ctx.work_dir.clone();
+        let work_dir =
+            work_dir.ok_or_else(|| FactoryError::new(format!("WorkDir is required for {name} tool")))?;
+        Ok(Program { spec: built.clone(), executor, work_dir })
+    });
+    factory.confined()
+}
+
 /// Tools that start programs leave everything else to the executor; reading tools read; the others only change what
 /// the program itself keeps.
 fn registry() -> Registry {
@@ -40,20 +89,9 @@ fn registry() -> Registry {
     assert_eq!(members.len(), 23);
     let tools = members.into_iter().map(|name| -> Arc<dyn AgentTool> {
         match name.as_str() {
-            name @ ("shell" | "build" | "test" | "lint" | "container_test" | "container_list"
-            | "container_build" | "container_update" | "container_switch") => {
-                let declared = with_effects(name, Effects::UNDECLARED);
-                let built = declared.clone();
-                Arc::new(
-                    ToolFactory::new(declared, move |ctx: &ProviderContext| {
-                        let Limits { network, files, .. } = &ctx.limits;
-                        let answer = format!("network {network:?}, files {files:?}");
-                        Ok(Counted { spec: built.clone(), calls: Arc::default(), answer })
-                    })
-                    .confined(),
-                )
-            }
-            name @ ("read_file" | "list_files" | "get_diff") => {
+            "shell" | "build" | "test" | "lint" => Arc::new(program(name)),
+            name if name.starts_with("container_") => Arc::new(program(name)),
+            "read_file" | "list_files" | "get_diff" => {
                 tool(with_effects(name, Effects { files: Files::Read, ..Effects::NONE }))
             }
             name => tool(with_effects(name, Effects { read_only: false, ..Effects::NONE })),
@@ -63,9 +101,21 @@ fn registry() -> Registry {
     Registry::new(tools.chain([tool(web)])).unwrap()
 }
 
+/// An executor that remembers what it was asked, and a context that lends it.
+fn context() -> (Arc<ScriptedExecutor>, ProviderContext) {
+    let executor = Arc::new(ScriptedExecutor::default());
+    let lent: Arc<dyn Executor> = executor.clone();
+    (executor, ProviderContext::new().with_work_dir("/workspace").with_service(lent))
+}
+
+/// How the last command was to run: read-only, without a network, and where.
+fn asked(executor: &ScriptedExecutor) -> (bool, bool, Option<PathBuf>) {
+    let (_, options) = executor.asked().pop().unwrap();
+    (options.read_only, options.network_disabled, options.work_dir)
+}
+
 fn provider_of(set: &Toolset) -> Provider {
-    let context = ProviderContext::new().with_work_dir("/workspace");
-    Provider::builder(&registry()).context(context).toolset(set).build().unwrap()
+    Provider::builder(&registry()).context(context().1).toolset(set).build().unwrap()
 }
 
 #[test]
@@ -83,13 +133,13 @@ fn the_five_sets_offer_exactly_their_members() {
 #[tokio::test]
 async fn who_plans_only_reads_and_has_no_network_and_who_codes_has_both() {
     for set in &SETS[..4] {
+        let (executor, context) = context();
+        let provider = Provider::builder(&registry()).context(context).toolset(set).build().unwrap();
         let planning = set.name.contains("planning");
-        let provider = provider_of(set);
-        let expected = if planning { "network None, files Read" } else { "network Any, files Write" };
-        assert_eq!(said(&provider, "shell").await, expected, "{}", set.name);
+        assert_eq!(said(&provider, "shell").await, "", "{}", set.name);
+        assert_eq!(asked(&executor), (planning, planning, Some("/workspace".into())), "{}", set.name);
         assert_eq!(said(&provider, "chat_post").await, "chat_post ran");
         assert_eq!(said(&provider, "web_fetch").await, "tool 'web_fetch' not allowed in this context");
-        assert_eq!(provider.context().work_dir.as_deref(), Some(std::path::Path::new("/workspace")));
     }
     // A member that goes too far is refused all the same.
     let set = Toolset::new("reading", ["web_fetch"]).with_overlay(Limits::PLANNING);
@@ -99,12 +149,30 @@ async fn who_plans_only_reads_and_has_no_network_and_who_codes_has_both() {
 
 #[tokio::test]
 async fn a_set_narrows_its_context_and_never_widens_it() {
-    let offline = ProviderContext::new().with_limits(Limits { network: Network::None, ..Limits::ANY });
+    let (executor, context) = context();
+    let offline = context.clone().with_limits(Limits { network: Network::None, ..Limits::ANY });
     let coding = Provider::builder(&registry()).context(offline).toolset(&SETS[2]).build().unwrap();
-    assert_eq!(said(&coding, "shell").await, "network None, files Write");
-    let both = Provider::builder(&registry()).toolset(&SETS[2]).toolset(&SETS[4]).build().unwrap();
+    assert_eq!(said(&coding, "shell").await, "");
+    assert_eq!(asked(&executor), (false, true, Some("/workspace".into())));
+    let both = Provider::builder(&registry()).context(context).toolset(&SETS[2]).toolset(&SETS[4]);
+    let both = both.build().unwrap();
     assert_eq!(names(&both).len(), 16);
-    assert_eq!(said(&both, "build").await, "network None, files Read");
+    assert_eq!(said(&both, "build").await, "");
+    assert_eq!(asked(&executor), (true, true, Some("/workspace".into())));
+}
+
+#[tokio::test]
+async fn a_tool_that_lacks_what_it_needs_says_so() {
+    let bare = Provider::builder(&registry()).toolset(&SETS[2]).build().unwrap();
+    let text = "failed to create tool 'shell': shell tool requires an executor";
+    assert_eq!(said(&bare, "shell").await, text);
+    let lent: Arc<dyn Executor> = Arc::new(ScriptedExecutor::default());
+    let nowhere = ProviderContext::new().with_service(lent);
+    let nowhere = Provider::builder(&registry()).context(nowhere).toolset(&SETS[2]).build().unwrap();
+    assert_eq!(
+        said(&nowhere, "lint").await,
+        "failed to create tool 'lint': WorkDir is required for lint tool"
+    );
 }
 
 #[test]
