@@ -180,7 +180,7 @@ impl Provider {
                 principal.check(spec)?;
             }
             if let Some(limit) = &layers.rate {
-                rate::check(&**limit, principal, spec).await?;
+                rate::check(&**limit, principal, spec, ctx).await?;
             }
         }
         if call.truncated {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::frozen::Text;
 use crate::pipeline::caught;
@@ -33,15 +34,29 @@ impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
     }
 }
 
-/// Asks a limit.
+/// How long a limit may take to answer: 5 seconds.
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Asks a limit for a call.
 ///
 /// # Errors
 ///
-/// [`exceeded`], also if the limit panics: what cannot be counted is not called.
-pub async fn check(limit: &dyn RateLimit, principal: &Principal, spec: &ToolSpec) -> Result<(), ToolError> {
+/// [`exceeded`], also if the limit panics or does not answer within [`ANSWER_TIMEOUT`]: what cannot be counted is not
+/// called. [`ToolError::Cancelled`] if the caller gives up meanwhile.
+pub async fn check(
+    limit: &dyn RateLimit,
+    principal: &Principal,
+    spec: &ToolSpec,
+    ctx: &ToolContext,
+) -> Result<(), ToolError> {
     // Within a future, so that a panic of `allow` itself is caught, too.
-    let allowed = caught(async { limit.allow(principal, spec).await }).await.unwrap_or(false);
-    if allowed { Ok(()) } else { Err(exceeded(spec.name.as_str())) }
+    let asked = caught(async { limit.allow(principal, spec).await });
+    let asked = tokio::time::timeout(ANSWER_TIMEOUT, asked);
+    match ctx.caller_token().run_until_cancelled(asked).await {
+        None => Err(ToolError::Cancelled),
+        Some(Ok(Some(true))) => Ok(()),
+        Some(Ok(Some(false) | None) | Err(_)) => Err(exceeded(spec.name.as_str())),
+    }
 }
 
 /// `Rate limit exceeded: API key cannot execute tool '{tool}' right now`, with the code `RATE_LIMITED`.

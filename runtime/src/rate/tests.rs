@@ -117,8 +117,9 @@ proptest! {
 async fn a_function_is_a_limit_and_the_refusal_is_told_exactly() {
     let spec = ToolSpec { name: ToolName::new("deploy"), ..ToolSpec::EMPTY };
     let only_a = |who: &Principal, spec: &ToolSpec| &*who.id == "a" && spec.name.as_str() == "deploy";
-    assert_eq!(check(&only_a, &Principal::new("a"), &spec).await, Ok(()));
-    let error = check(&only_a, &Principal::new("b"), &spec).await.unwrap_err();
+    let ctx = ToolContext::new("1", "deploy");
+    assert_eq!(check(&only_a, &Principal::new("a"), &spec, &ctx).await, Ok(()));
+    let error = check(&only_a, &Principal::new("b"), &spec, &ctx).await.unwrap_err();
     assert_eq!(error.to_string(), "Rate limit exceeded: API key cannot execute tool 'deploy' right now");
     assert_eq!(error.code(), "RATE_LIMITED");
 }
@@ -134,7 +135,28 @@ async fn a_limit_that_panics_refuses() {
     let late = |_: &Principal, _: &ToolSpec| -> bool { panic!("no connection") };
     let limits: [&dyn RateLimit; 2] = [&Early, &late];
     for limit in limits {
-        let answer = check(limit, &Principal::new("a"), &ToolSpec::EMPTY).await;
+        let ctx = ToolContext::new("1", "unnamed");
+        let answer = check(limit, &Principal::new("a"), &ToolSpec::EMPTY, &ctx).await;
         assert_eq!(answer, Err(exceeded("unnamed")));
     }
+}
+
+/// A limit somewhere else, which does not answer.
+struct Silent;
+
+impl RateLimit for Silent {
+    fn allow<'a>(&'a self, _: &'a Principal, _: &'a ToolSpec) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_that_does_not_answer_refuses_and_waiting_for_it_ends_with_the_caller() {
+    let (who, spec, ctx) = (Principal::new("a"), ToolSpec::EMPTY, ToolContext::new("1", "unnamed"));
+    let before = Instant::now();
+    assert_eq!(check(&Silent, &who, &spec, &ctx).await, Err(exceeded("unnamed")));
+    assert_eq!(before.elapsed(), ANSWER_TIMEOUT);
+    ctx.cancel().cancel();
+    assert_eq!(check(&Silent, &who, &spec, &ctx).await, Err(ToolError::Cancelled));
+    assert_eq!(before.elapsed(), ANSWER_TIMEOUT);
 }
