@@ -88,6 +88,8 @@ pub mod tool;
 pub mod toolset;
 #[cfg(feature = "runtime")]
 pub mod toolsets;
+#[cfg(feature = "runtime")]
+pub mod trace;
 #[cfg(feature = "typed")]
 pub mod typed;
 #[cfg(feature = "runtime")]

@@ -36,6 +36,7 @@ use crate::result::ToolResult;
 use crate::spec::ToolSpec;
 use crate::tool::{AgentTool, decoded, execute, guarded, parsed, time_limit};
 
+use crate::trace::{Trace, traced};
 pub(crate) use control::Controls;
 use watch::Watch;
 
@@ -55,6 +56,7 @@ pub(crate) struct Layers {
     pub(crate) on_event: Option<OnEvent>,
     pub(crate) redactor: Redactor,
     pub(crate) auditor: Auditor,
+    pub(crate) trace: Trace,
 }
 
 impl Layers {
@@ -74,6 +76,7 @@ impl Layers {
             on_event: None,
             redactor: Redactor::new(),
             auditor: Auditor::none(),
+            trace: Trace::new(),
         }
     }
 }
@@ -137,7 +140,8 @@ impl Provider {
             record.finish(&response.outcome).await;
             return response;
         }
-        let outcome = guarded(self.run(&call, &ctx, &mut record)).await;
+        let run = traced(self, &call, &ctx, guarded(self.run(&call, &ctx, &mut record)));
+        let outcome = run.await;
         record.finish(&outcome).await;
         let response = ToolResponse {
             id: ctx.tool_call_id.clone(),

@@ -24,6 +24,7 @@ use crate::registry::Registry;
 use crate::repeat::Repeats;
 use crate::tool::AgentTool;
 use crate::toolsets::{self, Toolset};
+use crate::trace::Trace;
 
 /// Puts a [`Provider`] together: which tools, in which context, behind which layers. What is not set is not there
 /// and costs nothing.
@@ -187,7 +188,14 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets what is hidden in events; the usual secrets unless set.
+    /// Sets what is said of calls in spans and log lines, where the feature `tracing` is on.
+    #[must_use]
+    pub fn trace(mut self, trace: Trace) -> ProviderBuilder {
+        self.layers.trace = trace;
+        self
+    }
+
+    /// Sets what is hidden in events and spans; the usual secrets unless set. An auditor has a redactor of its own.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> ProviderBuilder {
         self.layers.redactor = redactor;
