@@ -35,6 +35,11 @@ impl ToolCall {
         ToolCall { id, name, arguments, truncated: false, approved: Vec::new(), inputs: Vec::new() }
     }
 
+    /// A call of which only this is known.
+    pub(crate) fn named(id: Text, name: Text) -> ToolCall {
+        ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
+    }
+
     /// Marks a call that the model could not finish.
     #[must_use]
     pub fn truncated(mut self) -> ToolCall {

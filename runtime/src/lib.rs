@@ -21,6 +21,8 @@ pub mod control;
 #[cfg(feature = "runtime")]
 pub mod depends;
 pub mod dialect;
+#[cfg(feature = "runtime")]
+pub mod dispatch;
 pub mod docs;
 #[cfg(feature = "runtime")]
 pub mod error;
@@ -107,6 +109,8 @@ pub use context::ToolContext;
 pub use control::{Control, Effect, InputRequest};
 #[cfg(feature = "runtime")]
 pub use depends::Dependencies;
+#[cfg(feature = "runtime")]
+pub use dispatch::{DispatchOptions, Dispatched, Strategy};
 #[cfg(feature = "runtime")]
 pub use error::ToolError;
 pub use frozen::{Frozen, List, Text};

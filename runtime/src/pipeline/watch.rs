@@ -74,12 +74,29 @@ impl Watch {
         {
             return false;
         }
-        self.emit(|events| EventKind::ToolCall { arguments: events.arguments.clone() });
+        self.began();
         true
     }
 
     /// The call was answered.
     pub(super) async fn ends(&self, response: &ToolResponse, ctx: &ToolContext) {
+        self.ended(response);
+        if let Some(hooks) = &self.hooks {
+            let _ = caught(async { hooks.after_tool_execution(response, ctx).await }).await;
+        }
+    }
+
+    /// The call was answered without being run: no hook is asked.
+    pub(super) fn passed_over(&self, response: &ToolResponse) {
+        self.began();
+        self.ended(response);
+    }
+
+    fn began(&self) {
+        self.emit(|events| EventKind::ToolCall { arguments: events.arguments.clone() });
+    }
+
+    fn ended(&self, response: &ToolResponse) {
         let duration = response.duration;
         self.emit(|events| match &response.outcome {
             Ok(result) => {
@@ -91,9 +108,6 @@ impl Watch {
                 EventKind::Error { message, code: why.code().to_owned(), duration }
             }
         });
-        if let Some(hooks) = &self.hooks {
-            let _ = caught(async { hooks.after_tool_execution(response, ctx).await }).await;
-        }
     }
 
     fn update(&self, result: ToolResult, next: Option<&(dyn Fn(ToolResult) + Send + Sync)>) {

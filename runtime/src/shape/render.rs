@@ -3,7 +3,7 @@
 //! What a dialect cannot say moves into descriptions, so that a model still reads it, and is recorded as a [`Loss`].
 //! Decoding checks the shape itself: whatever a rendering lost, a call with wrong arguments is still refused.
 
-pub(super) mod canonical;
+pub(crate) mod canonical;
 mod limits;
 mod lists;
 mod merge;

@@ -1,0 +1,119 @@
+//! Which call of a turn begins when. What a call is, and how it runs, is not known here.
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+
+use super::footprint::Footprint;
+use super::join::Join;
+use crate::tool::BoxFuture;
+
+/// Why a call is answered without running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The turn was cancelled.
+    Cancelled,
+    /// A message of the user waits.
+    Skipped,
+}
+
+/// The calls of a turn, by their place. Of `run` and `refuse` exactly one is asked for each of them, once; `None`
+/// would say that it was asked before.
+pub(super) trait Turn<'a> {
+    type Answer;
+
+    fn len(&self) -> usize;
+    fn footprint(&self, index: usize) -> Footprint;
+    fn run(&mut self, index: usize) -> Option<BoxFuture<'a, Self::Answer>>;
+    fn refuse(&mut self, index: usize, refusal: Refusal) -> Option<BoxFuture<'a, Self::Answer>>;
+    fn is_cancelled(&self) -> bool;
+    fn is_interrupted(&self) -> bool;
+}
+
+/// Runs the calls of a turn in steps of `size`. Gives their answers in order, and whether the turn was interrupted.
+pub(super) async fn drive<'a, T: Turn<'a>>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
+    let count = turn.len();
+    let mut answers: Vec<Option<T::Answer>> = std::iter::repeat_with(|| None).take(count).collect();
+    let mut interrupted = false;
+    let mut begin = 0;
+    while begin < count && !interrupted {
+        let end = begin.saturating_add(size.get()).min(count);
+        step(&mut turn, begin, &mut answers[begin..end]).await;
+        begin = end;
+        interrupted = !turn.is_cancelled() && turn.is_interrupted();
+    }
+    let rest = answers.iter_mut().enumerate().skip(begin);
+    for (index, answer) in rest {
+        if let Some(refused) = turn.refuse(index, Refusal::Skipped) {
+            *answer = Some(refused.await);
+        }
+    }
+    (answers.into_iter().flatten().collect(), interrupted)
+}
+
+/// Runs the calls from `begin` on, as many as there is room for answers.
+async fn step<'a, T: Turn<'a>>(turn: &mut T, begin: usize, answers: &mut [Option<T::Answer>]) {
+    if let [answer] = answers {
+        if let Some(answered) = begun(turn, begin) {
+            *answer = Some(answered.await);
+        }
+        return;
+    }
+    let mut order = Order::new((0..answers.len()).map(|at| turn.footprint(begin + at)).collect());
+    let mut running = Join::new(answers.len());
+    loop {
+        while let Some(at) = order.ready.pop_front() {
+            if let Some(answered) = begun(turn, begin + at) {
+                running.push(at, answered);
+            }
+        }
+        let Some((at, answer)) = running.next().await else { return };
+        answers[at] = Some(answer);
+        order.answered(at);
+    }
+}
+
+/// The answer of a call, which runs unless the turn is cancelled.
+fn begun<'a, T: Turn<'a>>(turn: &mut T, index: usize) -> Option<BoxFuture<'a, T::Answer>> {
+    if turn.is_cancelled() { turn.refuse(index, Refusal::Cancelled) } else { turn.run(index) }
+}
+
+/// Who waits for whom in a step.
+#[derive(Debug)]
+struct Order {
+    /// What may begin, in the order of the calls.
+    ready: VecDeque<usize>,
+    /// For how many others a call waits.
+    waits_for: Vec<usize>,
+    /// Who waits for a call, in the order of the calls.
+    holds_up: Vec<Vec<usize>>,
+}
+
+impl Order {
+    fn new(footprints: Vec<Footprint>) -> Order {
+        let count = footprints.len();
+        let mut order =
+            Order { ready: VecDeque::new(), waits_for: vec![0; count], holds_up: vec![Vec::new(); count] };
+        // Most calls get in nobody's way; only those that may are compared with each other.
+        let exclusive = footprints.iter().any(Footprint::is_exclusive);
+        let careful: Vec<usize> = (0..count).filter(|at| exclusive || !footprints[*at].is_empty()).collect();
+        for (place, later) in careful.iter().enumerate() {
+            for earlier in &careful[..place] {
+                if footprints[*earlier].conflicts(&footprints[*later]) {
+                    order.waits_for[*later] += 1;
+                    order.holds_up[*earlier].push(*later);
+                }
+            }
+        }
+        order.ready = (0..count).filter(|at| order.waits_for[*at] == 0).collect();
+        order
+    }
+
+    fn answered(&mut self, at: usize) {
+        for later in std::mem::take(&mut self.holds_up[at]) {
+            self.waits_for[later] -= 1;
+            if self.waits_for[later] == 0 {
+                self.ready.push_back(later);
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Several calls of a turn, through a provider.
+
+mod footprints;
+mod hooks;
+mod leaks;
+mod orders;
+mod support;
+mod tasks;
