@@ -33,6 +33,14 @@ impl Elsewhere {
         }
     }
 
+    /// Wakes for nothing.
+    fn stir(&self) {
+        let waker = self.0.lock().unwrap().1.clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
     async fn ended(self: Arc<Self>) {
         poll_fn(|cx| {
             // Wakers are loom's, which switches when they are cloned or dropped: never under the lock.
@@ -139,7 +147,10 @@ fn nobody_who_is_woken_is_forgotten() {
             join.push(place, Box::pin(Arc::clone(end).ended()));
         }
         for end in ends {
-            thread::spawn(move || end.end());
+            thread::spawn(move || {
+                end.stir();
+                end.end();
+            });
         }
         let mut places = block_on(async {
             let (first, second) = (join.next().await.unwrap().0, join.next().await.unwrap().0);
