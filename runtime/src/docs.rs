@@ -10,8 +10,10 @@ use crate::shape::render::prose;
 use crate::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def};
 use crate::spec::{Example, ToolSpec};
 
+mod template;
 mod troubleshooting;
 
+pub use template::{TemplateError, TemplateProblem, fill};
 pub use troubleshooting::troubleshooting;
 
 /// References nested deeper than this are not followed: they may be cyclic.
