@@ -81,7 +81,7 @@ impl GuardedExecutor {
     /// Bans programs by their names, wherever they are.
     #[must_use]
     pub fn ban(mut self, programs: &[&str]) -> GuardedExecutor {
-        self.banned.extend(programs.iter().map(|program| (*program).to_owned()));
+        self.banned.extend(programs.iter().map(|program| program.to_ascii_lowercase()));
         self
     }
 
@@ -127,6 +127,9 @@ impl GuardedExecutor {
         }
         let Some(program) = argv.first() else { return Ok(()) };
         let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or(program);
+        // There are systems on which `CURL.EXE` starts `curl`.
+        let name = name.to_ascii_lowercase();
+        let name = name.strip_suffix(".exe").unwrap_or(&name);
         if self.banned.contains(name) {
             return Err(ExecError::Banned { program: name.to_owned() });
         }

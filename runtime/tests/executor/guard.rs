@@ -18,7 +18,9 @@ async fn banned_programs_are_known_by_their_names_and_not_by_what_a_line_holds()
     let executor = GuardedExecutor::new(Arc::clone(&inner)).ban(BANNED);
     assert_eq!(BANNED.len(), 17);
     for banned in BANNED {
-        for program in [(*banned).to_owned(), format!("/usr/bin/{banned}"), format!("./{banned}")] {
+        for program in
+            [(*banned).to_owned(), format!("/usr/bin/{banned}"), format!("./{banned}"), banned.to_uppercase()]
+        {
             let error = run(&executor, &argv(&[&program, "x"]), &ExecOptions::default()).await.unwrap_err();
             assert_eq!(error.to_string(), format!("Command '{banned}' is banned for security reasons"));
             assert!(matches!(ToolError::from(error), ToolError::Denied { .. }));
