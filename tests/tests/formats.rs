@@ -1,0 +1,175 @@
+//! What providers are told of a tool whose arguments nest, in every format.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(missing_docs, reason = "what a model reads stands on the tools")]
+
+use serde_json::{Value, json};
+use toolgen_runtime::dialect::{self, Dialect};
+use toolgen_runtime::wire::WireFormat;
+use toolgen_runtime::{
+    AgentTool, ProviderContext, Registry, Schema, Text, ToolInput, ToolName, ToolSpec, tool, toolset,
+};
+
+#[derive(ToolInput)]
+struct Requirement {
+    /// What it is called.
+    title: String,
+    /// How one sees that it is done.
+    #[arg(len = 1..=8)]
+    acceptance_criteria: Vec<String>,
+    /// What has to be done before.
+    depends_on: Option<Vec<Need>>,
+}
+
+#[derive(ToolInput)]
+struct Need {
+    /// The other requirement.
+    title: String,
+    /// How much it matters.
+    #[arg(one_of("must", "should"))]
+    weight: String,
+}
+
+/// Hands in requirements as stories.
+#[tool(complete)]
+fn submit_stories(
+    /// The requirements.
+    #[arg(len = 1..)]
+    requirements: Vec<Requirement>,
+) -> usize {
+    let needs = requirements.iter().flat_map(|it| it.depends_on.iter().flatten());
+    let words = needs.map(|need| need.title.len() + need.weight.len()).sum::<usize>();
+    requirements.iter().map(|it| it.title.len() + it.acceptance_criteria.len()).sum::<usize>() + words
+}
+
+/// A definition has three keys; what is not said is left out, `required` too.
+#[test]
+fn a_definition_is_name_description_and_schema_to_the_byte() {
+    let definition = |name, input: &'static str| {
+        let spec = ToolSpec {
+            name: ToolName::new(name),
+            description: Text::Static("Runs a command and gives its output"),
+            input: Schema::text(input),
+            ..ToolSpec::EMPTY
+        };
+        let registry = Registry::builder().add(Unused(spec)).seal().unwrap();
+        registry.provider(ProviderContext::new()).unwrap().list()[0].to_json().to_string()
+    };
+    let properties = r#"{"cmd":{"type":"string","description":"The command"},"cwd":{"type":"string","description":"Where it runs"}}"#;
+    for (required, written) in
+        [("", ""), (r#","required":["cmd"]"#, r#","required":["cmd"]"#), (r#","required":[]"#, "")]
+    {
+        let read = format!(r#"{{"type":"object","properties":{properties}{required}}}"#);
+        let expected = format!(
+            r#"{{"name":"shell","description":"Runs a command and gives its output","input_schema":{{"type":"object","properties":{properties}{written}}}}}"#
+        );
+        assert_eq!(definition("shell", read.leak()), expected);
+    }
+}
+
+/// A tool that is only described.
+struct Unused(ToolSpec);
+
+impl AgentTool for Unused {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn execute<'a>(
+        &'a self,
+        _: Value,
+        _: &'a toolgen_runtime::ToolContext,
+    ) -> toolgen_runtime::BoxFuture<'a, Result<toolgen_runtime::ToolResult, toolgen_runtime::ToolError>> {
+        Box::pin(async { Ok(toolgen_runtime::ToolResult::empty()) })
+    }
+}
+
+/// All objects of a JSON text.
+fn objects<'v>(value: &'v Value, found: &mut Vec<&'v Value>) {
+    match value {
+        Value::Object(members) => {
+            found.push(value);
+            members.values().for_each(|member| objects(member, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| objects(item, found)),
+        _ => {}
+    }
+}
+
+fn is(schema: &Value, kind: &str) -> bool {
+    let own = &schema["type"];
+    own == kind || own.as_array().is_some_and(|kinds| kinds.iter().any(|own| own == kind))
+}
+
+/// The schema of a property, wherever it stands.
+fn property<'v>(tools: &'v Value, name: &str) -> &'v Value {
+    let mut all = Vec::new();
+    objects(tools, &mut all);
+    let found = all.into_iter().filter_map(|object| object.get("properties")?.get(name));
+    found.last().unwrap_or_else(|| panic!("no {name} in {tools}"))
+}
+
+fn judge(tools: &Value, format: &str) {
+    let mut all = Vec::new();
+    objects(tools, &mut all);
+    for schema in all {
+        // A schema of a list without one of its items is refused by providers.
+        assert!(
+            !is(schema, "array")
+                || schema["items"].get("type").is_some()
+                || schema["items"].get("$ref").is_some(),
+            "{format}: {schema}"
+        );
+        assert!(schema.get("required") != Some(&json!([])), "{format}: {schema}");
+    }
+    assert!(is(property(tools, "requirements"), "array"), "{format}");
+    let criteria = property(tools, "acceptance_criteria");
+    assert!(is(criteria, "array") && is(&criteria["items"], "string"), "{format}: {criteria}");
+    let weight = property(tools, "weight");
+    assert_eq!(weight["enum"], json!(["must", "should"]), "{format}");
+    let text = tools.to_string();
+    for told in ["Hands in requirements as stories.", "How one sees that it is done.", "How much it matters."]
+    {
+        assert!(text.contains(told), "{format} does not say: {told}");
+    }
+}
+
+#[test]
+fn lists_of_objects_with_lists_reach_every_format_whole() {
+    let tool = submit_stories::tool();
+    for format in WireFormat::ALL {
+        judge(&format.tools(std::slice::from_ref(tool.spec())).unwrap(), &format.to_string());
+    }
+    for strict in [WireFormat::OpenAiChat, WireFormat::OpenAiResponses] {
+        let tools = strict.tools_in(&dialect::OPENAI_STRICT, std::slice::from_ref(tool.spec())).unwrap();
+        judge(&tools, &format!("{strict}, strict"));
+    }
+}
+
+/// What a schema says holds, in every dialect, down to the innermost value.
+#[tokio::test]
+async fn nested_values_are_checked_wherever_a_dialect_cannot_say_so() {
+    let dialects: [&'static Dialect; 5] = [
+        &dialect::JSON_SCHEMA,
+        &dialect::OPENAI,
+        &dialect::OPENAI_STRICT,
+        &dialect::ANTHROPIC,
+        &dialect::GEMINI,
+    ];
+    let registry = Registry::new(toolset![submit_stories]).unwrap();
+    for dialect in dialects {
+        let ctx = toolgen_runtime::ToolContext::new("1", "submit_stories").with_dialect(dialect);
+        let need = json!({"title": "b", "weight": "must"});
+        let good = json!({"requirements": [
+            {"title": "a", "acceptance_criteria": ["x"], "depends_on": [need]}]});
+        let result = registry.call("submit_stories", good, &ctx).await.unwrap();
+        assert_eq!(result.to_text(), "7", "{}", dialect.name);
+        let bad = json!({"requirements": [
+            {"title": "a", "acceptance_criteria": [], "depends_on": [{"title": 1, "weight": "may"}]}]});
+        let told = registry.call("submit_stories", bad, &ctx).await.unwrap_err().to_string();
+        let places = ["acceptance_criteria", "depends_on/0/title", "depends_on/0/weight"];
+        for place in places {
+            assert!(told.contains(&format!("/requirements/0/{place}")), "{}: {told}", dialect.name);
+        }
+    }
+}
