@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -43,8 +43,9 @@ pub struct ToolContext {
     pub tool_call_id: Text,
     /// The tool that is called.
     pub tool_name: Text,
-    token: Token,
-    surroundings: Arc<Surroundings>,
+    token: Link,
+    /// None: [`NOTHING`].
+    surroundings: Option<Arc<Surroundings>>,
     /// How many calls of tools by tools are above this one.
     depth: u32,
     /// How many calls this one has made; shared with its copies.
@@ -53,10 +54,31 @@ pub struct ToolContext {
     inputs: Option<Arc<[Value]>>,
 }
 
-/// The token of a call. Most calls are over before anybody asks for it, so it is made when somebody does.
+/// The token of a call, as far as somebody asked for it: most calls are over before.
+#[derive(Default)]
+struct Link {
+    parent: Option<Arc<Token>>,
+    own: OnceLock<Arc<Token>>,
+}
+
+impl Link {
+    /// What copies and calls of this call share.
+    fn shared(&self) -> &Arc<Token> {
+        self.own.get_or_init(|| Arc::new(Token { parent: self.parent.clone(), own: OnceLock::new() }))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        match (self.own.get(), &self.parent) {
+            (Some(token), _) | (None, Some(token)) => token.is_cancelled(),
+            (None, None) => false,
+        }
+    }
+}
+
+/// A token that is made when it is asked for.
 #[derive(Default)]
 struct Token {
-    parent: Option<CancellationToken>,
+    parent: Option<Arc<Token>>,
     own: OnceLock<CancellationToken>,
 }
 
@@ -79,12 +101,13 @@ pub(crate) struct Surroundings {
 impl Token {
     fn get(&self) -> &CancellationToken {
         self.own.get_or_init(|| {
-            self.parent.as_ref().map_or_else(CancellationToken::new, CancellationToken::child_token)
+            self.parent.as_ref().map_or_else(CancellationToken::new, |parent| parent.get().child_token())
         })
     }
 
     fn is_cancelled(&self) -> bool {
-        self.own.get().or(self.parent.as_ref()).is_some_and(CancellationToken::is_cancelled)
+        self.own.get().is_some_and(CancellationToken::is_cancelled)
+            || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
     }
 }
 
@@ -94,27 +117,31 @@ impl From<CancellationToken> for Token {
     }
 }
 
+/// Where most contexts begin.
+static NOTHING: LazyLock<Arc<Surroundings>> = LazyLock::new(|| {
+    Arc::new(Surroundings {
+        on_update: None,
+        on_progress: None,
+        timeout: None,
+        dialect: &JSON_SCHEMA,
+        services: Services::default(),
+        roots: Roots::default(),
+        agent_id: None,
+        session: None,
+        values: ContextValues::default(),
+        principal: None,
+        provider: None,
+    })
+});
+
 impl ToolContext {
     /// A call that nobody can stop and nobody watches.
-    pub fn new(tool_call_id: impl Into<String>, tool_name: impl Into<String>) -> ToolContext {
-        let surroundings = Surroundings {
-            on_update: None,
-            on_progress: None,
-            timeout: None,
-            dialect: &JSON_SCHEMA,
-            services: Services::default(),
-            roots: Roots::default(),
-            agent_id: None,
-            session: None,
-            values: ContextValues::default(),
-            principal: None,
-            provider: None,
-        };
+    pub fn new(tool_call_id: impl AsRef<str>, tool_name: impl AsRef<str>) -> ToolContext {
         ToolContext {
-            tool_call_id: tool_call_id.into().into(),
-            tool_name: tool_name.into().into(),
-            token: Token::default(),
-            surroundings: Arc::new(surroundings),
+            tool_call_id: Text::copy_of(tool_call_id.as_ref()),
+            tool_name: Text::copy_of(tool_name.as_ref()),
+            token: Link::default(),
+            surroundings: None,
             depth: 0,
             made: OnceLock::new(),
             inputs: None,
@@ -122,18 +149,18 @@ impl ToolContext {
     }
 
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Surroundings)) -> ToolContext {
-        change(Arc::make_mut(&mut self.surroundings));
+        change(Arc::make_mut(self.surroundings.get_or_insert_with(|| Arc::clone(&NOTHING))));
         self
     }
 
     pub(crate) fn surroundings(&self) -> &Arc<Surroundings> {
-        &self.surroundings
+        self.surroundings.as_ref().unwrap_or(&NOTHING)
     }
 
     /// Stops the call when this token, or one it is a child of, fires.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
-        self.token = Token::from(cancel);
+        self.token = Link { parent: None, own: OnceLock::from(Arc::new(Token::from(cancel))) };
         self
     }
 
@@ -195,7 +222,7 @@ impl ToolContext {
     /// Fires when the caller gives up, and when time is up. What a call starts and does not wait for stops by it.
     #[must_use]
     pub fn cancel(&self) -> &CancellationToken {
-        self.token.get()
+        self.token.shared().get()
     }
 
     /// The caller gave up, or time is up.
@@ -207,49 +234,49 @@ impl ToolContext {
     /// The most time the caller grants. A tool's own timeout may be shorter, never longer.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
-        self.surroundings.timeout
+        self.surroundings().timeout
     }
 
     /// The dialect the arguments come in: that of the provider whose model wrote them.
     #[must_use]
     pub fn dialect(&self) -> &'static Dialect {
-        self.surroundings.dialect
+        self.surroundings().dialect
     }
 
     /// What the program lends its tools.
     #[must_use]
     pub fn services(&self) -> &Services {
-        &self.surroundings.services
+        &self.surroundings().services
     }
 
     /// The service of a type.
     #[must_use]
     pub fn service<T: Send + Sync + ?Sized + 'static>(&self) -> Option<Arc<T>> {
-        self.surroundings.services.get()
+        self.surroundings().services.get()
     }
 
     /// The agent that calls.
     #[must_use]
     pub fn agent_id(&self) -> Option<&str> {
-        self.surroundings.agent_id.as_deref()
+        self.surroundings().agent_id.as_deref()
     }
 
     /// The session the call belongs to.
     #[must_use]
     pub fn session(&self) -> Option<&Session> {
-        self.surroundings.session.as_ref()
+        self.surroundings().session.as_ref()
     }
 
     /// What is known of the call, and from whom.
     #[must_use]
     pub fn values(&self) -> &ContextValues {
-        &self.surroundings.values
+        &self.surroundings().values
     }
 
     /// For whom the call is made.
     #[must_use]
     pub fn principal(&self) -> Option<&Principal> {
-        self.surroundings.principal.as_ref()
+        self.surroundings().principal.as_ref()
     }
 
     /// The answer to what the tool last asked for with [`Control::NeedInput`](crate::Control::NeedInput), checked
@@ -284,7 +311,7 @@ impl ToolContext {
     /// If this call did not come through a [`Provider`], if [`MAX_DEPTH`] calls are above it, or whatever comes of
     /// the call.
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
-        let Some(provider) = &self.surroundings.provider else {
+        let Some(provider) = &self.surroundings().provider else {
             let text = "a tool can call others only where it was called through a provider";
             return Err(ToolError::failed_with("service_unavailable", text));
         };
@@ -302,7 +329,7 @@ impl ToolContext {
     /// The context of a call that this call makes: stopped with it, not the other way round.
     #[must_use]
     pub fn child(&self, tool_call_id: impl Into<Text>, tool_name: impl Into<Text>) -> ToolContext {
-        self.child_in(Arc::clone(&self.surroundings), tool_call_id.into(), tool_name.into())
+        self.child_of(self.surroundings.clone(), tool_call_id.into(), tool_name.into())
     }
 
     /// As [`child`](Self::child), in surroundings of its own.
@@ -312,7 +339,16 @@ impl ToolContext {
         tool_call_id: Text,
         tool_name: Text,
     ) -> ToolContext {
-        let token = Token { parent: Some(self.cancel().clone()), own: OnceLock::new() };
+        self.child_of(Some(surroundings), tool_call_id, tool_name)
+    }
+
+    fn child_of(
+        &self,
+        surroundings: Option<Arc<Surroundings>>,
+        tool_call_id: Text,
+        tool_name: Text,
+    ) -> ToolContext {
+        let token = Link { parent: Some(Arc::clone(self.token.shared())), own: OnceLock::new() };
         ToolContext {
             tool_call_id,
             tool_name,
@@ -326,26 +362,29 @@ impl ToolContext {
 
     /// The token whose firing ends the call: the caller's, which this call's own may be a child of.
     pub(crate) fn caller_token(&self) -> &CancellationToken {
-        self.token.parent.as_ref().unwrap_or_else(|| self.token.get())
+        self.token.parent.as_ref().unwrap_or_else(|| self.token.shared()).get()
     }
 
     /// Tells whatever the call started, and only that, to stop.
     pub(crate) fn stop(&self) {
-        if let Some(token) = self.token.own.get() {
-            token.cancel();
+        // Who shares it may ask for the token later.
+        if let Some(token) = self.token.own.get()
+            && (token.own.get().is_some() || Arc::strong_count(token) > 1)
+        {
+            token.get().cancel();
         }
     }
 
     /// Reports what the tool has so far, if somebody watches.
     pub fn update(&self, result: ToolResult) {
-        if let Some(on_update) = &self.surroundings.on_update {
+        if let Some(on_update) = &self.surroundings().on_update {
             on_update(result);
         }
     }
 
     /// Reports a line of progress, if somebody watches.
     pub fn progress(&self, line: impl Into<String>) {
-        if let Some(on_progress) = &self.surroundings.on_progress {
+        if let Some(on_progress) = &self.surroundings().on_progress {
             on_progress(line.into());
         }
     }
@@ -356,9 +395,11 @@ impl Clone for ToolContext {
         ToolContext {
             tool_call_id: self.tool_call_id.clone(),
             tool_name: self.tool_name.clone(),
-            // The copy may outlive the call, which stops what holds its token.
-            token: Token::from(self.cancel().clone()),
-            surroundings: Arc::clone(&self.surroundings),
+            token: Link {
+                parent: self.token.parent.clone(),
+                own: OnceLock::from(Arc::clone(self.token.shared())),
+            },
+            surroundings: self.surroundings.clone(),
             depth: self.depth,
             made: OnceLock::from(Arc::clone(self.made.get_or_init(Arc::default))),
             inputs: self.inputs.clone(),
@@ -375,7 +416,7 @@ impl fmt::Debug for ToolContext {
                 f.write_str("<callback>")
             }
         }
-        let around = &self.surroundings;
+        let around = self.surroundings();
         f.debug_struct("ToolContext")
             .field("tool_call_id", &self.tool_call_id)
             .field("tool_name", &self.tool_name)

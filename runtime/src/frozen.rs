@@ -103,6 +103,14 @@ impl From<String> for Text {
     }
 }
 
+impl Text {
+    /// A copy of a text.
+    #[must_use]
+    pub fn copy_of(text: &str) -> Text {
+        if text.is_empty() { Text::EMPTY } else { Frozen::Shared(text.into()) }
+    }
+}
+
 impl<T> From<Vec<T>> for List<T> {
     fn from(items: Vec<T>) -> Self {
         if items.is_empty() { List::EMPTY } else { Frozen::Shared(items.into()) }

@@ -128,14 +128,15 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::context::ToolContext;
 use crate::error::ToolError;
-use crate::input::{Defs, ToolInput, link, missing, within};
+use crate::input::given::{Entries, entry};
+use crate::input::{Defs, Given, ToolInput, link, missing};
 use crate::result::ToolResult;
 use crate::spec::ToolSpec;
-use crate::tool::{AgentTool, BoxFuture};
+use crate::tool::{AgentTool, BoxFuture, Started};
 
 /// What a function gives.
 pub type Outcome = Result<ToolResult, ToolError>;
@@ -154,11 +155,11 @@ pub struct Function<S: 'static = ()> {
 /// How a function is run.
 pub enum Run<S: 'static = ()> {
     /// At once, on the thread of the caller.
-    Inline(fn(&S, Arguments, &ToolContext) -> Outcome),
+    Inline(fn(&S, Arguments<'_>, &ToolContext) -> Outcome),
     /// As a future.
-    Async(for<'a> fn(&'a S, Arguments, &'a ToolContext) -> BoxFuture<'a, Outcome>),
+    Async(for<'a> fn(&'a S, Arguments<'a>, &'a ToolContext) -> BoxFuture<'a, Outcome>),
     /// On a thread where it may block.
-    Blocking(fn(&S, Arguments, &ToolContext) -> Outcome),
+    Blocking(fn(&S, Arguments<'_>, &ToolContext) -> Outcome),
 }
 
 impl<S> Clone for Run<S> {
@@ -197,23 +198,23 @@ impl<S: Send + Sync + 'static> Function<S> {
         linked.as_deref().unwrap_or(&self.spec)
     }
 
-    fn run<'a>(
-        &'static self,
-        state: &'a Arc<S>,
-        params: Value,
-        ctx: &'a ToolContext,
-    ) -> BoxFuture<'a, Outcome> {
-        let arguments = match Arguments::new(params) {
-            Ok(arguments) => arguments,
-            Err(problem) => return Box::pin(std::future::ready(Err(problem))),
-        };
+    fn run<'a>(&'static self, state: &'a Arc<S>, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
         match self.run {
-            Run::Inline(run) => Box::pin(std::future::ready(run(state, arguments, ctx))),
-            Run::Async(run) => run(state, arguments, ctx),
+            Run::Inline(run) => {
+                Started::Done(Arguments::new(given).and_then(|arguments| run(state, arguments, ctx)))
+            }
+            Run::Async(run) => match Arguments::new(given) {
+                Ok(arguments) => Started::Running(run(state, arguments, ctx)),
+                Err(problem) => Started::Done(Err(problem)),
+            },
             Run::Blocking(run) => {
-                let (state, ctx) = (Arc::clone(state), ctx.clone());
-                let handle = tokio::task::spawn_blocking(move || run(&state, arguments, &ctx));
-                Box::pin(async { handle.await.unwrap_or_else(|_| Err(ToolError::failed("tool panicked"))) })
+                let (state, ctx, params) = (Arc::clone(state), ctx.clone(), given.into_value());
+                let handle = tokio::task::spawn_blocking(move || {
+                    Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx))
+                });
+                Started::Running(Box::pin(async {
+                    handle.await.unwrap_or_else(|_| Err(ToolError::failed("tool panicked")))
+                }))
             }
         }
     }
@@ -266,7 +267,14 @@ impl<S: Send + Sync + 'static> AgentTool for FunctionTool<S> {
     }
 
     fn execute<'a>(&'a self, params: Value, ctx: &'a ToolContext) -> BoxFuture<'a, Outcome> {
-        self.function.run(&self.state, params, ctx)
+        match self.function.run(&self.state, params.into(), ctx) {
+            Started::Done(outcome) => Box::pin(std::future::ready(outcome)),
+            Started::Running(run) => run,
+        }
+    }
+
+    fn execute_given<'a>(&'a self, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
+        self.function.run(&self.state, given, ctx)
     }
 }
 
@@ -285,18 +293,15 @@ pub trait ToolFunction {
 
 /// Checked arguments, by name.
 #[derive(Debug)]
-pub struct Arguments(Map<String, Value>);
+pub struct Arguments<'a>(Entries<'a>);
 
-impl Arguments {
-    fn new(params: Value) -> Result<Arguments, ToolError> {
-        match params {
-            Value::Object(map) => Ok(Arguments(map)),
-            Value::Null => Ok(Arguments(Map::new())),
-            other => {
-                let problem = crate::input::problem("an object", &other);
-                Err(ToolError::from_problems(vec![problem]))
-            }
-        }
+impl<'a> Arguments<'a> {
+    fn new(given: Given<'a>) -> Result<Arguments<'a>, ToolError> {
+        let given = if given == Given::Null { Given::Object(Vec::new()) } else { given };
+        Entries::new(given).map(Arguments).map_err(|other| {
+            let problem = crate::input::problem("an object", &other);
+            ToolError::from_problems(vec![problem])
+        })
     }
 
     /// Takes an argument out.
@@ -305,8 +310,8 @@ impl Arguments {
     ///
     /// If it does not fit its type, or is missing and may not be.
     pub fn take<T: ToolInput>(&mut self, name: &str) -> Result<T, ToolError> {
-        let taken = match self.0.swap_remove(name) {
-            Some(value) => T::decode(value).map_err(|problem| within(name, problem)),
+        let taken = match self.0.take(name) {
+            Some(given) => entry(name, T::from_given(given)),
             None => missing(name),
         };
         taken.map_err(|problem| ToolError::from_problems(vec![problem]))
@@ -318,7 +323,12 @@ impl Arguments {
     ///
     /// If it does not fit its type.
     pub fn take_or<T: ToolInput>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T, ToolError> {
-        if self.0.contains_key(name) { self.take(name) } else { Ok(default()) }
+        match self.0.take(name) {
+            Some(given) => {
+                entry(name, T::from_given(given)).map_err(|problem| ToolError::from_problems(vec![problem]))
+            }
+            None => Ok(default()),
+        }
     }
 }
 

@@ -53,6 +53,7 @@ mod copy;
 mod defs;
 #[doc(hidden)]
 pub mod derive;
+pub(crate) mod given;
 #[cfg(feature = "runtime")]
 mod link;
 mod rules;
@@ -64,6 +65,8 @@ pub use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::shape::{Kind, Shape};
 
 pub use defs::Defs;
+#[doc(hidden)]
+pub use given::Given;
 #[cfg(feature = "runtime")]
 pub(crate) use link::link;
 #[doc(hidden)]
@@ -124,6 +127,17 @@ pub trait ToolInput: Sized {
     ///
     /// Where and why the value does not fit.
     fn decode(value: Value) -> Result<Self, ArgumentProblem>;
+
+    /// As [`decode`](Self::decode), for a value that may be borrowed. What holds others takes them without making
+    /// a `Value` of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    #[doc(hidden)]
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        Self::decode(given.into_value())
+    }
 
     /// What stands for a field that was not given, if it need not be.
     #[must_use]

@@ -116,7 +116,8 @@ pub mod input {
         no_variant, null, placed, tuple, union, value,
     };
     pub use crate::input::{
-        ArgumentProblem, Defs, Lit, Rules, ToolInput, field, items_of, object, problem, reference, refine,
+        ArgumentProblem, Defs, Given, Lit, Rules, ToolInput, field, items_of, object, problem, reference,
+        refine,
     };
     pub use crate::shape::{Extra, Field, Number, Shape};
 

@@ -12,6 +12,7 @@ pub use shared::SharedRegistry;
 
 use crate::context::ToolContext;
 use crate::error::ToolError;
+use crate::frozen::Text;
 use crate::graph::{RequirementProblem, problems as requirement_problems};
 use crate::provider::{Provider, ProviderContext, ProviderError};
 use crate::result::ToolResult;
@@ -23,6 +24,8 @@ use crate::tool::{AgentTool, DEFAULT_TIMEOUT, call};
 #[derive(Clone)]
 pub struct Registry {
     tools: Arc<[Arc<dyn AgentTool>]>,
+    /// Their names, in the same order.
+    names: Arc<[Text]>,
     default_timeout: Duration,
 }
 
@@ -130,7 +133,8 @@ impl RegistryBuilder {
         problems.sort();
         problems.dedup();
         if problems.is_empty() {
-            Ok(Registry { tools: self.added.into(), default_timeout: self.default_timeout })
+            let names = self.added.iter().map(|tool| Text::copy_of(tool.name())).collect();
+            Ok(Registry { tools: self.added.into(), names, default_timeout: self.default_timeout })
         } else {
             Err(RegistryError { problems })
         }
@@ -198,7 +202,7 @@ impl Registry {
     }
 
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
-        self.tools.binary_search_by(|tool| tool.name().cmp(name)).ok()
+        self.names.binary_search_by(|known| known.as_str().cmp(name)).ok()
     }
 
     /// A tool by its place, which [`index`](Self::index) gave.

@@ -109,11 +109,23 @@ impl ToolResult {
     /// The texts of the content, one a line.
     #[must_use]
     pub fn to_text(&self) -> String {
+        if let [Content::Text(only)] = self.content.as_slice() {
+            return only.clone();
+        }
         let texts = self.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(text.as_str()),
             _ => None,
         });
         texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// As [`to_text`](Self::to_text), of a result that nobody else needs.
+    #[must_use]
+    pub fn into_text(mut self) -> String {
+        match self.content.as_mut_slice() {
+            [Content::Text(only)] => std::mem::take(only),
+            _ => self.to_text(),
+        }
     }
 
     /// The tool itself says that it failed: the details hold `"success": false`, or an `error` without

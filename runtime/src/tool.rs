@@ -13,14 +13,33 @@ use tokio::time::Instant;
 use crate::context::ToolContext;
 use crate::dialect::{Dialect, JSON_SCHEMA};
 use crate::error::ToolError;
+use crate::input::Given;
 use crate::provider::{FactoryError, ProviderContext};
 use crate::result::ToolResult;
-use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned};
+use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned, exact::is_exact};
 use crate::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
 
 /// A future on the heap, as trait objects return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A call that began.
+#[doc(hidden)]
+pub enum Started<'a> {
+    /// It is over.
+    Done(Result<ToolResult, ToolError>),
+    /// It goes on.
+    Running(BoxFuture<'a, Result<ToolResult, ToolError>>),
+}
+
+impl std::fmt::Debug for Started<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Started::Done(_) => "Done",
+            Started::Running(_) => "Running",
+        })
+    }
+}
 
 /// Something a model can call.
 ///
@@ -89,6 +108,16 @@ pub trait AgentTool: Send + Sync {
         self.spec().effects.clone()
     }
 
+    /// As [`execute`](Self::execute), for arguments that were read without making a [`Value`] of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Self::execute).
+    #[doc(hidden)]
+    fn execute_given<'a>(&'a self, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
+        Started::Running(self.execute(given.into_value(), ctx))
+    }
+
     /// The name a model calls.
     fn name(&self) -> &str {
         self.spec().name.as_str()
@@ -140,6 +169,10 @@ macro_rules! forward {
 
             fn effects_in(&self, ctx: &ProviderContext) -> Effects {
                 (**self).effects_in(ctx)
+            }
+
+            fn execute_given<'a>(&'a self, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
+                (**self).execute_given(given, ctx)
             }
 
             fn name(&self) -> &str {
@@ -203,32 +236,51 @@ pub async fn call(
     default_timeout: Duration,
 ) -> Result<ToolResult, ToolError> {
     let spec = tool.spec();
-    let params = arguments(spec, params, ctx.dialect())?;
+    let text;
+    let given = match params {
+        Value::String(sent) => {
+            text = sent;
+            match exact_text(spec, &text, ctx.dialect()) {
+                Some(given) => given,
+                None => arguments(spec, Value::from(text.as_str()), ctx.dialect())?.into(),
+            }
+        }
+        params => arguments(spec, params, ctx.dialect())?.into(),
+    };
     let inner = ctx.child(ctx.tool_call_id.clone(), spec.name.to_text());
-    execute(tool, params, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
+    execute(tool, given, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
 }
 
 /// Runs a tool on decoded arguments in the context of its call: time and cancellation hold whatever the tool does,
 /// and a panic stays inside.
-pub(crate) async fn execute(
-    tool: &dyn AgentTool,
-    params: Value,
-    ctx: &ToolContext,
+pub(crate) async fn execute<'a>(
+    tool: &'a dyn AgentTool,
+    arguments: impl Into<Given<'a>>,
+    ctx: &'a ToolContext,
     limit: Option<Duration>,
 ) -> Result<ToolResult, ToolError> {
     if ctx.is_cancelled() {
         return Err(ToolError::Cancelled);
     }
-    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     // Whatever the tool started under its token stops when the call is given up, by whomever.
     let stop = Stop(Some(ctx));
-    // `execute` itself may panic, so it is called inside.
-    let mut run = pin!(guarded(async { tool.execute(params, ctx).await }));
+    let given = arguments.into();
+    let run = match catch_unwind(AssertUnwindSafe(|| tool.execute_given(given, ctx))) {
+        Ok(Started::Running(run)) => run,
+        Ok(Started::Done(outcome)) => {
+            stop.disarm();
+            return outcome;
+        }
+        Err(_) => return Err(ToolError::panicked()),
+    };
+    let mut run = pin!(guarded(run));
     // Most calls need no clock and no listener: they are over at once.
     let first = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
     let outcome = match first {
         Poll::Ready(outcome) => Some(outcome),
         Poll::Pending => {
+            // The clock starts when there is something to wait for: reading it costs as much as a small call.
+            let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
             let run = ctx.caller_token().run_until_cancelled(run);
             match (deadline, limit) {
                 (Some(deadline), Some(duration)) => tokio::time::timeout_at(deadline, run)
@@ -258,6 +310,11 @@ impl Drop for Stop<'_> {
             ctx.stop();
         }
     }
+}
+
+/// The arguments in a text, if they are right as they are.
+fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<Given<'t>> {
+    Given::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
 }
 
 /// The arguments a model sent, checked and decoded.

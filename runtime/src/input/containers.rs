@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{ArgumentProblem, Defs, Of, ToolInput, copy, problem, rules, within};
+use super::derive::Items;
+use super::{ArgumentProblem, Defs, Given, Of, ToolInput, copy, problem, rules, within};
 use crate::frozen::Frozen;
 use crate::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
 
@@ -21,7 +22,11 @@ impl<T: ToolInput> ToolInput for Option<T> {
     }
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        if value.is_null() { Ok(None) } else { T::decode(value).map(Some) }
+        Self::from_given(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        if given == Given::Null { Ok(None) } else { T::from_given(given).map(Some) }
     }
 
     fn absent() -> Option<Self> {
@@ -44,6 +49,10 @@ macro_rules! pointers {
                 T::decode(value).map($pointer::new)
             }
 
+            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+                T::from_given(given).map($pointer::new)
+            }
+
             fn absent() -> Option<Self> {
                 T::absent().map($pointer::new)
             }
@@ -63,17 +72,13 @@ const fn list(items: &'static Shape, unique: bool, length: Option<u64>) -> Shape
 }
 
 /// The values of a list, each made into its type.
-fn each<T: ToolInput, C: FromIterator<T>>(value: Value) -> Result<C, ArgumentProblem> {
-    match value {
-        Value::Array(items) => {
-            let decoded = items
-                .into_iter()
-                .enumerate()
-                .map(|(index, item)| T::decode(item).map_err(|problem| within(&index.to_string(), problem)));
-            decoded.collect()
-        }
-        other => Err(problem("a list", &other)),
-    }
+fn each<T: ToolInput, C: FromIterator<T>>(given: Given<'_>) -> Result<C, ArgumentProblem> {
+    let items = given.into_list().map_err(|other| problem("a list", &other))?;
+    let taken = items
+        .into_iter()
+        .enumerate()
+        .map(|(index, item)| T::from_given(item).map_err(|problem| within(&index.to_string(), problem)));
+    taken.collect()
 }
 
 macro_rules! lists {
@@ -87,7 +92,11 @@ macro_rules! lists {
             }
 
             fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-                each(value)
+                each(value.into())
+            }
+
+            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+                each(given)
             }
         }
     )*};
@@ -110,7 +119,11 @@ impl<T: ToolInput + Eq + Hash, S: BuildHasher + Default> ToolInput for HashSet<T
     }
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        each(value)
+        each(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        each(given)
     }
 }
 
@@ -123,9 +136,13 @@ impl<T: ToolInput, const N: usize> ToolInput for [T; N] {
     }
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        let given = value.as_array().map_or(0, Vec::len);
-        let items: Vec<T> = each(value)?;
-        items.try_into().map_err(|_| problem(&format!("a list of {N} values"), &Value::from(given)))
+        Self::from_given(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        let items: Vec<T> = each(given)?;
+        let count = items.len();
+        items.try_into().map_err(|_| problem(&format!("a list of {N} values"), &Value::from(count)))
     }
 }
 
@@ -136,17 +153,13 @@ const fn map(values: &'static Shape) -> Shape {
     }))
 }
 
-fn entries<T: ToolInput, C: FromIterator<(String, T)>>(value: Value) -> Result<C, ArgumentProblem> {
-    match value {
-        Value::Object(entries) => {
-            let decoded = entries.into_iter().map(|(key, item)| match T::decode(item) {
-                Ok(item) => Ok((key, item)),
-                Err(problem) => Err(within(&key, problem)),
-            });
-            decoded.collect()
-        }
-        other => Err(problem("an object", &other)),
-    }
+fn entries<T: ToolInput, C: FromIterator<(String, T)>>(given: Given<'_>) -> Result<C, ArgumentProblem> {
+    let entries = given.into_entries().map_err(|other| problem("an object", &other))?;
+    let taken = entries.into_iter().map(|(key, item)| match T::from_given(item) {
+        Ok(item) => Ok((key.into_owned(), item)),
+        Err(problem) => Err(within(&key, problem)),
+    });
+    taken.collect()
 }
 
 impl<T: ToolInput> ToolInput for BTreeMap<String, T> {
@@ -158,7 +171,11 @@ impl<T: ToolInput> ToolInput for BTreeMap<String, T> {
     }
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        entries(value)
+        entries(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        entries(given)
     }
 }
 
@@ -171,7 +188,11 @@ impl<T: ToolInput, S: BuildHasher + Default> ToolInput for HashMap<String, T, S>
     }
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        entries(value)
+        entries(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        entries(given)
     }
 }
 
@@ -194,17 +215,12 @@ macro_rules! tuples {
             }
 
             fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-                let expected = concat!("a list of ", $count, " values");
-                let Value::Array(items) = value else { return Err(problem(expected, &value)) };
-                if items.len() != $count {
-                    return Err(problem(expected, &Value::Array(items)));
-                }
-                let mut items = items.into_iter().enumerate();
-                let mut next = || items.next().map_or((0, Value::Null), |item| item);
-                Ok(($({
-                    let (index, item) = next();
-                    $part::decode(item).map_err(|problem| within(&index.to_string(), problem))?
-                },)+))
+                Self::from_given(value.into())
+            }
+
+            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+                let mut items = Items::new(given, $count)?;
+                Ok(($(items.next::<$part>()?,)+))
             }
         }
     )*};

@@ -1,8 +1,11 @@
 //! What `#[derive(ToolInput)]` is written with.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::copy::{copy_extra, copy_field};
+use super::given::{Entries, Given, entry};
 use super::rules::with_kind;
 use super::{ArgumentProblem, ArgumentProblemKind, Of, Rules, ToolInput, missing, problem, refine, within};
 use crate::frozen::{Frozen, Text};
@@ -146,21 +149,18 @@ pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
 
 /// The fields of an object.
 #[derive(Debug)]
-pub struct Fields(Map<String, Value>);
+pub struct Fields<'t>(Entries<'t>);
 
-impl Fields {
+impl<'t> Fields<'t> {
     /// The fields of a value.
-    pub fn new(value: Value) -> Result<Fields, ArgumentProblem> {
-        match value {
-            Value::Object(map) => Ok(Fields(map)),
-            other => Err(problem("an object", &other)),
-        }
+    pub fn new(given: Given<'t>) -> Result<Fields<'t>, ArgumentProblem> {
+        Entries::new(given).map(Fields).map_err(|other| problem("an object", &other))
     }
 
     /// Takes a field out.
     pub fn take<T: ToolInput>(&mut self, name: &str) -> Result<T, ArgumentProblem> {
-        match self.0.swap_remove(name) {
-            Some(value) => T::decode(value).map_err(|problem| within(name, problem)),
+        match self.0.take(name) {
+            Some(given) => entry(name, T::from_given(given)),
             None => missing(name),
         }
     }
@@ -171,26 +171,30 @@ impl Fields {
         name: &str,
         default: impl FnOnce() -> T,
     ) -> Result<T, ArgumentProblem> {
-        if self.0.contains_key(name) { self.take(name) } else { Ok(default()) }
+        match self.0.take(name) {
+            Some(given) => entry(name, T::from_given(given)),
+            None => Ok(default()),
+        }
     }
 
     /// Takes the fields of another type out.
     pub fn flat<T: ToolInput>(&mut self) -> Result<T, ArgumentProblem> {
         let object = object_of::<T>();
         let rest = object.is_none_or(|object| object.extra != Extra::Closed);
-        let taken = if rest {
-            std::mem::take(&mut self.0)
-        } else {
-            let fields = object.map(|object| &*object.fields).unwrap_or_default();
-            let taken = fields.iter().filter_map(|field| self.0.swap_remove_entry(field.name.as_str()));
-            taken.collect()
-        };
-        T::decode(Value::Object(taken))
+        if rest {
+            return T::from_given(self.0.take_all());
+        }
+        let fields = object.map(|object| &*object.fields).unwrap_or_default();
+        let taken = fields.iter().filter_map(|field| {
+            let given = self.0.take(&field.name)?;
+            Some((field.name.as_str().into(), given))
+        });
+        T::from_given(Given::Object(taken.collect()))
     }
 
     /// Nothing is left.
     pub fn end(self) -> Result<(), ArgumentProblem> {
-        match self.0.keys().next() {
+        match self.0.left() {
             None => Ok(()),
             Some(key) => {
                 let problem = ArgumentProblem {
@@ -206,50 +210,58 @@ impl Fields {
 
 /// The values of a list of several types.
 #[derive(Debug)]
-pub struct Items(std::iter::Enumerate<std::vec::IntoIter<Value>>);
+pub struct Items<'t>(std::iter::Enumerate<std::vec::IntoIter<Given<'t>>>);
 
-impl Items {
+impl<'t> Items<'t> {
     /// The values of a list of so many.
-    pub fn new(value: Value, count: usize) -> Result<Items, ArgumentProblem> {
-        match value {
-            Value::Array(items) if items.len() == count => Ok(Items(items.into_iter().enumerate())),
-            other => Err(problem(&format!("a list of {count} values"), &other)),
+    pub fn new(given: Given<'t>, count: usize) -> Result<Items<'t>, ArgumentProblem> {
+        let wrong = |other: &Value| problem(&format!("a list of {count} values"), other);
+        let items = given.into_list().map_err(|other| wrong(&other))?;
+        if items.len() == count {
+            Ok(Items(items.into_iter().enumerate()))
+        } else {
+            Err(wrong(&Value::Array(Vec::new())))
         }
     }
 
     /// Takes the next.
     #[expect(clippy::should_implement_trait, reason = "each has a type of its own")]
     pub fn next<T: ToolInput>(&mut self) -> Result<T, ArgumentProblem> {
-        let (index, value) = self.0.next().unwrap_or_default();
-        T::decode(value).map_err(|problem| within(&index.to_string(), problem))
+        let (index, given) = self.0.next().unwrap_or((0, Given::Null));
+        T::from_given(given).map_err(|problem| within(&index.to_string(), problem))
     }
 }
 
+/// A name and what came with it.
+type Named<'t> = (Cow<'t, str>, Given<'t>);
+
 /// `"Name"` or `{"Name": value}`
-pub fn external(value: Value) -> Result<(String, Value), ArgumentProblem> {
-    match value {
-        Value::String(name) => Ok((name, Value::Null)),
-        Value::Object(map) if map.len() == 1 => {
-            map.into_iter().next().ok_or_else(|| problem("one of the forms of the argument", &Value::Null))
-        }
-        other => Err(problem("one of the forms of the argument", &other)),
+pub fn external(given: Given<'_>) -> Result<Named<'_>, ArgumentProblem> {
+    let wrong = |other: &Value| problem("one of the forms of the argument", other);
+    if let Given::Text(name) = given {
+        return Ok((name, Given::Null));
+    }
+    let mut entries = given.into_entries().map_err(|other| wrong(&other))?;
+    match (entries.pop(), entries.is_empty()) {
+        (Some(only), true) => Ok(only),
+        _ => Err(wrong(&Value::Object(Map::new()))),
     }
 }
 
 /// `{"tag": "Name", …}`
-pub fn internal(value: Value, tag: &str) -> Result<(String, Value), ArgumentProblem> {
-    let mut fields = Fields::new(value)?;
+pub fn internal<'t>(given: Given<'t>, tag: &str) -> Result<Named<'t>, ArgumentProblem> {
+    let mut fields = Fields::new(given)?;
     let name = fields.take::<String>(tag)?;
-    Ok((name, Value::Object(fields.0)))
+    Ok((name.into(), fields.0.take_all()))
 }
 
 /// `{"tag": "Name", "content": value}`
-pub fn adjacent(value: Value, tag: &str, content: &str) -> Result<(String, Value), ArgumentProblem> {
-    let mut fields = Fields::new(value)?;
+pub fn adjacent<'t>(given: Given<'t>, tag: &str, content: &str) -> Result<Named<'t>, ArgumentProblem> {
+    let mut fields = Fields::new(given)?;
     let name = fields.take::<String>(tag)?;
-    let value = fields.0.swap_remove(content).unwrap_or_default();
+    let content = fields.0.take(content).unwrap_or(Given::Null);
     fields.end()?;
-    Ok((name, value))
+    Ok((name.into(), content))
 }
 
 /// There is no variant of this name.

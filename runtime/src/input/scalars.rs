@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number as JsonNumber, Value};
 
-use super::{ArgumentProblem, ToolInput, problem, rules};
+use super::{ArgumentProblem, Given, ToolInput, problem, rules};
 use crate::shape::{Extra, Kind, Number, NumberRules, ObjectRules, Shape, StringRules};
 
 const fn between(minimum: Number, maximum: Number) -> NumberRules {
@@ -20,8 +20,7 @@ const fn integer(minimum: i128, maximum: i128) -> Shape {
 }
 
 /// An integer, also where it is written with a fraction of zero.
-fn whole(value: &Value) -> Option<i128> {
-    let number = value.as_number()?;
+fn whole(number: &JsonNumber) -> Option<i128> {
     if let Some(int) = number.as_i128() {
         return Some(int);
     }
@@ -37,9 +36,17 @@ macro_rules! integers {
             const SHAPE: Shape = integer(<$type>::MIN as i128, <$type>::MAX as i128);
 
             fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-                whole(&value)
-                    .and_then(|int| Self::try_from(int).ok())
-                    .ok_or_else(|| problem(concat!("an integer that fits ", stringify!($type)), &value))
+                Self::from_given(value.into())
+            }
+
+            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+                let int = match &given {
+                    Given::Number(number) => whole(number).and_then(|int| Self::try_from(int).ok()),
+                    _ => None,
+                };
+                int.ok_or_else(|| {
+                    problem(concat!("an integer that fits ", stringify!($type)), &given.into_value())
+                })
             }
         }
     )*};
@@ -70,7 +77,15 @@ impl ToolInput for f64 {
     const SHAPE: Shape = rules::with_kind(Kind::Number(NumberRules::ANY));
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        value.as_f64().ok_or_else(|| problem("a number", &value))
+        Self::from_given(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        let number = match &given {
+            Given::Number(number) => number.as_f64(),
+            _ => None,
+        };
+        number.ok_or_else(|| problem("a number", &given.into_value()))
     }
 }
 
@@ -94,7 +109,14 @@ impl ToolInput for bool {
     const SHAPE: Shape = rules::with_kind(Kind::Boolean);
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        value.as_bool().ok_or_else(|| problem("true or false", &value))
+        Self::from_given(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        match given {
+            Given::Bool(value) => Ok(value),
+            other => Err(problem("true or false", &other.into_value())),
+        }
     }
 }
 
@@ -126,9 +148,13 @@ impl ToolInput for String {
     const SHAPE: Shape = rules::with_kind(Kind::String(StringRules::ANY));
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        match value {
-            Value::String(text) => Ok(text),
-            other => Err(problem("a text", &other)),
+        Self::from_given(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        match given {
+            Given::Text(text) => Ok(text.into_owned()),
+            other => Err(problem("a text", &other.into_value())),
         }
     }
 }
@@ -140,6 +166,10 @@ macro_rules! texts {
 
             fn decode(value: Value) -> Result<Self, ArgumentProblem> {
                 String::decode(value).map(Into::into)
+            }
+
+            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+                String::from_given(given).map(Into::into)
             }
         }
     )*};

@@ -11,7 +11,7 @@
 //! - With a discriminator, only the variant it names is tried.
 
 mod check;
-mod exact;
+pub(crate) mod exact;
 mod objects;
 mod say;
 mod transform;

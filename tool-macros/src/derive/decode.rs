@@ -7,7 +7,7 @@ use super::serde_attr::{self, Tagging};
 use super::{Field, Input, Payload, Shape, Variant, variable};
 use crate::errors::at;
 
-/// The body of `decode`, for the variable `value`.
+/// The body of `from_given`, for the variable `value`.
 pub(super) fn decode(input: &Input) -> TokenStream {
     match &input.data {
         Shape::Struct(payload) => {
@@ -21,10 +21,10 @@ pub(super) fn decode(input: &Input) -> TokenStream {
 /// The expression that makes a struct or a variant from the variable `value`.
 fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStream {
     match payload {
-        Payload::Unit => quote!({ <() as __toolgen::ToolInput>::decode(value)?; #path }),
+        Payload::Unit => quote!({ <() as __toolgen::ToolInput>::from_given(value)?; #path }),
         Payload::Newtype(field) => {
             let (ty, member) = (&field.ty, &field.member);
-            quote!(#path { #member: <#ty as __toolgen::ToolInput>::decode(value)? })
+            quote!(#path { #member: <#ty as __toolgen::ToolInput>::from_given(value)? })
         }
         Payload::Tuple(fields) => {
             let count = fields.len();
@@ -125,15 +125,16 @@ fn untagged(variants: &[Variant]) -> TokenStream {
         let ident = variant.ident.to_token_stream();
         let made = payload_of(&quote!(Self::#ident), &variant.payload, false);
         quote! {
-            let tried: __toolgen::Result<Self, __toolgen::ArgumentProblem> = (|value: __toolgen::Value| {
+            let tried: __toolgen::Result<Self, __toolgen::ArgumentProblem> = (|value: __toolgen::Given<'_>| {
                 __toolgen::Ok(#made)
-            })(__toolgen::copy_of(&value));
+            })(__toolgen::Given::from(__toolgen::copy_of(&value)));
             if tried.is_ok() {
                 return tried;
             }
         }
     });
     quote! {
+        let value = value.into_value();
         #(#tries)*
         __toolgen::Err(__toolgen::problem("one of the forms of the argument", &value))
     }

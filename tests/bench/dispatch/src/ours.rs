@@ -52,5 +52,5 @@ pub fn registry() -> Registry {
 
 pub async fn call(registry: &Registry, name: &str, arguments: &str) -> String {
     let ctx = ToolContext::new("1", name);
-    registry.call(name, Value::from(arguments), &ctx).await.unwrap().to_text()
+    registry.call(name, Value::from(arguments), &ctx).await.unwrap().into_text()
 }

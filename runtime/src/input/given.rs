@@ -1,0 +1,280 @@
+//! What a model sent, as it stands in its text.
+//!
+//! Reading arguments into a [`Value`] makes a hash map of every object and a copy of every text, only to take them
+//! apart again. Most arguments are right as they are, so they are read once, borrowed from their text, held against
+//! the shape, and taken from there.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Number, Value};
+
+use super::{ArgumentProblem, within};
+
+/// A value that a model sent: borrowed from the text it came in, or a [`Value`] as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given<'t> {
+    /// `null`
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A text.
+    Text(Cow<'t, str>),
+    /// A list.
+    List(Vec<Given<'t>>),
+    /// An object. A key may stand in it twice; the last one counts.
+    Object(Vec<(Cow<'t, str>, Given<'t>)>),
+    /// A list or an object that nobody borrowed.
+    Value(Box<Value>),
+}
+
+impl From<Value> for Given<'_> {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Given::Null,
+            Value::Bool(value) => Given::Bool(value),
+            Value::Number(number) => Given::Number(number),
+            Value::String(text) => Given::Text(Cow::Owned(text)),
+            value @ (Value::Array(_) | Value::Object(_)) => Given::Value(Box::new(value)),
+        }
+    }
+}
+
+impl<'t> Given<'t> {
+    /// The value on its own.
+    #[must_use]
+    pub fn into_value(self) -> Value {
+        match self {
+            Given::Null => Value::Null,
+            Given::Bool(value) => Value::Bool(value),
+            Given::Number(number) => Value::Number(number),
+            Given::Text(text) => Value::String(text.into_owned()),
+            Given::List(items) => items.into_iter().map(Given::into_value).collect(),
+            Given::Object(entries) => {
+                let entries = entries.into_iter().map(|(key, value)| (key.into_owned(), value.into_value()));
+                Value::Object(entries.collect::<Map<_, _>>())
+            }
+            Given::Value(value) => *value,
+        }
+    }
+
+    /// The values of a list; anything else is given back.
+    ///
+    /// # Errors
+    ///
+    /// What it is instead.
+    pub fn into_list(self) -> Result<Vec<Given<'t>>, Value> {
+        match self {
+            Given::List(items) => Ok(items),
+            Given::Value(value) => match *value {
+                Value::Array(items) => Ok(items.into_iter().map(Given::from).collect()),
+                other => Err(other),
+            },
+            other => Err(other.into_value()),
+        }
+    }
+
+    /// The entries of an object; anything else is given back.
+    ///
+    /// # Errors
+    ///
+    /// What it is instead.
+    pub fn into_entries(self) -> Result<Vec<(Cow<'t, str>, Given<'t>)>, Value> {
+        match self {
+            Given::Object(entries) => Ok(entries),
+            Given::Value(value) => match *value {
+                Value::Object(map) => {
+                    Ok(map.into_iter().map(|(key, value)| (Cow::Owned(key), Given::from(value))).collect())
+                }
+                other => Err(other),
+            },
+            other => Err(other.into_value()),
+        }
+    }
+}
+
+/// The entries of an object, to be taken one by one.
+#[derive(Debug)]
+pub(crate) struct Entries<'t>(
+    /// From the last to the first: most are taken in the order they came in.
+    Vec<(Cow<'t, str>, Given<'t>)>,
+);
+
+impl<'t> Entries<'t> {
+    /// The entries of an object; anything else is given back.
+    pub(crate) fn new(given: Given<'t>) -> Result<Entries<'t>, Value> {
+        let mut entries = given.into_entries()?;
+        entries.reverse();
+        Ok(Entries(entries))
+    }
+
+    /// Takes an entry out. Of several of one name it is the one that came last, the others stay.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Given<'t>> {
+        if self.0.last().is_some_and(|(key, _)| key == name) {
+            return self.0.pop().map(|(_, value)| value);
+        }
+        let index = self.0.iter().position(|(key, _)| key == name)?;
+        Some(self.0.remove(index).1)
+    }
+
+    /// The key of an entry that nobody took.
+    pub(crate) fn left(&self) -> Option<&str> {
+        self.0.last().map(|(key, _)| &**key)
+    }
+
+    /// Takes everything out that nobody took, as an object.
+    pub(crate) fn take_all(&mut self) -> Given<'t> {
+        let mut rest = std::mem::take(&mut self.0);
+        rest.reverse();
+        Given::Object(rest)
+    }
+}
+
+/// Places the problem of an entry under its key.
+pub(crate) fn entry<T>(name: &str, made: Result<T, ArgumentProblem>) -> Result<T, ArgumentProblem> {
+    made.map_err(|problem| within(name, problem))
+}
+
+#[cfg(feature = "runtime")]
+mod read {
+    use std::borrow::Cow;
+    use std::fmt;
+
+    use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+    use super::Given;
+
+    impl<'t> Given<'t> {
+        /// The value a JSON text holds, if it holds one.
+        pub(crate) fn read(text: &'t str) -> Option<Given<'t>> {
+            serde_json::from_str(text).ok()
+        }
+    }
+
+    impl<'t> Deserialize<'t> for Given<'t> {
+        fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
+            from.deserialize_any(Reader)
+        }
+    }
+
+    /// A key, borrowed where it holds no escapes.
+    struct Key<'t>(Cow<'t, str>);
+
+    impl<'t> Deserialize<'t> for Key<'t> {
+        fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
+            from.deserialize_str(KeyReader).map(Key)
+        }
+    }
+
+    struct KeyReader;
+
+    impl<'t> Visitor<'t> for KeyReader {
+        type Value = Cow<'t, str>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a key")
+        }
+
+        fn visit_borrowed_str<E>(self, text: &'t str) -> Result<Self::Value, E> {
+            Ok(Cow::Borrowed(text))
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(Cow::Owned(text.to_owned()))
+        }
+    }
+
+    struct Reader;
+
+    impl<'t> Visitor<'t> for Reader {
+        type Value = Given<'t>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("JSON")
+        }
+
+        fn visit_unit<E>(self) -> Result<Given<'t>, E> {
+            Ok(Given::Null)
+        }
+
+        fn visit_bool<E>(self, value: bool) -> Result<Given<'t>, E> {
+            Ok(Given::Bool(value))
+        }
+
+        fn visit_u64<E>(self, value: u64) -> Result<Given<'t>, E> {
+            Ok(Given::Number(value.into()))
+        }
+
+        fn visit_i64<E>(self, value: i64) -> Result<Given<'t>, E> {
+            Ok(Given::Number(value.into()))
+        }
+
+        fn visit_f64<E>(self, value: f64) -> Result<Given<'t>, E> {
+            Ok(serde_json::Number::from_f64(value).map_or(Given::Null, Given::Number))
+        }
+
+        fn visit_borrowed_str<E>(self, text: &'t str) -> Result<Given<'t>, E> {
+            Ok(Given::Text(Cow::Borrowed(text)))
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Given<'t>, E> {
+            Ok(Given::Text(Cow::Owned(text.to_owned())))
+        }
+
+        fn visit_seq<A: SeqAccess<'t>>(self, mut from: A) -> Result<Given<'t>, A::Error> {
+            let mut items = Vec::new();
+            while let Some(item) = from.next_element()? {
+                items.push(item);
+            }
+            Ok(Given::List(items))
+        }
+
+        fn visit_map<A: MapAccess<'t>>(self, mut from: A) -> Result<Given<'t>, A::Error> {
+            let mut entries = Vec::new();
+            while let Some((Key(key), value)) = from.next_entry()? {
+                entries.push((key, value));
+            }
+            Ok(Given::Object(entries))
+        }
+    }
+}
+
+#[cfg(all(test, feature = "runtime"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_what_serde_json_reads() {
+        let texts = [
+            "null",
+            "[true, false, 0, -1, 18446744073709551615, 1.5, 1e300, -0.0]",
+            r#"{"a": "plain", "b": "esc\"aped \u00e9", "k\n": [], "o": {"x": {}}, "a": "again"}"#,
+            "[[[[1]]]]",
+        ];
+        for text in texts {
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(Given::read(text).map(Given::into_value), Some(value), "{text}");
+        }
+        for broken in ["", "{", "[1,]", "{\"a\" 1}", "nul", "1 2", "{\"a\": 1e999}"] {
+            assert_eq!(Given::read(broken), None, "{broken}");
+            assert!(serde_json::from_str::<Value>(broken).is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn entries_are_taken_in_any_order_and_the_last_of_a_name_counts() {
+        let mut entries = Entries::new(Given::read(r#"{"a": 1, "b": 2, "c": 3, "b": 4}"#).unwrap()).unwrap();
+        assert_eq!(entries.take("c").map(Given::into_value), Some(3.into()));
+        assert_eq!(entries.take("b").map(Given::into_value), Some(4.into()));
+        assert_eq!(entries.take("x"), None);
+        assert_eq!(entries.left(), Some("a"));
+    }
+
+    #[test]
+    fn nothing_is_copied_that_can_be_borrowed() {
+        let text = r#"{"key": "value"}"#;
+        let Some(Given::Object(entries)) = Given::read(text) else { panic!("an object") };
+        assert!(matches!(entries.as_slice(), [(Cow::Borrowed("key"), Given::Text(Cow::Borrowed("value")))]));
+    }
+}
