@@ -50,7 +50,8 @@ pub fn registry() -> Registry {
     Registry::new(toolset![add, greet, sum, locate, search]).unwrap()
 }
 
-pub async fn call(registry: &Registry, name: &str, arguments: &str) -> String {
-    let ctx = ToolContext::new("1", name);
-    registry.call(name, Value::from(arguments), &ctx).await.unwrap().into_text()
+/// The context of the turn is made once, as a program does that answers several calls of a model; the registry makes
+/// that of each call from it.
+pub async fn call(registry: &Registry, turn: &ToolContext, name: &str, arguments: &str) -> String {
+    registry.call(name, Value::from(arguments), turn).await.unwrap().into_text()
 }
