@@ -287,6 +287,9 @@ pub trait ToolFunction {
     /// The name of the tool.
     const NAME: &'static str;
 
+    /// The tools of which a call must have succeeded before.
+    const REQUIRES: &'static [&'static str] = &[];
+
     /// The tool.
     fn tool() -> FunctionTool;
 }

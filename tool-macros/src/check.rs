@@ -1,12 +1,14 @@
 //! What holds between the parts of a tool: descriptions, names, rules between arguments, examples.
 
 use proc_macro2::{Ident, Span};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 
 use crate::errors::Errors;
 use crate::expand::Tool;
 use crate::json;
 use crate::names;
+use crate::requires::Requirement;
 use crate::tool_attr::Relation;
 
 impl Tool {
@@ -33,7 +35,31 @@ impl Tool {
                 self.check_related(relation, ident, errors);
             }
         }
+        for requirement in self.attr.requires.iter().filter(|requirement| requirement.kind == "entity") {
+            self.check_entity(requirement, errors);
+        }
         self.check_examples(errors);
+    }
+
+    /// An entity is identified by an argument, under a name the model may use.
+    fn check_entity(&self, requirement: &Requirement, errors: &mut Errors) {
+        let Requirement { name, argument, .. } = requirement;
+        let Some(argument) = argument else {
+            let entity = name.value();
+            errors.at(name, format!("`entity(\"{entity}\")` needs the argument that tells which: `entity(\"{entity}\", argument = \"…\")`"));
+            return;
+        };
+        let aliases = self.arguments().flat_map(|it| it.attr.aliases.iter().map(syn::LitStr::value));
+        let is_known = |wanted: &str| self.arguments().any(|it| it.name == wanted);
+        let wanted = argument.value();
+        if !is_known(&wanted) && !aliases.into_iter().any(|alias| alias == wanted) {
+            self.unknown_argument(
+                argument,
+                &wanted,
+                self.arguments().map(|it| it.name.clone()).collect(),
+                errors,
+            );
+        }
     }
 
     fn check_documented(&self, errors: &mut Errors) {
@@ -61,15 +87,19 @@ impl Tool {
         let names: Vec<String> =
             self.arguments().map(|argument| argument.ident.unraw().to_string()).collect();
         if !names.contains(&ident.unraw().to_string()) {
-            let known = names.iter().map(String::as_str);
-            let hint = match names::nearest(&ident.to_string(), known.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("its arguments are {}", names::list(known)),
-            };
-            errors.at(ident, format!("the tool `{}` has no argument `{ident}`; {hint}", self.name));
+            self.unknown_argument(ident, &ident.to_string(), names, errors);
         } else if relation.arguments.iter().filter(|other| *other == ident).count() > 1 {
             errors.at(ident, format!("`{ident}` is named twice in one rule"));
         }
+    }
+
+    fn unknown_argument(&self, at: impl ToTokens, wanted: &str, known: Vec<String>, errors: &mut Errors) {
+        let known = known.iter().map(String::as_str);
+        let hint = match names::nearest(wanted, known.clone()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("its arguments are {}", names::list(known)),
+        };
+        errors.at(at, format!("the tool `{}` has no argument `{wanted}`; {hint}", self.name));
     }
 
     fn check_examples(&self, errors: &mut Errors) {

@@ -341,6 +341,10 @@ fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Er
     let (vis, ident, name) = (&function.vis, &tool.ident, &tool.name);
     let made = tool.function(&ident.to_token_stream(), None, errors);
     let fits = tool.fits(errors);
+    let required = tool.attr.requires.iter().filter(|it| it.kind == "tool" && !it.optional);
+    let required: Vec<_> = required.map(|it| &it.name).collect();
+    let requires = (!required.is_empty())
+        .then(|| quote!(const REQUIRES: &'static [&'static __toolgen::str] = &[#(#required),*];));
     let doc = format!("The function [`{0}`](fn@{0}), as the tool `{name}`.", ident.unraw());
     quote! {
         #function
@@ -362,6 +366,7 @@ fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Er
             #[automatically_derived]
             impl __toolgen::ToolFunction for #ident {
                 const NAME: &'static __toolgen::str = #name;
+                #requires
 
                 fn tool() -> __toolgen::FunctionTool {
                     __toolgen::FunctionTool::new(&__TOOL, __toolgen::Arc::new(()))

@@ -11,8 +11,22 @@ use crate::errors::Errors;
 
 const KINDS: &[&str] = &["context", "session", "entity", "tool", "service", "custom"];
 
+/// Something that must hold.
+pub(crate) struct Requirement {
+    /// What kind of thing, as it is written.
+    pub(crate) kind: String,
+    /// Its name.
+    pub(crate) name: LitStr,
+    /// The argument that identifies it.
+    pub(crate) argument: Option<LitStr>,
+    /// It does not block.
+    pub(crate) optional: bool,
+    /// The value of the runtime's type.
+    pub(crate) value: TokenStream,
+}
+
 /// `entity("order", argument = "order_id", message = "…", optional)`
-pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<TokenStream> {
+pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Requirement> {
     let parser = |input: ParseStream<'_>| {
         let kind: Ident = input.parse()?;
         if !input.peek(syn::token::Paren) {
@@ -35,24 +49,28 @@ pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<TokenStre
         errors.at(&kind, attr::unknown(&text, "`requires`", KINDS));
         return None;
     }
-    let mut fields = Vec::new();
+    let (mut fields, mut argument, mut optional) = (Vec::new(), None, false);
     for key in attr::keys(rest, "a requirement", &["argument", "message", "optional"], errors) {
         let field = key.name.clone();
         if key.as_str() == "optional" {
-            let on = key.flag(errors)?;
-            fields.push(quote!(optional: #on));
+            optional = key.flag(errors)?;
+            fields.push(quote!(optional: #optional));
         } else {
             let text = key.text(errors)?;
             fields.push(quote!(#field: __toolgen::S(#text)));
+            if field == "argument" {
+                argument = Some(text);
+            }
         }
     }
-    let mut capital = text;
+    let mut capital = text.clone();
     capital[..1].make_ascii_uppercase();
     let kind = Ident::new(&capital, kind.span());
-    Some(quote!(__toolgen::Requirement {
+    let value = quote!(__toolgen::Requirement {
         kind: __toolgen::RequirementKind::#kind,
         name: __toolgen::S(#name),
         #(#fields,)*
         ..__toolgen::REQUIREMENT
-    }))
+    });
+    Some(Requirement { kind: text, name, argument, optional, value })
 }

@@ -11,7 +11,7 @@ use crate::dialects::DIALECTS;
 use crate::effects::{self, Effects};
 use crate::errors::Errors;
 use crate::names;
-use crate::requires;
+use crate::requires::{self, Requirement};
 
 /// What `#[tool(…)]` knows.
 const KEYS: &[&str] = &[
@@ -61,7 +61,7 @@ pub(crate) struct ToolAttr {
     /// Rules between arguments.
     pub(crate) relations: Vec<Relation>,
     /// What must hold before a call.
-    pub(crate) requires: Vec<TokenStream>,
+    pub(crate) requires: Vec<Requirement>,
     /// Other fields of the specification.
     pub(crate) fields: Vec<TokenStream>,
 }
@@ -80,8 +80,8 @@ pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> ToolAttr {
     for key in attr::keys(tokens, "`#[tool]`", KEYS, errors) {
         take(&mut tool, key, errors);
     }
-    let requires = std::mem::take(&mut tool.requires);
-    if !requires.is_empty() {
+    if !tool.requires.is_empty() {
+        let requires = tool.requires.iter().map(|requirement| &requirement.value);
         tool.fields.push(quote!(requires: __toolgen::S(const { &[#(#requires),*] })));
     }
     tool

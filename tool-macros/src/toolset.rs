@@ -18,7 +18,7 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
     let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
     let entries = errors.ok(parser.parse2(input)).unwrap_or_default();
     let mut seen: Vec<String> = Vec::new();
-    let (mut names, mut adds) = (Vec::new(), Vec::new());
+    let (mut names, mut requires, mut adds) = (Vec::new(), Vec::new(), Vec::new());
     for entry in &entries {
         let span = at(entry.span());
         match ungroup(entry) {
@@ -29,6 +29,7 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
                 }
                 seen.push(text);
                 names.push(quote_spanned!(span=> <#path as #runtime::ToolFunction>::NAME));
+                requires.push(quote_spanned!(span=> <#path as #runtime::ToolFunction>::REQUIRES));
                 adds.push(quote_spanned!(span=> #runtime::toolset::IntoTools::add_to(<#path as #runtime::ToolFunction>::tool(), &mut tools);));
             }
             Expr::Paren(paren) => {
@@ -44,6 +45,7 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
     quote!({
         #errors
         const _: () = #runtime::toolset::check_names(&[#(#names),*]);
+        const _: () = #runtime::toolset::check_cycles(&[#((#names, #requires)),*]);
         let mut tools = ::std::vec::Vec::<::std::sync::Arc<dyn #runtime::AgentTool>>::new();
         #(#adds)*
         tools
