@@ -49,16 +49,11 @@ impl Tool {
             errors.at(name, format!("`entity(\"{entity}\")` needs the argument that tells which: `entity(\"{entity}\", argument = \"…\")`"));
             return;
         };
-        let aliases = self.arguments().flat_map(|it| it.attr.aliases.iter().map(syn::LitStr::value));
-        let is_known = |wanted: &str| self.arguments().any(|it| it.name == wanted);
         let wanted = argument.value();
-        if !is_known(&wanted) && !aliases.into_iter().any(|alias| alias == wanted) {
-            self.unknown_argument(
-                argument,
-                &wanted,
-                self.arguments().map(|it| it.name.clone()).collect(),
-                errors,
-            );
+        let mut aliases = self.arguments().flat_map(|it| it.attr.aliases.iter().map(syn::LitStr::value));
+        let names: Vec<String> = self.arguments().map(|it| it.name.clone()).collect();
+        if !names.contains(&wanted) && !aliases.any(|alias| alias == wanted) {
+            self.unknown_argument(argument, &wanted, &names, errors);
         }
     }
 
@@ -87,13 +82,13 @@ impl Tool {
         let names: Vec<String> =
             self.arguments().map(|argument| argument.ident.unraw().to_string()).collect();
         if !names.contains(&ident.unraw().to_string()) {
-            self.unknown_argument(ident, &ident.to_string(), names, errors);
+            self.unknown_argument(ident, &ident.to_string(), &names, errors);
         } else if relation.arguments.iter().filter(|other| *other == ident).count() > 1 {
             errors.at(ident, format!("`{ident}` is named twice in one rule"));
         }
     }
 
-    fn unknown_argument(&self, at: impl ToTokens, wanted: &str, known: Vec<String>, errors: &mut Errors) {
+    fn unknown_argument(&self, at: impl ToTokens, wanted: &str, known: &[String], errors: &mut Errors) {
         let known = known.iter().map(String::as_str);
         let hint = match names::nearest(wanted, known.clone()) {
             Some(near) => format!("did you mean `{near}`?"),
