@@ -23,7 +23,7 @@ use crate::context::{Surroundings, ToolContext};
 use crate::depends::{self, Dependencies, Unmet};
 use crate::error::ToolError;
 use crate::events::OnEvent;
-use crate::hooks::{Hooks, SKIPPED_BY_HOOK};
+use crate::hooks::Hooks;
 use crate::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest, not_yet};
 use crate::pages::{Pages, READ_RESULT};
 use crate::policy::Policy;
@@ -134,9 +134,9 @@ impl Provider {
         // If this future is dropped, the record says so.
         let mut record = self.record(&call, &ctx);
         if let Some(watch) = &watch
-            && !watch.begins(&call, &ctx).await
+            && let Some(response) = watch.begins(&call, &ctx).await
         {
-            let response = ToolResponse { started, ..ToolResponse::skipped(&call, SKIPPED_BY_HOOK) };
+            let response = ToolResponse { started, ..response };
             record.finish(&response.outcome).await;
             return response;
         }
@@ -311,7 +311,9 @@ impl Layers {
         let mut reasons = Vec::new();
         for middleware in &self.middleware {
             let request = ToolRequest { spec, arguments: &arguments, ctx };
-            match caught(async { middleware.before(&request).await }).await {
+            let asked = caught(async { middleware.before(&request).await });
+            let decided = ctx.caller_token().run_until_cancelled(asked).await;
+            match decided.ok_or(ToolError::Cancelled)? {
                 Some(Decision::Allow) => {}
                 Some(Decision::Modify(modified)) => {
                     arguments = parsed(modified)?;

@@ -58,7 +58,9 @@ async fn step<'a, T: Turn<'a>>(turn: &mut T, begin: usize, answers: &mut [Option
         }
         return;
     }
-    let mut order = Order::new((0..answers.len()).map(|at| turn.footprint(begin + at)).collect());
+    let footprints: Vec<Footprint> =
+        (begin..begin + answers.len()).map(|index| turn.footprint(index)).collect();
+    let mut order = Order::new(&footprints);
     let mut running = Join::new(answers.len());
     loop {
         while let Some(at) = order.ready.pop_front() {
@@ -89,7 +91,7 @@ struct Order {
 }
 
 impl Order {
-    fn new(footprints: Vec<Footprint>) -> Order {
+    fn new(footprints: &[Footprint]) -> Order {
         let count = footprints.len();
         let mut order =
             Order { ready: VecDeque::new(), waits_for: vec![0; count], holds_up: vec![Vec::new(); count] };

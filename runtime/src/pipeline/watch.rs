@@ -9,9 +9,10 @@ use serde_json::Value;
 use super::caught;
 use crate::call::{ToolCall, ToolResponse};
 use crate::context::{Surroundings, ToolContext};
+use crate::error::ToolError;
 use crate::events::{Event, EventKind, OnEvent};
 use crate::frozen::Text;
-use crate::hooks::Hooks;
+use crate::hooks::{Hooks, SKIPPED_BY_HOOK};
 use crate::provider::Provider;
 use crate::redact::{Secrets, ToolRedactor};
 use crate::result::ToolResult;
@@ -67,15 +68,22 @@ impl Watch {
         Arc::new(own)
     }
 
-    /// Whether the call goes on; then it has begun.
-    pub(super) async fn begins(&self, call: &ToolCall, ctx: &ToolContext) -> bool {
-        if let Some(hooks) = &self.hooks
-            && caught(async { hooks.before_tool_execution(call, ctx).await }).await != Some(true)
-        {
-            return false;
+    /// Lets the call begin, or gives what it is answered with instead.
+    pub(super) async fn begins(&self, call: &ToolCall, ctx: &ToolContext) -> Option<ToolResponse> {
+        if let Some(hooks) = &self.hooks {
+            let asked = caught(async { hooks.before_tool_execution(call, ctx).await });
+            match ctx.caller_token().run_until_cancelled(asked).await {
+                Some(Some(true)) => {}
+                Some(_) => return Some(ToolResponse::skipped(call, SKIPPED_BY_HOOK)),
+                None => {
+                    let response = ToolResponse::new(call, Err(ToolError::Cancelled));
+                    self.passed_over(&response);
+                    return Some(response);
+                }
+            }
         }
         self.began();
-        true
+        None
     }
 
     /// The call was answered.

@@ -6,3 +6,4 @@ mod leaks;
 mod orders;
 mod support;
 mod tasks;
+mod turns;
