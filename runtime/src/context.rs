@@ -1,5 +1,8 @@
 //! What surrounds a call of a tool.
 
+mod agent;
+mod input;
+
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -48,6 +51,8 @@ pub struct ToolContext {
     surroundings: Option<Arc<Surroundings>>,
     /// How many calls of tools by tools are above this one.
     depth: u32,
+    /// How many agents are above this one.
+    agents: u32,
     /// How many calls this one has made; shared with its copies.
     made: OnceLock<Arc<AtomicU32>>,
     /// What was answered to what the tool asked for.
@@ -143,6 +148,7 @@ impl ToolContext {
             token: Link::default(),
             surroundings: None,
             depth: 0,
+            agents: 0,
             made: OnceLock::new(),
             inputs: None,
         }
@@ -279,24 +285,6 @@ impl ToolContext {
         self.surroundings().principal.as_ref()
     }
 
-    /// The answer to what the tool last asked for with [`Control::NeedInput`](crate::Control::NeedInput), checked
-    /// against the schema it asked with. A tool that asked runs again from its beginning.
-    #[must_use]
-    pub fn input(&self) -> Option<&Value> {
-        self.inputs().last()
-    }
-
-    /// All answers to what the tool asked for in this call, in order.
-    #[must_use]
-    pub fn inputs(&self) -> &[Value] {
-        self.inputs.as_deref().unwrap_or_default()
-    }
-
-    /// The same call, with answers.
-    pub(crate) fn with_inputs(&self, inputs: Vec<Value>) -> ToolContext {
-        ToolContext { inputs: Some(inputs.into()), ..self.clone() }
-    }
-
     /// How many calls of tools by tools are above this one: none for a call of a model.
     #[must_use]
     pub fn depth(&self) -> u32 {
@@ -355,6 +343,7 @@ impl ToolContext {
             token,
             surroundings,
             depth: self.depth,
+            agents: self.agents,
             made: OnceLock::new(),
             inputs: None,
         }
@@ -401,6 +390,7 @@ impl Clone for ToolContext {
             },
             surroundings: self.surroundings.clone(),
             depth: self.depth,
+            agents: self.agents,
             made: OnceLock::from(Arc::clone(self.made.get_or_init(Arc::default))),
             inputs: self.inputs.clone(),
         }

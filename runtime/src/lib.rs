@@ -7,6 +7,8 @@ extern crate self as toolgen_runtime;
 #[path = "private.rs"]
 pub mod __private;
 #[cfg(feature = "runtime")]
+pub mod agent;
+#[cfg(feature = "runtime")]
 pub mod audit;
 #[cfg(feature = "runtime")]
 pub mod breaker;

@@ -41,6 +41,7 @@ pub(crate) use control::Controls;
 use watch::Watch;
 
 /// What a call passes, as far as it is there.
+#[derive(Clone)]
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
     pub(crate) policy: Policy,

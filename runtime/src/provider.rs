@@ -110,6 +110,13 @@ impl Provider {
         ProviderBuilder::new(registry.clone())
     }
 
+    /// A builder of a provider with the context and the layers of this one and tools of its own, as a sub-agent has.
+    /// The rules of this provider hold for them; the allow-list does not.
+    #[must_use]
+    pub fn builder_with(&self, registry: &Registry) -> ProviderBuilder {
+        ProviderBuilder::like(&self.0, registry.clone())
+    }
+
     pub(crate) fn inner(&self) -> &Inner {
         &self.0
     }

@@ -55,6 +55,8 @@ pub struct ToolSpec {
     pub requires: List<Requirement>,
     /// Set if a successful call ends the loop of the agent.
     pub completion: Option<Completion>,
+    /// The tool has another agent do a task, see `SubAgentTool`. Such an agent is not given tools that do.
+    pub sub_agent: bool,
     /// Set if the tool should no longer be used; says what to use instead, or is empty.
     pub deprecated: Option<Text>,
 }
@@ -82,6 +84,7 @@ impl ToolSpec {
         result_limit: None,
         requires: List::EMPTY,
         completion: None,
+        sub_agent: false,
         deprecated: None,
     };
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::agent::refused;
 use crate::context::ToolContext;
 use crate::dialect::{Dialect, JSON_SCHEMA};
 use crate::error::ToolError;
@@ -355,7 +356,7 @@ pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
 
 /// Parsed arguments, checked and under their wire names.
 pub(crate) fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
-    decode_owned(params, &spec.input, &spec.defs, dialect).map_err(ToolError::from_problems)
+    decode_owned(params, &spec.input, &spec.defs, dialect).map_err(|problems| refused(spec, problems))
 }
 
 /// A panic while polling becomes an error without its message.

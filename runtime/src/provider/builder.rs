@@ -50,6 +50,16 @@ impl ProviderBuilder {
         }
     }
 
+    /// With what a provider has, for other tools.
+    pub(super) fn like(provider: &Inner, registry: Registry) -> ProviderBuilder {
+        ProviderBuilder {
+            context: provider.context.clone(),
+            layers: provider.layers.clone(),
+            hide_forbidden: provider.hide_forbidden,
+            ..ProviderBuilder::new(registry)
+        }
+    }
+
     /// Sets what the tools are lent and may do.
     #[must_use]
     pub fn context(mut self, context: ProviderContext) -> ProviderBuilder {

@@ -10,6 +10,7 @@ use crate::error::ToolError;
 use crate::result::ToolResult;
 
 /// The guards of a provider: one a session, and one for calls without a session.
+#[derive(Clone)]
 pub(crate) struct Repeats {
     limit: Option<NonZeroU32>,
     own: Arc<RepeatGuard>,

@@ -1,6 +1,7 @@
 //! What results ask for: completion, effects, questions, input.
 #![cfg(all(feature = "runtime", feature = "macros"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod completion;
 mod effects;

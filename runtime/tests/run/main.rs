@@ -1,6 +1,7 @@
 //! The loop of an agent.
 #![cfg(all(feature = "runtime", feature = "macros"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod calls;
 mod ends;

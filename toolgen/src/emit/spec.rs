@@ -80,6 +80,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         result_limit,
         requires,
         completion,
+        sub_agent,
         deprecated,
     } = spec;
     let base = &ToolSpec::EMPTY;
@@ -104,6 +105,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.set_or_leave("result_limit", result_limit.map(|bytes| some(Expr::atom(bytes.to_string()))));
     fields.put("requires", requires, &base.requires, |list| list_of(list, requirement));
     fields.set_or_leave("completion", completion.as_ref().map(self::completion));
+    fields.set_or_leave("sub_agent", sub_agent.then(|| Expr::atom("true")));
     fields.set_or_leave("deprecated", deprecated.as_ref().map(|text| some(Expr::text(text))));
     fields.literal("ToolSpec", "ToolSpec::EMPTY")
 }

@@ -125,6 +125,7 @@ fn full_spec(name: &'static str) -> ToolSpec {
             optional: true,
         }),
         completion: Some(Completion { next_state: text("done") }),
+        sub_agent: true,
         deprecated: Some(text("use another")),
     }
 }

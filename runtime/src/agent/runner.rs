@@ -1,0 +1,146 @@
+//! Sub-agents over the small loop.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
+use crate::provider::{Provider, ProviderError};
+use crate::run::{Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop};
+use crate::tool::BoxFuture;
+
+/// Makes the provider of a sub-agent.
+type MakeProvider = dyn Fn(&AgentTask) -> Result<Provider, ProviderError> + Send + Sync;
+
+/// Runs sub-agents with [`run_loop`]. The function it is made of gives the model for a task: it reads the system prompt
+/// and the model's configuration from it, and may report pieces of text to the monitor while they come in. The text of
+/// a turn of which it reported none is reported as a whole.
+///
+/// The calls of the sub-agent pass the same layers as the call that started it: policy, middleware, approvals, hooks,
+/// events, records. Rules and lists of names hold for its tools, too. [`with_provider`](Self::with_provider) sets
+/// others. See [`SubAgentTool`](super::SubAgentTool) for an example.
+#[derive(Clone)]
+pub struct LoopRunner<F> {
+    model: F,
+    options: LoopOptions,
+    provider: Option<Arc<MakeProvider>>,
+}
+
+impl<F> LoopRunner<F> {
+    /// A runner of the models that the function gives.
+    pub fn new<M>(model: F) -> LoopRunner<F>
+    where
+        F: Fn(&AgentTask, &AgentMonitor) -> M + Send + Sync,
+        M: Model,
+        M::Error: fmt::Display,
+    {
+        LoopRunner { model, options: LoopOptions::new(), provider: None }
+    }
+
+    /// Sets how the loops run. How many iterations there are is the limit of the sub-agent.
+    #[must_use]
+    pub fn with_options(mut self, options: LoopOptions) -> LoopRunner<F> {
+        self.options = options;
+        self
+    }
+
+    /// Sets what the calls of the sub-agent pass.
+    #[must_use]
+    pub fn with_provider(
+        mut self,
+        provider: impl Fn(&AgentTask) -> Result<Provider, ProviderError> + Send + Sync + 'static,
+    ) -> LoopRunner<F> {
+        self.provider = Some(Arc::new(provider));
+        self
+    }
+
+    fn provider(&self, task: &AgentTask) -> Result<Provider, ProviderError> {
+        match (&self.provider, &task.context.surroundings().provider) {
+            (Some(make), _) => make(task),
+            (None, Some(caller)) => caller.builder_with(&task.tools).build(),
+            (None, None) => Provider::builder(&task.tools).build(),
+        }
+    }
+}
+
+impl<F, M> AgentRunner for LoopRunner<F>
+where
+    F: Fn(&AgentTask, &AgentMonitor) -> M + Send + Sync,
+    M: Model,
+    M::Error: fmt::Display,
+{
+    fn run<'a>(
+        &'a self,
+        task: AgentTask,
+        monitor: &'a AgentMonitor,
+    ) -> BoxFuture<'a, Result<String, AgentFailure>> {
+        Box::pin(async move {
+            let provider = self.provider(&task).map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let mut model = Monitored { model: (self.model)(&task, monitor), monitor };
+            let options = self.options.clone().with_max_iterations(task.limits.max_turns);
+            let begin = Transcript::user(task.task);
+            let LoopRun { outcome, transcript, .. } =
+                run_loop(&provider, &mut model, &task.context, begin, &options).await;
+            match outcome {
+                Ok(LoopEnd::Text(text)) => Ok(text),
+                Ok(LoopEnd::Completed(completed)) => Ok(said(&transcript, &completed.call_id)),
+                Ok(LoopEnd::Waiting) => {
+                    Err(AgentFailure::Aborted("one of its calls waits for somebody".to_owned()))
+                }
+                Err(LoopError::NoToolTwice) => Err(AgentFailure::Looped),
+                Err(LoopError::MaxIterations(most)) => Err(AgentFailure::MaxTurns(most)),
+                Err(LoopError::Cancelled) => Err(AgentFailure::Cancelled),
+                Err(LoopError::Model(why)) => Err(why),
+            }
+        })
+    }
+}
+
+impl<F> fmt::Debug for LoopRunner<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoopRunner").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// What an agent said that ended by a completion tool: its last text, or else what the tool gave.
+fn said(transcript: &Transcript, completed: &str) -> String {
+    let texts = transcript.iter().rev().filter_map(|entry| match entry {
+        Entry::Model(turn) if !turn.text.trim().is_empty() => Some(turn.text.clone()),
+        _ => None,
+    });
+    let given = || {
+        let mut answers = transcript.last_answers();
+        answers.find(|response| response.id == *completed).map(crate::ToolResponse::text).unwrap_or_default()
+    };
+    texts.take(1).next().unwrap_or_else(given)
+}
+
+/// A model whose turns are reported.
+struct Monitored<'a, M> {
+    model: M,
+    monitor: &'a AgentMonitor,
+}
+
+impl<M> Model for Monitored<'_, M>
+where
+    M: Model,
+    M::Error: fmt::Display,
+{
+    type Error = AgentFailure;
+
+    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, AgentFailure>> {
+        Box::pin(async move {
+            self.monitor.begin_turn()?;
+            let before = self.monitor.said();
+            let turn = self.model.next(transcript).await;
+            let turn = turn.map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            if self.monitor.said() == before {
+                self.monitor.text(&turn.text);
+            }
+            self.monitor.spend(turn.tokens)?;
+            for call in &turn.calls {
+                self.monitor.calls(&call.name);
+            }
+            Ok(turn)
+        })
+    }
+}

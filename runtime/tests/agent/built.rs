@@ -1,0 +1,149 @@
+//! How sub-agents are built, and what may be in them.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::{AgentLimits, AgentTask, SubAgentError};
+use toolgen_runtime::provider::ToolFactory;
+use toolgen_runtime::spec::Timeout;
+use toolgen_runtime::{
+    AgentTool, BoxFuture, Effects, Registry, ToolContext, ToolError, ToolName, ToolResult, ToolSpec, toolset,
+};
+
+use super::{By, SubAgentTool, behind, call, call_in, look_up, provider, says, turn};
+
+#[test]
+fn p10_a_sub_agent_takes_one_task() {
+    let tool = says("").build().unwrap();
+    assert_eq!(tool.name(), "helper");
+    assert_eq!(tool.description(), "Delegate a task to the 'helper' sub-agent");
+    let schema = tool.parameters_schema();
+    assert_eq!((&schema["type"], &schema["required"]), (&json!("object"), &json!(["task"])));
+    assert_eq!(schema["properties"]["task"]["type"], "string");
+    assert_eq!(schema["properties"].as_object().unwrap().len(), 1);
+    let told = says("").description("Knows the code.").build().unwrap();
+    assert_eq!(told.description(), "Knows the code.");
+}
+
+#[test]
+fn p10_limits_are_ten_turns_a_million_tokens_and_five_minutes_unless_set() {
+    let tool = says("").build().unwrap();
+    let default = AgentLimits { max_turns: 10, max_tokens: 1_000_000, max_time: Duration::from_secs(300) };
+    assert_eq!(tool.limits(), default);
+    // The time is not cut short by the default of other tools.
+    assert_eq!(tool.spec().timeout, Timeout::Millis(300_000));
+    let set = says("").max_turns(3).max_tokens(500).max_time(Duration::from_secs(7)).build().unwrap();
+    let limits = AgentLimits { max_turns: 3, max_tokens: 500, max_time: Duration::from_secs(7) };
+    assert_eq!((set.limits(), set.spec().timeout), (limits, Timeout::Millis(7000)));
+}
+
+#[tokio::test]
+async fn p10_a_call_without_a_task_is_told_so() {
+    let provider = provider(says("never"));
+    for arguments in [json!({}), Value::Null, json!("")] {
+        let why = call_in(&provider, arguments, &turn()).await.outcome.unwrap_err();
+        assert_eq!(why.to_string(), "Invalid arguments: Missing required 'task' parameter");
+        assert!(
+            matches!(&why, ToolError::InvalidArgs { message, .. } if message == "Missing required 'task' parameter")
+        );
+        assert_eq!(why.code(), "MISSING_PARAMETER");
+    }
+    // Called by hand it says the same.
+    let tool = says("never").build().unwrap();
+    let why = tool.execute(json!({}), &turn()).await.unwrap_err();
+    assert_eq!(why.to_string(), "Invalid arguments: Missing required 'task' parameter");
+}
+
+#[tokio::test]
+async fn a_task_that_is_no_text_is_refused() {
+    let provider = provider(says("never"));
+    for task in [json!(5), json!(["a"]), json!({"do": "it"})] {
+        let why = call_in(&provider, json!({ "task": task }), &turn()).await.outcome.unwrap_err();
+        assert_eq!(why.code(), "INVALID_PARAMS");
+    }
+}
+
+#[tokio::test]
+async fn p10_prompt_model_and_thinking_are_handed_on_as_they_are() {
+    let runner = By(|task: AgentTask, _| async move {
+        Ok(format!(
+            "{} | {} | {} | {} | {}",
+            task.task,
+            task.system_prompt,
+            task.model_config,
+            task.thinking_level,
+            task.tools.len()
+        ))
+    });
+    let tool = SubAgentTool::builder("helper", runner)
+        .system_prompt("You help.")
+        .model_config(json!({"model": "m-1"}))
+        .thinking_level("high")
+        .tools(toolset![look_up]);
+    assert_eq!(call(tool).await.text(), r#"find it | You help. | {"model":"m-1"} | high | 1"#);
+}
+
+#[test]
+fn p10_a_sub_agent_is_not_given_sub_agents() {
+    let inner = || says("inner").build().unwrap();
+    let refused =
+        says("outer").tools(Registry::builder().add(inner()).seal().unwrap().iter().cloned()).build();
+    assert_eq!(refused.unwrap_err().to_string(), "a sub-agent may not have sub-agents: helper");
+
+    /// Hides what it holds.
+    struct Wrapper(SubAgentTool);
+    impl AgentTool for Wrapper {
+        fn spec(&self) -> &ToolSpec {
+            self.0.spec()
+        }
+
+        fn execute<'a>(
+            &'a self,
+            params: Value,
+            ctx: &'a ToolContext,
+        ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+            self.0.execute(params, ctx)
+        }
+    }
+    let wrapped = Registry::builder().add(Wrapper(inner())).seal().unwrap();
+    assert!(matches!(says("outer").tools(wrapped.iter().cloned()).build(), Err(SubAgentError::Nested(_))));
+}
+
+#[tokio::test]
+async fn p10_a_sub_agent_that_came_in_unseen_refuses_to_run() {
+    // Its specification does not say what it is.
+    let spec = ToolSpec { name: ToolName::new("sneaky"), ..ToolSpec::EMPTY };
+    let sneaky = ToolFactory::new(spec, |_| Ok(says("deeper").build().unwrap()));
+    let tools = Registry::builder().add(sneaky).seal().unwrap();
+    let runner = By(|task: AgentTask, _| async move {
+        assert_eq!(task.context.agent_depth(), 1);
+        let provider = task.tools.provider(Default::default()).unwrap();
+        // Past the arguments, as they are those of the factory.
+        let tool = provider.get("sneaky").unwrap();
+        let outcome = tool.execute(json!({"task": "x"}), &task.context).await;
+        Ok(outcome.unwrap_err().code().to_owned())
+    });
+    let tool = SubAgentTool::builder("helper", runner).tools(tools.iter().cloned());
+    assert_eq!(call(tool).await.text(), "DEPTH_EXCEEDED");
+}
+
+#[test]
+fn tools_that_do_not_go_together_make_no_sub_agent() {
+    let twice = says("").tools(toolset![look_up]).tools(toolset![look_up]).build();
+    assert_eq!(twice.unwrap_err().to_string(), "Tool [look_up] is already registered.");
+    let name = SubAgentTool::builder("no name", By(|_, _| async { Ok(String::new()) })).build();
+    assert!(matches!(name, Err(SubAgentError::Name(_))));
+}
+
+#[tokio::test]
+async fn a_policy_sees_what_a_sub_agent_may_do() {
+    use toolgen_runtime::policy::Limits;
+    let limits = || {
+        toolgen_runtime::ProviderContext::new().with_limits(Limits { read_only: true, ..Limits::default() })
+    };
+    let unknown = behind(says("ran").build().unwrap()).context(limits()).build().unwrap();
+    assert!(call_in(&unknown, json!({"task": "x"}), &turn()).await.is_error());
+    let harmless = says("ran").effects(Effects::NONE).build().unwrap();
+    let harmless = behind(harmless).context(limits()).build().unwrap();
+    assert_eq!(call_in(&harmless, json!({"task": "x"}), &turn()).await.text(), "ran");
+}

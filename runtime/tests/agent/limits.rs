@@ -1,0 +1,120 @@
+//! How far a sub-agent may go, and who stops it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use toolgen_runtime::agent::{AgentMonitor, AgentTask};
+use toolgen_runtime::{AgentTool, CancellationToken, ToolError};
+
+use super::{By, SubAgentTool, call, call_in, provider, turn};
+
+#[tokio::test]
+async fn p10_a_limit_holds_whatever_the_runner_makes_of_it() {
+    // Neither of the two looks at what the monitor says.
+    let turns = By(|_, monitor: AgentMonitor| async move {
+        for _ in 0..3 {
+            let _ = monitor.begin_turn();
+        }
+        Ok("went on".to_owned())
+    });
+    let why = call(SubAgentTool::builder("helper", turns).max_turns(2)).await.outcome.unwrap_err();
+    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 2 turns");
+    let tokens = By(|_, monitor: AgentMonitor| async move {
+        let _ = monitor.spend(60);
+        let _ = monitor.spend(41);
+        std::future::pending().await
+    });
+    let why = call(SubAgentTool::builder("helper", tokens).max_tokens(100)).await.outcome.unwrap_err();
+    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 100 tokens");
+}
+
+#[tokio::test]
+async fn a_limit_that_is_just_kept_is_none() {
+    let runner = By(|_, monitor: AgentMonitor| async move {
+        monitor.begin_turn()?;
+        monitor.spend(100)?;
+        monitor.begin_turn()?;
+        Ok(format!("{} {}", monitor.turns(), monitor.tokens()))
+    });
+    let tool = SubAgentTool::builder("helper", runner).max_turns(2).max_tokens(100);
+    assert_eq!(call(tool).await.text(), "2 100");
+}
+
+/// Says whether it was dropped.
+struct Dropped(Arc<AtomicBool>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn p10_time_is_a_limit_and_what_the_sub_agent_started_stops_with_it() {
+    let (dropped, token) = (Arc::new(AtomicBool::new(false)), Arc::new(std::sync::OnceLock::new()));
+    let (flag, seen) = (dropped.clone(), token.clone());
+    let runner = By(move |task: AgentTask, _| {
+        seen.set(task.context.cancel().clone()).unwrap();
+        let dropped = Dropped(flag.clone());
+        async move {
+            let _dropped = dropped;
+            std::future::pending().await
+        }
+    });
+    let begun = tokio::time::Instant::now();
+    let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
+    assert_eq!(why, ToolError::Timeout { duration: Duration::from_secs(300) });
+    assert_eq!(begun.elapsed(), Duration::from_secs(300));
+    assert!(dropped.load(Ordering::SeqCst) && token.get().unwrap().is_cancelled());
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_is_a_limit_without_a_provider_too() {
+    let runner = By(|_, _| std::future::pending());
+    let tool = SubAgentTool::builder("helper", runner).max_time(Duration::from_secs(2)).build().unwrap();
+    let why = tool.execute(json!({"task": "x"}), &turn()).await.unwrap_err();
+    assert_eq!(why, ToolError::Timeout { duration: Duration::from_secs(2) });
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_caller_may_grant_less_time() {
+    let runner = By(|_, _| std::future::pending());
+    let turn = turn().with_timeout(Duration::from_secs(1));
+    let response =
+        call_in(&provider(SubAgentTool::builder("helper", runner)), json!({"task": "x"}), &turn).await;
+    assert_eq!(response.outcome, Err(ToolError::Timeout { duration: Duration::from_secs(1) }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn p10_cancellation_reaches_the_sub_agent() {
+    let token = CancellationToken::new();
+    // One that notices, and still has something to say.
+    let runner = By(|task: AgentTask, _| async move {
+        task.context.cancel().cancelled().await;
+        Ok("half of it".to_owned())
+    });
+    let tool = SubAgentTool::builder("helper", runner).build().unwrap();
+    let turn = turn().with_cancel(token.clone());
+    let (outcome, ()) = tokio::join!(tool.execute(json!({"task": "x"}), &turn), async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        token.cancel();
+    });
+    assert_eq!(outcome, Err(ToolError::Cancelled));
+
+    let provider = provider(SubAgentTool::builder("helper", By(|_, _| std::future::pending())));
+    assert_eq!(call_in(&provider, json!({"task": "x"}), &turn).await.outcome, Err(ToolError::Cancelled));
+}
+
+#[tokio::test]
+async fn what_a_sub_agent_leaves_running_stops_when_it_is_done() {
+    let token = Arc::new(std::sync::OnceLock::new());
+    let seen = token.clone();
+    let runner = By(move |task: AgentTask, _| {
+        seen.set(task.context.cancel().clone()).unwrap();
+        async { Ok("done".to_owned()) }
+    });
+    assert_eq!(call(SubAgentTool::builder("helper", runner)).await.text(), "done");
+    assert!(token.get().unwrap().is_cancelled());
+}

@@ -1,0 +1,250 @@
+//! Sub-agents over the small loop.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use toolgen_runtime::agent::{AgentMonitor, AgentTask, LoopRunner};
+use toolgen_runtime::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::run::{Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, run_loop};
+use toolgen_runtime::{
+    BoxFuture, CancellationToken, Provider, ToolCall, ToolContext, ToolError, tool, toolset,
+};
+
+use super::{SubAgentBuilder, SubAgentTool, behind, call, call_in, look_up, provider, turn, watched};
+
+/// Ends with a verdict.
+#[tool(undocumented, complete)]
+fn verdict(text: String) -> String {
+    text
+}
+
+/// Never comes back.
+#[tool(timeout = "none")]
+async fn hang() {
+    std::future::pending::<()>().await;
+}
+
+/// A sub-agent whose model is a function from the number of the turn.
+fn looping(model: impl Fn(u32) -> ModelTurn + Clone + Send + Sync + 'static) -> SubAgentBuilder {
+    looping_with(model, |runner| runner)
+}
+
+fn looping_with(
+    model: impl Fn(u32) -> ModelTurn + Clone + Send + Sync + 'static,
+    change: impl FnOnce(LoopOptions) -> LoopOptions,
+) -> SubAgentBuilder {
+    let runner = LoopRunner::new(move |_: &AgentTask, _: &AgentMonitor| {
+        let (model, mut number) = (model.clone(), 0);
+        move |_: Transcript| {
+            number += 1;
+            let said = model(number);
+            async { Ok::<_, String>(said) }
+        }
+    });
+    let runner = runner.with_options(change(LoopOptions::new()));
+    SubAgentTool::builder("helper", runner).tools(toolset![look_up, verdict, hang])
+}
+
+fn look() -> ModelTurn {
+    ModelTurn::calls([ToolCall::new("1", "look_up", json!({"what": "it"}))])
+}
+
+#[tokio::test]
+async fn g13_a_sub_agent_takes_a_task_uses_its_tools_and_reports() {
+    let seen = Arc::<Mutex<Vec<String>>>::default();
+    let kept = seen.clone();
+    let runner = LoopRunner::new(move |task: &AgentTask, _: &AgentMonitor| {
+        kept.lock().unwrap().push(task.system_prompt.to_string());
+        let kept = kept.clone();
+        move |transcript: Transcript| {
+            let said = match transcript.last() {
+                Some(Entry::Answer(found)) => ModelTurn::text(format!("Found: {}", found.text())),
+                Some(Entry::User(task)) => {
+                    kept.lock().unwrap().push(task.clone());
+                    look().with_text("Looking.")
+                }
+                _ => ModelTurn::default(),
+            };
+            async { Ok::<_, String>(said) }
+        }
+    });
+    let tool = SubAgentTool::builder("helper", runner).system_prompt("You find.").tools(toolset![look_up]);
+    let (turn, updates) = watched(turn());
+    let result = call_in(&provider(tool), json!({"task": "find it"}), &turn).await.outcome.unwrap();
+    assert_eq!(result.to_text(), "Found: it is 42");
+    assert_eq!(result.details, json!({"sub_agent": "helper", "turns": 2}));
+    assert_eq!(*seen.lock().unwrap(), ["You find.", "find it"]);
+    assert_eq!(
+        *updates.lock().unwrap(),
+        ["Looking.", "[sub-agent calling tool: look_up]", "Found: it is 42"]
+    );
+}
+
+#[tokio::test]
+async fn g18_pieces_of_text_that_the_model_reported_are_not_reported_again() {
+    let runner = LoopRunner::new(|_: &AgentTask, monitor: &AgentMonitor| {
+        let monitor = monitor.clone();
+        move |_: Transcript| {
+            monitor.text("a");
+            monitor.text("b");
+            async { Ok::<_, String>(ModelTurn::text("ab")) }
+        }
+    });
+    let (turn, updates) = watched(turn());
+    let response =
+        call_in(&provider(SubAgentTool::builder("helper", runner)), json!({"task": "x"}), &turn).await;
+    assert_eq!(
+        (response.text().as_str(), &updates.lock().unwrap()[..]),
+        ("ab", &["a".to_owned(), "b".to_owned()][..])
+    );
+}
+
+#[tokio::test]
+async fn a_sub_agent_that_completes_says_its_text_or_what_the_tool_gave() {
+    let done = || ModelTurn::calls([ToolCall::new("1", "verdict", json!({"text": "guilty"}))]);
+    assert_eq!(call(looping(move |_| done())).await.text(), "guilty");
+    assert_eq!(call(looping(move |_| done().with_text("So it is."))).await.text(), "So it is.");
+}
+
+#[tokio::test]
+async fn p10_a_sub_agent_that_does_not_come_to_an_end_is_an_error() {
+    let why = call(looping(|_| look()).max_turns(4)).await.outcome.unwrap_err();
+    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 4 turns");
+    let why = call(looping(|_| look())).await.outcome.unwrap_err();
+    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 10 turns");
+    let why = call(looping(|_| look().with_tokens(400)).max_tokens(1000)).await.outcome.unwrap_err();
+    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 1000 tokens");
+    let stuck = looping_with(|_| ModelTurn::text("hm"), |options| options.with_nudge("Use a tool."));
+    assert_eq!(call(stuck).await.outcome.unwrap_err().code(), "AGENT_LOOPED");
+}
+
+#[tokio::test]
+async fn a_model_that_breaks_breaks_the_sub_agent_and_not_its_caller() {
+    let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
+        |_: Transcript| async { Err::<ModelTurn, _>("overloaded".to_owned()) }
+    });
+    let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
+    assert_eq!(why.to_string(), "Sub-agent 'helper' failed: overloaded");
+}
+
+#[tokio::test]
+async fn each_task_begins_anew() {
+    let provider = provider(looping(|number| if number == 1 { look() } else { ModelTurn::text("done") }));
+    let turn = turn();
+    for loop_id in ["s-1.sub.1", "s-1.sub.2"] {
+        let result = call_in(&provider, json!({"task": "x"}), &turn).await.outcome.unwrap();
+        assert_eq!(result.details["turns"], 2);
+        assert_eq!(result.child_loop_id.as_deref(), Some(loop_id));
+    }
+    // What the sub-agent called, the session of its caller knows nothing of.
+    assert!(turn.session().unwrap().has_called("helper") && !turn.session().unwrap().has_called("look_up"));
+}
+
+struct No(&'static str);
+
+impl Middleware for No {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        let denied = request.spec.name.as_str() == self.0;
+        Box::pin(async move { if denied { Decision::Deny("not that".to_owned()) } else { Decision::Allow } })
+    }
+}
+
+#[tokio::test]
+async fn the_calls_of_a_sub_agent_pass_the_layers_of_its_caller() {
+    let runner = || {
+        LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
+            |transcript: Transcript| async move {
+                Ok::<_, String>(match transcript.last() {
+                    Some(Entry::Answer(answer)) => ModelTurn::text(answer.text()),
+                    _ => look(),
+                })
+            }
+        })
+    };
+    let tool = |runner| SubAgentTool::builder("helper", runner).tools(toolset![look_up]).build().unwrap();
+    let events = Arc::<Mutex<Vec<String>>>::default();
+    let seen = events.clone();
+    let guarded = behind(tool(runner()))
+        .middleware(No("look_up"))
+        .on_event(move |event| {
+            let agent = event.agent_id.as_deref().unwrap_or("-").to_owned();
+            seen.lock().unwrap().push(format!("{} {} {agent}", event.type_name(), event.name));
+        })
+        .build()
+        .unwrap();
+    let task = json!({"task": "x"});
+    assert_eq!(call_in(&guarded, task.clone(), &turn()).await.text(), "not that");
+    let events = events.lock().unwrap().clone();
+    assert_eq!(
+        events,
+        [
+            "tool_call helper -",
+            "update helper -",
+            "tool_call look_up helper",
+            "error look_up helper",
+            "update helper -",
+            "tool_response helper -"
+        ]
+    );
+    let own = runner().with_provider(|task: &AgentTask| Provider::builder(&task.tools).build());
+    let free = behind(tool(own)).middleware(No("look_up")).build().unwrap();
+    assert_eq!(call_in(&free, task, &turn()).await.text(), "it is 42");
+}
+
+#[tokio::test(start_paused = true)]
+async fn p10_cancellation_reaches_the_calls_of_the_sub_agent() {
+    let token = CancellationToken::new();
+    let provider = provider(looping(|_| ModelTurn::calls([ToolCall::new("1", "hang", json!({}))])));
+    let turn = turn().with_cancel(token.clone());
+    let (response, ()) = tokio::join!(call_in(&provider, json!({"task": "x"}), &turn), async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        token.cancel();
+    });
+    assert_eq!(response.outcome, Err(ToolError::Cancelled));
+}
+
+#[tokio::test]
+async fn g13_an_agent_delegates_in_its_own_loop() {
+    let provider = provider(looping(|number| if number == 1 { look() } else { ModelTurn::text("it is 42") }));
+    let mut number = 0;
+    let mut model = |transcript: Transcript| {
+        number += 1;
+        let said = match (number, transcript.last()) {
+            (1, _) => ModelTurn::calls([
+                ToolCall::new("a", "helper", json!({"task": "one"})),
+                ToolCall::new("b", "helper", json!({})),
+            ]),
+            (_, Some(Entry::Answer(last))) => ModelTurn::text(last.text()),
+            _ => ModelTurn::default(),
+        };
+        async { Ok::<_, String>(said) }
+    };
+    let context = ToolContext::new("turn", "");
+    let run = run_loop(&provider, &mut model, &context, Transcript::user("go"), &LoopOptions::new()).await;
+    let missing = "Invalid arguments: Missing required 'task' parameter";
+    assert_eq!(run.outcome, Ok(LoopEnd::Text(missing.to_owned())));
+    let said: Vec<String> = run.transcript.last_answers().map(toolgen_runtime::ToolResponse::text).collect();
+    assert_eq!(said, ["it is 42", missing]);
+}
+
+#[tokio::test]
+async fn what_the_caller_lends_is_there_for_the_tools_of_the_sub_agent() {
+    /// Tells what it was lent.
+    #[tool]
+    fn lent(number: toolgen_runtime::Service<u8>) -> String {
+        number.0.to_string()
+    }
+    let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
+        |transcript: Transcript| async move {
+            Ok::<_, String>(match transcript.last() {
+                Some(Entry::Answer(answer)) => ModelTurn::text(answer.text()),
+                _ => ModelTurn::calls([ToolCall::new("1", "lent", json!({}))]),
+            })
+        }
+    });
+    let tool = SubAgentTool::builder("helper", runner).tools(toolset![lent]).build().unwrap();
+    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(7_u8));
+    let provider = behind(tool).context(context).build().unwrap();
+    assert_eq!(call_in(&provider, json!({"task": "x"}), &turn()).await.text(), "7");
+}

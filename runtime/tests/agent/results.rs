@@ -1,0 +1,131 @@
+//! What comes of a sub-agent.
+
+use serde_json::json;
+use toolgen_runtime::agent::{AgentFailure, AgentMonitor, AgentTask};
+use toolgen_runtime::{Session, ToolContext, ToolError};
+
+use super::{By, SubAgentTool, call, call_in, provider, says, turn, watched};
+
+#[tokio::test]
+async fn p10_the_text_of_the_sub_agent_is_the_result() {
+    let result = call(says("all is well")).await.outcome.unwrap();
+    assert_eq!(result.to_text(), "all is well");
+    assert_eq!(result.details, json!({"sub_agent": "helper", "turns": 0}));
+    assert_eq!(result.child_loop_id.as_deref(), Some("s-1.sub.1"));
+}
+
+#[tokio::test]
+async fn p10_a_sub_agent_without_a_text_says_so() {
+    for text in ["", " \n"] {
+        assert_eq!(call(says(text)).await.text(), "(sub-agent produced no text output)");
+    }
+}
+
+#[tokio::test]
+async fn p10_turns_are_counted() {
+    let runner = By(|_, monitor: AgentMonitor| async move {
+        for _ in 0..3 {
+            monitor.begin_turn()?;
+        }
+        Ok("done".to_owned())
+    });
+    let result = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap();
+    assert_eq!(result.details["turns"], 3);
+}
+
+#[tokio::test]
+async fn p10_loops_are_numbered_within_their_session() {
+    let provider = provider(says("x"));
+    let id = async |turn: &ToolContext| {
+        call_in(&provider, json!({"task": "x"}), turn).await.outcome.unwrap().child_loop_id.unwrap()
+    };
+    let (first, second) = (turn(), ToolContext::new("turn", "").with_session(Session::new("s-2")));
+    assert_eq!(
+        [id(&first).await, id(&first).await, id(&second).await],
+        ["s-1.sub.1", "s-1.sub.2", "s-2.sub.1"]
+    );
+    // Nobody without a session shares one.
+    assert_eq!(id(&ToolContext::new("turn", "")).await, "c1.sub.1");
+}
+
+#[tokio::test]
+async fn the_runner_knows_the_loop_and_has_a_session_of_its_own() {
+    let runner = By(|task: AgentTask, _| async move {
+        let session = task.context.session().map(Session::id).unwrap_or_default().to_owned();
+        let agent = task.context.agent_id().unwrap_or_default().to_owned();
+        Ok(format!("{} {} {session} {agent}", task.name, task.loop_id))
+    });
+    let text = call(SubAgentTool::builder("helper", runner)).await.text();
+    assert_eq!(text, "helper s-1.sub.1 s-1.sub.1 helper");
+}
+
+#[tokio::test]
+async fn p10_what_the_sub_agent_says_and_calls_is_passed_on_at_once() {
+    let runner = By(|_, monitor: AgentMonitor| async move {
+        monitor.text("Let me ");
+        monitor.text("");
+        monitor.text("look.");
+        monitor.calls("look_up");
+        Ok("42".to_owned())
+    });
+    let (turn, seen) = watched(turn());
+    let response =
+        call_in(&provider(SubAgentTool::builder("helper", runner)), json!({"task": "x"}), &turn).await;
+    assert_eq!(response.text(), "42");
+    assert_eq!(*seen.lock().unwrap(), ["Let me ", "look.", "[sub-agent calling tool: look_up]"]);
+}
+
+#[tokio::test]
+async fn a_sub_agent_that_got_to_no_end_is_an_error() {
+    let cases = [
+        (
+            AgentFailure::Aborted("no budget".to_owned()),
+            "Sub-agent 'helper' was aborted: no budget",
+            "AGENT_ABORTED",
+        ),
+        (AgentFailure::Looped, "Sub-agent 'helper' was stopped because it went in circles", "AGENT_LOOPED"),
+        (AgentFailure::MaxTurns(10), "Sub-agent 'helper' reached its limit of 10 turns", "AGENT_LIMIT"),
+        (AgentFailure::MaxTokens(5), "Sub-agent 'helper' reached its limit of 5 tokens", "AGENT_LIMIT"),
+        (
+            AgentFailure::Failed("no model".to_owned()),
+            "Sub-agent 'helper' failed: no model",
+            "EXECUTION_ERROR",
+        ),
+        (AgentFailure::Cancelled, "Cancelled", "CANCELLED"),
+    ];
+    for (failure, text, code) in cases {
+        let runner = By(move |_, _| {
+            let failure = failure.clone();
+            async move { Err(failure) }
+        });
+        let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
+        assert_eq!((why.to_string().as_str(), why.code()), (text, code));
+    }
+}
+
+#[tokio::test]
+async fn a_runner_that_panics_tells_the_model_nothing() {
+    let runner = By(|_, _| async { panic!("secret") });
+    let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
+    assert_eq!(why, ToolError::failed("tool panicked"));
+}
+
+#[tokio::test]
+async fn several_sub_agents_work_beside_each_other() {
+    let gate = std::sync::Arc::new(tokio::sync::Barrier::new(2));
+    let runner = By(move |task: AgentTask, _| {
+        let gate = gate.clone();
+        async move {
+            gate.wait().await;
+            Ok(task.task)
+        }
+    });
+    let (provider, turn) = (provider(SubAgentTool::builder("helper", runner)), turn());
+    let (one, two) = tokio::join!(
+        call_in(&provider, json!({"task": "one"}), &turn),
+        call_in(&provider, json!({"task": "two"}), &turn)
+    );
+    assert_eq!((one.text().as_str(), two.text().as_str()), ("one", "two"));
+    let ids = [one, two].map(|response| response.outcome.unwrap().child_loop_id.unwrap());
+    assert_eq!(ids, ["s-1.sub.1", "s-1.sub.2"]);
+}
