@@ -113,7 +113,7 @@ impl Provider {
         }
         let context = self.context();
         let mut all = Surroundings::clone(around);
-        all.services = around.services.over(&context.services);
+        all.services = context.confined(around.services.over(&context.services));
         all.roots = around.roots.over(&context.roots);
         all.values = context.values.merged(&around.values);
         all.agent_id = around.agent_id.clone().or_else(|| context.agent_id.clone());

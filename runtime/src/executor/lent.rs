@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Executor, GuardedExecutor};
 use crate::provider::{FactoryError, ProviderContext};
+use crate::services::Services;
 
 impl ProviderContext {
     /// Lends an executor, in place of another.
@@ -34,10 +35,23 @@ impl ProviderContext {
     pub fn executor(&self, tool: &str) -> Result<GuardedExecutor, FactoryError> {
         let executor = self.service::<dyn Executor>();
         let executor = executor.ok_or_else(|| FactoryError::requires(tool, "an executor"))?;
+        Ok(self.held(executor))
+    }
+
+    /// Services whose executor, if there is one, is held to the limits of the context: tools that take it by its type
+    /// get no other.
+    pub(crate) fn confined(&self, services: Services) -> Services {
+        match services.get::<dyn Executor>() {
+            Some(executor) => services.with::<dyn Executor>(Arc::new(self.held(executor))),
+            None => services,
+        }
+    }
+
+    fn held(&self, executor: Arc<dyn Executor>) -> GuardedExecutor {
         let guarded = GuardedExecutor::new(executor).within(&self.limits);
-        Ok(match &self.work_dir {
+        match &self.work_dir {
             Some(work_dir) => guarded.work_dir(work_dir),
             None => guarded,
-        })
+        }
     }
 }

@@ -10,8 +10,10 @@ use toolgen_runtime::executor::{
 use toolgen_runtime::policy::Limits;
 use toolgen_runtime::provider::{FactoryError, Provider, ProviderContext, ToolFactory};
 use toolgen_runtime::shape::{Kind, ObjectRules};
+use toolgen_runtime::spec::Network;
 use toolgen_runtime::{
-    AgentTool, BoxFuture, Effects, Registry, Shape, ToolContext, ToolError, ToolName, ToolResult, ToolSpec,
+    AgentTool, BoxFuture, Effects, Registry, Service, Shape, ToolContext, ToolError, ToolName, ToolResult,
+    ToolSpec, tool, toolset,
 };
 
 /// Runs a line of shell. It asks for nothing: what it may do is for its context to say.
@@ -115,4 +117,31 @@ async fn what_goes_wrong_in_an_executor_is_told_as_the_tool_says() {
     assert_eq!(call(ctx(), "ls").await.unwrap_err(), ToolError::Cancelled);
     assert_eq!(call(ctx(), "ls").await.unwrap_err().to_string(), "shell command failed: ls");
     assert_eq!(call(ctx(), "ls").await.unwrap().details["stderr"], "no");
+}
+
+/// Runs a line of shell, with the executor it is given by its type.
+#[tool(undocumented)]
+async fn run(line: String, executor: Service<dyn Executor>, ctx: &ToolContext) -> Result<Value, ToolError> {
+    let argv = ["sh".to_owned(), "-c".to_owned(), line];
+    Ok(executor.run(&argv, &ExecOptions::default(), ctx.cancel()).await?.to_json())
+}
+
+#[tokio::test]
+async fn an_executor_by_its_type_is_held_to_the_limits_too() {
+    let scripted = Arc::new(ScriptedExecutor::default());
+    let registry = Registry::new(toolset![run]).unwrap();
+    // What the tool declares is not the point here, so the policy lets it pass.
+    let context = ProviderContext::new().with_executor(Arc::clone(&scripted) as Arc<dyn Executor>);
+    let lent = context.clone().with_limits(Limits { network: Network::None, ..Limits::ANY });
+    let mut spec = run::tool().spec().clone();
+    spec.effects = Effects::NONE;
+    let relaxed = ToolFactory::new(spec, |_| Ok(run::tool()));
+    let relaxed = Registry::builder().add(relaxed).seal().unwrap();
+    for (registry, context, network_disabled) in [(registry, context, false), (relaxed, lent, true)] {
+        let provider = registry.provider(context).unwrap();
+        let call = ToolCall::new("c", "run", json!({"line": "true"}));
+        let response = provider.call(call, &ToolContext::new("turn", "")).await;
+        assert!(!response.is_error(), "{}", response.text());
+        assert_eq!(scripted.asked().last().unwrap().1.network_disabled, network_disabled);
+    }
 }
