@@ -10,6 +10,7 @@ mod control;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -141,8 +142,11 @@ impl Provider {
             record.finish(&response.outcome).await;
             return response;
         }
-        let run = traced(self, &call, &ctx, guarded(self.run(&call, &ctx, &mut record)));
-        let outcome = run.await;
+        let outcome = {
+            let run = pin!(self.run(&call, &ctx, &mut record));
+            let run = pin!(guarded(run));
+            traced(self, &call, &ctx, run).await
+        };
         record.finish(&outcome).await;
         let response = ToolResponse {
             id: ctx.tool_call_id.clone(),

@@ -266,7 +266,7 @@ pub(crate) async fn execute<'a>(
     // Whatever the tool started under its token stops when the call is given up, by whomever.
     let stop = Stop(Some(ctx));
     let given = arguments.into();
-    let run = match catch_unwind(AssertUnwindSafe(|| tool.execute_given(given, ctx))) {
+    let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_given(given, ctx))) {
         Ok(Started::Running(run)) => run,
         Ok(Started::Done(outcome)) => {
             stop.disarm();
@@ -274,7 +274,7 @@ pub(crate) async fn execute<'a>(
         }
         Err(_) => return Err(ToolError::panicked()),
     };
-    let mut run = pin!(guarded(run));
+    let mut run = pin!(guarded(run.as_mut()));
     // Most calls need no clock and no listener: they are over at once.
     let first = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
     let outcome = match first {
@@ -359,14 +359,14 @@ pub(crate) fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Resu
     decode_owned(params, &spec.input, &spec.defs, dialect).map_err(|problems| refused(spec, problems))
 }
 
-/// A panic while polling becomes an error without its message.
-pub(crate) async fn guarded(
-    run: impl Future<Output = Result<ToolResult, ToolError>>,
-) -> Result<ToolResult, ToolError> {
-    let mut run = pin!(run);
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx))) {
+/// A panic while polling becomes an error without its message. The future is borrowed, since every function that
+/// takes one by value holds it twice.
+pub(crate) fn guarded<F>(mut run: Pin<&mut F>) -> impl Future<Output = Result<ToolResult, ToolError>>
+where
+    F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,
+{
+    poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx))) {
         Ok(poll) => poll,
         Err(_) => Poll::Ready(Err(ToolError::panicked())),
     })
-    .await
 }

@@ -1,5 +1,7 @@
 //! The span of a call.
 
+use std::pin::Pin;
+
 use serde_json::Value;
 use tracing::field::Empty;
 use tracing::{Instrument, Span, info, info_span, warn};
@@ -18,7 +20,7 @@ pub(crate) async fn traced(
     provider: &Provider,
     call: &ToolCall,
     ctx: &ToolContext,
-    run: impl Future<Output = Result<ToolResult, ToolError>>,
+    run: Pin<&mut impl Future<Output = Result<ToolResult, ToolError>>>,
 ) -> Result<ToolResult, ToolError> {
     let span = span(provider, call, ctx);
     if span.is_disabled() {

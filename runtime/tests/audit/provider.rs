@@ -47,6 +47,13 @@ async fn hang() -> String {
     String::new()
 }
 
+/// Takes more of it.
+#[tool]
+async fn wait() -> String {
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    String::new()
+}
+
 /// Breaks.
 #[tool(undocumented)]
 fn crash(#[arg(secret)] pin: &str) -> String {
@@ -67,7 +74,7 @@ fn picture() -> ToolResult {
 }
 
 fn provider(auditor: &Auditor) -> ProviderBuilder {
-    let registry = Registry::new(toolset![login, act, hang, crash, forward, picture]).unwrap();
+    let registry = Registry::new(toolset![login, act, hang, wait, crash, forward, picture]).unwrap();
     Provider::builder(&registry).auditor(auditor.clone()).repeat_limit(None)
 }
 
@@ -168,13 +175,13 @@ async fn calls_that_are_given_up_leave_a_row() {
     // By the token.
     let ctx = turn();
     let token = ctx.cancel().clone();
-    let run = provider.call(ToolCall::new("token", "hang", json!({})), &ctx);
+    let run = provider.call(ToolCall::new("token", "wait", json!({})), &ctx);
     let stop = async { token.cancel() };
     let (response, ()) = tokio::join!(run, stop);
     assert_eq!(response.outcome, Err(ToolError::Cancelled));
     // By dropping the future.
     let ctx = turn();
-    let dropped = provider.call(ToolCall::new("dropped", "hang", json!({})), &ctx);
+    let dropped = provider.call(ToolCall::new("dropped", "wait", json!({})), &ctx);
     let late = tokio::time::timeout(Duration::from_millis(5), dropped).await;
     late.unwrap_err();
     auditor.flush().await.unwrap();

@@ -110,3 +110,12 @@ async fn a_turn_says_who_calls_and_the_provider_where_it_does_not() {
     );
     assert_eq!(ask(&bare, turn).await, "agent-2 in 8");
 }
+
+/// A future that is large is slow to move, and calls of tools by tools hold one another on the stack.
+#[test]
+fn the_future_of_a_call_is_small() {
+    let provider = super::provider().build().unwrap();
+    let turn = ToolContext::new("t", "");
+    let call = provider.call(ToolCall::new("1", "add", json!({})), &turn);
+    assert!(size_of_val(&call) < 5000, "{}", size_of_val(&call));
+}

@@ -1,10 +1,12 @@
 //! A provider with all layers, each of which counts.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgen_runtime::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, Auditor};
 use toolgen_runtime::breaker::BreakerSettings;
 use toolgen_runtime::events::{Event, EventKind};
 use toolgen_runtime::hooks::Hooks;
@@ -22,9 +24,45 @@ use crate::tools::{PANIC, World, registry};
 /// What the layers saw.
 #[derive(Default)]
 pub(crate) struct Seen {
+    pub(crate) skipped: AtomicU64,
     pub(crate) hooks_after: AtomicU64,
     pub(crate) calls: AtomicU64,
     pub(crate) responses: AtomicU64,
+}
+
+/// Counts records.
+#[derive(Default)]
+pub(crate) struct Recorded {
+    /// Calls that were run and have not ended.
+    pub(crate) running: AtomicU64,
+    /// Calls that have ended, run or not.
+    pub(crate) ended: AtomicU64,
+}
+
+/// Where records go: it keeps the numbers of running calls and nothing else.
+struct Counting(Arc<Recorded>, BTreeSet<u64>);
+
+impl AuditSink for Counting {
+    fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
+        if !self.1.insert(intent.key) {
+            return Err(AuditError::new("a call began twice"));
+        }
+        count(&self.0.running);
+        Ok(())
+    }
+
+    fn outcome(&mut self, intent: &AuditIntent, _: &AuditOutcome) -> Result<(), AuditError> {
+        if self.1.remove(&intent.key) {
+            self.0.running.fetch_sub(1, Ordering::Relaxed);
+        }
+        count(&self.0.ended);
+        Ok(())
+    }
+}
+
+/// Durable, so that nothing is dropped.
+pub(crate) fn auditor(recorded: Arc<Recorded>) -> Auditor {
+    Auditor::builder(Counting(recorded, BTreeSet::new())).durable(true).start().unwrap()
 }
 
 pub(crate) fn count(counter: &AtomicU64) {
@@ -35,7 +73,13 @@ struct Watching(Arc<Seen>);
 
 impl Hooks for Watching {
     fn before_tool_execution<'a>(&'a self, call: &'a ToolCall, _: &'a ToolContext) -> BoxFuture<'a, bool> {
-        Box::pin(async move { !call.id.starts_with(SKIPPED) })
+        Box::pin(async move {
+            let skip = call.id.starts_with(SKIPPED);
+            if skip {
+                count(&self.0.skipped);
+            }
+            !skip
+        })
     }
 
     fn after_tool_execution<'a>(&'a self, _: &'a ToolResponse, _: &'a ToolContext) -> BoxFuture<'a, ()> {
@@ -80,7 +124,7 @@ impl Approver for Opinion {
     }
 }
 
-pub(crate) fn provider(world: Arc<World>, seen: Arc<Seen>) -> Provider {
+pub(crate) fn provider(world: Arc<World>, seen: Arc<Seen>, auditor: Auditor) -> Provider {
     let registry = registry();
     let listed: Vec<String> =
         registry.iter().map(|tool| tool.name().to_owned()).filter(|name| name != "unlisted").collect();
@@ -112,6 +156,7 @@ pub(crate) fn provider(world: Arc<World>, seen: Arc<Seen>) -> Provider {
         ))
         .middleware(Opinion)
         .approver(Opinion)
+        .auditor(auditor)
         .hooks(watching)
         .on_event(move |event: Event| match event.kind {
             EventKind::ToolCall { .. } => count(&seen.calls),

@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 use toolgen_runtime::{CancellationToken, Provider, ToolResponse};
 
 use calls::{Calls, Case, GiveUp};
-use layers::{Seen, count};
+use layers::{Recorded, Seen, count};
 use random::Random;
 use tools::World;
 
@@ -37,6 +37,8 @@ struct Counts {
     answered: AtomicU64,
     skipped: AtomicU64,
     dropped: AtomicU64,
+    /// Those that were answered because their token fired.
+    cancelled: AtomicU64,
     /// Memory after a fifth of the calls.
     early: AtomicU64,
 }
@@ -50,7 +52,9 @@ async fn every_call_gets_one_answer_and_leaves_nothing_behind() {
     let (total, seed) = (setting("TOOLGEN_SOAK_CALLS", 20_000), setting("TOOLGEN_SOAK_SEED", 1));
     quiet_panics();
     let (world, seen, counts) = (Arc::<World>::default(), Arc::<Seen>::default(), Arc::<Counts>::default());
-    let provider = layers::provider(Arc::clone(&world), Arc::clone(&seen));
+    let recorded = Arc::<Recorded>::default();
+    let auditor = layers::auditor(Arc::clone(&recorded));
+    let provider = layers::provider(Arc::clone(&world), Arc::clone(&seen), auditor.clone());
     let tasks: Vec<_> = (0..TASKS)
         .map(|task| tokio::spawn(work(provider.clone(), Arc::clone(&counts), task, total, seed)))
         .collect();
@@ -75,22 +79,29 @@ async fn every_call_gets_one_answer_and_leaves_nothing_behind() {
     assert_eq!(world.hanging.load(Ordering::SeqCst), 0, "a tool ran on after its time was up");
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0, "tasks were left behind");
 
-    watched(&seen, answered - skipped, dropped);
+    watched(&seen, answered - skipped, dropped, get(&counts.cancelled));
+    auditor.shutdown().await;
+    let (running, ended) = (get(&recorded.running), get(&recorded.ended));
+    println!("records: {ended} of calls that ended, {running} of others");
+    assert_eq!((auditor.dropped(), auditor.errors(), running), (0, 0, 0));
+    // Hooks and events do not hear of the end of a call that was dropped; its record does.
+    assert_eq!(ended, get(&seen.calls) + get(&seen.skipped), "every call has one record");
     if let (Some(early), Some(late)) = (Some(get(&counts.early)).filter(|early| *early > 0), late) {
         println!("memory: {} KiB after a fifth of the calls, {} KiB after all", early >> 10, late >> 10);
         assert!(late < early + MOST_GROWTH, "memory grows: {early} bytes, then {late}");
     }
 }
 
-/// Who watches saw each call that was run begin, and each that was answered end. Calls of tools by tools are on top.
-fn watched(seen: &Seen, run: u64, dropped: u64) {
+/// Who watches saw each call that was run begin, and each that was answered end. Calls of tools by tools are on top;
+/// one of those has no answer if the call above it was given up.
+fn watched(seen: &Seen, run: u64, dropped: u64, cancelled: u64) {
     let get = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
     let (calls, responses, after) = (get(&seen.calls), get(&seen.responses), get(&seen.hooks_after));
     println!("events: {calls} calls, {responses} answers; {after} hooks after calls");
     assert_eq!(responses, after);
     assert!(
-        responses >= run && calls >= responses && calls <= responses + dropped,
-        "{run} were run, {dropped} dropped"
+        responses >= run && calls >= responses && calls <= responses + dropped + cancelled,
+        "{run} were run, {dropped} dropped, {cancelled} cancelled"
     );
 }
 
@@ -104,6 +115,9 @@ async fn work(provider: Provider, counts: Arc<Counts>, task: u64, total: u64, se
                 count(&counts.answered);
                 if answer.skipped {
                     count(&counts.skipped);
+                }
+                if answer.outcome.as_ref().is_err_and(|why| why.code() == "CANCELLED") {
+                    count(&counts.cancelled);
                 }
                 case.judge(&answer)
                     .unwrap_or_else(|why| panic!("seed {seed}, task {task}, call {number}: {why}"));
