@@ -32,6 +32,10 @@ pub(crate) async fn traced(
         let name = call.name.as_str();
         let noun = layers.trace.noun.as_str();
         info!("Executing {noun}: {name}");
+        for key in ctx.values().shadowed() {
+            // The key is one of the program's own; the value is not shown.
+            warn!("A client's value of {key:?} was ignored: the program set it");
+        }
         // If the future is dropped, the call was given up.
         let end = End(Some(&span));
         let outcome = run.await;

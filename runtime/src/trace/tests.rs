@@ -12,8 +12,9 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use super::Trace;
-use crate::provider::Provider;
+use crate::provider::{Provider, ProviderContext};
 use crate::session::Session;
+use crate::values::ContextValues;
 use crate::{Registry, ToolCall, ToolContext, ToolError, tool, toolset};
 
 /// Logs in.
@@ -165,4 +166,22 @@ async fn arguments_and_results_are_there_if_asked_for_and_without_secrets() {
     assert!(!format!("{spans:?}{lines:?}").contains("hunter2"));
     assert_eq!(lines[0], "1 INFO Executing planning tool: login");
     assert_eq!(lines[2], "1 INFO Planning tool login executed successfully");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_client_that_sends_what_the_program_sets_is_logged_without_the_value() {
+    let collector = Collector::default();
+    let guard = tracing::subscriber::set_default(collector.clone());
+    let trusted = ContextValues::default().with_trusted("workspace_id", 1);
+    let context = ProviderContext::new().with_values(trusted);
+    let registry = Registry::new(toolset![login]).unwrap();
+    let provider = Provider::builder(&registry).context(context).build().unwrap();
+    let claims = ContextValues::default().with_client("workspace_id", "s3cret").with_client("own", "s3cret");
+    let turn = ToolContext::new("turn", "").with_values(claims);
+    provider.call(ToolCall::new("c-1", "login", json!({ "user": "a", "pin": "b" })), &turn).await;
+    drop(guard);
+    let lines = collector.0.lines.lock().unwrap().clone();
+    let line = "1 WARN A client's value of \"workspace_id\" was ignored: the program set it";
+    assert!(lines.iter().any(|it| it == line), "{lines:?}");
+    assert!(!lines.iter().any(|it| it.contains("own") || it.contains("s3cret")), "{lines:?}");
 }
