@@ -1,6 +1,7 @@
 //! What providers are told of a tool whose arguments nest, in every format.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(clippy::needless_pass_by_value, reason = "a tool takes what it is given")]
 #![allow(missing_docs, reason = "what a model reads stands on the tools")]
 
 use serde_json::{Value, json};
@@ -105,8 +106,8 @@ fn is(schema: &Value, kind: &str) -> bool {
 fn property<'v>(tools: &'v Value, name: &str) -> &'v Value {
     let mut all = Vec::new();
     objects(tools, &mut all);
-    let found = all.into_iter().filter_map(|object| object.get("properties")?.get(name));
-    found.last().unwrap_or_else(|| panic!("no {name} in {tools}"))
+    let mut found = all.into_iter().filter_map(|object| object.get("properties")?.get(name));
+    found.next_back().unwrap_or_else(|| panic!("no {name} in {tools}"))
 }
 
 fn judge(tools: &Value, format: &str) {

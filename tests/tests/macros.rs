@@ -14,7 +14,7 @@ use toolgen_runtime::{
 };
 
 async fn run(tool: impl AgentTool, params: Value) -> Result<ToolResult, ToolError> {
-    let ctx = ToolContext::new("1", tool.name().to_owned());
+    let ctx = ToolContext::new("1", tool.name());
     call(&tool, params, &ctx, DEFAULT_TIMEOUT).await
 }
 
