@@ -26,7 +26,10 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A call that began.
 #[doc(hidden)]
-#[expect(clippy::large_enum_variant, reason = "it is moved once, and a box would cost what it is there to save")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is moved once, and a box would cost what it is there to save"
+)]
 pub enum Started<'a> {
     /// It is over.
     Done(Result<ToolResult, ToolError>),
