@@ -22,6 +22,7 @@ mod charset;
 mod credentials;
 mod encode;
 mod engine;
+mod fetch;
 mod files;
 mod multipart;
 mod request;
@@ -39,6 +40,7 @@ pub use credentials::{
     StaticCredentials, authorize,
 };
 pub use engine::HttpEngine;
+pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
 pub use files::{Files, FilesRoot, MAX_FILE, NoFiles};
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind, build};
 pub use settings::{EngineError, HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};

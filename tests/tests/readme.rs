@@ -44,6 +44,18 @@ async fn for_an_agent() -> AnyResult {
     Ok(())
 }
 
+#[expect(dead_code, reason = "it would fetch a document that is not there")]
+async fn while_the_program_runs(registry: Registry, engine: HttpEngine) -> AnyResult<Registry> {
+    use toolgen::Options;
+    use toolgen::dynamic::OpenApi;
+
+    let document = OpenApi::from_url("https://api.example.com/openapi.json", &engine).await?;
+    let options = Options::default().include("tag:pets").namespace("store");
+    let loaded = document.options(options).tools(&engine)?;
+    let registry = registry.extend(loaded.tools)?;
+    Ok(registry)
+}
+
 async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {
     let pets = engine.call(petstore::ListPets { limit: Some(5), ..Default::default() }).await?;
     Ok(pets)

@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 use crate::emit::{self, ModuleStyle};
 use crate::frontend::openapi;
 use crate::options::Options;
-use crate::problem::{Problem, Problems, Severity};
-use crate::source::{Document, Position};
+use crate::problem::{Problems, Severity, in_one_line};
+use crate::source::Document;
 use crate::write::{WriteError, write_if_changed};
 
 /// What a build script compiles into one module.
@@ -198,7 +198,7 @@ impl Script {
         let directive = if failed { "error" } else { "warning" };
         for (position, problem) in built.problems.placed() {
             if problem.severity() == Severity::Error {
-                self.say(directive, &one_line(position, problem));
+                self.say(directive, &in_one_line(position, problem));
             }
         }
         let warnings = built.problems.count(Severity::Warning);
@@ -216,13 +216,6 @@ impl Script {
             println!("{line}");
         }
     }
-}
-
-fn one_line(position: Position, problem: &Problem) -> String {
-    let Position { line, column } = position;
-    let path = problem.source.path.display();
-    let help = if problem.help.is_empty() { String::new() } else { format!("; {}", problem.help) };
-    format!("{path}:{line}:{column}: {} [{}]{help}", problem.message, problem.code)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Compiles documents into tools for LLM agents.
 
 mod build;
+#[cfg(feature = "dynamic")]
+pub mod dynamic;
 pub mod emit;
 pub mod frontend;
 pub mod names;

@@ -16,6 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use codes::{Code, Page};
+pub(crate) use show::in_one_line;
 pub use show::{Human, json};
 
 use crate::source::{Pointer, Position, Source};

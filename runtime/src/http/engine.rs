@@ -61,6 +61,16 @@ impl HttpEngine {
         HttpEngine { inner: Arc::new(Inner { client, settings }) }
     }
 
+    /// This engine for the tools of a document that came from a URL: their relative servers are resolved against it,
+    /// unless the engine was built for [another](HttpEngineBuilder::document_url). Connections are shared.
+    #[must_use]
+    pub fn for_document(&self, url: impl Into<String>) -> HttpEngine {
+        if self.inner.settings.document_url.is_some() {
+            return self.clone();
+        }
+        HttpEngine::new(self.inner.client.clone(), self.inner.settings.clone().document_url(url))
+    }
+
     /// Generated tools, carried out by this engine.
     #[must_use]
     pub fn tools(&self, tools: &'static [&'static Tool]) -> Vec<Arc<dyn AgentTool>> {
@@ -142,6 +152,10 @@ impl HttpEngine {
             }
             SendError::Network(error) => network(request, "http_error", error),
         })
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        &self.inner.client
     }
 
     pub(super) fn settings(&self) -> &HttpEngineBuilder {

@@ -22,7 +22,7 @@ pub const MAX_MEDIA_BYTES: usize = 5 << 20;
 pub const MAX_TYPED_BYTES: usize = 16 << 20;
 
 /// The settings of an [`HttpEngine`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct HttpEngineBuilder {
     pub(super) base_url: BaseUrl,
     pub(super) document_url: Option<String>,
@@ -39,7 +39,7 @@ pub struct HttpEngineBuilder {
 }
 
 /// Headers of the operator, which may hold anything, so that `Debug` shows their names only.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Headers(pub(super) Vec<(String, String)>);
 
 impl fmt::Debug for Headers {
@@ -49,7 +49,7 @@ impl fmt::Debug for Headers {
 }
 
 /// The operator's base URL. Its query may hold a key, so that `Debug` ends before it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct BaseUrl(pub(super) Option<String>);
 
 impl BaseUrl {
@@ -70,6 +70,12 @@ const SENSITIVE: [&str; 8] = ["auth", "code", "cookie", "key", "passw", "secret"
 fn is_sensitive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SENSITIVE.iter().any(|word| name.contains(word))
+}
+
+/// The values in a query that look like credentials by their names.
+pub(super) fn secret_pairs(query: &str) -> impl Iterator<Item = &str> {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.filter(|(name, _)| is_sensitive(name)).map(|(_, value)| value)
 }
 
 /// Why an engine could not be made: TLS or the proxy of the system is not usable.
@@ -109,10 +115,9 @@ impl HttpEngineBuilder {
     /// What the operator wrote that must not show: values of headers and of the base URL's query that look like
     /// credentials by their names.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
-        let headers = self.headers.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let headers = self.headers.0.iter().filter(|(name, _)| is_sensitive(name));
         let (_, query) = self.base_url.split().unwrap_or_default();
-        let query = query.split('&').filter_map(|pair| pair.split_once('='));
-        headers.chain(query).filter(|(name, _)| is_sensitive(name)).map(|(_, value)| value)
+        headers.map(|(_, value)| value.as_str()).chain(secret_pairs(query))
     }
 
     /// Sends every request here, in place of the servers of the plans. Its own path is kept.

@@ -33,6 +33,14 @@ pub fn json(position: Position, problem: &Problem) -> Value {
     })
 }
 
+/// A problem in one line: `FILE:LINE:COLUMN: message [CODE]; help`.
+pub(crate) fn in_one_line(position: Position, problem: &Problem) -> String {
+    let Position { line, column } = position;
+    let path = problem.source.path.display();
+    let help = if problem.help.is_empty() { String::new() } else { format!("; {}", problem.help) };
+    format!("{path}:{line}:{column}: {} [{}]{help}", problem.message, problem.code)
+}
+
 /// Renders problems for people: what it is, where it is, the line and a mark under the place, what to do about it.
 ///
 /// It remembers where the last problem was, so that problems in the order of their places take one pass over the

@@ -1,0 +1,243 @@
+//! Tools of a document that is read when the program runs.
+//!
+//! They are what a build script would have made of the document: the same specifications, names, selection and
+//! problems, carried out by the same engine. Only the typed structs for Rust callers are missing.
+//!
+//! ```
+//! use toolgen::Options;
+//! use toolgen::dynamic::OpenApi;
+//! use toolgen_runtime::Registry;
+//! use toolgen_runtime::http::HttpEngine;
+//!
+//! # const TEXT: &str = "openapi: 3.1.0\npaths: {/pets: {get: {operationId: listPets, tags: [pets], responses: {}}}}";
+//! let engine = HttpEngine::builder().base_url("https://pets.example.com").build()?;
+//! let options = Options::default().include("tag:pets").namespace("store");
+//! let loaded = OpenApi::from_str(TEXT)?.options(options).tools(&engine)?;
+//!
+//! let registry = Registry::new(loaded.tools)?;
+//! assert!(registry.get("store__listPets").is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A document says where its requests go and which credential each of them carries. Whoever can change the document
+//! can have credentials of the engine sent to a host of their own, unless the engine holds them to an origin
+//! ([`StaticCredentials::with_origin`](toolgen_runtime::http::StaticCredentials::with_origin)) or sends every request
+//! to one [`base_url`](toolgen_runtime::http::HttpEngineBuilder::base_url).
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolgen_runtime::AgentTool;
+use toolgen_runtime::http::{Fetch, FetchError, HttpEngine};
+
+use crate::frontend::openapi;
+use crate::options::Options;
+use crate::problem::{Problems, Severity, codes, in_one_line};
+use crate::source::{Document, Format, MAX_DEPTH, Pointer, Source};
+use crate::tool::Program;
+
+/// What a document is called that came without a name.
+const UNNAMED: &str = "openapi";
+
+/// An OpenAPI document that was read, and what its tools should be like.
+#[derive(Clone, Debug)]
+pub struct OpenApi {
+    document: Arc<Document>,
+    problems: Problems,
+    options: Options,
+    url: Option<String>,
+}
+
+/// The tools of a document, and what was found in it.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The tools, sorted by name.
+    pub tools: Vec<Arc<dyn AgentTool>>,
+    /// What was found: an error for each operation that was left out, warnings and notes.
+    pub problems: Problems,
+}
+
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
+        f.debug_struct("Loaded").field("tools", &names).field("problems", &self.problems).finish()
+    }
+}
+
+/// Why a document gives no tools at all.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// It could not be fetched.
+    Fetch(FetchError),
+    /// It could not be read, or is no OpenAPI 3 document. Shows as one line an error, with the place.
+    Document(Problems),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problems = match self {
+            LoadError::Fetch(error) => return error.fmt(f),
+            LoadError::Document(problems) => problems.placed(),
+        };
+        let errors = problems.iter().filter(|(_, problem)| problem.severity() == Severity::Error);
+        for (index, (position, problem)) in errors.enumerate() {
+            let line_break = if index == 0 { "" } else { "\n" };
+            write!(f, "{line_break}{}", in_one_line(*position, problem))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for LoadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            LoadError::Fetch(error) => Some(error),
+            LoadError::Document(_) => None,
+        }
+    }
+}
+
+impl From<FetchError> for LoadError {
+    fn from(error: FetchError) -> LoadError {
+        LoadError::Fetch(error)
+    }
+}
+
+impl OpenApi {
+    /// A document in a text, JSON or YAML.
+    ///
+    /// # Errors
+    ///
+    /// If the text is neither; the error names the line.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "one of four constructors, which is found without an import"
+    )]
+    pub fn from_str(text: &str) -> Result<OpenApi, LoadError> {
+        OpenApi::read(|problems| Document::parse(Path::new(UNNAMED), text, problems))
+    }
+
+    /// A document on disk, JSON or YAML by what it holds and not by its name.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read; the error names the file and the line.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<OpenApi, LoadError> {
+        OpenApi::read(|problems| Document::load(path.as_ref(), problems))
+    }
+
+    /// A document at a URL, fetched by the client of an engine: limited in time and size, and not led into the
+    /// private network. Relative servers are relative to where it is found.
+    ///
+    /// [`Fetch`] adds what the URL alone does not say. No header and no credential of the engine goes along: they are
+    /// for the service, and its document may be kept by somebody else.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be fetched, every status but success included, or not be read.
+    pub async fn from_url(url: impl Into<Fetch>, engine: &HttpEngine) -> Result<OpenApi, LoadError> {
+        let fetched = engine.fetch(url).await?;
+        let path = Path::new(&fetched.url);
+        let loaded = OpenApi::read(|problems| Document::from_bytes(path, fetched.bytes, problems))?;
+        Ok(OpenApi { url: Some(fetched.url), ..loaded })
+    }
+
+    /// A document as a value that somebody else read or built. Lines in problems are those of the value, printed with
+    /// an indentation of two.
+    ///
+    /// # Errors
+    ///
+    /// If it is nested deeper than [`MAX_DEPTH`].
+    pub fn from_spec(spec: Value) -> Result<OpenApi, LoadError> {
+        OpenApi::read(|problems| {
+            let mut source = Source { path: UNNAMED.into(), text: String::new(), format: Format::Json };
+            // Checked first, because it is printed by recursion.
+            if is_deeper_than(&spec, MAX_DEPTH) {
+                problems.enter(Arc::new(source));
+                let message = format!("the value has more than {MAX_DEPTH} levels");
+                let help = "name parts of it under `components`, and refer to them";
+                problems.report(codes::TOO_DEEP, &Pointer::ROOT, message, help);
+                return None;
+            }
+            source.text = format!("{spec:#}");
+            let source = Arc::new(source);
+            problems.enter(Arc::clone(&source));
+            Some(Arc::new(Document { source, root: spec }))
+        })
+    }
+
+    /// A document that was loaded by [`Document::load`] or its like, with what was found in it then.
+    #[must_use]
+    pub fn from_document(document: Arc<Document>, mut problems: Problems) -> OpenApi {
+        problems.enter(Arc::clone(&document.source));
+        OpenApi::of(document, problems)
+    }
+
+    fn read(read: impl FnOnce(&mut Problems) -> Option<Arc<Document>>) -> Result<OpenApi, LoadError> {
+        let mut problems = Problems::new();
+        match read(&mut problems) {
+            Some(document) => Ok(OpenApi::of(document, problems)),
+            None => Err(LoadError::Document(problems)),
+        }
+    }
+
+    fn of(document: Arc<Document>, problems: Problems) -> OpenApi {
+        OpenApi { document, problems, options: Options::default(), url: None }
+    }
+
+    /// Which operations become tools, and how they are called: as in a build script.
+    #[must_use]
+    pub fn options(mut self, options: Options) -> OpenApi {
+        self.options = options;
+        self
+    }
+
+    /// The tools as data, for a host that carries them out itself or writes them down, and what was found.
+    ///
+    /// # Errors
+    ///
+    /// If this is no OpenAPI 3 document. An operation that cannot be compiled is left out, with a problem.
+    pub fn compile(&self) -> Result<(Program, Problems), LoadError> {
+        let mut problems = self.problems.clone();
+        match openapi::lower(&self.document, &self.options, &mut problems) {
+            Some(program) => Ok((program, problems)),
+            None => Err(LoadError::Document(problems)),
+        }
+    }
+
+    /// The tools, carried out by an engine.
+    ///
+    /// # Errors
+    ///
+    /// If this is no OpenAPI 3 document. An operation that cannot be compiled is left out, with a problem.
+    pub fn tools(&self, engine: &HttpEngine) -> Result<Loaded, LoadError> {
+        let (program, problems) = self.compile()?;
+        let engine = self.url.as_ref().map_or_else(|| engine.clone(), |url| engine.for_document(url));
+        let tools = engine.tools_from(program.tools.into_iter().map(|tool| tool.tool));
+        Ok(Loaded { tools, problems })
+    }
+}
+
+/// Whether a value is nested deeper than so many levels.
+fn is_deeper_than(value: &Value, limit: usize) -> bool {
+    let mut level: Vec<&Value> = vec![value];
+    for _ in 0..limit {
+        level = level.into_iter().flat_map(children).collect();
+        if level.is_empty() {
+            return false;
+        }
+    }
+    level.iter().any(|value| children(value).next().is_some())
+}
+
+fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+    match value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(members) => Box::new(members.values()),
+        _ => Box::new(std::iter::empty()),
+    }
+}
