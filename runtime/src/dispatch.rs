@@ -186,8 +186,9 @@ struct Calls<'a> {
     calls: Vec<Option<ToolCall>>,
 }
 
-impl<'a> Turn<'a> for Calls<'a> {
+impl<'a> Turn for Calls<'a> {
     type Answer = ToolResponse;
+    type Run = BoxFuture<'a, ToolResponse>;
 
     fn len(&self) -> usize {
         self.calls.len()

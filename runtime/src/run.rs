@@ -16,6 +16,7 @@ pub use transcript::{Entry, Messages, ModelTurn, Transcript};
 use crate::call::{ToolCall, ToolResponse};
 use crate::context::ToolContext;
 use crate::control::Control;
+use crate::dispatch::DispatchOptions;
 use crate::error::ToolError;
 use crate::frozen::Text;
 use crate::provider::Provider;
@@ -55,7 +56,9 @@ pub struct LoopOptions {
     pub max_iterations: u32,
     /// What to do about a turn without calls.
     pub without_calls: WithoutCalls,
-    /// What the user says while the model is at work.
+    /// How the calls of a turn are run.
+    pub dispatch: DispatchOptions,
+    /// What the user says while the model is at work. A message also steers: calls that did not begin yet are skipped.
     pub messages: Option<Messages>,
     /// Ends the loop after a turn with calls that wait for an approval or for input, so that they can be resumed.
     /// Otherwise the model reads that they wait, and goes on.
@@ -77,6 +80,7 @@ impl Default for LoopOptions {
         LoopOptions {
             max_iterations: MAX_ITERATIONS,
             without_calls: WithoutCalls::End,
+            dispatch: DispatchOptions::new(),
             messages: None,
             stop_when_waiting: false,
         }
@@ -104,6 +108,13 @@ impl LoopOptions {
         self
     }
 
+    /// Sets how the calls of a turn are run: all at once, unless set.
+    #[must_use]
+    pub fn with_dispatch(mut self, dispatch: DispatchOptions) -> LoopOptions {
+        self.dispatch = dispatch;
+        self
+    }
+
     /// Sets where the user says something while the model is at work.
     #[must_use]
     pub fn with_messages(mut self, messages: Messages) -> LoopOptions {
@@ -116,6 +127,14 @@ impl LoopOptions {
     pub fn stop_when_waiting(mut self) -> LoopOptions {
         self.stop_when_waiting = true;
         self
+    }
+
+    /// How calls are run if a message of the user steers, too.
+    fn steered(&self) -> DispatchOptions {
+        let dispatch = self.dispatch.clone();
+        let Some(messages) = self.messages.clone() else { return dispatch };
+        let other = dispatch.steering.clone();
+        dispatch.with_steering(move || !messages.is_empty() || other.as_ref().is_some_and(|other| other()))
     }
 }
 
@@ -234,7 +253,8 @@ pub async fn run_loop<M: Model + ?Sized>(
         Some(_) => context.clone(),
         None => context.clone().with_session(Session::new(ephemeral())),
     };
-    let mut run = Running { provider, turn, options, transcript, iterations: 0 };
+    let dispatch = options.steered();
+    let mut run = Running { provider, turn, options, dispatch, transcript, iterations: 0 };
     let outcome = run.finish(model).await;
     LoopRun { outcome, transcript: run.transcript, iterations: run.iterations }
 }
@@ -249,6 +269,7 @@ struct Running<'a> {
     provider: &'a Provider,
     turn: ToolContext,
     options: &'a LoopOptions,
+    dispatch: DispatchOptions,
     transcript: Transcript,
     iterations: u32,
 }
@@ -296,10 +317,7 @@ impl Running<'_> {
 
     /// Answers the calls of a turn, and says if that ended the loop.
     async fn answer(&mut self, calls: Vec<ToolCall>) -> Option<LoopEnd> {
-        let mut responses = Vec::with_capacity(calls.len());
-        for call in calls {
-            responses.push(self.provider.call(call, &self.turn).await);
-        }
+        let responses = self.provider.dispatch(calls, &self.turn, &self.dispatch).await.responses;
         let completed = responses.iter().find_map(completed);
         let waits = self.options.stop_when_waiting && responses.iter().any(waits);
         for response in responses {

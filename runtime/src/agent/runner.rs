@@ -75,7 +75,7 @@ where
     ) -> BoxFuture<'a, Result<String, AgentFailure>> {
         Box::pin(async move {
             let provider = self.provider(&task).map_err(|why| AgentFailure::Failed(why.to_string()))?;
-            let mut model = Monitored { model: (self.model)(&task, monitor), monitor };
+            let mut model = Monitored { model: (self.model)(&task, monitor), monitor: monitor.clone() };
             let options = self.options.clone().with_max_iterations(task.limits.max_turns);
             let begin = Transcript::user(task.task);
             let LoopRun { outcome, transcript, .. } =
@@ -115,12 +115,12 @@ fn said(transcript: &Transcript, completed: &str) -> String {
 }
 
 /// A model whose turns are reported.
-struct Monitored<'a, M> {
+struct Monitored<M> {
     model: M,
-    monitor: &'a AgentMonitor,
+    monitor: AgentMonitor,
 }
 
-impl<M> Model for Monitored<'_, M>
+impl<M> Model for Monitored<M>
 where
     M: Model,
     M::Error: fmt::Display,

@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 
 use super::footprint::Footprint;
 use super::join::Join;
-use crate::tool::BoxFuture;
 
 /// Why a call is answered without running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,19 +17,21 @@ pub(super) enum Refusal {
 
 /// The calls of a turn, by their place. Of `run` and `refuse` exactly one is asked for each of them, once; `None`
 /// would say that it was asked before.
-pub(super) trait Turn<'a> {
+pub(super) trait Turn {
     type Answer;
+    /// Not a boxed future of some lifetime: then nobody could see that a dispatch can be sent to another thread.
+    type Run: Future<Output = Self::Answer> + Unpin;
 
     fn len(&self) -> usize;
     fn footprint(&self, index: usize) -> Footprint;
-    fn run(&mut self, index: usize) -> Option<BoxFuture<'a, Self::Answer>>;
-    fn refuse(&mut self, index: usize, refusal: Refusal) -> Option<BoxFuture<'a, Self::Answer>>;
+    fn run(&mut self, index: usize) -> Option<Self::Run>;
+    fn refuse(&mut self, index: usize, refusal: Refusal) -> Option<Self::Run>;
     fn is_cancelled(&self) -> bool;
     fn is_interrupted(&self) -> bool;
 }
 
 /// Runs the calls of a turn in steps of `size`. Gives their answers in order, and whether the turn was interrupted.
-pub(super) async fn drive<'a, T: Turn<'a>>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
+pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
     let count = turn.len();
     let mut answers: Vec<Option<T::Answer>> = std::iter::repeat_with(|| None).take(count).collect();
     let mut interrupted = false;
@@ -51,7 +52,7 @@ pub(super) async fn drive<'a, T: Turn<'a>>(size: NonZeroUsize, mut turn: T) -> (
 }
 
 /// Runs the calls from `begin` on, as many as there is room for answers.
-async fn step<'a, T: Turn<'a>>(turn: &mut T, begin: usize, answers: &mut [Option<T::Answer>]) {
+async fn step<T: Turn>(turn: &mut T, begin: usize, answers: &mut [Option<T::Answer>]) {
     if let [answer] = answers {
         if let Some(answered) = begun(turn, begin) {
             *answer = Some(answered.await);
@@ -75,7 +76,7 @@ async fn step<'a, T: Turn<'a>>(turn: &mut T, begin: usize, answers: &mut [Option
 }
 
 /// The answer of a call, which runs unless the turn is cancelled.
-fn begun<'a, T: Turn<'a>>(turn: &mut T, index: usize) -> Option<BoxFuture<'a, T::Answer>> {
+fn begun<T: Turn>(turn: &mut T, index: usize) -> Option<T::Run> {
     if turn.is_cancelled() { turn.refuse(index, Refusal::Cancelled) } else { turn.run(index) }
 }
 

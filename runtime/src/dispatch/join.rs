@@ -2,23 +2,23 @@
 
 use std::collections::VecDeque;
 use std::mem;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::sync::{Mutex, lock};
-use crate::tool::BoxFuture;
 
 /// A number of futures, each with a place.
-pub(super) struct Join<'a, T> {
-    slots: Vec<Option<Slot<'a, T>>>,
+pub(super) struct Join<F> {
+    slots: Vec<Option<Slot<F>>>,
     running: usize,
     /// Who is to be polled, in the order in which they were woken.
     due: VecDeque<usize>,
     board: Arc<Board>,
 }
 
-struct Slot<'a, T> {
-    future: BoxFuture<'a, T>,
+struct Slot<F> {
+    future: F,
     waker: Waker,
 }
 
@@ -39,16 +39,16 @@ struct Bell {
     board: Arc<Board>,
 }
 
-impl<'a, T> Join<'a, T> {
+impl<F: Future + Unpin> Join<F> {
     /// With places from 0 to `places`.
-    pub(super) fn new(places: usize) -> Join<'a, T> {
+    pub(super) fn new(places: usize) -> Join<F> {
         let woken = Woken { places: Vec::new(), noted: vec![false; places], task: None };
         let slots = std::iter::repeat_with(|| None).take(places).collect();
         Join { slots, running: 0, due: VecDeque::new(), board: Arc::new(Board(Mutex::new(woken))) }
     }
 
     /// Puts a future in an empty place. It is polled when the next one is asked for.
-    pub(super) fn push(&mut self, place: usize, future: BoxFuture<'a, T>) {
+    pub(super) fn push(&mut self, place: usize, future: F) {
         let waker = Waker::from(Arc::new(Bell { place, board: Arc::clone(&self.board) }));
         self.board.note(place);
         if self.slots[place].replace(Slot { future, waker }).is_none() {
@@ -57,11 +57,11 @@ impl<'a, T> Join<'a, T> {
     }
 
     /// The next future that is done, and its place; `None` if there is none left.
-    pub(super) async fn next(&mut self) -> Option<(usize, T)> {
+    pub(super) async fn next(&mut self) -> Option<(usize, F::Output)> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(usize, T)>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(usize, F::Output)>> {
         if self.running == 0 {
             return Poll::Ready(None);
         }
@@ -69,7 +69,8 @@ impl<'a, T> Join<'a, T> {
         while let Some(place) = self.due.pop_front() {
             // It may have been woken once more before it was done.
             let Some(slot) = &mut self.slots[place] else { continue };
-            if let Poll::Ready(value) = slot.future.as_mut().poll(&mut Context::from_waker(&slot.waker)) {
+            if let Poll::Ready(value) = Pin::new(&mut slot.future).poll(&mut Context::from_waker(&slot.waker))
+            {
                 self.slots[place] = None;
                 self.running -= 1;
                 return Poll::Ready(Some((place, value)));

@@ -84,8 +84,9 @@ impl Model {
     }
 }
 
-impl Turn<'static> for Model {
+impl Turn for Model {
     type Answer = Answer;
+    type Run = BoxFuture<'static, Answer>;
 
     fn len(&self) -> usize {
         self.footprints.len()

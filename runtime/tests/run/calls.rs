@@ -166,3 +166,23 @@ async fn a_turn_may_say_something_beside_its_calls() {
     let (run, _) = super::run([same_id]).await;
     assert_eq!(answers(&run).len(), 2);
 }
+
+#[tokio::test]
+async fn a_loop_and_a_dispatch_run_in_tasks_of_their_own() {
+    let provider = builder(&Ran::default()).build().unwrap();
+    let looped = provider.clone();
+    let run = tokio::spawn(async move {
+        let turns = [shell_call("ls"), ModelTurn::text("ok")];
+        run_in(&looped, turns, &ToolContext::new("turn", ""), &LoopOptions::new()).await.outcome
+    });
+    assert_eq!(run.await.unwrap(), Ok(LoopEnd::Text("ok".to_owned())));
+    let dispatched = tokio::spawn(async move {
+        let options = toolgen_runtime::dispatch::DispatchOptions::new();
+        provider
+            .dispatch(shell_call("ls").calls, &ToolContext::new("turn", ""), &options)
+            .await
+            .responses
+            .len()
+    });
+    assert_eq!(dispatched.await.unwrap(), 1);
+}

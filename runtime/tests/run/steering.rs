@@ -1,8 +1,9 @@
 //! What the user says while the model is at work.
 
 use serde_json::json;
-use toolgen_runtime::ToolContext;
+use toolgen_runtime::dispatch::{DispatchOptions, Strategy};
 use toolgen_runtime::run::{Entry, LoopEnd, LoopOptions, Messages, ModelTurn, Transcript, run_loop};
+use toolgen_runtime::{ToolCall, ToolContext};
 
 use super::{Ran, builder, calls, shell_call};
 
@@ -50,4 +51,50 @@ async fn a_message_after_a_completion_stays_in_the_queue() {
     let run = run_loop(&provider, &mut model, &context, Transcript::user("go"), &options).await;
     assert!(matches!(run.outcome, Ok(LoopEnd::Completed(_))));
     assert_eq!(messages.take(), ["wait"]);
+}
+
+#[tokio::test]
+async fn p09_calls_that_did_not_begin_are_skipped_for_a_message_and_answered() {
+    for (strategy, ran_first) in [(Strategy::Sequential, 1), (Strategy::Parallel, 3)] {
+        let ran = Ran::default();
+        let provider = builder(&ran).build().unwrap();
+        let messages = Messages::new();
+        let queue = messages.clone();
+        let mut model = move |transcript: Transcript| {
+            let said = match transcript.last() {
+                Some(Entry::User(text)) if text == "stop" => ModelTurn::text("stopped"),
+                _ => {
+                    queue.push("stop");
+                    let numbered =
+                        [1, 2, 3].map(|id| ToolCall::new(id.to_string(), "shell", json!({"cmd": "x"})));
+                    ModelTurn::calls(numbered)
+                }
+            };
+            async { Ok::<_, String>(said) }
+        };
+        let dispatch = DispatchOptions::new().with_strategy(strategy);
+        let options = LoopOptions::new().with_messages(messages).with_dispatch(dispatch);
+        let context = ToolContext::new("turn", "");
+        let run = run_loop(&provider, &mut model, &context, Transcript::user("go"), &options).await;
+        super::assert_answered(&run.transcript);
+        assert_eq!((run.outcome, ran.all().len()), (Ok(LoopEnd::Text("stopped".to_owned())), ran_first));
+        let skipped = run.transcript.last_answers().filter(|response| response.skipped);
+        assert!(
+            skipped
+                .map(toolgen_runtime::ToolResponse::text)
+                .all(|text| text == "Skipped due to queued user message.")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_program_steers_without_a_message_too() {
+    let ran = Ran::default();
+    let provider = builder(&ran).build().unwrap();
+    let dispatch = DispatchOptions::new().with_strategy(Strategy::Sequential).with_steering(|| true);
+    let options = LoopOptions::new().with_messages(Messages::new()).with_dispatch(dispatch);
+    let turn = calls([("shell", json!({"cmd": "a"})), ("shell", json!({"cmd": "b"}))]);
+    let context = ToolContext::new("turn", "");
+    let run = super::run_in(&provider, [turn, ModelTurn::text("ok")], &context, &options).await;
+    assert_eq!((ran.all().len(), run.outcome), (1, Ok(LoopEnd::Text("ok".to_owned()))));
 }
