@@ -204,7 +204,7 @@ impl<'a> Turn for Calls<'a> {
         let (provider, around) = (self.provider, Arc::clone(&self.around));
         let (id, name) = (call.id.clone(), call.name.clone());
         // The layers keep panics in; if one of them does not, the call is answered all the same.
-        let broken = || ToolResponse::new(&ToolCall::named(id, name), Err(ToolError::panicked()));
+        let broken = || ToolResponse::new(&ToolCall::named(id, name), Err(ToolError::panicked(&())));
         let Some(tasks) = &self.tasks else {
             let turn = self.turn;
             return Some(Box::pin(async move {

@@ -1,5 +1,6 @@
 //! Why a call of a tool gave no result.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
@@ -118,8 +119,14 @@ impl ToolError {
     }
 
     /// A panic, without its message, which is not for a model.
-    pub(crate) fn panicked() -> ToolError {
-        ToolError::failed("tool panicked")
+    pub(crate) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let why = ToolError::failed("tool panicked");
+        match text {
+            Some(text) => why.with_operator_detail(format!("tool panicked: {text}")),
+            None => why,
+        }
     }
 
     /// The code for machines.

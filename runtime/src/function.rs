@@ -213,7 +213,11 @@ impl<S: Send + Sync + 'static> Function<S> {
                     Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx))
                 });
                 Started::Running(Box::pin(async {
-                    handle.await.unwrap_or_else(|_| Err(ToolError::failed("tool panicked")))
+                    handle.await.unwrap_or_else(|why| {
+                        // It can only end by itself.
+                        let payload = why.try_into_panic().unwrap_or_else(|_| Box::new(()));
+                        Err(ToolError::panicked(&*payload))
+                    })
                 }))
             }
         }

@@ -276,7 +276,7 @@ pub(crate) async fn execute<'a>(
             stop.disarm();
             return outcome;
         }
-        Err(_) => return Err(ToolError::panicked()),
+        Err(payload) => return Err(ToolError::panicked(&*payload)),
     };
     let mut run = pin!(guarded(run.as_mut()));
     // Most calls need no clock and no listener: they are over at once.
@@ -371,6 +371,6 @@ where
 {
     poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx))) {
         Ok(poll) => poll,
-        Err(_) => Poll::Ready(Err(ToolError::panicked())),
+        Err(payload) => Poll::Ready(Err(ToolError::panicked(&*payload))),
     })
 }

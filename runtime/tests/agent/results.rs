@@ -107,7 +107,9 @@ async fn a_sub_agent_that_got_to_no_end_is_an_error() {
 async fn a_runner_that_panics_tells_the_model_nothing() {
     let runner = By(|_, _| async { panic!("secret") });
     let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
-    assert_eq!(why, ToolError::failed("tool panicked"));
+    assert_eq!((why.to_string().as_str(), why.code()), ("tool panicked", "EXECUTION_ERROR"));
+    // Operators find it in their records.
+    assert_eq!(why.operator_text(), "tool panicked: secret");
 }
 
 #[tokio::test]

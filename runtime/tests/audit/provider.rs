@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::audit::{
     AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, Auditor, JsonLinesSink, MemorySink, Row,
 };
+use toolgen_runtime::dispatch::{DispatchOptions, Strategy};
 use toolgen_runtime::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::session::Session;
@@ -166,6 +167,36 @@ async fn every_answer_is_one_row_whatever_kept_the_call_from_running() {
     assert_eq!((rows[cases.len()].status(), code(&rows[cases.len()])), (AuditStatus::Refused, "TRUNCATED"));
     let all = format!("{rows:?}");
     assert!(!all.contains("s3cr3t") && !all.contains("wrong-pin"), "{all}");
+}
+
+#[tokio::test]
+async fn why_a_tool_panicked_is_for_operators_only() {
+    let (sink, auditor) = memory();
+    let provider = provider(&auditor).build().unwrap();
+    let response = call(&provider, "crash", json!({"pin": "s3cr3t-p1n"})).await;
+    assert_eq!(response.text(), "tool panicked");
+    assert_eq!(response.to_json()["error_code"], "EXECUTION_ERROR");
+    assert!(!response.to_json().to_string().contains("cannot work"));
+    auditor.flush().await.unwrap();
+    let outcome = sink.rows().remove(0).outcome.unwrap();
+    let text = outcome.error.unwrap();
+    assert!(text.starts_with("tool panicked: ") && text.contains("cannot work with [REDACTED]"), "{text}");
+}
+
+#[tokio::test]
+async fn calls_of_a_turn_that_are_not_run_are_rows_too() {
+    let (sink, auditor) = memory();
+    let provider = provider(&auditor).build().unwrap();
+    let interrupted = || true;
+    let options = DispatchOptions::new().with_strategy(Strategy::Sequential).with_steering(interrupted);
+    let calls = ["1", "2", "3"].map(|id| ToolCall::new(id, "act", json!({"what": id})));
+    let dispatched = provider.dispatch(calls.into(), &turn(), &options).await;
+    assert!(dispatched.interrupted);
+    auditor.flush().await.unwrap();
+    let rows = sink.rows();
+    assert_eq!(rows.len(), dispatched.responses.len());
+    assert_eq!(statuses(&rows), ["ok", "refused", "refused"]);
+    assert_eq!(code(&rows[2]), "SKIPPED");
 }
 
 #[tokio::test]
