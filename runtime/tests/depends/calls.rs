@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::spec::Requirement;
 use toolgen_runtime::{
-    ContextValues, Dependencies, Provider, Session, ToolCall, ToolContext, ToolError, ToolResponse,
-    ToolResult,
+    ContextValues, Dependencies, Provider, Registry, Session, ToolCall, ToolContext, ToolError, ToolResponse,
+    ToolResult, tool, toolset,
 };
 
 use super::{in_session, probe, registry};
@@ -114,4 +114,29 @@ async fn what_is_optional_is_told_to_the_program_in_the_details() {
     assert_eq!(details("list").await, json!([1]));
     session.record_success("soft");
     assert_eq!(details("object").await, json!({ "id": 7 }));
+}
+
+/// Opens a phase.
+#[tool(undocumented, requires(entity("phase", argument = "number")))]
+fn phase_open(#[arg(alias = "no")] number: u8) -> String {
+    number.to_string()
+}
+
+#[tokio::test]
+async fn what_is_looked_up_is_what_the_tool_gets() {
+    let second = Dependencies::new().entity("phase", |number, _| {
+        let exists = *number == json!(2);
+        Box::pin(async move { Ok(exists) })
+    });
+    let tools = Registry::new(toolset![phase_open]).unwrap();
+    let provider = Provider::builder(&tools).dependencies(second).build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    for two in [json!({ "number": 2 }), json!({ "no": 2 }), json!({ "number": 2.0 })] {
+        let answered = call(&provider, "phase_open", two.clone(), &turn).await;
+        assert_eq!(answered.text(), "2", "{two}");
+    }
+    for other in [json!({ "number": 3 }), json!({ "no": 3 }), json!({ "number": 3, "no": 2 })] {
+        let refused = call(&provider, "phase_open", other.clone(), &turn).await;
+        assert_eq!(code(&refused), "dependency_not_met", "{other}");
+    }
 }
