@@ -27,6 +27,8 @@ pub mod dialect;
 pub mod dispatch;
 pub mod docs;
 #[cfg(feature = "runtime")]
+pub mod dynamic;
+#[cfg(feature = "runtime")]
 pub mod error;
 #[cfg(feature = "runtime")]
 pub mod events;
@@ -113,6 +115,8 @@ pub use control::{Control, Effect, InputRequest};
 pub use depends::Dependencies;
 #[cfg(feature = "runtime")]
 pub use dispatch::{DispatchOptions, Dispatched, Strategy};
+#[cfg(feature = "runtime")]
+pub use dynamic::DynamicTool;
 #[cfg(feature = "runtime")]
 pub use error::ToolError;
 pub use frozen::{Frozen, List, Text};

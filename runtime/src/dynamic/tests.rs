@@ -1,0 +1,113 @@
+//! Tools made at run time go the way of every other tool.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::*;
+use crate::provider::ProviderContext;
+use crate::{Effects, Registry, ToolCall};
+
+fn ctx() -> ToolContext {
+    ToolContext::new("call-1", "t")
+}
+
+fn twice() -> DynamicTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "n": { "$ref": "#/$defs/Number" },
+            "by": { "type": "integer", "default": 2 },
+        },
+        "required": ["n"],
+        "additionalProperties": false,
+        "$defs": { "Number": { "type": "integer", "maximum": 10 } },
+    });
+    DynamicTool::builder("times", "Multiplies.")
+        .schema(&schema)
+        .effects(Effects::NONE)
+        .with(|spec| spec.returns = "The product.".into())
+        .run(|params, ctx| async move {
+            assert_eq!(ctx.tool_name, "times");
+            let number =
+                |key: &str| params[key].as_i64().ok_or_else(|| ToolError::failed(format!("no {key}")));
+            Ok(json!({ "product": number("n")? * number("by")? }))
+        })
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_tool_of_a_closure_is_checked_documented_and_called_as_any_other() {
+    let registry = Registry::builder().add(twice()).seal().unwrap();
+    let provider = registry.provider(ProviderContext::new()).unwrap();
+    let call = async |arguments| provider.call(ToolCall::new("1", "times", arguments), &ctx()).await;
+    // The default is there before the closure runs.
+    assert_eq!(call(json!({"n": 4})).await.text(), r#"{"product":8}"#);
+    let refused = call(json!({"n": 11, "b": 3})).await;
+    assert!(refused.is_error());
+    assert!(
+        refused.text().contains("/n") && refused.text().contains("unknown argument `b`"),
+        "{}",
+        refused.text()
+    );
+    let tool = registry.get("times").unwrap();
+    assert_eq!(tool.parameters_schema()["$defs"]["Number"]["maximum"], 10);
+    assert!(tool.prompt_documentation().contains("  - Parameters: n (required), by (optional, default 2)"));
+    assert!(tool.prompt_documentation().contains("  - Returns: The product."));
+    assert_eq!(format!("{:?}", twice()), "DynamicTool(\"times\")");
+}
+
+#[tokio::test]
+async fn a_closure_is_held_to_its_time_and_its_panic_stays_inside() {
+    let slow = DynamicTool::builder("slow", "Sleeps.")
+        .timeout(Timeout::Millis(20))
+        .run(|_, _| async {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            Ok(())
+        })
+        .unwrap();
+    let wild = DynamicTool::builder("wild", "Panics.");
+    let wild = wild.run(|_, _| async { if true { panic!("secret") } else { Ok(()) } }).unwrap();
+    let eager = DynamicTool::builder("eager", "Panics at once.");
+    let eager = eager
+        .run(|params, _| {
+            assert!(params.is_null(), "secret");
+            async { Ok(()) }
+        })
+        .unwrap();
+    let registry = Registry::builder().add(slow).add(wild).add(eager).seal().unwrap();
+    let error = registry.call("slow", json!({}), &ctx()).await.unwrap_err();
+    assert_eq!(error, ToolError::Timeout { duration: Duration::from_millis(20) });
+    for name in ["wild", "eager"] {
+        assert_eq!(registry.call(name, json!({}), &ctx()).await.unwrap_err().to_string(), "tool panicked");
+    }
+}
+
+#[test]
+fn everything_wrong_with_a_definition_is_told_at_once() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "a": { "type": "integer", "minimum": "1" }, "b": { "$ref": "#/$defs/Nobody" } },
+    });
+    let told = DynamicTool::builder("call weather", " ").schema(&schema).spec().unwrap_err().to_string();
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 4, "{told}");
+    assert!(lines.iter().all(|line| line.starts_with("tool `call weather`: ")), "{told}");
+    for (line, part) in lines.iter().zip(["may contain only", "no description", "/properties/a", "`Nobody`"])
+    {
+        assert!(line.contains(part), "{line}");
+    }
+    for (schema, good) in [
+        (json!({"type": "object"}), true),
+        (json!({"$ref": "#/$defs/A", "$defs": {"A": {"type": "object"}}}), true),
+        (json!({"anyOf": [{"type": "object"}, {"properties": {"a": true}}]}), true),
+        (json!({}), false),
+        (json!({"type": ["object", "null"]}), false),
+        (json!({"type": "array", "items": {"type": "object"}}), false),
+        (json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}), false),
+        (json!("object"), false),
+    ] {
+        let made = DynamicTool::builder("t", "T.").schema(&schema).spec();
+        assert_eq!(made.is_ok(), good, "{schema}: {made:?}");
+    }
+}
