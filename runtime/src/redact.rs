@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 use crate::error::ToolError;
 use crate::result::{Content, ResourceData, ToolResult};
+use crate::shape::read::read_document;
 use crate::spec::ToolSpec;
 use declared::Declared;
 use keys::Keys;
@@ -223,6 +224,23 @@ impl ToolRedactor {
         secrets.seal();
         rules.clean("", &mut arguments, &secrets, rules.max_depth);
         (arguments, secrets)
+    }
+
+    /// Adds what is secret in the answer to a question: what its schema declares and what its keys tell, and
+    /// everything if the schema is not known.
+    pub(crate) fn answer(&self, schema: Option<&Value>, mut answer: Value, secrets: &mut Secrets) {
+        let Some(rules) = &self.redactor.0 else { return };
+        match schema {
+            Some(schema) => {
+                let (shape, defs) = read_document(schema, &mut Vec::new());
+                if let Some(declared) = Declared::of_result(&shape.into(), &defs) {
+                    declared.hide(&mut answer, secrets, rules.max_depth);
+                }
+                rules.hide_keys(&mut answer, secrets, rules.max_depth);
+            }
+            None => secrets.collect(&answer, rules.max_depth),
+        }
+        secrets.seal();
     }
 
     /// `{"content", "details"}` of a result without secrets and without those of the arguments. Of images, sounds

@@ -42,16 +42,37 @@ impl Ended {
     }
 }
 
+/// What a tool was told when it asked, with the schema of its question if that is known. It may be secret.
+pub(super) struct Answered {
+    pub(super) schema: Option<Value>,
+    pub(super) answer: Value,
+}
+
 /// Tells whoever waits that something is written, or why not.
 pub(super) type Ack = oneshot::Sender<Result<(), AuditError>>;
 
 pub(super) enum Message {
     Intent(Box<Raw>, Option<Ack>),
-    Outcome(u64, Ended, Duration),
+    Outcome(u64, Ended, Duration, Vec<Answered>),
     /// A call that was answered without being run.
     Refused(Box<Raw>, Ended, Duration, Option<Ack>),
     Flush(Ack),
 }
+
+impl Message {
+    /// Somebody waits for it.
+    fn is_urgent(&self) -> bool {
+        match self {
+            Message::Intent(_, ack) | Message::Refused(_, _, _, ack) => ack.is_some(),
+            Message::Outcome(..) => false,
+            Message::Flush(_) => true,
+        }
+    }
+}
+
+/// How long the taker lets messages gather for which nobody waits. To wake it costs a call more than all else here,
+/// and a few records at a time are written faster than one by one.
+const GATHER: Duration = Duration::from_millis(1);
 
 /// A queue that takes from many and gives all it has to one.
 #[derive(Default)]
@@ -89,10 +110,11 @@ impl Queue {
             drop(message);
             return false;
         }
+        let urgent = message.is_urgent();
         state.messages.push(message);
         let idle = std::mem::take(&mut state.idle);
         drop(state);
-        if idle {
+        if idle || urgent {
             self.more.notify_one();
         }
         true
@@ -101,6 +123,10 @@ impl Queue {
     /// Takes all there is, and waits until there is something. `None`: nothing will come any more.
     pub(super) fn take(&self, spare: Vec<Message>) -> Option<Vec<Message>> {
         let mut state = self.lock();
+        if state.messages.is_empty() && !state.closed {
+            let waited = self.more.wait_timeout(state, GATHER);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
         while state.messages.is_empty() {
             if state.closed {
                 return None;

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::AuditError;
 use super::auditor::{Handle, shut_down};
-use super::queue::{Ended, Message, Raw};
+use super::queue::{Answered, Ended, Message, Raw};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::frozen::Text;
@@ -96,6 +96,7 @@ struct Live {
     handle: Arc<Handle>,
     state: State,
     since: Instant,
+    answered: Vec<Answered>,
 }
 
 enum State {
@@ -113,13 +114,26 @@ impl Record {
     }
 
     pub(super) fn fresh(handle: Arc<Handle>, raw: Raw) -> Record {
-        Record(Some(Live { handle, state: State::Fresh(Box::new(raw)), since: Instant::now() }))
+        Record(Some(Live {
+            handle,
+            state: State::Fresh(Box::new(raw)),
+            since: Instant::now(),
+            answered: Vec::new(),
+        }))
     }
 
     /// Replaces the arguments by those that are going to be used.
     pub fn set_arguments(&mut self, arguments: &Value) {
         if let Some(Live { state: State::Fresh(raw), .. }) = &mut self.0 {
             raw.arguments = arguments.clone();
+        }
+    }
+
+    /// The tool has asked for input and was given this. What the schema of the question calls secret is hidden in the
+    /// outcome, and all of it if there is no schema.
+    pub fn answered(&mut self, schema: Option<&Value>, answer: &Value) {
+        if let Some(live) = &mut self.0 {
+            live.answered.push(Answered { schema: schema.cloned(), answer: answer.clone() });
         }
     }
 
@@ -179,7 +193,9 @@ impl Live {
         let (handle, took) = (&self.handle, self.since.elapsed());
         let (message, capacity, written) = match std::mem::replace(&mut self.state, State::Over) {
             // An outcome that has an intent always finds room: there are no more of them than there are calls.
-            State::Intended(key) => (Message::Outcome(key, how(), took), usize::MAX, None),
+            State::Intended(key) => {
+                (Message::Outcome(key, how(), took, std::mem::take(&mut self.answered)), usize::MAX, None)
+            }
             State::Fresh(raw) if handle.durable => {
                 let (ack, written) = oneshot::channel();
                 (Message::Refused(raw, how(), took, Some(ack)), usize::MAX, Some(written))

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::queue::{Ack, Ended, Message, Queue, Raw};
+use super::queue::{Ack, Answered, Ended, Message, Queue, Raw};
 use super::time::rfc3339;
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 use crate::error::ToolError;
@@ -120,8 +120,11 @@ impl Writer {
                 }
                 self.taken(key, result, ack, batch);
             }
-            Message::Outcome(key, ended, took) => {
-                let Some(open) = self.open.remove(&key) else { return };
+            Message::Outcome(key, ended, took, answered) => {
+                let Some(mut open) = self.open.remove(&key) else { return };
+                for Answered { schema, answer } in answered {
+                    open.known.redactor.answer(schema.as_ref(), answer, &mut open.secrets);
+                }
                 self.outcome(&open, &ended, took, true, None, batch);
             }
             Message::Refused(raw, ended, took, ack) => {

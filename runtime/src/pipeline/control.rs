@@ -67,6 +67,8 @@ impl Layers {
         let controls = &self.controls;
         // Only where somebody can be asked a tool may run again.
         let kept = controls.input.is_some().then(|| arguments.clone());
+        // Of what was asked before the call was resumed nobody remembers the questions.
+        call.inputs.iter().for_each(|answer| record.answered(None, answer));
         let mut result = if call.inputs.is_empty() {
             self.execute(tool, spec, arguments, ctx, record).await
         } else {
@@ -89,7 +91,9 @@ impl Layers {
                     if inputs.is_empty() {
                         inputs.clone_from(&call.inputs);
                     }
+                    let schema = request.schema.clone();
                     let answer = controls.ask(request, &inputs, call, ctx).await?;
+                    record.answered(Some(&schema), &answer);
                     inputs.push(answer);
                     let (arguments, again) =
                         (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));

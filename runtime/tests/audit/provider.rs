@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use toolgen_runtime::audit::{
     AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, Auditor, JsonLinesSink, MemorySink, Row,
 };
+use toolgen_runtime::control::{InputAnswer, InputHandler, InputQuestion};
 use toolgen_runtime::dispatch::{DispatchOptions, Strategy};
 use toolgen_runtime::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::session::Session;
 use toolgen_runtime::{
-    BoxFuture, Content, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, tool,
-    toolset,
+    BoxFuture, Content, Control, InputRequest, Provider, Registry, ToolCall, ToolContext, ToolError,
+    ToolResponse, ToolResult, tool, toolset,
 };
 
 use super::{Scratch, login};
@@ -67,6 +68,23 @@ async fn forward(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
     ctx.call("login", json!({"user": "me", "pin": "hunter2"})).await
 }
 
+/// Asks for a code.
+#[tool]
+fn confirm(ctx: &ToolContext) -> ToolResult {
+    match ctx.inputs().first() {
+        Some(answer) => ToolResult::text(format!(
+            "{} from {}",
+            answer["code"].as_str().unwrap_or_default(),
+            answer["city"].as_str().unwrap_or_default()
+        )),
+        None => {
+            let code = json!({"type": "string", "format": "password"});
+            let schema = json!({"type": "object", "properties": {"code": code, "city": {"type": "string"}}});
+            ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("Which code?", schema)))
+        }
+    }
+}
+
 /// Shows a picture.
 #[tool]
 fn picture() -> ToolResult {
@@ -75,7 +93,7 @@ fn picture() -> ToolResult {
 }
 
 fn provider(auditor: &Auditor) -> ProviderBuilder {
-    let registry = Registry::new(toolset![login, act, hang, wait, crash, forward, picture]).unwrap();
+    let registry = Registry::new(toolset![login, act, hang, wait, crash, forward, picture, confirm]).unwrap();
     Provider::builder(&registry).auditor(auditor.clone()).repeat_limit(None)
 }
 
@@ -197,6 +215,35 @@ async fn calls_of_a_turn_that_are_not_run_are_rows_too() {
     assert_eq!(rows.len(), dispatched.responses.len());
     assert_eq!(statuses(&rows), ["ok", "refused", "refused"]);
     assert_eq!(code(&rows[2]), "SKIPPED");
+}
+
+#[tokio::test]
+async fn secrets_somebody_tells_a_tool_are_not_recorded() {
+    struct Person;
+    impl InputHandler for Person {
+        fn ask<'a>(
+            &'a self,
+            _: InputQuestion<'a>,
+            _: &'a ToolContext,
+        ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+            let answer = json!({"code": "998-877", "city": "Ghent"});
+            Box::pin(std::future::ready(Ok(InputAnswer::Given(answer))))
+        }
+    }
+    let (sink, auditor) = memory();
+    let provider = provider(&auditor).input_handler(Person).build().unwrap();
+    let response = call(&provider, "confirm", json!({})).await;
+    assert_eq!(response.text(), "998-877 from Ghent");
+    // Nobody is there to answer, until later.
+    let provider = self::provider(&auditor).build().unwrap();
+    let response = call(&provider, "confirm", json!({})).await;
+    let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it asks") };
+    let answer = json!({"code": "998-877", "city": "Ghent"});
+    provider.resume_with_input(*pending, answer, &turn()).await.unwrap();
+    auditor.flush().await.unwrap();
+    let texts = sink.rows().into_iter().map(|row| row.outcome.unwrap().result["content"][0]["text"].clone());
+    let all = "[REDACTED] from [REDACTED]";
+    assert_eq!(texts.collect::<Vec<_>>(), [json!("[REDACTED] from Ghent"), json!(null), json!(all)]);
 }
 
 #[tokio::test]
