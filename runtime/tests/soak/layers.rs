@@ -1,12 +1,11 @@
 //! A provider with all layers, each of which counts.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgen_runtime::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, Auditor};
+use toolgen_runtime::audit::Auditor;
 use toolgen_runtime::breaker::BreakerSettings;
 use toolgen_runtime::events::{Event, EventKind};
 use toolgen_runtime::hooks::Hooks;
@@ -28,41 +27,6 @@ pub(crate) struct Seen {
     pub(crate) hooks_after: AtomicU64,
     pub(crate) calls: AtomicU64,
     pub(crate) responses: AtomicU64,
-}
-
-/// Counts records.
-#[derive(Default)]
-pub(crate) struct Recorded {
-    /// Calls that were run and have not ended.
-    pub(crate) running: AtomicU64,
-    /// Calls that have ended, run or not.
-    pub(crate) ended: AtomicU64,
-}
-
-/// Where records go: it keeps the numbers of running calls and nothing else.
-struct Counting(Arc<Recorded>, BTreeSet<u64>);
-
-impl AuditSink for Counting {
-    fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
-        if !self.1.insert(intent.key) {
-            return Err(AuditError::new("a call began twice"));
-        }
-        count(&self.0.running);
-        Ok(())
-    }
-
-    fn outcome(&mut self, intent: &AuditIntent, _: &AuditOutcome) -> Result<(), AuditError> {
-        if self.1.remove(&intent.key) {
-            self.0.running.fetch_sub(1, Ordering::Relaxed);
-        }
-        count(&self.0.ended);
-        Ok(())
-    }
-}
-
-/// Durable, so that nothing is dropped.
-pub(crate) fn auditor(recorded: Arc<Recorded>) -> Auditor {
-    Auditor::builder(Counting(recorded, BTreeSet::new())).durable(true).start().unwrap()
 }
 
 pub(crate) fn count(counter: &AtomicU64) {

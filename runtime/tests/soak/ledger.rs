@@ -1,0 +1,82 @@
+//! Records of the calls: each of them once, whatever became of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use toolgen_runtime::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
+
+use crate::layers::count;
+
+/// Which calls have a record. It takes one bit a call, so it does not grow; beside it there
+/// are the keys of calls that run.
+#[derive(Clone)]
+pub(crate) struct Ledger(Arc<Inner>, BTreeSet<u64>);
+
+struct Inner {
+    seen: Vec<AtomicU64>,
+    twice: AtomicU64,
+    begun: AtomicU64,
+    running: AtomicU64,
+    ended: AtomicU64,
+    /// Calls of tools by tools.
+    nested: AtomicU64,
+}
+
+impl Ledger {
+    pub(crate) fn new(calls: u64) -> Ledger {
+        let words = usize::try_from(calls / 64 + 1).unwrap();
+        Ledger(
+            Arc::new(Inner {
+                seen: (0..words).map(|_| AtomicU64::new(0)).collect(),
+                twice: AtomicU64::new(0),
+                begun: AtomicU64::new(0),
+                running: AtomicU64::new(0),
+                ended: AtomicU64::new(0),
+                nested: AtomicU64::new(0),
+            }),
+            BTreeSet::new(),
+        )
+    }
+
+    /// Each of so many calls has one record, and all that began have ended. Gives how many records there are, with
+    /// those of calls of tools by tools.
+    pub(crate) fn check(&self, calls: u64) -> u64 {
+        let get = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
+        let seen: u64 = self.0.seen.iter().map(|word| u64::from(get(word).count_ones())).sum();
+        let (begun, ended, nested) = (get(&self.0.begun), get(&self.0.ended), get(&self.0.nested));
+        println!("records: {ended} of calls that ended, {begun} of which had been begun");
+        assert_eq!((seen, get(&self.0.twice)), (calls, 0), "calls without a record, or with two");
+        assert_eq!((get(&self.0.running), ended), (0, calls + nested));
+        assert!(begun < ended, "a call that was refused was begun");
+        ended
+    }
+}
+
+impl AuditSink for Ledger {
+    fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
+        if !self.1.insert(intent.key) {
+            return Err(AuditError::new("a call began twice"));
+        }
+        count(&self.0.begun);
+        count(&self.0.running);
+        Ok(())
+    }
+
+    fn outcome(&mut self, intent: &AuditIntent, _: &AuditOutcome) -> Result<(), AuditError> {
+        count(&self.0.ended);
+        if self.1.remove(&intent.key) {
+            self.0.running.fetch_sub(1, Ordering::Relaxed);
+        }
+        let (_, number) = intent.tool_call_id.rsplit_once('-').unwrap();
+        let Ok(number) = number.parse::<u64>() else {
+            count(&self.0.nested);
+            return Ok(());
+        };
+        let bit = 1 << (number % 64);
+        if self.0.seen[usize::try_from(number / 64).unwrap()].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+            count(&self.0.twice);
+        }
+        Ok(())
+    }
+}
