@@ -35,7 +35,7 @@ async fn m34_a_completion_tool_that_succeeded_says_so_in_its_control_and_its_det
     assert_eq!(response.control(), Control::complete("PLAN_REVIEW", details.clone()));
     assert_eq!(response.outcome.unwrap().details, details);
     let response = call(&provider(), "done", json!({})).await;
-    assert!(matches!(response.control(), Control::Complete { signal, .. } if signal == ""));
+    assert!(matches!(response.control(), Control::Complete { signal, .. } if signal.is_empty()));
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 //! Several calls of a turn, through a provider.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod footprints;
 mod hooks;
