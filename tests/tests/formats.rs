@@ -1,7 +1,6 @@
 //! What providers are told of a tool whose arguments nest, in every format.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-#![allow(clippy::needless_pass_by_value, reason = "a tool takes what it is given")]
 #![allow(missing_docs, reason = "what a model reads stands on the tools")]
 
 use serde_json::{Value, json};

@@ -347,6 +347,8 @@ fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Er
         .then(|| quote!(const REQUIRES: &'static [&'static __toolgen::str] = &[#(#required),*];));
     let doc = format!("The function [`{0}`](fn@{0}), as the tool `{name}`.", ident.unraw());
     quote! {
+        // A tool gets its arguments as its own, whether it keeps them or not.
+        #[allow(clippy::needless_pass_by_value)]
         #function
 
         #[doc = #doc]

@@ -44,6 +44,8 @@ pub(crate) fn tools(attribute: TokenStream, item: &TokenStream) -> TokenStream {
                 }
                 let tool_attr = tool_attr::read(taken.tokens, &mut errors);
                 let tool = expand::read(&mut function.attrs, &mut function.sig, tool_attr, true, &mut errors);
+                // A tool gets its arguments as its own, whether it keeps them or not.
+                function.attrs.push(syn::parse_quote!(#[allow(clippy::needless_pass_by_value)]));
                 let has_self = matches!(function.sig.inputs.first(), Some(FnArg::Receiver(_)));
                 tools.push((tool, has_self));
             }

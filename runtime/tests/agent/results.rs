@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolgen_runtime::agent::{AgentFailure, AgentMonitor, AgentTask};
-use toolgen_runtime::{Session, ToolContext, ToolError};
+use toolgen_runtime::{Session, ToolContext};
 
 use super::{By, SubAgentTool, call, call_in, provider, says, turn, watched};
 

@@ -152,7 +152,7 @@ proptest::proptest! {
     fn the_suggested_order_always_leads_to_the_tool(edges in 0_u64.., called: u16, states: u16) {
         let tools = (0..10).map(|from| {
             // A tool requires only later ones, so there is no cycle.
-            let to = (from + 1..10).filter(|to| edges >> (from * 5 + to * 3) % 60 & 1 == 1);
+            let to = (from + 1..10).filter(|to| (edges >> ((from * 5 + to * 3) % 60)) & 1 == 1);
             let mut requires: Vec<_> = to.map(|to| Requirement::tool(format!("t{to}"))).collect();
             if states >> from & 1 == 1 {
                 requires.insert(requires.len() / 2, Requirement::session("ready").optional());

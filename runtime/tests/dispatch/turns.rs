@@ -37,7 +37,7 @@ async fn every_answer_has_its_record_and_every_record_its_answer() {
         .into_iter()
         .map(|row| {
             let error = row.outcome.expect("an outcome").error;
-            (row.intent.tool_call_id.to_string(), error.map(|error| error.to_string()))
+            (row.intent.tool_call_id.to_string(), error)
         })
         .collect();
     let row = |id: &str, error: Option<&str>| (id.to_owned(), error.map(str::to_owned));

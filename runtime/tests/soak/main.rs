@@ -3,7 +3,6 @@
 //! `TOOLGEN_SOAK_CALLS` says how many, `TOOLGEN_SOAK_SEED` which ones.
 #![cfg(all(feature = "runtime", feature = "macros"))]
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
-#![allow(clippy::needless_pass_by_value, reason = "tools take what is injected as it comes")]
 
 mod calls;
 mod layers;
