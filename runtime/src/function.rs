@@ -48,8 +48,11 @@
 //! `#[tool(undocumented)]` says otherwise.
 //!
 //! `#[tool(…)]` knows `name`, `label`, `description`, `category`, `scopes("a", "b")`, `timeout = "30s"` (or
-//! `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`, `exclusive`, `blocking` (runs on a thread
-//! where it may block), `undocumented`, `dialects(openai_strict, …)` and `crate = path`.
+//! `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`, `service = "db"` (watched by a
+//! [circuit breaker](crate::breaker)), `blocking` (runs on a thread where it may block), `undocumented`,
+//! `dialects(openai_strict, …)` and `crate = path`. What calls of one turn do to each other is said by `exclusive` and
+//! by the resources that a call touches, `reads("file:{path}")` and `writes("file:{path}")`; see
+//! [dispatch](crate::dispatch).
 //!
 //! What it may do to the world counts as the worst unless it is said: `read_only`, `destructive`, `idempotent`,
 //! `open_world`, `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or

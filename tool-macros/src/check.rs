@@ -38,7 +38,23 @@ impl Tool {
         for requirement in self.attr.requires.iter().filter(|requirement| requirement.kind == "entity") {
             self.check_entity(requirement, errors);
         }
+        for resource in &self.attr.resources {
+            self.check_resource(resource, errors);
+        }
         self.check_examples(errors);
+    }
+
+    /// What is in braces in a resource is an argument: `file:{path}`.
+    fn check_resource(&self, resource: &syn::LitStr, errors: &mut Errors) {
+        let names: Vec<String> = self.arguments().map(|it| it.name.clone()).collect();
+        let text = resource.value();
+        for part in text.split('{').skip(1) {
+            match part.split_once('}') {
+                Some((wanted, _)) if names.iter().any(|name| name == wanted) => {}
+                Some((wanted, _)) => self.unknown_argument(resource, wanted, &names, errors),
+                None => errors.at(resource, "a `{` that nothing closes; an argument is written `{name}`"),
+            }
+        }
     }
 
     /// An entity is identified by an argument, under a name the model may use.

@@ -33,6 +33,9 @@ const KEYS: &[&str] = &[
     "exactly_one",
     "at_most_one",
     "complete",
+    "service",
+    "reads",
+    "writes",
     "exclusive",
     "blocking",
     "deprecated",
@@ -62,6 +65,8 @@ pub(crate) struct ToolAttr {
     pub(crate) relations: Vec<Relation>,
     /// What must hold before a call.
     pub(crate) requires: Vec<Requirement>,
+    /// The resources it reads and writes, in which `{name}` stands for an argument.
+    pub(crate) resources: Vec<LitStr>,
     /// Other fields of the specification.
     pub(crate) fields: Vec<TokenStream>,
 }
@@ -99,16 +104,20 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
                 None => true,
             });
         }
-        "label" | "category" => {
+        "label" | "category" | "service" => {
             if let Some(text) = key.text(errors) {
                 let field = Ident::new(&name, text.span());
                 tool.fields.push(quote!(#field: __toolgen::S(#text)));
             }
         }
         "description" => tool.description = key.expr(errors),
-        "scopes" => {
-            let scopes = key.texts(errors);
-            tool.fields.push(quote!(scopes: __toolgen::S(const { &[#(__toolgen::S(#scopes)),*] })));
+        "scopes" | "reads" | "writes" => {
+            let field = Ident::new(&name, key.name.span());
+            let texts = key.texts(errors);
+            tool.fields.push(quote!(#field: __toolgen::S(const { &[#(__toolgen::S(#texts)),*] })));
+            if name != "scopes" {
+                tool.resources.extend(texts);
+            }
         }
         "timeout" => {
             if let Some(timeout) = timeout(key, errors) {

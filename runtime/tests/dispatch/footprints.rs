@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use toolgen_runtime::dispatch::{DispatchOptions, Strategy};
 use toolgen_runtime::provider::ProviderContext;
-use toolgen_runtime::{Schema, Text, ToolCall, ToolSpec};
+use toolgen_runtime::{AgentTool, Provider, Registry, Schema, Text, ToolCall, ToolSpec, tool};
 
 use crate::support::{Bench, Log, call, call_of, ids, options, spec, steps, turn};
 
@@ -118,6 +119,39 @@ async fn a_call_that_is_not_run_is_in_nobodys_way() {
     let wrong = ToolCall::new("1", "write", json!("{"));
     let (millis, log) = run(files(), vec![wrong, at("write", 2, "a"), at("read", 3, "b")]).await;
     assert_eq!((millis, log.len()), (10, 4));
+}
+
+/// Copies a file.
+#[tool(undocumented, reads("file:{from}"), writes("file:{to}"), service = "disk")]
+async fn copy_file(
+    #[arg(rename = "from", alias("source"))] origin: String,
+    #[arg(default = "out")] to: String,
+) -> String {
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    format!("{origin} {to}")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_says_what_it_touches_by_the_names_the_model_knows() {
+    let tool = copy_file::tool();
+    let spec = tool.spec();
+    assert_eq!(
+        (spec.reads.to_vec(), spec.writes.to_vec()),
+        (vec!["file:{from}".into()], vec!["file:{to}".into()])
+    );
+    assert_eq!(spec.service.as_str(), "disk");
+    let provider = Provider::builder(&Registry::builder().add(tool).seal().unwrap()).build().unwrap();
+    let took = async |first: Value, second: Value| {
+        let start = Instant::now();
+        let calls = [first, second].map(|arguments| ToolCall::new("1", "copy_file", arguments)).to_vec();
+        let done = provider.dispatch(calls, &turn(), &DispatchOptions::new()).await;
+        assert!(done.responses.iter().all(|response| !response.is_error()));
+        start.elapsed().as_millis()
+    };
+    assert_eq!(took(json!({"from": "a", "to": "b"}), json!({"from": "a", "to": "c"})).await, 10);
+    assert_eq!(took(json!({"from": "a", "to": "b"}), json!({"source": "b", "to": "c"})).await, 20);
+    assert_eq!(took(json!({"from": "a"}), json!({"from": "b"})).await, 20, "both write the default");
+    assert_eq!(took(json!({"from": "a"}), json!({"from": "b", "to": "c"})).await, 10);
 }
 
 /// A call of a property test: which tool, which resources, how long, how it ends.
