@@ -58,7 +58,7 @@ fn cycles_agree_with_a_plain_search() {
     // Every seventh of all graphs of four tools: a cycle is reported exactly if some tool reaches itself.
     let names = ["a", "b", "c", "d"];
     for bits in 0_u32..1 << 16 {
-        let edge = |from: usize, to: usize| bits >> (from * 4 + to) & 1 == 1;
+        let edge = |from: usize, to: usize| (bits >> (from * 4 + to)) & 1 == 1;
         if bits % 7 != 0 {
             continue;
         }

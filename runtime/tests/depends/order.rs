@@ -154,14 +154,14 @@ proptest::proptest! {
             // A tool requires only later ones, so there is no cycle.
             let to = (from + 1..10).filter(|to| (edges >> ((from * 5 + to * 3) % 60)) & 1 == 1);
             let mut requires: Vec<_> = to.map(|to| Requirement::tool(format!("t{to}"))).collect();
-            if states >> from & 1 == 1 {
+            if (states >> from) & 1 == 1 {
                 requires.insert(requires.len() / 2, Requirement::session("ready").optional());
             }
             std::sync::Arc::new(probe(&format!("t{from}"), requires)) as _
         });
         let tools = Registry::new(tools).unwrap();
         let session = Session::new("s");
-        for tool in (1..10).filter(|tool| called >> tool & 1 == 1) {
+        for tool in (1..10).filter(|tool| (called >> tool) & 1 == 1) {
             session.record_success(format!("t{tool}"));
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
