@@ -21,6 +21,8 @@ pub struct JsonLinesSink {
     /// Calls that have a line already.
     intended: BTreeSet<u64>,
     durable: bool,
+    /// The last line may not be whole.
+    torn: bool,
     #[cfg(unix)]
     folder: std::path::PathBuf,
 }
@@ -50,6 +52,7 @@ impl JsonLinesSink {
             run,
             intended: BTreeSet::new(),
             durable: false,
+            torn: false,
             #[cfg(unix)]
             folder: folder_of(path),
         })
@@ -62,8 +65,11 @@ impl JsonLinesSink {
         for (key, value) in parts.iter().filter_map(Value::as_object).flatten() {
             line.insert(key.clone(), value.clone());
         }
-        // Compact JSON has no line breaks.
-        writeln!(self.out, "{}", Value::Object(line))?;
+        // Compact JSON has no line breaks. Half a line that an error has left must not swallow the next one.
+        let start = if self.torn { "\n" } else { "" };
+        self.torn = true;
+        writeln!(self.out, "{start}{}", Value::Object(line))?;
+        self.torn = false;
         Ok(())
     }
 }

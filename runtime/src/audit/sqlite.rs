@@ -51,6 +51,9 @@ pub struct SqliteSink {
     /// Those of them that are not committed.
     fresh: Vec<u64>,
     in_transaction: bool,
+    /// Why nothing more is tried until the next flush: then nobody waits for a locked database once a record, and
+    /// what is written together is kept or lost together.
+    failed: Option<AuditError>,
 }
 
 impl SqliteSink {
@@ -78,7 +81,18 @@ impl SqliteSink {
         let made = migrate(&connection);
         connection.execute_batch(if made.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
         made?;
-        Ok(SqliteSink { connection, rows: BTreeMap::new(), fresh: Vec::new(), in_transaction: false })
+        let (rows, fresh) = (BTreeMap::new(), Vec::new());
+        Ok(SqliteSink { connection, rows, fresh, in_transaction: false, failed: None })
+    }
+
+    /// Waits so long for others who write to the same database; five seconds unless set.
+    ///
+    /// # Errors
+    ///
+    /// If the time is longer than SQLite can wait.
+    pub fn with_busy_timeout(self, timeout: Duration) -> Result<SqliteSink, AuditError> {
+        self.connection.busy_timeout(timeout)?;
+        Ok(self)
     }
 
     /// Marks the calls that were running when their program ended as `unknown`, and tells how many there are: what
@@ -98,13 +112,28 @@ impl SqliteSink {
         Ok(rows)
     }
 
-    /// Records are committed together, as many as come at a time.
-    fn begin(&mut self) -> Result<(), AuditError> {
+    /// Writes in the transaction of the batch.
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut SqliteSink) -> Result<(), rusqlite::Error>,
+    ) -> Result<(), AuditError> {
+        if let Some(why) = &self.failed {
+            return Err(why.clone());
+        }
         if !self.in_transaction {
-            self.connection.execute_batch("BEGIN IMMEDIATE")?;
+            if let Err(why) = self.connection.execute_batch("BEGIN IMMEDIATE") {
+                return Err(self.failed.insert(why.into()).clone());
+            }
             self.in_transaction = true;
         }
-        Ok(())
+        let written = write(self).map_err(AuditError::from);
+        // Some errors, such as that of a full disk, end the transaction.
+        if let Err(why) = &written
+            && self.connection.is_autocommit()
+        {
+            self.failed = Some(why.clone());
+        }
+        written
     }
 
     fn insert(
@@ -186,40 +215,45 @@ fn migrate(connection: &Connection) -> Result<(), AuditError> {
 
 impl AuditSink for SqliteSink {
     fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
-        self.begin()?;
-        let row = self.insert(intent, None)?;
-        self.rows.insert(intent.key, row);
-        self.fresh.push(intent.key);
-        Ok(())
+        self.write(|sink| {
+            let row = sink.insert(intent, None)?;
+            sink.rows.insert(intent.key, row);
+            sink.fresh.push(intent.key);
+            Ok(())
+        })
     }
 
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
-        self.begin()?;
-        let row = self.rows.remove(&intent.key);
-        let updated = match row {
-            Some(row) => self.update(row, outcome)?,
-            None => 0,
-        };
-        if updated == 0 {
-            self.insert(intent, Some(outcome))?;
-        }
-        Ok(())
+        self.write(|sink| {
+            let updated = match sink.rows.remove(&intent.key) {
+                Some(row) => sink.update(row, outcome)?,
+                None => 0,
+            };
+            if updated == 0 {
+                sink.insert(intent, Some(outcome))?;
+            }
+            Ok(())
+        })
     }
 
     fn flush(&mut self) -> Result<(), AuditError> {
-        if !std::mem::take(&mut self.in_transaction) {
-            return Ok(());
-        }
+        let began = std::mem::take(&mut self.in_transaction);
         let fresh = std::mem::take(&mut self.fresh);
-        let Err(why) = self.connection.execute_batch("COMMIT") else { return Ok(()) };
+        let failed = match self.failed.take() {
+            Some(why) => why,
+            None if !began => return Ok(()),
+            None => match self.connection.execute_batch("COMMIT") {
+                Ok(()) => return Ok(()),
+                Err(why) => why.into(),
+            },
+        };
         for key in fresh {
             self.rows.remove(&key);
         }
-        // Some errors have ended the transaction already.
         if !self.connection.is_autocommit() {
             self.connection.execute_batch("ROLLBACK")?;
         }
-        Err(why.into())
+        Err(failed)
     }
 
     fn make_durable(&mut self) -> Result<(), AuditError> {

@@ -1,6 +1,6 @@
 //! Records in a database, and what others ask it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolgen_runtime::audit::rusqlite::{self, Connection};
@@ -178,6 +178,29 @@ async fn a_full_database_refuses_durable_calls_and_recovers() {
     let database = Connection::open(&file.0).unwrap();
     let rows = column(&database, "SELECT COUNT(*) FROM tool_executions");
     assert!(rows[0][0].as_u64().unwrap() >= ran, "{rows:?} {ran}");
+}
+
+#[tokio::test]
+async fn a_locked_database_is_waited_for_once_a_batch_and_what_was_lost_is_counted() {
+    let file = Scratch::new("audit.db");
+    let sink = SqliteSink::open(&file.0).unwrap().with_busy_timeout(Duration::from_millis(100)).unwrap();
+    let auditor = Auditor::builder(sink).start().unwrap();
+    let other = Connection::open(&file.0).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let start = Instant::now();
+    for number in 0..200 {
+        call(&auditor, &number.to_string(), welcome()).await;
+    }
+    assert!(start.elapsed() < Duration::from_secs(2), "callers wait: {:?}", start.elapsed());
+    assert!(auditor.flush().await.unwrap_err().to_string().contains("locked"));
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert_eq!((auditor.errors(), auditor.dropped()), (400, 0));
+    other.execute_batch("ROLLBACK").unwrap();
+    // And it goes on when it can.
+    call(&auditor, "last", welcome()).await;
+    auditor.flush().await.unwrap();
+    let rows = column(&other, "SELECT tool_call_id, status FROM tool_executions");
+    assert_eq!(rows, [json!(["last", "ok"])]);
 }
 
 #[tokio::test]
