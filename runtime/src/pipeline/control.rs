@@ -17,7 +17,7 @@ use crate::dialect::JSON_SCHEMA;
 use crate::error::ToolError;
 use crate::frozen::Text;
 use crate::provider::Provider;
-use crate::result::ToolResult;
+use crate::result::{Content, ToolResult};
 use crate::shape::decode::{ArgumentProblem, decode};
 use crate::shape::read::read_document;
 use crate::spec::ToolSpec;
@@ -234,10 +234,15 @@ fn completed(spec: &ToolSpec, mut result: ToolResult) -> ToolResult {
         Some(own) => Text::from(own.to_owned()),
         None => completion.next_state.clone(),
     };
-    if !signal.is_empty()
-        && let Value::Object(details) = &mut result.details
-    {
-        details.insert("next_state".to_owned(), Value::from(signal.as_str()));
+    if !signal.is_empty() && result.details.is_object() {
+        let before = result.details.to_string();
+        result.details["next_state"] = Value::from(signal.as_str());
+        // A model that reads the value reads all of it.
+        if let [Content::Text(text)] = &mut result.content[..]
+            && *text == before
+        {
+            *text = result.details.to_string();
+        }
     }
     result.control = Control::Complete { signal, data: result.details.clone() };
     result

@@ -33,6 +33,8 @@ async fn m34_a_completion_tool_that_succeeded_says_so_in_its_control_and_its_det
     let response = call(&provider(), "submit_plan", json!({"plan": "go"})).await;
     let details = json!({"plan": "go", "next_state": "PLAN_REVIEW"});
     assert_eq!(response.control(), Control::complete("PLAN_REVIEW", details.clone()));
+    // The model reads it, too.
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&response.text()).unwrap(), details);
     assert_eq!(response.outcome.unwrap().details, details);
     let response = call(&provider(), "done", json!({})).await;
     assert!(matches!(response.control(), Control::Complete { signal, .. } if signal.is_empty()));
