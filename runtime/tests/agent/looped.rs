@@ -248,3 +248,25 @@ async fn what_the_caller_lends_is_there_for_the_tools_of_the_sub_agent() {
     let provider = behind(tool).context(context).build().unwrap();
     assert_eq!(call_in(&provider, json!({"task": "x"}), &turn()).await.text(), "7");
 }
+
+#[tokio::test]
+async fn what_the_tools_of_a_sub_agent_report_is_no_report_of_the_sub_agent() {
+    /// Reports as it goes.
+    #[tool]
+    fn chatty(progress: toolgen_runtime::Progress) {
+        progress.update(toolgen_runtime::ToolResult::text("of the tool"));
+        progress.say("a line of the tool");
+    }
+    let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
+        |transcript: Transcript| async move {
+            Ok::<_, String>(match transcript.last() {
+                Some(Entry::Answer(_)) => ModelTurn::text("done"),
+                _ => ModelTurn::calls([ToolCall::new("1", "chatty", json!({}))]),
+            })
+        }
+    });
+    let (turn, updates) = watched(turn());
+    let tool = SubAgentTool::builder("helper", runner).tools(toolset![chatty]);
+    assert_eq!(call_in(&provider(tool), json!({"task": "x"}), &turn).await.text(), "done");
+    assert_eq!(*updates.lock().unwrap(), ["[sub-agent calling tool: chatty]", "done"]);
+}
