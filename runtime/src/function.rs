@@ -52,7 +52,8 @@
 //! [circuit breaker](crate::breaker)), `blocking` (runs on a thread where it may block), `undocumented`,
 //! `dialects(openai_strict, …)` and `crate = path`. What calls of one turn do to each other is said by `exclusive` and
 //! by the resources that a call touches, `reads("file:{path}")` and `writes("file:{path}")`; see
-//! [dispatch](crate::dispatch).
+//! [dispatch](crate::dispatch). A result larger than `result_limit = "64KiB"` is cut into [pages](crate::pages) where a
+//! provider has them.
 //!
 //! What it may do to the world counts as the worst unless it is said: `read_only`, `destructive`, `idempotent`,
 //! `open_world`, `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or

@@ -130,6 +130,17 @@ async fn arguments_may_be_borrowed_and_have_rules() {
     assert_eq!(search("q", &["a".to_owned()], None, 1).await, ["q: a"]);
 }
 
+/// Shows a log.
+#[tool(undocumented, result_limit = "64KiB")]
+fn show_log(name: &str) -> String {
+    name.to_owned()
+}
+
+#[test]
+fn how_large_a_result_may_be_is_said_in_bytes() {
+    assert_eq!(show_log::tool().spec().result_limit, Some(65_536));
+}
+
 struct Database(&'static str);
 
 /// Asks the database.

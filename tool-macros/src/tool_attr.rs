@@ -37,6 +37,7 @@ const KEYS: &[&str] = &[
     "reads",
     "writes",
     "exclusive",
+    "result_limit",
     "blocking",
     "deprecated",
     "undocumented",
@@ -124,6 +125,7 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
                 tool.fields.push(quote!(timeout: #timeout));
             }
         }
+        "result_limit" => tool.fields.extend(result_limit(key, errors)),
         "requires" => requires(tool, key, errors),
         "exactly_one" | "at_most_one" => relation(tool, key, errors),
         "complete" => complete(tool, key, errors),
@@ -193,6 +195,27 @@ fn timeout(key: Key, errors: &mut Errors) -> Option<TokenStream> {
         errors.at(&text, "a timeout is a number with a unit, such as `\"500ms\"`, `\"30s\"`, `\"5m\"` or `\"1h\"`, or `\"none\"`");
     }
     millis.map(|millis| quote!(__toolgen::Timeout::Millis(#millis)))
+}
+
+/// `result_limit = "64KiB"`
+fn result_limit(key: Key, errors: &mut Errors) -> Option<TokenStream> {
+    let text = key.text(errors)?;
+    let written = text.value();
+    let digits = written.find(|c: char| !c.is_ascii_digit()).unwrap_or(written.len());
+    let (number, unit) = written.split_at(digits);
+    let factor = match unit.trim() {
+        "B" => Some(1),
+        "KiB" => Some(1 << 10),
+        "MiB" => Some(1 << 20),
+        _ => None,
+    };
+    let bytes = factor
+        .and_then(|factor: u64| number.parse::<u64>().ok()?.checked_mul(factor))
+        .filter(|&bytes| bytes > 0);
+    if bytes.is_none() {
+        errors.at(&text, "a size is a number with a unit, such as `\"500B\"`, `\"64KiB\"` or `\"1MiB\"`");
+    }
+    bytes.map(|bytes| quote!(result_limit: __toolgen::Some(#bytes)))
 }
 
 fn complete(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
