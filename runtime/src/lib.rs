@@ -1,4 +1,21 @@
 //! What an LLM tool is, as data, and the thin runtime that registers and runs it.
+//!
+//! A [`ToolSpec`] says what a tool is, an [`AgentTool`] does it. A [`Registry`] holds tools, sealed and sorted. A
+//! [`Provider`] lends a part of them to an agent, and every call passes its layers on the way to exactly one answer.
+//!
+//! | to | look at |
+//! |---|---|
+//! | make a tool of a function | [`function`], [`input`], [`inject`], [`output`], [`testing`] |
+//! | make tools of a document or a closure | [`include_tools!`], [`plan`], `http`, `typed`, [`dynamic`] |
+//! | describe a tool | [`spec`], [`shape`], [`dialect`], [`docs`] |
+//! | collect tools | [`registry`], [`toolset`], [`toolsets`], [`catalogue`] |
+//! | lend them to an agent | [`provider`], [`context`], [`services`], [`values`], [`session`], [`roots`] |
+//! | say what they may do | [`policy`], [`principal`], [`rate`], [`depends`], [`graph`], [`middleware`] |
+//! | keep trouble small | [`breaker`], [`repeat`], [`pages`], [`error`] |
+//! | watch and record | [`hooks`], [`events`], [`audit`], [`redact`], [`trace`] |
+//! | talk to a model | [`wire`], [`call`], [`result`], [`control`] |
+//! | run turns, loops and other agents | [`dispatch`], [`run`], [`state`], [`agent`] |
+//! | start programs | [`executor`] |
 
 // So that what the macros write is valid in this crate, too.
 extern crate self as toolgen_runtime;

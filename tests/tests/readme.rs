@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use toolgen_runtime::http::{HttpEngine, Secret, StaticCredentials};
-use toolgen_runtime::{Registry, Text, ToolContext, ToolName, ToolSpec};
+use toolgen_runtime::{Provider, Registry, Text, ToolContext, ToolName, ToolSpec};
 
 type AnyResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
@@ -25,23 +25,17 @@ pub mod petstore {
     toolgen_runtime::include_tools!("petstore");
 }
 
-#[expect(dead_code, clippy::print_stdout, reason = "it would call a service that is not there")]
-async fn for_an_agent() -> AnyResult {
-    use serde_json::json;
+fn for_an_agent() -> AnyResult<Provider> {
     use toolgen_runtime::http::{EnvCredentials, HttpEngine};
-    use toolgen_runtime::{Registry, ToolContext};
+    use toolgen_runtime::{Provider, ProviderContext, Registry, policy::Limits};
 
     let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
     let registry = Registry::new(engine.tools(petstore::TOOLS))?;
 
-    for tool in &registry {
-        // goes into the request to the model
-        println!("{} {} {}", tool.name(), tool.description(), tool.parameters_schema());
-    }
-    let ctx = ToolContext::new("call_1", "listPets");
-    let result = registry.call("listPets", json!({ "limit": 5 }), &ctx).await?;
-    drop(result);
-    Ok(())
+    // What this agent may use, and how far its tools may go: further limits, hooks, records and more are layers.
+    let context = ProviderContext::new().with_agent_id("clerk").with_limits(Limits::ANY);
+    let provider = Provider::builder(&registry).context(context).allow(["listPets", "getPet"]).build()?;
+    Ok(provider)
 }
 
 #[expect(dead_code, reason = "it would fetch a document that is not there")]
@@ -54,6 +48,27 @@ async fn while_the_program_runs(registry: Registry, engine: HttpEngine) -> AnyRe
     let loaded = document.options(options).tools(&engine)?;
     let registry = registry.extend(loaded.tools)?;
     Ok(registry)
+}
+
+/// Calls what it was told of, with an argument that is wrong.
+async fn model(tools: &Value) -> AnyResult<Value> {
+    let name = &tools[0]["name"];
+    let call = json!({ "type": "tool_use", "id": "toolu_1", "name": name, "input": { "status": 1 } });
+    Ok(json!({ "role": "assistant", "content": [call] }))
+}
+
+async fn a_turn(provider: Provider) -> AnyResult<Vec<Value>> {
+    use toolgen_runtime::ToolContext;
+    use toolgen_runtime::wire::WireFormat;
+
+    let format = WireFormat::Anthropic;
+    let tools = format.tools(provider.specs())?; // goes into the request to the model
+    let reply = model(&tools).await?;
+
+    let turn = ToolContext::new("turn-1", "").with_dialect(format.dialect());
+    let answers = provider.dispatch(format.calls(&reply)?, &turn, &Default::default()).await;
+    let messages = format.answers(&answers.responses); // go into the next one
+    Ok(messages)
 }
 
 async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {
@@ -137,6 +152,16 @@ async fn typed_calls_give_typed_values() {
     let request = request.await.unwrap().to_lowercase();
     assert!(request.starts_with("get /pets?limit=5 http/1.1\r\n"), "{request}");
     assert!(request.contains("\r\nx-api-key: secret\r\n"), "{request}");
+}
+
+#[tokio::test]
+async fn a_turn_goes_through_a_provider() {
+    let provider = for_an_agent().unwrap();
+    assert_eq!(provider.list().len(), 2);
+    let messages = a_turn(provider).await.unwrap();
+    let result = &messages[0]["content"][0];
+    assert_eq!((&result["tool_use_id"], &result["is_error"]), (&json!("toolu_1"), &json!(true)));
+    assert!(result["content"].to_string().contains("Invalid arguments"), "{result}");
 }
 
 #[tokio::test]

@@ -1,9 +1,11 @@
 //! From JSON text to the result of a tool as text: the same five functions as a hand-written `match`, with
-//! `toolgen-runtime`, with rmcp's router and with rig's handlers. See `README.md`.
+//! `toolgen-runtime`, with rmcp's router and with rig's handlers; then what the layers of a provider add, and what many
+//! tools cost. See `tests/README.md`.
 
 mod by_hand;
 mod mcp;
 mod ours;
+mod pipeline;
 mod rig;
 
 use std::future::Future;
@@ -12,7 +14,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use toolgen_runtime::ToolContext;
+use toolgen_runtime::{ProviderContext, ToolContext};
 
 /// A call: the name of the tool and its arguments as JSON text.
 const CALLS: [(&str, &str); 5] = [
@@ -52,9 +54,11 @@ fn main() {
     let _inside = runtime.enter();
     let (registry, server, handlers) = (ours::registry(), mcp::server(), rig::handlers());
     let turn = ToolContext::new("turn", "");
-    let mut contenders: [(&str, Box<dyn FnMut(&str, &str) -> String>); 4] = [
+    let provider = registry.provider(ProviderContext::new()).unwrap();
+    let mut contenders: [(&str, Box<dyn FnMut(&str, &str) -> String>); 5] = [
         ("by hand", Box::new(by_hand::call)),
-        ("toolgen", Box::new(|name, arguments| now(ours::call(&registry, &turn, name, arguments)))),
+        ("registry", Box::new(|name, arguments| now(ours::call(&registry, &turn, name, arguments)))),
+        ("provider", Box::new(|name, arguments| now(ours::provided(&provider, &turn, name, arguments)))),
         ("rig", Box::new(|name, arguments| now(rig::call(&handlers, name, arguments)))),
         ("rmcp", Box::new(|name, arguments| now(mcp::call(&server, name, arguments)))),
     ];
@@ -65,7 +69,7 @@ fn main() {
         }
     }
     // In turns, so that what else the machine does meets all of them; the best of all turns is told.
-    let mut best = [f64::INFINITY; 4];
+    let mut best = [f64::INFINITY; 5];
     for _ in 0..RUNS {
         for (best, (_, call)) in best.iter_mut().zip(&mut contenders) {
             *best = best.min(run(call));
@@ -75,6 +79,8 @@ fn main() {
     for ((name, _), nanos) in contenders.iter().zip(best) {
         println!("{name:<12} {nanos:>8.0} {:>6.2}", nanos / best[0]);
     }
+    pipeline::calls();
+    pipeline::creation();
     if std::env::args().any(|argument| argument == "--parts") {
         parts(&registry);
     }

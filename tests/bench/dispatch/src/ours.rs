@@ -1,7 +1,7 @@
 //! `#[tool]` and a `Registry`.
 
 use serde_json::Value;
-use toolgen_runtime::{Registry, ToolContext, ToolInput, tool, toolset};
+use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolInput, tool, toolset};
 
 #[tool(undocumented, description = "Adds.")]
 fn add(a: i64, b: i64) -> i64 {
@@ -54,4 +54,10 @@ pub fn registry() -> Registry {
 /// that of each call from it.
 pub async fn call(registry: &Registry, turn: &ToolContext, name: &str, arguments: &str) -> String {
     registry.call(name, Value::from(arguments), turn).await.unwrap().into_text()
+}
+
+/// The same through a provider, with the record of who called and what came of it.
+pub async fn provided(provider: &Provider, turn: &ToolContext, name: &str, arguments: &str) -> String {
+    let response = provider.call(ToolCall::new("1", name, Value::from(arguments)), turn).await;
+    response.outcome.unwrap().into_text()
 }

@@ -1,0 +1,182 @@
+//! What each layer of a provider adds to a call, and what many tools cost before the first call.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use toolgen_runtime::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, Auditor};
+use toolgen_runtime::hooks::Hooks;
+use toolgen_runtime::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::pages::{Pages, ResultLimit};
+use toolgen_runtime::policy::{Limits, Rules};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::rate::WindowLimit;
+use toolgen_runtime::{
+    AgentTool, BoxFuture, ContextValues, Effects, Principal, Provider, ProviderContext, Registry, Schema, Session,
+    ToolCall, ToolContext, ToolError, ToolName, ToolResult, ToolSpec, tool, toolset,
+};
+
+use crate::now;
+
+#[tool(pure, undocumented, description = "Does nothing.")]
+fn noop() {}
+
+#[tool(pure, undocumented, description = "Needs a value.", requires(context("workspace_id")))]
+fn needs() {}
+
+/// A tool of a service.
+struct Served(ToolSpec);
+
+impl AgentTool for Served {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn execute<'a>(&'a self, _: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(std::future::ready(Ok(ToolResult::empty())))
+    }
+}
+
+struct Idle;
+
+impl Hooks for Idle {}
+
+impl Middleware for Idle {
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(std::future::ready(Decision::Allow))
+    }
+}
+
+impl AuditSink for Idle {
+    fn intent(&mut self, _: &AuditIntent) -> Result<(), AuditError> {
+        Ok(())
+    }
+
+    fn outcome(&mut self, _: &AuditIntent, _: &AuditOutcome) -> Result<(), AuditError> {
+        Ok(())
+    }
+}
+
+fn named(name: String) -> Served {
+    let input = Schema::text(r#"{"type": "object", "properties": {"n": {"type": "integer"}}}"#);
+    let name = ToolName::parse(name).unwrap();
+    Served(ToolSpec { name, input, effects: Effects::NONE, ..ToolSpec::EMPTY })
+}
+
+fn builder() -> ProviderBuilder {
+    let mut served = named("served".to_owned());
+    served.0.service = "weather".to_owned().into();
+    let registry = Registry::builder().add_all(toolset![noop, needs]).add(served).seal().unwrap();
+    Provider::builder(&registry)
+}
+
+/// A provider, the context of its turns, and the tool that is called.
+type Case = (&'static str, Provider, ToolContext, &'static str);
+
+fn cases(auditor: &Auditor) -> Vec<Case> {
+    let turn = || ToolContext::new("turn", "");
+    let principal = || Principal::new("key-7").with_scopes(["read"]);
+    let rules = || Rules::builder().include(["*"]).exclude(["secret_*"]).build().unwrap();
+    let limit = || WindowLimit::new().with_per_tool(u32::MAX).with_per_principal(u32::MAX);
+    let values = || ContextValues::default().with_trusted("workspace_id", 7);
+    let build = |builder: ProviderBuilder| builder.build().unwrap();
+    let limited = || ProviderContext::new().with_limits(Limits::NONE);
+    let all = builder()
+        .context(limited().with_values(values()))
+        .allow(["noop", "needs", "served"])
+        .rules(rules())
+        .rate_limit(limit())
+        .middleware(Idle)
+        .pages(Pages::new(ResultLimit::bytes(1 << 16)))
+        .hooks(Idle)
+        .on_event(|event| drop(black_box(event)))
+        .auditor(auditor.clone());
+    vec![
+        ("bare", build(builder()), turn(), "noop"),
+        ("no guard against repeats", build(builder().repeat_limit(None)), turn(), "noop"),
+        ("limits, rules, list", build(builder().context(limited()).rules(rules()).allow(["noop"])), turn(), "noop"),
+        ("principal", build(builder()), turn().with_principal(principal()), "noop"),
+        ("principal, rate", build(builder().rate_limit(limit())), turn().with_principal(principal()), "noop"),
+        ("session", build(builder()), turn().with_session(Session::new("s")), "noop"),
+        ("a requirement", build(builder()), turn().with_values(values()), "needs"),
+        ("middleware", build(builder().middleware(Idle)), turn(), "noop"),
+        ("circuit breaker", build(builder()), turn(), "served"),
+        ("pages", build(builder().pages(Pages::new(ResultLimit::bytes(1 << 16)))), turn(), "noop"),
+        ("hooks", build(builder().hooks(Idle)), turn(), "noop"),
+        ("events", build(builder().on_event(|event| drop(black_box(event)))), turn(), "noop"),
+        ("records", build(builder().auditor(auditor.clone())), turn(), "noop"),
+        ("all of these", build(all), turn().with_principal(principal()).with_session(Session::new("s")), "needs"),
+    ]
+}
+
+const ROUNDS: u32 = 200;
+const RUNS: usize = 400;
+
+/// Nanoseconds of one thing, the best of many runs.
+fn best(mut one: impl FnMut()) -> f64 {
+    let run = |one: &mut dyn FnMut()| {
+        let start = Instant::now();
+        for _ in 0..ROUNDS {
+            one();
+        }
+        start.elapsed().as_nanos() as f64 / f64::from(ROUNDS)
+    };
+    (0..RUNS).map(|_| run(&mut one)).fold(f64::INFINITY, f64::min)
+}
+
+/// What a call of a tool that does nothing costs.
+pub fn calls() {
+    // What does not fit is dropped, which costs less than a record; so there is room for all.
+    let auditor = Auditor::builder(Idle).capacity(usize::MAX).start().unwrap();
+    println!("\n{:<28} {:>8}", "a call that does nothing", "ns/call");
+    let mut bare = 0.0;
+    for (name, provider, turn, tool) in cases(&auditor) {
+        let call = || now(provider.call(ToolCall::new("call-1", tool, json!({})), &turn));
+        assert_eq!(call().outcome.map(|result| result.to_text()), Ok(String::new()), "{name}");
+        let nanos = best(|| drop(black_box(call())));
+        if name == "bare" {
+            bare = nanos;
+            println!("{name:<28} {nanos:>8.0}");
+        } else {
+            println!("{name:<28} {nanos:>8.0} {:>+6.0}", nanos - bare);
+        }
+    }
+    let registry = Registry::new(toolset![noop]).unwrap();
+    let turn = ToolContext::new("turn", "");
+    let nanos = best(|| drop(black_box(now(registry.call("noop", json!({}), &turn)))));
+    println!("{:<28} {nanos:>8.0}", "without a provider");
+}
+
+const MANY: usize = 10_000;
+
+/// What it costs to have many tools.
+pub fn creation() {
+    let names: Vec<String> = (0..MANY).map(|number| format!("tool_{:05}", number * 7919 % MANY)).collect();
+    let tools: Vec<Arc<dyn AgentTool>> = names.iter().map(|name| Arc::new(named(name.clone())) as _).collect();
+    let millis = |one: &mut dyn FnMut()| {
+        let run = |one: &mut dyn FnMut()| {
+            let start = Instant::now();
+            one();
+            start.elapsed().as_secs_f64() * 1e3
+        };
+        (0..20).map(|_| run(one)).fold(f64::INFINITY, f64::min)
+    };
+    let registry = Registry::new(tools.iter().cloned()).unwrap();
+    println!("\n{:<28} {:>8}", format!("{MANY} tools"), "ms");
+    let rows: [(&str, &mut dyn FnMut()); 4] = [
+        ("sealing a registry", &mut || drop(black_box(Registry::new(tools.iter().cloned()).unwrap()))),
+        ("a provider of all", &mut || drop(black_box(Provider::builder(&registry).build().unwrap()))),
+        ("a provider with a list", &mut || {
+            let context = ProviderContext::new().with_limits(Limits::NONE);
+            drop(black_box(Provider::builder(&registry).context(context).allow(names.iter().map(String::as_str)).build()));
+        }),
+        ("the prompt's list of tools", &mut || {
+            let provider = Provider::builder(&registry).build().unwrap();
+            drop(black_box(provider.generate_tool_documentation()));
+        }),
+    ];
+    for (name, one) in rows {
+        println!("{name:<28} {:>8.2}", millis(one));
+    }
+}
