@@ -1,8 +1,11 @@
 //! The rules of providers, checked while compiling.
 //!
 //! The same reasons for which [`render`](crate::shape::render) refuses a schema, on what a constant can reach: the
-//! shape of an argument and, where that is a named type, its body. What is named inside that body is checked where
-//! the tool is rendered, or where the type is derived if the whole crate asks for a dialect.
+//! shape of an argument and, where that is a named type, its body.
+//!
+//! What is named inside that body is not followed here: the constant of a type that contains itself, however far
+//! inside, would need its own value. It is checked where the type is derived if the whole crate asks for a dialect
+//! (`TOOLGEN_DIALECTS`), which reaches every depth, one type at a time; otherwise where the tool is rendered.
 
 use crate::dialect::{Dialect, KeyRule};
 use crate::frozen::{Frozen, Text};

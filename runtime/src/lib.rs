@@ -64,6 +64,8 @@ pub mod http;
 #[cfg(feature = "runtime")]
 pub mod inject;
 pub mod input;
+#[cfg(feature = "inventory")]
+pub mod inventory;
 #[cfg(feature = "runtime")]
 pub mod middleware;
 #[cfg(feature = "runtime")]

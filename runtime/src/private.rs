@@ -100,6 +100,13 @@ macro_rules! include_tools {
     };
 }
 
+/// Nothing: the feature `inventory` is off.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __toolgen_no_register {
+    ($tool:ident) => {};
+}
+
 /// Everything that a type with `#[derive(ToolInput)]` may name.
 pub mod input {
     pub use core::default::Default;
@@ -112,12 +119,11 @@ pub mod input {
 
     pub use crate::frozen::Frozen::Static as S;
     pub use crate::input::derive::{
-        Fields, Items, adjacent, count, external, extra, extra_of, fields_of, internal, join, member, names,
-        no_variant, null, placed, tuple, union, value,
+        Fields, Items, adjacent, count, defs_of, external, extra, extra_of, field_of, fields_of, internal,
+        join, member, names, no_variant, null, of, placed, tuple, union, value,
     };
     pub use crate::input::{
-        ArgumentProblem, Defs, Given, Lit, Rules, ToolInput, field, items_of, object, problem, reference,
-        refine,
+        ArgumentProblem, Defs, Given, Lit, Rules, ToolInput, items_of, object, problem, reference, refine,
     };
     pub use crate::shape::{Extra, Field, Number, Shape};
 
@@ -162,6 +168,11 @@ pub mod function {
         ToolSpec,
     };
     pub use crate::{dialect, fit};
+
+    #[cfg(not(feature = "inventory"))]
+    pub use crate::__toolgen_no_register as register;
+    #[cfg(feature = "inventory")]
+    pub use crate::__toolgen_register as register;
 
     /// The traits that tell what a value is.
     pub mod probes {

@@ -257,7 +257,8 @@ impl ObjectRules {
 /// A rule between fields of an object. A field that is `null` counts as not given.
 ///
 /// Models pass over what JSON Schema says of it (`oneOf`, `dependentRequired`) and several providers refuse that at
-/// the root, so every dialect says it in the description; decoding enforces it.
+/// the root, so every dialect says it in the description, and those that take the keywords say it by them, too.
+/// Decoding enforces it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relation {
     /// Which rule.

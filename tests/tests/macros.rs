@@ -218,6 +218,22 @@ async fn rules_between_arguments_hold() {
         schema["description"],
         "(give exactly one of `id`, `name`; `until` can only be given together with `since`; give at most one of `since`, `name`)"
     );
+    // The keywords say what decoding enforces, for every combination of what can be given.
+    let [none, null] = [None, Some(json!(null))];
+    for id in [none.clone(), null.clone(), Some(json!(1))] {
+        for name in [none.clone(), null.clone(), Some(json!("x"))] {
+            for since in [none.clone(), null.clone(), Some(json!(1))] {
+                for until in [none.clone(), null.clone(), Some(json!(2))] {
+                    let pairs = [("id", &id), ("name", &name), ("since", &since), ("until", &until)];
+                    let given =
+                        pairs.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value.clone()?)));
+                    let given = Value::Object(given.collect());
+                    let decoded = run(order::tool(), given.clone()).await.is_ok();
+                    assert_eq!(jsonschema::is_valid(&schema, &given), decoded, "{given} {schema}");
+                }
+            }
+        }
+    }
     assert!(run(order::tool(), json!({"id": 1, "since": 1, "until": 2})).await.is_ok());
     assert!(run(order::tool(), json!({"id": 1, "name": null})).await.is_ok());
     let error = run(order::tool(), json!({"id": 1, "name": "x", "until": 1})).await.unwrap_err().to_string();
@@ -291,4 +307,25 @@ async fn paths_stay_in_their_directory() {
         assert!(error.to_string().contains("path traversal not allowed"), "{error}");
     }
     assert_eq!(run(tool, json!({"path": "a"})).await.unwrap_err().code(), "service_unavailable");
+}
+
+/// Copies.
+#[tool(
+    undocumented,
+    reads("file:{from}", "clock"),
+    writes("file:{to.path}"),
+    service = "disk",
+    result_limit = "64KiB"
+)]
+fn copy(from: String, #[arg(rename = "to.path")] to: String) -> String {
+    from + &to
+}
+
+#[test]
+fn what_a_call_touches_and_its_limits_are_in_the_specification() {
+    let tool = copy::tool();
+    let spec = tool.spec();
+    assert_eq!(spec.reads[..], ["file:{from}", "clock"]);
+    assert_eq!(spec.writes[..], ["file:{to.path}"]);
+    assert_eq!((spec.service.as_str(), spec.result_limit), ("disk", Some(65_536)));
 }

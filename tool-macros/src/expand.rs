@@ -375,6 +375,8 @@ fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Er
                 }
             }
 
+            __toolgen::register!(#ident);
+
             #[automatically_derived]
             impl #ident {
                 /// The tool, to be registered.

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::derive::Items;
+use super::derive::{Items, of};
 use super::{ArgumentProblem, Defs, Given, Of, ToolInput, copy, problem, rules, within};
 use crate::frozen::Frozen;
 use crate::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
@@ -74,11 +75,37 @@ const fn list(items: &'static Shape, unique: bool, length: Option<u64>) -> Shape
 /// The values of a list, each made into its type.
 fn each<T: ToolInput, C: FromIterator<T>>(given: Given<'_>) -> Result<C, ArgumentProblem> {
     let items = given.into_list().map_err(|other| problem("a list", &other))?;
-    let taken = items
-        .into_iter()
-        .enumerate()
-        .map(|(index, item)| T::from_given(item).map_err(|problem| within(&index.to_string(), problem)));
-    taken.collect()
+    let mut problem = None;
+    let taken = Taken { items: items.into_iter().enumerate(), problem: &mut problem, made: PhantomData };
+    let all = taken.collect();
+    problem.map_or(Ok(all), Err)
+}
+
+/// Values up to the first problem. Unlike `Result` as a collection it knows how many there are, so that there is room
+/// for all of them at once.
+struct Taken<'p, 't, T> {
+    items: std::iter::Enumerate<std::vec::IntoIter<Given<'t>>>,
+    problem: &'p mut Option<ArgumentProblem>,
+    made: PhantomData<T>,
+}
+
+impl<T: ToolInput> Iterator for Taken<'_, '_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        let (index, item) = self.items.next().filter(|_| self.problem.is_none())?;
+        match T::from_given(item) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                *self.problem = Some(within(&index.to_string(), problem));
+                None
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.items.size_hint()
+    }
 }
 
 macro_rules! lists {
@@ -220,7 +247,7 @@ macro_rules! tuples {
 
             fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
                 let mut items = Items::new(given, $count)?;
-                Ok(($(items.next::<$part>()?,)+))
+                Ok(($(items.next(of::<$part>())?,)+))
             }
         }
     )*};

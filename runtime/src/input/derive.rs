@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 use super::copy::{copy_extra, copy_field};
 use super::given::{Entries, Given, entry};
 use super::rules::with_kind;
-use super::{ArgumentProblem, ArgumentProblemKind, Of, Rules, ToolInput, missing, problem, refine, within};
+use super::{
+    ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine, within,
+};
 use crate::frozen::{Frozen, Text};
 use crate::shape::{
     Access, Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
@@ -60,11 +62,74 @@ pub const fn member(name: &'static str, shape: Shape) -> Field {
     }
 }
 
+/// What a derive asks of the type of a field. It asks everything through this, always in the same words, so that
+/// rustc tells once of a type that cannot be a field.
+pub struct Member<T> {
+    required: bool,
+    shape: &'static Shape,
+    defs: fn(&mut Defs),
+    /// Makes a value.
+    pub make: fn(Given<'_>) -> Result<T, ArgumentProblem>,
+    missing: fn(&str) -> Result<T, ArgumentProblem>,
+}
+
+impl<T> Clone for Member<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Member<T> {}
+
+impl<T> std::fmt::Debug for Member<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Member").finish_non_exhaustive()
+    }
+}
+
+/// What a derive asks of the type of a field.
+#[must_use]
+pub const fn of<T: ToolInput>() -> Member<T> {
+    Member {
+        required: T::REQUIRED,
+        shape: Of::<T>::SHAPE,
+        defs: T::defs,
+        make: T::from_given,
+        missing: missing::<T>,
+    }
+}
+
+/// What collects the shapes that a type refers to.
+#[must_use]
+pub const fn defs_of<T>(of: Member<T>) -> fn(&mut Defs) {
+    of.defs
+}
+
 /// The shape of a value of a type, with what attributes say.
 #[track_caller]
 #[must_use]
-pub const fn value<T: ToolInput>(rules: Rules) -> Shape {
-    refine(Of::<T>::SHAPE, rules)
+pub const fn value<T>(of: Member<T>, rules: Rules) -> Shape {
+    refine(of.shape, rules)
+}
+
+/// A field: its type, with what the attributes say.
+#[track_caller]
+#[must_use]
+pub const fn field_of<T>(
+    of: Member<T>,
+    name: &'static str,
+    aliases: &'static [Text],
+    has_default: bool,
+    rules: Rules,
+) -> Field {
+    Field {
+        name: Frozen::Static(name),
+        wire: Text::EMPTY,
+        aliases: Frozen::Static(aliases),
+        required: of.required && !has_default,
+        access: Access::Both,
+        shape: refine(of.shape, rules),
+    }
 }
 
 /// The object a type is, by reference or in place.
@@ -158,21 +223,22 @@ impl<'t> Fields<'t> {
     }
 
     /// Takes a field out.
-    pub fn take<T: ToolInput>(&mut self, name: &str) -> Result<T, ArgumentProblem> {
+    pub fn take<T>(&mut self, of: Member<T>, name: &str) -> Result<T, ArgumentProblem> {
         match self.0.take(name) {
-            Some(given) => entry(name, T::from_given(given)),
-            None => missing(name),
+            Some(given) => entry(name, (of.make)(given)),
+            None => (of.missing)(name),
         }
     }
 
     /// Takes a field out, or what stands for it.
-    pub fn take_or<T: ToolInput>(
+    pub fn take_or<T>(
         &mut self,
+        of: Member<T>,
         name: &str,
         default: impl FnOnce() -> T,
     ) -> Result<T, ArgumentProblem> {
         match self.0.take(name) {
-            Some(given) => entry(name, T::from_given(given)),
+            Some(given) => entry(name, (of.make)(given)),
             None => Ok(default()),
         }
     }
@@ -226,9 +292,9 @@ impl<'t> Items<'t> {
 
     /// Takes the next.
     #[expect(clippy::should_implement_trait, reason = "each has a type of its own")]
-    pub fn next<T: ToolInput>(&mut self) -> Result<T, ArgumentProblem> {
+    pub fn next<T>(&mut self, of: Member<T>) -> Result<T, ArgumentProblem> {
         let (index, given) = self.0.next().unwrap_or((0, Given::Null));
-        T::from_given(given).map_err(|problem| within(&index.to_string(), problem))
+        (of.make)(given).map_err(|problem| within(&index.to_string(), problem))
     }
 }
 
@@ -251,14 +317,14 @@ pub fn external(given: Given<'_>) -> Result<Named<'_>, ArgumentProblem> {
 /// `{"tag": "Name", …}`
 pub fn internal<'t>(given: Given<'t>, tag: &str) -> Result<Named<'t>, ArgumentProblem> {
     let mut fields = Fields::new(given)?;
-    let name = fields.take::<String>(tag)?;
+    let name = fields.take(of::<String>(), tag)?;
     Ok((name.into(), fields.0.take_all()))
 }
 
 /// `{"tag": "Name", "content": value}`
 pub fn adjacent<'t>(given: Given<'t>, tag: &str, content: &str) -> Result<Named<'t>, ArgumentProblem> {
     let mut fields = Fields::new(given)?;
-    let name = fields.take::<String>(tag)?;
+    let name = fields.take(of::<String>(), tag)?;
     let content = fields.0.take(content).unwrap_or(Given::Null);
     fields.end()?;
     Ok((name.into(), content))

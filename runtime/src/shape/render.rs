@@ -10,6 +10,7 @@ mod merge;
 mod node;
 mod objects;
 pub(crate) mod prose;
+mod relations;
 mod root;
 mod unions;
 

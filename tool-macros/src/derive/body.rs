@@ -65,7 +65,7 @@ pub(super) fn parts(input: &Input) -> Vec<TokenStream> {
     let of = |payload: &Payload| -> Vec<TokenStream> {
         let part = |field: &Field| {
             let ty = &field.ty;
-            quote!(<#ty as __toolgen::ToolInput>::defs)
+            quote_spanned!(at(field.span)=> __toolgen::defs_of(__toolgen::of::<#ty>()))
         };
         match payload {
             Payload::Unit => Vec::new(),
@@ -180,7 +180,8 @@ fn rules_of(field: &Field) -> TokenStream {
 fn value(field: &Field) -> TokenStream {
     let (ty, rules) = (&field.ty, rules_of(field));
     let span = at(field.arg.given.unwrap_or(field.span));
-    quote_spanned!(span=> __toolgen::value::<#ty>(#rules))
+    let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+    quote_spanned!(span=> __toolgen::value(#of, #rules))
 }
 
 /// Whether a field need not be given whatever its type is.
@@ -201,7 +202,8 @@ fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
         let aliases =
             if aliases.is_empty() { quote!(&[]) } else { quote!(const { &[#(__toolgen::S(#aliases)),*] }) };
         let span = at(field.arg.given.unwrap_or(field.span));
-        quote_spanned!(span=> __toolgen::field::<#ty>(#name, #aliases, #default, #rules))
+        let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+        quote_spanned!(span=> __toolgen::field_of(#of, #name, #aliases, #default, #rules))
     });
     let own: Vec<TokenStream> = tag.into_iter().chain(own).collect();
     let flat: Vec<&TokenStream> =

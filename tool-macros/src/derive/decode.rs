@@ -24,13 +24,15 @@ fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStr
         Payload::Unit => quote!({ <() as __toolgen::ToolInput>::from_given(value)?; #path }),
         Payload::Newtype(field) => {
             let (ty, member) = (&field.ty, &field.member);
-            quote!(#path { #member: <#ty as __toolgen::ToolInput>::from_given(value)? })
+            let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+            quote!(#path { #member: (#of.make)(value)? })
         }
         Payload::Tuple(fields) => {
             let count = fields.len();
             let takes = fields.iter().map(|field| {
                 let (ty, member) = (&field.ty, &field.member);
-                quote!(#member: items.next::<#ty>()?)
+                let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+                quote!(#member: items.next(#of)?)
             });
             quote!({ let mut items = __toolgen::Items::new(value, #count)?; #path { #(#takes),* } })
         }
@@ -80,9 +82,10 @@ fn taken(field: &Field) -> TokenStream {
     if field.serde.flatten {
         return quote!(fields.flat::<#ty>()?);
     }
+    let of = quote_spanned!(span=> __toolgen::of::<#ty>());
     match default {
-        Some(default) => quote!(fields.take_or::<#ty>(#name, || #default)?),
-        None => quote!(fields.take::<#ty>(#name)?),
+        Some(default) => quote!(fields.take_or(#of, #name, || #default)?),
+        None => quote!(fields.take(#of, #name)?),
     }
 }
 

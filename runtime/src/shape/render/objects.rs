@@ -36,6 +36,9 @@ impl Renderer<'_> {
         self.count(node, "minProperties", rules.min_properties);
         self.count(node, "maxProperties", rules.max_properties);
         node.notes.extend(rules.relations.iter().map(Relation::said));
+        if root {
+            self.relations(rules, node);
+        }
     }
 
     /// A field that must not be given is not told of where that cannot be said.
