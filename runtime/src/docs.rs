@@ -46,9 +46,13 @@ pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
 ///   - Example: {"a":1}
 /// ```
 ///
-/// with only the lines there is something to say for.
+/// with only the lines there is something to say for. A tool that has [`documentation`](ToolSpec::documentation) of its
+/// own is documented by it alone.
 #[must_use]
 pub fn detail(spec: &ToolSpec) -> String {
+    if !spec.documentation.is_empty() {
+        return format!("{}\n", spec.documentation.trim_end());
+    }
     let mut out = format!("- **{}** - {}\n", spec.name, one_line(&spec.description));
     if let Some(instead) = &spec.deprecated {
         line(&mut out, "Deprecated", if instead.is_empty() { "do not use it any more" } else { instead });
@@ -239,6 +243,13 @@ mod tests {
   - Example: List files: {\"cmd\":\"ls\"}
 ";
         assert_eq!(detail(&spec()), expected);
+    }
+
+    #[test]
+    fn documentation_of_its_own_takes_the_place_of_what_is_made() {
+        let own = ToolSpec { documentation: "- **shell** - Ask first.\n\n".into(), ..spec() };
+        assert_eq!(detail(&own), "- **shell** - Ask first.\n");
+        assert_eq!(summary([&own]), summary([&spec()]));
     }
 
     #[test]

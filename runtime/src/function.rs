@@ -47,8 +47,8 @@
 //! code in Rust are left to people. A tool or an argument that nothing describes is a compile error unless
 //! `#[tool(undocumented)]` says otherwise.
 //!
-//! `#[tool(…)]` knows `name`, `label`, `description`, `category`, `scopes("a", "b")`, `timeout = "30s"` (or
-//! `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`, `service = "db"` (watched by a
+//! `#[tool(…)]` knows `name`, `label`, `description`, `doc_override` (the documentation for a prompt),
+//! `category`, `scopes("a", "b")`, `timeout = "30s"` (or `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`, `service = "db"` (watched by a
 //! [circuit breaker](crate::breaker)), `blocking` (runs on a thread where it may block), `undocumented`,
 //! `dialects(openai_strict, …)` and `crate = path`. What calls of one turn do to each other is said by `exclusive` and
 //! by the resources that a call touches, `reads("file:{path}")` and `writes("file:{path}")`; see
@@ -71,6 +71,9 @@
 //!
 //! * `default = value` or `default`; `rename = "name"`, `alias("name", …)`; `description = EXPR`;
 //! * `range = 1..=100`; `len = 1..=80`, `non_empty`; `pattern = "…"`; `one_of("a", "b")`;
+//! * `deny_pattern = "rm +-rf"` refuses what matches somewhere, told by `deny_message = "…"`: a guard rail against
+//!   accidents, which no hostile text has to run into. A text that is too long to be looked through is refused: 16 KiB,
+//!   less where the pattern repeats without an end (`+`, `*`);
 //! * `items(…)` with the same rules for the values of a list; `example = …`; `secret`; `deprecated`;
 //! * `path` (no `..`) and `path(within = "workdir")`: the function gets the path inside the directory that
 //!   [`ToolContext::with_root`] named, links followed, or the call is refused.

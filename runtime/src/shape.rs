@@ -173,6 +173,11 @@ pub struct StringRules {
     pub max_length: Option<u64>,
     /// An ECMA-262 regular expression the text must match somewhere. Empty: none.
     pub pattern: Text,
+    /// An ECMA-262 regular expression the text must match nowhere. A text it cannot be tried on, because it is too long
+    /// for it, is refused, too. Empty: none.
+    pub deny: Text,
+    /// What is told of a text that `deny` refuses. Empty: the expression.
+    pub deny_message: Text,
     /// A format such as `date-time`, `uuid` or `byte`. Empty: none. It is a remark, not a rule.
     pub format: Text,
     /// The encoding of the content, such as `base64`. Empty: none.
@@ -187,6 +192,8 @@ impl StringRules {
         min_length: None,
         max_length: None,
         pattern: Text::EMPTY,
+        deny: Text::EMPTY,
+        deny_message: Text::EMPTY,
         format: Text::EMPTY,
         content_encoding: Text::EMPTY,
         content_media_type: Text::EMPTY,

@@ -23,6 +23,9 @@ pub struct ToolSpec {
     pub returns: Text,
     /// When to use the tool. Empty: not said.
     pub use_for: Text,
+    /// The documentation for a prompt, in place of the one that is made of the other fields. It drifts apart from them,
+    /// so it is for what they cannot say. Empty: it is made of them.
+    pub documentation: Text,
     /// Calls a model can imitate.
     pub examples: List<Example>,
     /// The arguments: always an object.
@@ -69,6 +72,7 @@ impl ToolSpec {
         description: Text::EMPTY,
         returns: Text::EMPTY,
         use_for: Text::EMPTY,
+        documentation: Text::EMPTY,
         examples: List::EMPTY,
         input: Schema::Tree(crate::Frozen::Static(&Shape::NO_ARGUMENTS)),
         output: None,

@@ -17,6 +17,8 @@ const KEYS: &[&str] = &[
     "len",
     "items",
     "pattern",
+    "deny_pattern",
+    "deny_message",
     "one_of",
     "secret",
     "non_empty",

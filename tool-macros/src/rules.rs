@@ -3,15 +3,26 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, Lit, RangeLimits, UnOp};
+use syn::{Expr, ExprLit, Lit, LitStr, RangeLimits, UnOp};
 
 use crate::attr::{self, Key, Value, ungroup};
 use crate::errors::{Errors, at};
 use crate::pattern;
 
 /// The rules that values of a list may have too.
-pub(crate) const KEYS: &[&str] =
-    &["range", "len", "non_empty", "pattern", "one_of", "secret", "example", "examples", "items"];
+pub(crate) const KEYS: &[&str] = &[
+    "range",
+    "len",
+    "non_empty",
+    "pattern",
+    "deny_pattern",
+    "deny_message",
+    "one_of",
+    "secret",
+    "example",
+    "examples",
+    "items",
+];
 
 /// Rules, as the fields of a `Rules` literal.
 #[derive(Default)]
@@ -41,11 +52,21 @@ impl Rules {
                 }
             }
             "pattern" => {
-                let Some(text) = key.text(errors) else { return };
-                if let Some(why) = pattern::problem(&text.value()) {
-                    errors.at(&text, format!("this is no regular expression (ECMA-262): {why}"));
+                if let Some(text) = expression(key, errors) {
+                    self.set(quote!(pattern: #text));
                 }
-                self.set(quote!(pattern: #text));
+            }
+            "deny_pattern" => {
+                let Some(text) = expression(key, errors) else { return };
+                if text.value().is_empty() {
+                    errors.at(&text, "it would refuse every text");
+                }
+                self.set(quote!(deny: #text));
+            }
+            "deny_message" => {
+                if let Some(text) = key.text(errors) {
+                    self.set(quote!(deny_message: #text));
+                }
             }
             "one_of" => {
                 let values = literals(key, errors);
@@ -146,6 +167,15 @@ impl Rules {
         });
         quote!(__toolgen::Rules { #(#fields,)* #items ..__toolgen::Rules::NONE })
     }
+}
+
+/// The regular expression a key says.
+fn expression(key: Key, errors: &mut Errors) -> Option<LitStr> {
+    let text = key.text(errors)?;
+    if let Some(why) = pattern::problem(&text.value()) {
+        errors.at(&text, format!("this is no regular expression (ECMA-262): {why}"));
+    }
+    Some(text)
 }
 
 fn range(key: &Key, form: &str, errors: &mut Errors) -> Option<syn::ExprRange> {

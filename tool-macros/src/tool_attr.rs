@@ -18,6 +18,7 @@ const KEYS: &[&str] = &[
     "name",
     "label",
     "description",
+    "doc_override",
     "category",
     "scopes",
     "timeout",
@@ -112,6 +113,17 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
             }
         }
         "description" => tool.description = key.expr(errors),
+        "doc_override" => {
+            if let Some(text) = key.text(errors) {
+                if text.value().trim().is_empty() {
+                    errors.at(
+                        &text,
+                        "it says nothing; leave it out, and the documentation is made of the tool",
+                    );
+                }
+                tool.fields.push(quote!(documentation: __toolgen::S(#text)));
+            }
+        }
         "scopes" | "reads" | "writes" => {
             let field = Ident::new(&name, key.name.span());
             let texts = key.texts(errors);

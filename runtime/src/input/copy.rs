@@ -92,6 +92,8 @@ pub(super) const fn copy_kind(kind: &Kind) -> Kind {
             min_length: rules.min_length,
             max_length: rules.max_length,
             pattern: still(&rules.pattern),
+            deny: still(&rules.deny),
+            deny_message: still(&rules.deny_message),
             format: still(&rules.format),
             content_encoding: still(&rules.content_encoding),
             content_media_type: still(&rules.content_media_type),

@@ -64,6 +64,10 @@ pub struct Rules {
     pub max_len: Option<u64>,
     /// A regular expression.
     pub pattern: &'static str,
+    /// A regular expression of what is refused.
+    pub deny: &'static str,
+    /// What is told of what is refused.
+    pub deny_message: &'static str,
     /// A format.
     pub format: &'static str,
     /// The only values.
@@ -86,6 +90,8 @@ impl Rules {
         min_len: None,
         max_len: None,
         pattern: "",
+        deny: "",
+        deny_message: "",
         format: "",
         one_of: &[],
         items: None,
@@ -209,6 +215,15 @@ const fn check_rules(kind: &Kind, rules: &Rules) {
     if !text && !rules.pattern.is_empty() {
         panic!("`pattern` is for texts, and this argument is none");
     }
+    if !text && !rules.deny.is_empty() {
+        panic!("`deny_pattern` is for texts, and this argument is none");
+    }
+    if rules.deny.is_empty() && !rules.deny_message.is_empty() {
+        panic!("`deny_message` says what `deny_pattern` refuses, and there is none");
+    }
+    if !rules.deny.is_empty() && !rules.one_of.is_empty() {
+        panic!("`deny_pattern` beside `one_of` refuses nothing: leave the value out");
+    }
     if !text && !rules.format.is_empty() {
         panic!("`secret` is for texts, and this argument is none");
     }
@@ -232,6 +247,8 @@ const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
             min_length: either(rules.min_len, base.min_length),
             max_length: either(rules.max_len, base.max_length),
             pattern: or_text(rules.pattern, &base.pattern),
+            deny: or_text(rules.deny, &base.deny),
+            deny_message: or_text(rules.deny_message, &base.deny_message),
             format: or_text(rules.format, &base.format),
             content_encoding: still(&base.content_encoding),
             content_media_type: still(&base.content_media_type),

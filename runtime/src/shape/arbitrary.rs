@@ -57,16 +57,23 @@ fn number_rules() -> impl Strategy<Value = NumberRules> {
 }
 
 fn string_rules() -> impl Strategy<Value = StringRules> {
-    (option::of(0u64..5), option::of(any::<u64>()), word(), word(), word(), word()).prop_map(
-        |(min_length, max_length, pattern, format, content_encoding, content_media_type)| StringRules {
-            min_length,
-            max_length,
-            pattern,
-            format,
-            content_encoding,
-            content_media_type,
-        },
-    )
+    (option::of(0u64..5), option::of(any::<u64>()), [word(), word(), word(), word(), word(), word()])
+        .prop_map(
+            |(
+                min_length,
+                max_length,
+                [pattern, deny, deny_message, format, content_encoding, content_media_type],
+            )| StringRules {
+                min_length,
+                max_length,
+                pattern,
+                deny,
+                deny_message,
+                format,
+                content_encoding,
+                content_media_type,
+            },
+        )
 }
 
 fn raw() -> impl Strategy<Value = Kind> {

@@ -85,6 +85,40 @@ pub(crate) fn text_fits(text: &str, rules: &StringRules) -> bool {
     rules.min_length.is_none_or(|limit| length(text) >= limit)
         && rules.max_length.is_none_or(|limit| length(text) <= limit)
         && matches(&rules.pattern, text)
+        && refusal(rules, text).is_none()
+}
+
+/// Why a text is refused by what it must not match, without the text itself.
+pub(crate) fn refusal(rules: &StringRules, text: &str) -> Option<String> {
+    let StringRules { deny, deny_message, .. } = rules;
+    if deny.is_empty() {
+        return None;
+    }
+    // What cannot be tried counts as a match.
+    let Some(regex) = compile(deny) else {
+        return Some(format!("cannot be held against {deny}, which is no pattern"));
+    };
+    let most = longest_denied(deny);
+    if text.len() > most {
+        return Some(format!("must have at most {most} bytes to be held against the pattern {deny}"));
+    }
+    regex.find(text)?;
+    let told = if deny_message.is_empty() {
+        format!("must not match the pattern {deny}")
+    } else {
+        deny_message.to_string()
+    };
+    Some(told)
+}
+
+/// The longest text that is looked through for what must not be in it, in bytes. What is denied is written by who
+/// writes the tool, and a text that is too long is refused, so a pattern whose work grows with the text alone may take
+/// more of it than [`longest_text`] has.
+fn longest_denied(pattern: &str) -> usize {
+    match effort::repetitions(pattern) {
+        Some((repetitions, false)) if repetitions + usize::from(!pattern.starts_with('^')) <= 1 => 16_384,
+        _ => longest_text(pattern),
+    }
 }
 
 /// Whether a text is a regular expression that can be tried on a value: one of ECMA-262, as JSON Schema asks for, in
@@ -186,6 +220,27 @@ mod tests {
             }
         }
         assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn what_cannot_be_looked_through_is_refused() {
+        let refused = |deny: &str, text: &str| {
+            let rules = StringRules { deny: deny.to_owned().into(), ..StringRules::ANY };
+            refusal(&rules, text)
+        };
+        assert_eq!(refused("rm -rf /", &"a".repeat(16_384)), None);
+        assert_eq!(refused("", &"a".repeat(1 << 20)), None);
+        let cases = [
+            ("rm -rf /", "cd x;rm -rf /".to_owned(), "must not match the pattern rm -rf /"),
+            ("rm -rf /", "a".repeat(16_385), "must have at most 16384 bytes"),
+            ("rm {1,8}-rf", "a".repeat(16_385), "must have at most 16384 bytes"),
+            ("rm +-rf", "a".repeat(2_001), "must have at most 2000 bytes"),
+            ("^(a+)+$", "b".repeat(17), "must have at most 16 bytes"),
+            ("(", "a".to_owned(), "which is no pattern"),
+        ];
+        for (deny, text, told) in cases {
+            assert!(refused(deny, &text).is_some_and(|why| why.contains(told)), "{deny}");
+        }
     }
 
     #[test]

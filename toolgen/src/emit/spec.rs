@@ -65,6 +65,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         description,
         returns,
         use_for,
+        documentation,
         examples,
         input,
         output,
@@ -90,6 +91,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.text("description", description, &base.description);
     fields.text("returns", returns, &base.returns);
     fields.text("use_for", use_for, &base.use_for);
+    fields.text("documentation", documentation, &base.documentation);
     fields.put("examples", examples, &base.examples, |list| list_of(list, example));
     fields.put("input", input, &base.input, schema);
     fields.set_or_leave("output", output.as_ref().map(|output| some(schema(output))));

@@ -117,6 +117,7 @@ fn full_spec(name: &'static str) -> ToolSpec {
         reads: one(text("pet:{id}")),
         writes: one(text("index")),
         result_limit: Some(4096),
+        documentation: "- **all** - \"quoted\"\n".into(),
         requires: one(Requirement {
             kind: RequirementKind::Entity,
             name: text("pet"),

@@ -204,6 +204,9 @@ impl<'a> Checker<'a> {
             let given = say::given(&Value::from(prose::cut(text, 60)));
             self.value(format!("must match the pattern {}, got {given}", limits.pattern));
         }
+        if let Some(why) = rules::refusal(limits, text) {
+            self.value(why);
+        }
     }
 
     fn listed(&mut self, value: &Value, values: &[Literal], nullable: bool) {

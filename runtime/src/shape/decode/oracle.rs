@@ -39,9 +39,16 @@ fn numbers() -> impl Strategy<Value = NumberRules> {
 
 fn texts() -> impl Strategy<Value = StringRules> {
     let pattern = prop_oneof![Just(""), Just("^a"), Just("b$"), Just("[ab]{2}"), Just("ß")];
-    (option::of(0u64..3), option::of(0u64..4), pattern).prop_map(|(min_length, max_length, pattern)| {
-        StringRules { min_length, max_length, pattern: pattern.into(), ..StringRules::ANY }
-    })
+    let deny = prop_oneof![9 => Just(""), 1 => Just("^b"), 1 => Just("ab")];
+    (option::of(0u64..3), option::of(0u64..4), pattern, deny).prop_map(
+        |(min_length, max_length, pattern, deny)| StringRules {
+            min_length,
+            max_length,
+            pattern: pattern.into(),
+            deny: deny.into(),
+            ..StringRules::ANY
+        },
+    )
 }
 
 pub(crate) fn value() -> impl Strategy<Value = Value> {

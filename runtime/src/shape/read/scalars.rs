@@ -67,7 +67,14 @@ impl Reader<'_> {
     }
 
     pub(super) fn string_rules(&mut self, schema: &Object) -> StringRules {
+        let own = |reader: &mut Self, keyword| {
+            // Only the canonical text says it so.
+            let text = if reader.canonical { reader.text(schema, keyword) } else { None };
+            text.unwrap_or_default()
+        };
         StringRules {
+            deny: own(self, "x-deny"),
+            deny_message: own(self, "x-deny-message"),
             min_length: self.count(schema, "minLength"),
             max_length: self.count(schema, "maxLength"),
             pattern: self.text(schema, "pattern").unwrap_or_default(),

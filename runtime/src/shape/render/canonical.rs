@@ -133,6 +133,8 @@ pub(super) fn string_rules(rules: &StringRules, out: &mut Object) {
     count(out, "minLength", rules.min_length);
     count(out, "maxLength", rules.max_length);
     text(out, "pattern", &rules.pattern);
+    text(out, "x-deny", &rules.deny);
+    text(out, "x-deny-message", &rules.deny_message);
     text(out, "contentEncoding", &rules.content_encoding);
     text(out, "contentMediaType", &rules.content_media_type);
 }

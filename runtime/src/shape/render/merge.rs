@@ -265,6 +265,8 @@ fn texts(a: &StringRules, b: &StringRules) -> Option<StringRules> {
         min_length: a.min_length.max(b.min_length),
         max_length: least(a.max_length, b.max_length),
         pattern: one(&a.pattern, &b.pattern, &none.pattern)?,
+        deny: one(&a.deny, &b.deny, &none.deny)?,
+        deny_message: first(&a.deny_message, &b.deny_message),
         format: first(&a.format, &b.format),
         content_encoding: first(&a.content_encoding, &b.content_encoding),
         content_media_type: first(&a.content_media_type, &b.content_media_type),

@@ -247,6 +247,11 @@ impl Renderer<'_> {
                 self.keyword(node, "pattern", pattern.into(), || format!("matching {pattern}"));
             }
         }
+        if !rules.deny.is_empty() {
+            let mut not = Object::new();
+            not.insert("pattern".into(), rules.deny.as_str().into());
+            self.keyword(node, "not", Value::Object(not), || prose::denied(rules));
+        }
         if !rules.content_encoding.is_empty() {
             let encoding = rules.content_encoding.as_str();
             self.keyword(node, "contentEncoding", encoding.into(), || format!("{encoding} text"));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::canonical;
-use crate::shape::{Kind, Literal, Number, Shape};
+use crate::shape::{Kind, Literal, Number, Shape, StringRules};
 
 /// Values longer than this are cut in prose, in characters.
 const MAX_VALUE: usize = 80;
@@ -100,6 +100,9 @@ pub(crate) fn rules(shape: &Shape) -> Vec<String> {
             if !rules.pattern.is_empty() {
                 told.push(format!("matching {}", rules.pattern));
             }
+            if !rules.deny.is_empty() {
+                told.push(denied(rules));
+            }
             if !rules.content_encoding.is_empty() {
                 told.push(format!("{} text", rules.content_encoding));
             }
@@ -126,6 +129,11 @@ pub(crate) fn rules(shape: &Shape) -> Vec<String> {
         told.push("deprecated".into());
     }
     told
+}
+
+/// What a text must not match.
+pub(super) fn denied(rules: &StringRules) -> String {
+    format!("not matching {}", rules.deny)
 }
 
 fn counts<const N: usize>(limits: [(&'static str, Option<u64>); N]) -> impl Iterator<Item = String> {

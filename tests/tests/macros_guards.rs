@@ -1,0 +1,65 @@
+//! What arguments may not be, and documentation that is written by hand.
+
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use toolgen_runtime::dialect::{JSON_SCHEMA, OPENAI_STRICT};
+use toolgen_runtime::shape::render::render_input;
+use toolgen_runtime::tool::{DEFAULT_TIMEOUT, call};
+use toolgen_runtime::{AgentTool, ToolContext, ToolError, ToolResult, tool};
+
+async fn run(tool: impl AgentTool, params: Value) -> Result<ToolResult, ToolError> {
+    let ctx = ToolContext::new("1", tool.name());
+    call(&tool, params, &ctx, DEFAULT_TIMEOUT).await
+}
+
+fn schema(tool: &impl AgentTool) -> Value {
+    render_input(&tool.spec().input, &tool.spec().defs, &JSON_SCHEMA).unwrap().schema
+}
+
+/// Runs a command.
+#[tool(undocumented, doc_override = "- **shell** - Runs a command. Ask before anything is removed.")]
+fn shell(
+    #[arg(non_empty, deny_pattern = "\\brm {1,8}-rf {1,8}/", deny_message = "dangerous command rejected")]
+    cmd: &str,
+    #[arg(deny_pattern = "^-")] target: Option<String>,
+    #[arg(items(deny_pattern = "\\x00"))] args: Vec<String>,
+) -> String {
+    format!("{cmd} {target:?} {args:?}")
+}
+
+#[tokio::test]
+async fn what_is_denied_is_advertised_and_refused_with_its_own_words() {
+    let tool = shell::tool();
+    let properties = &schema(&tool)["properties"];
+    assert_eq!(
+        properties["cmd"],
+        json!({"type": "string", "minLength": 1, "not": {"pattern": "\\brm {1,8}-rf {1,8}/"}})
+    );
+    assert_eq!(properties["args"]["items"], json!({"type": "string", "not": {"pattern": "\\x00"}}));
+    // Where a provider's schemas have no word for it, it is told in words.
+    let strict = render_input(&tool.spec().input, &tool.spec().defs, &OPENAI_STRICT);
+    let told = strict.unwrap().schema["properties"]["cmd"]["description"].to_string();
+    assert!(told.contains("not matching"), "{told}");
+
+    let fine = json!({"cmd": "rm -rf build", "target": "a-b", "args": ["-x"]});
+    assert_eq!(run(tool.clone(), fine).await.unwrap().to_text(), r#"rm -rf build Some("a-b") ["-x"]"#);
+    let wrong = json!({"cmd": "cd x && rm  -rf /", "target": "--all", "args": ["a\u{0}b"]});
+    let text = run(tool.clone(), wrong.clone()).await.unwrap_err().to_string();
+    let expected = "Invalid arguments: /cmd: dangerous command rejected\n\
+                    /target: must not match the pattern ^-\n/args/0: must not match the pattern \\x00";
+    assert_eq!(text, expected);
+    // As text, too: the way that makes no map of the arguments keeps the same rules.
+    assert_eq!(run(tool.clone(), json!(wrong.to_string())).await.unwrap_err().to_string(), expected);
+    // What is too long to be looked through does not slip through.
+    let long = json!({"cmd": format!("{}rm -rf /", " ".repeat(100_000)), "args": []});
+    let text = run(tool, long).await.unwrap_err().to_string();
+    assert!(text.contains("/cmd: must have at most 16384 bytes"), "{text}");
+}
+
+#[test]
+fn a_tool_may_bring_its_own_documentation() {
+    let own = "- **shell** - Runs a command. Ask before anything is removed.\n";
+    assert_eq!(shell::tool().prompt_documentation(), own);
+    assert_eq!(shell::tool().description(), "Runs a command.");
+}
