@@ -1,5 +1,7 @@
 //! What surrounds a call of a tool.
 
+mod token;
+
 mod agent;
 mod input;
 
@@ -22,6 +24,8 @@ use crate::roots::Roots;
 use crate::services::Services;
 use crate::session::Session;
 use crate::values::ContextValues;
+
+use token::Link;
 
 /// How many calls of tools by tools may be above a call.
 pub const MAX_DEPTH: u32 = 16;
@@ -59,34 +63,6 @@ pub struct ToolContext {
     inputs: Option<Arc<[Value]>>,
 }
 
-/// The token of a call, as far as somebody asked for it: most calls are over before.
-#[derive(Default)]
-struct Link {
-    parent: Option<Arc<Token>>,
-    own: OnceLock<Arc<Token>>,
-}
-
-impl Link {
-    /// What copies and calls of this call share.
-    fn shared(&self) -> &Arc<Token> {
-        self.own.get_or_init(|| Arc::new(Token { parent: self.parent.clone(), own: OnceLock::new() }))
-    }
-
-    fn is_cancelled(&self) -> bool {
-        match (self.own.get(), &self.parent) {
-            (Some(token), _) | (None, Some(token)) => token.is_cancelled(),
-            (None, None) => false,
-        }
-    }
-}
-
-/// A token that is made when it is asked for.
-#[derive(Default)]
-struct Token {
-    parent: Option<Arc<Token>>,
-    own: OnceLock<CancellationToken>,
-}
-
 /// What the calls of a turn share.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
@@ -101,25 +77,6 @@ pub(crate) struct Surroundings {
     pub(crate) values: ContextValues,
     pub(crate) principal: Option<Principal>,
     pub(crate) provider: Option<Provider>,
-}
-
-impl Token {
-    fn get(&self) -> &CancellationToken {
-        self.own.get_or_init(|| {
-            self.parent.as_ref().map_or_else(CancellationToken::new, |parent| parent.get().child_token())
-        })
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.own.get().is_some_and(CancellationToken::is_cancelled)
-            || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
-    }
-}
-
-impl From<CancellationToken> for Token {
-    fn from(token: CancellationToken) -> Self {
-        Token { parent: None, own: OnceLock::from(token) }
-    }
 }
 
 /// Where most contexts begin.
@@ -166,7 +123,7 @@ impl ToolContext {
     /// Stops the call when this token, or one it is a child of, fires.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
-        self.token = Link { parent: None, own: OnceLock::from(Arc::new(Token::from(cancel))) };
+        self.token = Link::from(cancel);
         self
     }
 
@@ -228,7 +185,7 @@ impl ToolContext {
     /// Fires when the caller gives up, and when time is up. What a call starts and does not wait for stops by it.
     #[must_use]
     pub fn cancel(&self) -> &CancellationToken {
-        self.token.shared().get()
+        self.token.get()
     }
 
     /// The caller gave up, or time is up.
@@ -336,7 +293,7 @@ impl ToolContext {
         tool_call_id: Text,
         tool_name: Text,
     ) -> ToolContext {
-        let token = Link { parent: Some(Arc::clone(self.token.shared())), own: OnceLock::new() };
+        let token = self.token.child();
         ToolContext {
             tool_call_id,
             tool_name,
@@ -351,17 +308,12 @@ impl ToolContext {
 
     /// The token whose firing ends the call: the caller's, which this call's own may be a child of.
     pub(crate) fn caller_token(&self) -> &CancellationToken {
-        self.token.parent.as_ref().unwrap_or_else(|| self.token.shared()).get()
+        self.token.caller()
     }
 
     /// Tells whatever the call started, and only that, to stop.
     pub(crate) fn stop(&self) {
-        // Who shares it may ask for the token later.
-        if let Some(token) = self.token.own.get()
-            && (token.own.get().is_some() || Arc::strong_count(token) > 1)
-        {
-            token.get().cancel();
-        }
+        self.token.stop();
     }
 
     /// Reports what the tool has so far, if somebody watches.
@@ -384,10 +336,7 @@ impl Clone for ToolContext {
         ToolContext {
             tool_call_id: self.tool_call_id.clone(),
             tool_name: self.tool_name.clone(),
-            token: Link {
-                parent: self.token.parent.clone(),
-                own: OnceLock::from(Arc::clone(self.token.shared())),
-            },
+            token: self.token.copy(),
             surroundings: self.surroundings.clone(),
             depth: self.depth,
             agents: self.agents,

@@ -77,7 +77,9 @@ fn schema_of(relation: Relation, nullable: bool) -> Value {
     let shape = arguments(&[(false, nullable); 4], vec![relation]);
     let mut schema = render_input(&shape, &List::EMPTY, &JSON_SCHEMA).unwrap().schema;
     let map = schema.as_object_mut().unwrap();
-    ["type", "properties", "additionalProperties"].map(|key| map.shift_remove(key));
+    for key in ["type", "properties", "additionalProperties"] {
+        map.shift_remove(key);
+    }
     schema
 }
 
