@@ -8,7 +8,7 @@
 //! | make a tool of a function | [`function`], [`input`], [`inject`], [`output`], [`testing`] |
 //! | make tools of a document or a closure | [`include_tools!`], [`plan`], `http`, `typed`, [`dynamic`] |
 //! | describe a tool | [`spec`], [`shape`], [`dialect`], [`docs`] |
-//! | collect tools | [`registry`], [`toolset`], [`toolsets`], [`catalogue`] |
+//! | collect tools | [`registry`], [`toolset!`], [`toolsets`], [`catalogue`] |
 //! | lend them to an agent | [`provider`], [`context`], [`services`], [`values`], [`session`], [`roots`] |
 //! | say what they may do | [`policy`], [`principal`], [`rate`], [`depends`], [`graph`], [`middleware`] |
 //! | keep trouble small | [`breaker`], [`repeat`], [`pages`], [`error`] |
