@@ -5,7 +5,8 @@
 //!
 //! - a tool that is `exclusive` runs alone;
 //! - of calls that declare what they read and write ([`ToolSpec::reads`](crate::ToolSpec::reads) and
-//!   [`writes`](crate::ToolSpec::writes)), one that writes a resource never runs beside one that reads or writes it.
+//!   [`writes`](crate::ToolSpec::writes)), one that writes a resource never runs beside one that reads or writes it;
+//! - a call whose tool requires another waits for the calls of that one that the model made before it.
 //!
 //! Such calls keep the order in which the model made them: the later one begins, with its first layer, when the
 //! earlier one is answered. A call that nothing holds up begins at once.

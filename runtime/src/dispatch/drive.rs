@@ -97,8 +97,9 @@ impl Order {
         let mut order =
             Order { ready: VecDeque::new(), waits_for: vec![0; count], holds_up: vec![Vec::new(); count] };
         // Most calls get in nobody's way; only those that may are compared with each other.
-        let exclusive = footprints.iter().any(Footprint::is_exclusive);
-        let careful: Vec<usize> = (0..count).filter(|at| exclusive || !footprints[*at].is_empty()).collect();
+        let far_reaching = |it: &Footprint| it.is_exclusive() || it.is_dependent();
+        let all = footprints.iter().any(far_reaching);
+        let careful: Vec<usize> = (0..count).filter(|at| all || !footprints[*at].is_empty()).collect();
         for (place, later) in careful.iter().enumerate() {
             for earlier in &careful[..place] {
                 if footprints[*earlier].conflicts(&footprints[*later]) {

@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use crate::call::ToolCall;
 use crate::dialect::Dialect;
+use crate::frozen::Text;
 use crate::provider::Provider;
 use crate::shape::render::canonical::literal;
 use crate::shape::{Kind, find_def};
-use crate::spec::ToolSpec;
+use crate::spec::{RequirementKind, ToolSpec};
 use crate::tool::{decoded, parsed};
 
 /// From so many resources of one template on, everything that begins like it counts.
@@ -22,6 +23,9 @@ pub(super) struct Footprint {
     exclusive: bool,
     reads: Vec<Resource>,
     writes: Vec<Resource>,
+    tool: Text,
+    /// The tools that have to be called before.
+    requires: Vec<Text>,
 }
 
 /// A resource as a text of which no other is the beginning unless it covers it: levels end with `/`. Without a `/` at
@@ -31,7 +35,13 @@ pub(super) struct Resource(String);
 
 impl Footprint {
     /// Of a call that gets in nobody's way.
-    pub(super) const NONE: Footprint = Footprint { exclusive: false, reads: Vec::new(), writes: Vec::new() };
+    pub(super) const NONE: Footprint = Footprint {
+        exclusive: false,
+        reads: Vec::new(),
+        writes: Vec::new(),
+        tool: Text::EMPTY,
+        requires: Vec::new(),
+    };
 
     /// Of a call of one of a provider's tools. A call that will not run touches nothing.
     pub(super) fn of(call: &ToolCall, provider: &Provider, dialect: &Dialect) -> Footprint {
@@ -49,7 +59,10 @@ impl Footprint {
         dialect: &Dialect,
         directory: Option<&Path>,
     ) -> Footprint {
-        let none = Footprint { exclusive: spec.exclusive, ..Footprint::NONE };
+        let tools = spec.requires.iter().filter(|it| it.kind == RequirementKind::Tool);
+        let requires = tools.map(|it| it.name.clone()).collect();
+        let none =
+            Footprint { exclusive: spec.exclusive, tool: spec.name.to_text(), requires, ..Footprint::NONE };
         if spec.reads.is_empty() && spec.writes.is_empty() {
             return none;
         }
@@ -60,37 +73,43 @@ impl Footprint {
             let given = known.get(name).or_else(|| written.get(name)).map(Cow::Borrowed);
             given.or_else(|| Some(Cow::Owned(default(spec, name)?)))
         };
-        let resolve = |templates: &[crate::Text]| {
+        let resolve = |templates: &[Text]| {
             let resolved = templates.iter().flat_map(|template| resources(template, &argument, directory));
             resolved.collect::<Vec<_>>()
         };
-        Footprint { exclusive: spec.exclusive, reads: resolve(&spec.reads), writes: resolve(&spec.writes) }
+        Footprint { reads: resolve(&spec.reads), writes: resolve(&spec.writes), ..none }
     }
 
     pub(super) fn is_exclusive(&self) -> bool {
         self.exclusive
     }
 
-    /// It gets in the way of exclusive calls alone.
+    /// Whether it needs that others were called, wherever they stand.
+    pub(super) fn is_dependent(&self) -> bool {
+        !self.requires.is_empty()
+    }
+
+    /// It gets in the way of exclusive calls alone, and of those that require its tool.
     pub(super) fn is_empty(&self) -> bool {
         !self.exclusive && self.reads.is_empty() && self.writes.is_empty()
     }
 
-    /// The two may not run beside each other.
+    /// A later call may not run beside this one.
     pub(super) fn conflicts(&self, other: &Footprint) -> bool {
         let disturbs = |one: &Footprint, other: &Footprint| {
             one.writes
                 .iter()
                 .any(|write| other.reads.iter().chain(&other.writes).any(|touched| write.overlaps(touched)))
         };
-        self.exclusive || other.exclusive || disturbs(self, other) || disturbs(other, self)
+        let awaited = other.requires.contains(&self.tool);
+        awaited || self.exclusive || other.exclusive || disturbs(self, other) || disturbs(other, self)
     }
 
     /// For tests of what does not know tools.
     #[cfg(test)]
     pub(super) fn new(exclusive: bool, reads: &[&str], writes: &[&str]) -> Footprint {
         let resources = |texts: &[&str]| texts.iter().map(|text| Resource::new(text, true, None)).collect();
-        Footprint { exclusive, reads: resources(reads), writes: resources(writes) }
+        Footprint { exclusive, reads: resources(reads), writes: resources(writes), ..Footprint::NONE }
     }
 }
 

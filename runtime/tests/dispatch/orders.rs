@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 use toolgen_runtime::dispatch::{DispatchOptions, SKIPPED_BY_MESSAGE, Strategy};
-use toolgen_runtime::{CancellationToken, ToolCall, ToolError};
+use toolgen_runtime::spec::{Requirement, RequirementKind};
+use toolgen_runtime::{CancellationToken, Session, Text, ToolCall, ToolError, ToolSpec};
 
 use crate::support::{Bench, call, call_of, ids, options, spec, steps, texts, turn};
 
@@ -262,4 +263,30 @@ async fn an_exclusive_call_runs_alone_and_in_its_place() {
         ]
     );
     assert_eq!(start.elapsed().as_millis(), 50);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_for_the_calls_before_it_that_its_tool_requires() {
+    let after = Requirement {
+        kind: RequirementKind::Tool,
+        name: Text::Static("t"),
+        argument: Text::EMPTY,
+        message: Text::EMPTY,
+        optional: false,
+    };
+    let bench =
+        Bench::new().with(ToolSpec { requires: vec![after].into(), ..spec("after") }).with(spec("free"));
+    let log = Arc::clone(&bench.log);
+    let provider = bench.provider();
+    let turn = turn().with_session(Session::new("s"));
+    let calls = vec![call(1, 50), call_of("after", 2, json!({})), call_of("free", 3, json!({}))];
+    let done = provider.dispatch(calls, &turn, &options(Strategy::Parallel)).await;
+    assert_eq!(texts(&done), ["1", "2", "3"]);
+    assert_eq!(steps(&log), ["begin 1", "begin 3", "end 3", "end 1", "begin 2", "end 2"]);
+
+    // One that comes later does not help, as it would not if the calls ran one after the other.
+    let turn = self::turn().with_session(Session::new("other"));
+    let calls = vec![call_of("after", 1, json!({})), call(2, 50)];
+    let done = provider.dispatch(calls, &turn, &options(Strategy::Parallel)).await;
+    assert!(done.responses[0].is_error() && !done.responses[1].is_error());
 }
