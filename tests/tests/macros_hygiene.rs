@@ -1,5 +1,6 @@
 //! The macros under conditions that break careless ones: see `macros/README.md`.
 
+#![allow(clippy::print_stderr, reason = "what is skipped is said")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;

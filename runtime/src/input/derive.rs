@@ -291,7 +291,6 @@ impl<'t> Items<'t> {
     }
 
     /// Takes the next.
-    #[expect(clippy::should_implement_trait, reason = "each has a type of its own")]
     pub fn next<T>(&mut self, of: Member<T>) -> Result<T, ArgumentProblem> {
         let (index, given) = self.0.next().unwrap_or((0, Given::Null));
         (of.make)(given).map_err(|problem| within(&index.to_string(), problem))
