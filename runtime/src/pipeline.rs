@@ -1,12 +1,13 @@
 //! The one way of a call through a [`Provider`]:
 //!
-//! registered → allowed → scopes → list of tools → rate → dependencies → identical failures → arguments → middleware → approval →
-//! circuit breaker → record of the intent → the tool, under its time and token → size of the
-//! result → record of the outcome → events.
+//! registered → allowed → scopes → list of tools → rate → dependencies → identical failures → arguments → middleware →
+//! approval → circuit breaker → record of the intent → the tool, under its time and token → size of the result →
+//! record of the outcome → events.
 //!
 //! Every call gets one answer, whatever any of the layers does.
 
 mod control;
+mod decide;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,17 +26,18 @@ use crate::depends::{self, Dependencies, Unmet};
 use crate::error::ToolError;
 use crate::events::OnEvent;
 use crate::hooks::Hooks;
-use crate::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest, not_yet};
+use crate::input::Given;
+use crate::middleware::{ApprovalRequest, Approver, Middleware};
 use crate::pages::{Pages, READ_RESULT};
 use crate::policy::Policy;
 use crate::provider::{Admitted, Provider};
 use crate::rate::{self, RateLimit};
 use crate::redact::Redactor;
 use crate::registry::Registry;
-use crate::repeat::{self, Repeats};
+use crate::repeat::{self, RepeatGuard, Repeats};
 use crate::result::ToolResult;
 use crate::spec::ToolSpec;
-use crate::tool::{AgentTool, decoded, execute, guarded, parsed, time_limit};
+use crate::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit};
 
 use crate::trace::{Trace, traced};
 pub(crate) use control::Controls;
@@ -211,22 +213,20 @@ impl Provider {
         if call.truncated {
             return Err(ToolError::failed_with("TRUNCATED", TRUNCATED));
         }
-        // A call whose tool must know more goes on with the same arguments.
-        let arguments = parsed(call.arguments.clone());
-        let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
-        let arguments = arguments?;
-        let repeats = layers.repeats.guard(ctx).map(|guard| {
-            let key = guard.key(spec.name.as_str(), &arguments);
-            (guard, key)
-        });
-        if let Some((guard, key)) = &repeats {
-            guard.check_key(spec.name.as_str(), *key)?;
-        }
-        let outcome = self.perform(admitted, arguments, call, ctx, record).await;
-        if let Some((guard, key)) = &repeats {
-            repeat::note(guard, *key, &outcome);
-        }
-        let outcome = outcome.map(|result| depends::reported(&unmet, result));
+        let guard = layers.repeats.guard(ctx);
+        let outcome = match layers.straight(spec, call, guard.as_deref(), ctx) {
+            Some(given) => {
+                let outcome = self.perform(admitted, given, call, ctx, record).await;
+                if let Some(guard) = &guard
+                    && !repeat::succeeded(&outcome)
+                    && let Ok(arguments) = parsed(call.arguments.clone())
+                {
+                    repeat::note(guard, guard.key(spec.name.as_str(), &arguments), &outcome);
+                }
+                outcome
+            }
+            None => self.weighed(admitted, guard.as_deref(), call, ctx, record).await,
+        };
         let Some(pages) = &layers.pages else { return outcome };
         match outcome {
             Ok(result) => Ok(pages.apply(result, spec, ctx)),
@@ -234,34 +234,81 @@ impl Provider {
         }
     }
 
-    /// From the arguments to what came of them.
-    async fn perform(
+    /// From the arguments to what came of them, past everybody who wants to see them.
+    async fn weighed(
         &self,
         admitted: Admitted<'_>,
-        arguments: Value,
+        guard: Option<&RepeatGuard>,
         call: &ToolCall,
         ctx: &ToolContext,
         record: &mut Record,
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let (layers, spec) = (&inner.layers, admitted.spec);
-        let arguments = layers.decide(spec, arguments, call, ctx).await?;
-        let tool = inner.build(admitted)?;
-        if !layers.middleware.is_empty() {
-            record.set_arguments(&arguments);
+        // A call whose tool must know more goes on with the same arguments.
+        let arguments = parsed(call.arguments.clone());
+        let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
+        let arguments = arguments?;
+        let repeats = guard.map(|guard| (guard, guard.key(spec.name.as_str(), &arguments)));
+        if let Some((guard, key)) = repeats {
+            guard.check_key(spec.name.as_str(), key)?;
         }
-        layers.controlled(&**tool, spec, arguments, call, ctx, record).await
+        let outcome = match layers.decide(spec, arguments, call, ctx).await {
+            Ok(arguments) => {
+                if !layers.middleware.is_empty() {
+                    record.set_arguments(&arguments);
+                }
+                self.perform(admitted, arguments.into(), call, ctx, record).await
+            }
+            Err(why) => Err(why),
+        };
+        if let Some((guard, key)) = repeats {
+            repeat::note(guard, key, &outcome);
+        }
+        outcome.map(|result| depends::reported(&unmet, result))
+    }
+
+    /// From checked arguments to what came of them.
+    async fn perform<'a>(
+        &'a self,
+        admitted: Admitted<'a>,
+        arguments: Given<'a>,
+        call: &'a ToolCall,
+        ctx: &'a ToolContext,
+        record: &mut Record,
+    ) -> Result<ToolResult, ToolError> {
+        let inner = self.inner();
+        let tool = inner.build(admitted)?;
+        inner.layers.controlled(&**tool, admitted.spec, arguments, call, ctx, record).await
     }
 }
 
 impl Layers {
-    /// Runs a tool, unless the service it needs is down.
-    async fn execute(
+    /// The arguments as they stand in the text that the model wrote, if they are right as they are and nobody wants to
+    /// see them before the tool does. Most calls are like that, and need no [`Value`] made of them.
+    fn straight<'a>(
         &self,
-        tool: &dyn AgentTool,
         spec: &ToolSpec,
-        arguments: Value,
+        call: &'a ToolCall,
+        guard: Option<&RepeatGuard>,
         ctx: &ToolContext,
+    ) -> Option<Given<'a>> {
+        let alone = spec.requires.is_empty() && self.middleware.is_empty() && self.controls.input.is_none();
+        match &call.arguments {
+            Value::String(text) if alone && guard.is_none_or(RepeatGuard::remembers_nothing) => {
+                exact_text(spec, text, ctx.dialect())
+            }
+            _ => None,
+        }
+    }
+
+    /// Runs a tool, unless the service it needs is down.
+    async fn execute<'a>(
+        &self,
+        tool: &'a dyn AgentTool,
+        spec: &ToolSpec,
+        arguments: Given<'a>,
+        ctx: &'a ToolContext,
         record: &mut Record,
     ) -> Result<ToolResult, ToolError> {
         let permit = match spec.service.as_str() {
@@ -298,55 +345,6 @@ impl Layers {
         let checked =
             depends::asks_of_arguments(spec).then(|| decoded(spec, sent.clone(), ctx.dialect()).ok());
         self.dependencies.check(spec, checked.flatten().as_ref().unwrap_or(sent), ctx, registry).await
-    }
-
-    /// Arguments, checked and as all middleware lets them pass.
-    async fn decide(
-        &self,
-        spec: &ToolSpec,
-        mut arguments: Value,
-        call: &ToolCall,
-        ctx: &ToolContext,
-    ) -> Result<Value, ToolError> {
-        if self.middleware.is_empty() {
-            return decoded(spec, arguments, ctx.dialect());
-        }
-        // Middleware sees what the model wrote, under the names the model knows.
-        let mut checked = decoded(spec, arguments.clone(), ctx.dialect())?;
-        let mut reasons = Vec::new();
-        for middleware in &self.middleware {
-            let request = ToolRequest { spec, arguments: &arguments, ctx };
-            let asked = caught(async { middleware.before(&request).await });
-            let decided = ctx.caller_token().run_until_cancelled(asked).await;
-            match decided.ok_or(ToolError::Cancelled)? {
-                Some(Decision::Allow) => {}
-                Some(Decision::Modify(modified)) => {
-                    arguments = parsed(modified)?;
-                    checked = decoded(spec, arguments.clone(), ctx.dialect())?;
-                }
-                Some(Decision::Deny(why)) => return Err(ToolError::denied(why)),
-                Some(Decision::NeedApproval(reason)) => reasons.push(reason),
-                None => return Err(ToolError::denied("tool middleware panicked")),
-            }
-        }
-        reasons.retain(|reason| !call.approved.contains(reason));
-        if !reasons.is_empty() {
-            let (id, name) = (call.id.clone(), spec.name.to_text());
-            self.approve(ApprovalRequest { id, name, arguments, reasons }, ctx).await?;
-        }
-        Ok(checked)
-    }
-
-    async fn approve(&self, request: ApprovalRequest, ctx: &ToolContext) -> Result<(), ToolError> {
-        let Some(approver) = &self.approver else { return Err(not_yet(request)) };
-        let asked = caught(async { approver.approve(&request).await });
-        match ctx.caller_token().run_until_cancelled(asked).await {
-            None => Err(ToolError::Cancelled),
-            Some(Some(Approval::Approved)) => Ok(()),
-            Some(Some(Approval::Rejected(why))) => Err(ToolError::denied(why)),
-            Some(Some(Approval::Later)) => Err(not_yet(request)),
-            Some(None) => Err(ToolError::denied("the approval failed")),
-        }
     }
 }
 

@@ -28,7 +28,7 @@ use crate::error::ToolError;
 use crate::sync::{Mutex, lock};
 
 use fingerprint::Fingerprints;
-pub(crate) use scope::{Repeats, note};
+pub(crate) use scope::{Repeats, note, succeeded};
 
 /// The code of a call that is not repeated.
 pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";
@@ -125,6 +125,11 @@ impl RepeatGuard {
             return Ok(());
         }
         self.check_key(tool, self.key(tool, params))
+    }
+
+    /// No call failed of late, so none is refused, whatever its arguments.
+    pub(crate) fn remembers_nothing(&self) -> bool {
+        lock(&self.rows).is_empty()
     }
 
     /// What stands for a call, for those who part with its arguments before they know how it ends.

@@ -318,7 +318,7 @@ impl Drop for Stop<'_> {
 }
 
 /// The arguments in a text, if they are right as they are.
-fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<Given<'t>> {
+pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<Given<'t>> {
     Given::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
 }
 

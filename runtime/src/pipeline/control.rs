@@ -16,6 +16,7 @@ use crate::control::{
 use crate::dialect::JSON_SCHEMA;
 use crate::error::ToolError;
 use crate::frozen::Text;
+use crate::input::Given;
 use crate::provider::Provider;
 use crate::result::{Content, ToolResult};
 use crate::shape::decode::{ArgumentProblem, decode};
@@ -55,18 +56,18 @@ impl Provider {
 
 impl Layers {
     /// Runs a tool until it asks for nothing more.
-    pub(super) async fn controlled(
+    pub(super) async fn controlled<'a>(
         &self,
-        tool: &dyn AgentTool,
+        tool: &'a dyn AgentTool,
         spec: &ToolSpec,
-        arguments: Value,
+        arguments: Given<'a>,
         call: &ToolCall,
-        ctx: &ToolContext,
+        ctx: &'a ToolContext,
         record: &mut Record,
     ) -> Result<ToolResult, ToolError> {
         let controls = &self.controls;
         // Only where somebody can be asked a tool may run again.
-        let kept = controls.input.is_some().then(|| arguments.clone());
+        let kept = controls.input.is_some().then(|| arguments.clone().into_value());
         // Of what was asked before the call was resumed nobody remembers the questions.
         call.inputs.iter().for_each(|answer| record.answered(None, answer));
         let mut result = if call.inputs.is_empty() {
@@ -98,7 +99,7 @@ impl Layers {
                     let (arguments, again) =
                         (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
                     result = self
-                        .execute(tool, spec, arguments, &again, record)
+                        .execute(tool, spec, arguments.into(), &again, record)
                         .await
                         .map_err(|why| own(why, call))?;
                 }

@@ -51,6 +51,11 @@ fn guard(limit: Option<NonZeroU32>) -> RepeatGuard {
     }
 }
 
+/// There is nothing to hold against the call.
+pub(crate) fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
+    outcome.as_ref().is_ok_and(|result| !result.is_error())
+}
+
 /// Takes down how a call ended, unless it was refused or given up: then the tool is not to blame.
 pub(crate) fn note(guard: &RepeatGuard, key: CallKey, outcome: &Result<ToolResult, ToolError>) {
     let error = match outcome {

@@ -67,6 +67,24 @@ async fn an_identical_call_that_failed_three_times_is_not_run_again() {
 }
 
 #[tokio::test]
+async fn a_call_is_the_same_however_it_is_written() {
+    let (builder, ran) = flaky("");
+    let provider = builder.build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    let written = [
+        json!(r#"{"fails":"no","x":1}"#),
+        json!(r#"{ "x": 1, "fails": "no" }"#),
+        json!({"x": 1, "fails": "no"}),
+        json!(r#"{"fails":"no", "x":1}"#),
+    ];
+    for arguments in written {
+        call(&provider, arguments, &turn).await;
+    }
+    assert_eq!(ran.load(Ordering::SeqCst), 3, "the fourth is refused");
+    assert_eq!(call(&provider, json!(r#"{"x":1}"#), &turn).await, "good");
+}
+
+#[tokio::test]
 async fn failures_are_not_counted_where_that_is_not_wanted() {
     let (builder, ran) = flaky("");
     let provider = builder.repeat_limit(None).build().unwrap();
