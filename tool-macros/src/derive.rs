@@ -252,7 +252,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
                 #rest
 
                 fn decode(value: __toolgen::Value) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
-                    <Self as __toolgen::ToolInput>::from_given(__toolgen::Given::from(value))
+                    <Self as __toolgen::ToolInput>::from_given(__toolgen::Given::of(value))
                 }
 
                 fn from_given(value: __toolgen::Given<'_>) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {

@@ -42,6 +42,12 @@ impl From<Value> for Given<'_> {
 }
 
 impl<'t> Given<'t> {
+    /// As `From`, for code that has no prelude.
+    #[must_use]
+    pub fn of(value: Value) -> Given<'t> {
+        Given::from(value)
+    }
+
     /// The value on its own.
     #[must_use]
     pub fn into_value(self) -> Value {

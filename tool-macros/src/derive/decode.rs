@@ -130,7 +130,7 @@ fn untagged(variants: &[Variant]) -> TokenStream {
         quote! {
             let tried: __toolgen::Result<Self, __toolgen::ArgumentProblem> = (|value: __toolgen::Given<'_>| {
                 __toolgen::Ok(#made)
-            })(__toolgen::Given::from(__toolgen::copy_of(&value)));
+            })(__toolgen::Given::of(__toolgen::copy_of(&value)));
             if tried.is_ok() {
                 return tried;
             }
