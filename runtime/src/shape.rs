@@ -24,6 +24,7 @@ mod schema;
 
 use crate::frozen::{Frozen, List, Text};
 
+pub use relations::{Relation, RelationKind};
 pub use rules::is_pattern;
 pub use schema::{Def, Schema, find_def};
 
@@ -259,30 +260,6 @@ impl ObjectRules {
         max_properties: None,
         relations: List::EMPTY,
     };
-}
-
-/// A rule between fields of an object. A field that is `null` counts as not given.
-///
-/// Models pass over what JSON Schema says of it (`oneOf`, `dependentRequired`) and several providers refuse that at
-/// the root, so every dialect says it in the description, and those that take the keywords say it by them, too.
-/// Decoding enforces it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Relation {
-    /// Which rule.
-    pub kind: RelationKind,
-    /// The names of the fields.
-    pub fields: List<Text>,
-}
-
-/// The kinds of [`Relation`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RelationKind {
-    /// One of the fields must be given, and no other of them.
-    ExactlyOne,
-    /// No two of the fields may be given.
-    AtMostOne,
-    /// If the first field is given, all others must be.
-    Requires,
 }
 
 /// What may stand beside the known members of an object or a tuple.
