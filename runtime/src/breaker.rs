@@ -27,7 +27,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -36,6 +36,7 @@ use serde_json::Value;
 use crate::error::ToolError;
 use crate::result::ToolResult;
 use crate::sync::{Mutex, RwLock, lock, read, write};
+use crate::tool::unwound;
 
 pub use settings::{BreakerSettings, BreakerState, BreakerStats};
 use state::{Admission, Machine};
@@ -251,11 +252,7 @@ impl Permit {
     /// Runs an operation and reports how it ended, by a panic too.
     async fn watch<T>(self, operation: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
         let mut operation = pin!(operation);
-        let polled = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| operation.as_mut().poll(cx))) {
-            Ok(poll) => poll.map(Ok),
-            Err(panic) => std::task::Poll::Ready(Err(panic)),
-        });
-        match polled.await {
+        match poll_fn(|cx| unwound(operation.as_mut(), cx)).await {
             Ok(outcome) => {
                 match &outcome {
                     Ok(_) => self.success(),

@@ -108,6 +108,8 @@ mod sync;
 #[cfg(feature = "runtime")]
 pub mod testing;
 #[cfg(feature = "runtime")]
+mod text;
+#[cfg(feature = "runtime")]
 pub mod tool;
 #[cfg(feature = "runtime")]
 pub mod toolset;

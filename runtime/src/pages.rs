@@ -35,6 +35,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::result::{Content, ResourceData, ToolResult};
 use crate::spec::ToolSpec;
+use crate::text::floor;
 use store::{Owner, Store};
 
 /// How much of a result a model gets at once.
@@ -270,14 +271,6 @@ fn cut(text: &str, most: usize) -> usize {
     let end = floor(text, most);
     let line = text.get(..end).and_then(|shown| shown.rfind('\n')).map(|newline| newline + 1);
     line.filter(|line| *line >= end.div_ceil(2)).unwrap_or(end)
-}
-
-/// The last place between two characters that is not behind this one.
-fn floor(text: &str, at: usize) -> usize {
-    if at >= text.len() {
-        return text.len();
-    }
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 fn size(bytes: usize) -> u64 {

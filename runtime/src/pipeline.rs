@@ -10,7 +10,6 @@ mod control;
 mod decide;
 mod watch;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -37,7 +36,7 @@ use crate::registry::Registry;
 use crate::repeat::{self, RepeatGuard, Repeats};
 use crate::result::ToolResult;
 use crate::spec::ToolSpec;
-use crate::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit};
+use crate::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit, unwound};
 
 use crate::trace::{Trace, traced};
 pub(crate) use control::Controls;
@@ -351,9 +350,5 @@ impl Layers {
 /// What a future gives, or nothing if it panics.
 pub(crate) async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
     let mut run = std::pin::pin!(run);
-    std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx))) {
-        Ok(poll) => poll.map(Some),
-        Err(_) => std::task::Poll::Ready(None),
-    })
-    .await
+    std::future::poll_fn(|cx| unwound(run.as_mut(), cx)).await.ok()
 }

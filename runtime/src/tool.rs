@@ -4,7 +4,8 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
+use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -369,8 +370,18 @@ pub(crate) fn guarded<F>(mut run: Pin<&mut F>) -> impl Future<Output = Result<To
 where
     F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,
 {
-    poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx))) {
-        Ok(poll) => poll,
-        Err(payload) => Poll::Ready(Err(ToolError::panicked(&*payload))),
+    poll_fn(move |cx| {
+        unwound(run.as_mut(), cx).map(|ended| ended.unwrap_or_else(|why| Err(ToolError::panicked(&*why))))
     })
+}
+
+/// Polls a future, and gives what it gave or what it panicked with.
+pub(crate) fn unwound<F: Future + ?Sized>(
+    run: Pin<&mut F>,
+    cx: &mut Context<'_>,
+) -> Poll<thread::Result<F::Output>> {
+    match catch_unwind(AssertUnwindSafe(|| run.poll(cx))) {
+        Ok(poll) => poll.map(Ok),
+        Err(payload) => Poll::Ready(Err(payload)),
+    }
 }

@@ -1,5 +1,7 @@
 //! Texts of responses.
 
+use crate::text::floor;
+
 /// The bytes 0x80 to 0x9f of windows-1252, which is what `iso-8859-1` means on the web (WHATWG Encoding).
 const WINDOWS_1252: [char; 32] = [
     '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}',
@@ -72,11 +74,7 @@ pub(super) fn cut(text: &mut String, limit: usize) -> bool {
     if text.len() <= limit {
         return false;
     }
-    let mut end = limit;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
+    text.truncate(floor(text, limit));
     true
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Every scanner moves forward only, so the time is linear in the text whatever somebody puts into it.
 
+use crate::text::floor;
+
 use super::REDACTED;
 use super::keys::Keys;
 
@@ -107,10 +109,6 @@ fn replace(text: &str, find: impl Fn(&[u8], usize) -> Found) -> Option<String> {
     let mut out: String = out?;
     out.push_str(text.get(kept..).unwrap_or_default());
     Some(out)
-}
-
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 fn ceil(text: &str, at: usize) -> usize {

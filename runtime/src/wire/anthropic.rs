@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::content::{self, Media, TEXT_ONLY, TEXT_ONLY_ERROR};
+use super::content::{self, Media};
 use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
@@ -40,9 +40,6 @@ fn turn(message: &Value) -> Result<Turn<'_>, WireProblem> {
 }
 
 fn item(block: &Value) -> Item<'_> {
-    if !block.is_object() {
-        return Item::Wrong;
-    }
     // `server_tool_use` and `mcp_tool_use` are run by the provider.
     if text(block, "type") != "tool_use" {
         return Item::Skip;
@@ -57,18 +54,12 @@ fn item(block: &Value) -> Item<'_> {
 }
 
 fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-    let blocks: Vec<Value> = responses.iter().map(|response| answer(response, options)).collect();
-    vec![object([("role", "user".into()), ("content", Value::Array(blocks))])]
+    content::of_user(responses.iter().map(|response| answer(response, options)))
 }
 
 fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     let is_error = response.is_error();
-    // `all content must be type "text" if "is_error" is true`, says the API.
-    let why_not = match (options.text_only, is_error) {
-        (true, _) => Some(TEXT_ONLY),
-        (false, true) => Some(TEXT_ONLY_ERROR),
-        (false, false) => None,
-    };
+    let why_not = content::why_text_only(is_error, options);
     let mut blocks =
         content::blocks(response, why_not, |text| json!({ "type": "text", "text": text }), media);
     let content = match blocks.as_mut_slice() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::content::{self, Media, MediaKind, TEXT_ONLY, TEXT_ONLY_ERROR};
+use super::content::{self, Media, MediaKind};
 use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
@@ -48,9 +48,6 @@ fn turn(response: &Value) -> Result<Turn<'_>, WireProblem> {
 }
 
 fn item(block: &Value) -> Item<'_> {
-    if !block.is_object() {
-        return Item::Wrong;
-    }
     let Some(call) = block.get("toolUse").filter(|call| !call.is_null()) else { return Item::Skip };
     // `server_tool_use` is run by the provider.
     if !text(call, "type").is_empty() {
@@ -66,17 +63,12 @@ fn item(block: &Value) -> Item<'_> {
 }
 
 fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-    let blocks: Vec<Value> = responses.iter().map(|response| answer(response, options)).collect();
-    vec![object([("role", "user".into()), ("content", Value::Array(blocks))])]
+    content::of_user(responses.iter().map(|response| answer(response, options)))
 }
 
 fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     let is_error = response.is_error();
-    let why_not = match (options.text_only, is_error) {
-        (true, _) => Some(TEXT_ONLY),
-        (false, true) => Some(TEXT_ONLY_ERROR),
-        (false, false) => None,
-    };
+    let why_not = content::why_text_only(is_error, options);
     let content = content::blocks(response, why_not, |text| json!({ "text": text }), media);
     let id = response.id.as_str().into();
     let mut out = object([("toolUseId", id), ("content", Value::Array(content))]);

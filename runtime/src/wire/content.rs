@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::AnswerOptions;
+use super::tools::object;
 use crate::call::ToolResponse;
 use crate::result::{Content, ResourceData};
 
@@ -110,7 +112,22 @@ fn essence(mime_type: &str) -> String {
 /// Why bytes do not go into an answer.
 pub(super) const TEXT_ONLY: &str = "this format takes text only";
 /// Why bytes do not go into an answer.
-pub(super) const TEXT_ONLY_ERROR: &str = "an error takes text only";
+const TEXT_ONLY_ERROR: &str = "an error takes text only";
+/// Why bytes do not go into an answer of Claude, wherever it is served: `all content must be type "text" if "is_error"
+/// is true`, says its API.
+pub(super) fn why_text_only(is_error: bool, options: &AnswerOptions<'_>) -> Option<&'static str> {
+    match (options.text_only, is_error) {
+        (true, _) => Some(TEXT_ONLY),
+        (false, true) => Some(TEXT_ONLY_ERROR),
+        (false, false) => None,
+    }
+}
+
+/// One message of the user that holds all answers.
+pub(super) fn of_user(answers: impl Iterator<Item = Value>) -> Vec<Value> {
+    vec![object([("role", "user".into()), ("content", answers.collect())])]
+}
+
 /// Why bytes do not go into an answer.
 const NOT_TAKEN: &str = "this format does not take it";
 

@@ -62,9 +62,6 @@ fn function_call(part: &Value) -> Option<&Value> {
 }
 
 fn item(part: &Value) -> Item<'_> {
-    if !part.is_object() {
-        return Item::Wrong;
-    }
     let Some(call) = function_call(part) else { return Item::Skip };
     let goes_on = ["willContinue", "will_continue"].iter().find_map(|key| call.get(key)?.as_bool());
     Item::Call(Call {

@@ -39,9 +39,6 @@ fn turn(request: &Value) -> Result<Turn<'_>, WireProblem> {
 }
 
 fn item(request: &Value) -> Item<'_> {
-    if !request.is_object() {
-        return Item::Wrong;
-    }
     if text(request, "method") != "tools/call" {
         return Item::Skip;
     }

@@ -61,9 +61,6 @@ fn of_choice<'v>(choice: &'v Value, pointer: &str) -> Result<Turn<'v>, WireProbl
 }
 
 fn item(block: &Value) -> Item<'_> {
-    if !block.is_object() {
-        return Item::Wrong;
-    }
     let function = block.get("function");
     // Calls of other types are of tools that are not functions.
     if function.is_none() && text(block, "type") != "function" {

@@ -36,9 +36,6 @@ fn turn(response: &Value) -> Result<Turn<'_>, WireProblem> {
 }
 
 fn item(item: &Value) -> Item<'_> {
-    if !item.is_object() {
-        return Item::Wrong;
-    }
     if text(item, "type") != "function_call" {
         return Item::Skip;
     }

@@ -76,8 +76,6 @@ pub(super) enum Item<'v> {
     Skip,
     /// A call.
     Call(Call<'v>),
-    /// Not a block at all.
-    Wrong,
 }
 
 /// A call as it is written.
@@ -156,9 +154,12 @@ pub(super) fn calls(format: &Format, response: &Value) -> Result<Vec<ToolCall>, 
     let last = turn.blocks.len().saturating_sub(1);
     for (index, block) in turn.blocks.iter().enumerate() {
         let at = if turn.single { turn.pointer.clone() } else { format!("{}/{index}", turn.pointer) };
+        if !block.is_object() {
+            problems.push(WireProblem::new(at, "is not an object"));
+            continue;
+        }
         match (format.item)(block) {
             Item::Skip => {}
-            Item::Wrong => problems.push(WireProblem::new(at, "is not an object")),
             Item::Call(call) => match id(&call, format.ids_optional) {
                 Ok(id) => {
                     let cut = call.cut || (turn.cut && index == last);

@@ -1,0 +1,9 @@
+//! Places in texts.
+
+/// The last place between two characters that is not behind this one, in bytes.
+pub(crate) fn floor(text: &str, at: usize) -> usize {
+    if at >= text.len() {
+        return text.len();
+    }
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
