@@ -1,14 +1,17 @@
 //! Agents that are tools of other agents.
 //!
 //! A [`SubAgentTool`] takes a task, has an [`AgentRunner`] do it, and gives what came of it as a text. What a model is
-//! and how it is reached is the runner's business; [`LoopRunner`] is one over [`run_loop`](crate::run::run_loop).
+//! and how it is reached is the runner's business; [`LoopRunner`] is one over [`run_loop`](crate::agent::run::run_loop).
 //!
 //! A sub-agent starts no others: none of its tools may be a sub-agent, which is checked when it is built, and one that
 //! comes in by another way refuses to run.
 
 mod builder;
+pub mod dispatch;
 mod monitor;
+pub mod run;
 mod runner;
+pub mod state;
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,15 +24,15 @@ pub use builder::{SubAgentBuilder, SubAgentError};
 pub use monitor::AgentMonitor;
 pub use runner::LoopRunner;
 
-use crate::context::ToolContext;
-use crate::error::ToolError;
-use crate::frozen::Text;
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::session::Session;
+use crate::call::tool::{AgentTool, BoxFuture};
 use crate::registry::Registry;
-use crate::result::ToolResult;
-use crate::session::Session;
-use crate::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::ToolSpec;
-use crate::tool::{AgentTool, BoxFuture};
 
 /// What is said of a call without a task.
 const MISSING_TASK: &str = "Missing required 'task' parameter";
@@ -162,7 +165,7 @@ impl std::error::Error for AgentFailure {}
 /// ```
 /// # use serde_json::json;
 /// use toolgen_runtime::agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
-/// use toolgen_runtime::run::{Entry, ModelTurn, Transcript};
+/// use toolgen_runtime::agent::run::{Entry, ModelTurn, Transcript};
 /// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
 ///
 /// /// Searches the documentation.

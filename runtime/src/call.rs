@@ -1,14 +1,25 @@
 //! A call that a model made, and the one answer it gets.
 
+pub mod context;
+pub mod control;
+pub mod error;
+pub mod principal;
+pub mod result;
+pub mod roots;
+pub mod services;
+pub mod session;
+pub mod tool;
+pub mod values;
+
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::control::Control;
-use crate::error::ToolError;
-use crate::frozen::Text;
-use crate::result::{Content, ToolResult};
+use crate::base::frozen::Text;
+use crate::call::control::Control;
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ToolResult};
 
 /// A call that a model made.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,7 +104,7 @@ impl ToolResponse {
     }
 
     /// What the answer asks of the loop around the call. A call that waits for input without anybody to ask holds the
-    /// request, beside the [`PendingInput`](crate::control::PendingInput) in its error.
+    /// request, beside the [`PendingInput`](crate::call::control::PendingInput) in its error.
     #[must_use]
     pub fn control(&self) -> Control {
         match &self.outcome {

@@ -31,18 +31,18 @@ pub const fn generated_by(contract: u32) {
 pub mod prelude {
     pub use core::option::Option::{self, None, Some};
 
-    pub use crate::frozen::Frozen::Static as S;
-    pub use crate::plan::{
+    pub use crate::base::frozen::Frozen::Static as S;
+    pub use crate::schema::shape::{Def, Schema};
+    pub use crate::spec::plan::{
         Body, BodyField, BodySource, Call, Codec, Encoding, Location, Parameter, Part, Placement,
         RequestPlan, SecurityRequirement, SecurityScheme, Server, ServerVariable, Style, Tool,
     };
-    pub use crate::shape::{Def, Schema};
     pub use crate::spec::{
         Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName,
         ToolSpec,
     };
 
-    use crate::frozen::Text;
+    use crate::base::frozen::Text;
 
     /// A named shape by its canonical text.
     #[must_use]
@@ -78,9 +78,9 @@ pub mod types_prelude {
 
     pub use serde_json::Value;
 
-    pub use crate::plan::Tool;
-    pub use crate::typed::json::{Fields, attempt, object, tag, text, with_extra};
-    pub use crate::typed::{FromJson, JsonError, Link, ToJson, TypedTool};
+    pub use crate::engine::typed::json::{Fields, attempt, object, tag, text, with_extra};
+    pub use crate::engine::typed::{FromJson, JsonError, Link, ToJson, TypedTool};
+    pub use crate::spec::plan::Tool;
 }
 
 /// Puts the tools that a build script compiled into the module it stands in.
@@ -117,17 +117,18 @@ pub mod input {
 
     pub use serde_json::Value;
 
-    pub use crate::frozen::Frozen::Static as S;
-    pub use crate::input::derive::{
+    pub use crate::base::frozen::Frozen::Static as S;
+    pub use crate::function::input::derive::{
         Fields, Items, adjacent, count, defs_of, external, extra, extra_of, field_of, fields_of, internal,
         join, member, names, no_variant, null, of, placed, tuple, union, value,
     };
-    pub use crate::input::{
+    pub use crate::function::input::{
         ArgumentProblem, Defs, Given, Lit, Rules, ToolInput, items_of, object, problem, reference, refine,
     };
-    pub use crate::shape::{Extra, Field, Number, Shape};
+    pub use crate::schema::shape::{Extra, Field, Number, Shape};
 
-    pub use crate::{dialect, fit};
+    pub use crate::function::fit;
+    pub use crate::schema::dialect;
 
     /// The text.
     #[must_use]
@@ -142,6 +143,12 @@ pub mod input {
     }
 }
 
+/// Everything that `toolset!` may name.
+#[cfg(feature = "runtime")]
+pub mod toolset {
+    pub use crate::function::toolset::{IntoTools, check_cycles, check_names};
+}
+
 /// Everything that a function with `#[tool]` may name.
 #[cfg(feature = "runtime")]
 pub mod function {
@@ -154,20 +161,23 @@ pub mod function {
     pub use std::sync::Arc;
     pub use std::vec::Vec;
 
-    pub use crate::frozen::Frozen::Static as S;
-    pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
-    pub use crate::inject::inject;
+    pub use crate::base::frozen::Frozen::Static as S;
+    pub use crate::call::roots::inside;
+    pub use crate::function::fit;
+    pub use crate::function::inject::inject;
     #[cfg(feature = "schemars")]
-    pub use crate::input::bridge::{Foreign, ForeignName};
-    pub use crate::input::{Lit, Owned, Rules, ToolInput, arguments, field, items_of, refine, relation};
-    pub use crate::output::{Probe, Returned, schema};
-    pub use crate::roots::inside;
-    pub use crate::shape::{Number, RelationKind, Schema};
+    pub use crate::function::input::bridge::{Foreign, ForeignName};
+    pub use crate::function::input::{
+        Lit, Owned, Rules, ToolInput, arguments, field, items_of, refine, relation,
+    };
+    pub use crate::function::output::{Probe, Returned, schema};
+    pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
+    pub use crate::schema::dialect;
+    pub use crate::schema::shape::{Number, RelationKind, Schema};
     pub use crate::spec::{
         Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName,
         ToolSpec,
     };
-    pub use crate::{dialect, fit};
 
     #[cfg(not(feature = "inventory"))]
     pub use crate::__toolgen_no_register as register;
@@ -176,7 +186,7 @@ pub mod function {
 
     /// The traits that tell what a value is.
     pub mod probes {
-        pub use crate::output::{
+        pub use crate::function::output::{
             ProbeDebug, ProbeDisplay, ProbeError, ProbeFallible, ProbeKept, ProbeNothing, ProbeOutput,
             ProbeOwn, ProbePlain, ProbeSerialize, ProbeTold, ReturnedUnknown,
         };

@@ -4,6 +4,8 @@ mod builder;
 mod context;
 mod error;
 mod factory;
+pub(crate) mod pipeline;
+mod shared;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,15 +16,16 @@ pub use builder::ProviderBuilder;
 pub use context::ProviderContext;
 pub use error::ProviderError;
 pub use factory::{FactoryError, ToolFactory};
+pub use shared::SharedRegistry;
 
-use crate::docs;
-use crate::error::ToolError;
-use crate::frozen::Text;
-use crate::pipeline::Layers;
-use crate::redact::ToolRedactor;
+use crate::base::frozen::Text;
+use crate::call::error::ToolError;
+use crate::call::tool::AgentTool;
+use crate::layers::redact::ToolRedactor;
+use crate::provider::pipeline::Layers;
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
-use crate::tool::AgentTool;
+use crate::spec::docs;
 
 /// The tools of one agent: an allowed part of a [`Registry`], together with the layers that each of their calls
 /// passes. Clones are the same provider.

@@ -1,6 +1,7 @@
 //! The sealed set of tools a program offers.
 
-mod shared;
+pub mod catalogue;
+pub mod toolsets;
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,15 +9,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-pub use shared::SharedRegistry;
-
-use crate::context::ToolContext;
-use crate::error::ToolError;
-use crate::frozen::Text;
-use crate::graph::{RequirementProblem, problems as requirement_problems};
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call};
 use crate::provider::{Provider, ProviderContext, ProviderError};
-use crate::result::ToolResult;
-use crate::tool::{AgentTool, DEFAULT_TIMEOUT, call};
+use crate::spec::graph::{RequirementProblem, problems as requirement_problems};
 
 /// A set of tools that no longer changes, sorted by name.
 ///

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use crate::frozen::{List, Text};
-use crate::shape::{Def, Schema, Shape};
+use crate::base::frozen::{List, Text};
+use crate::schema::shape::{Def, Schema, Shape};
 
+pub mod docs;
+pub mod graph;
+pub mod plan;
 mod require;
 
 /// A complete description of a tool, without the code that runs it.

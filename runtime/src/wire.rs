@@ -46,7 +46,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::call::{ToolCall, ToolResponse};
-use crate::dialect::Dialect;
+use crate::schema::dialect::Dialect;
 use crate::spec::ToolSpec;
 
 pub use read::{WireError, WireProblem, is_made_up};
@@ -138,7 +138,7 @@ impl WireFormat {
     }
 
     /// As [`tools`](Self::tools), with schemas in a dialect other than the usual one, such as
-    /// [`OPENAI_STRICT`](crate::dialect::OPENAI_STRICT). A strict dialect also sets the flag that asks for it.
+    /// [`OPENAI_STRICT`](crate::schema::dialect::OPENAI_STRICT). A strict dialect also sets the flag that asks for it.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl WireFormat {
     /// - Ids stay as they are. Where a provider gives none (Gemini, and imitations of OpenAI Chat), they are made up,
     ///   unique, and not sent back.
     /// - No arguments, whether absent, `null` or an empty text, are `{}`. Text stays text: whoever runs the call
-    ///   reads it, and refuses what is not JSON ([`tool::arguments`](crate::tool::arguments)).
+    ///   reads it, and refuses what is not JSON ([`tool::arguments`](crate::call::tool::arguments)).
     /// - If the model hit its token limit, a call at the end of the response is [`truncated`](ToolCall::truncated),
     ///   even if its arguments happen to be whole JSON.
     /// - A call without a name, or with arguments of a wrong kind, is a call all the same if it can be answered.

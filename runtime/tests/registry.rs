@@ -40,8 +40,8 @@ fn echo(params: Value, _ctx: ToolContext) -> BoxFuture<'static, Result<ToolResul
 
 fn hand(name: &str, run: Run) -> Hand {
     let name = ToolName::parse(name.to_owned()).unwrap();
-    let input = toolgen_runtime::Shape::of(toolgen_runtime::shape::Kind::Object(
-        toolgen_runtime::shape::ObjectRules::ANY,
+    let input = toolgen_runtime::Shape::of(toolgen_runtime::schema::shape::Kind::Object(
+        toolgen_runtime::schema::shape::ObjectRules::ANY,
     ));
     Hand { spec: ToolSpec { name, input: input.into(), ..ToolSpec::EMPTY }, run }
 }
@@ -240,7 +240,7 @@ async fn a_tool_knows_its_call_and_keeps_people_informed() {
 #[tokio::test]
 async fn wrong_arguments_never_reach_a_tool_and_are_all_told() {
     use toolgen_runtime::Shape;
-    use toolgen_runtime::shape::{Extra, Field, Kind, NumberRules, ObjectRules, StringRules};
+    use toolgen_runtime::schema::shape::{Extra, Field, Kind, NumberRules, ObjectRules, StringRules};
     let field = |name: &'static str, required, kind| Field {
         name: name.into(),
         required,

@@ -4,7 +4,7 @@
 #![allow(missing_docs, reason = "what a model reads stands on the tools")]
 
 use serde_json::{Value, json};
-use toolgen_runtime::dialect::{self, Dialect};
+use toolgen_runtime::schema::dialect::{self, Dialect};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{
     AgentTool, ProviderContext, Registry, Schema, Text, ToolInput, ToolName, ToolSpec, tool, toolset,

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolgen_runtime::dialect::JSON_SCHEMA;
-use toolgen_runtime::shape::render::render_input;
-use toolgen_runtime::tool::{DEFAULT_TIMEOUT, call};
+use toolgen_runtime::call::tool::{DEFAULT_TIMEOUT, call};
+use toolgen_runtime::schema::dialect::JSON_SCHEMA;
+use toolgen_runtime::schema::shape::render::render_input;
 use toolgen_runtime::{AgentTool, FunctionTool, ToolContext, ToolInput, tool};
 
 /// How warm it is.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use toolgen_runtime::http::{HttpEngine, Secret, StaticCredentials};
+use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::{Provider, Registry, Text, ToolContext, ToolName, ToolSpec};
 
 type AnyResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -26,8 +26,8 @@ pub mod petstore {
 }
 
 fn for_an_agent() -> AnyResult<Provider> {
-    use toolgen_runtime::http::{EnvCredentials, HttpEngine};
-    use toolgen_runtime::{Provider, ProviderContext, Registry, policy::Limits};
+    use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
+    use toolgen_runtime::{Provider, ProviderContext, Registry, layers::policy::Limits};
 
     let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
     let registry = Registry::new(engine.tools(petstore::TOOLS))?;

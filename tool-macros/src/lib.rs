@@ -41,7 +41,7 @@ pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand::tool(attribute.into(), &item.into()).into()
 }
 
-/// Makes a struct or an enum an argument of tools. What it takes is described in `toolgen_runtime::input`.
+/// Makes a struct or an enum an argument of tools. What it takes is described in `toolgen_runtime::function::input`.
 #[proc_macro_derive(ToolInput, attributes(arg, serde))]
 pub fn tool_input(item: TokenStream) -> TokenStream {
     derive::tool_input(item.into()).into()

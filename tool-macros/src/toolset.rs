@@ -30,22 +30,22 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
                 seen.push(text);
                 names.push(quote_spanned!(span=> <#path as #runtime::ToolFunction>::NAME));
                 requires.push(quote_spanned!(span=> <#path as #runtime::ToolFunction>::REQUIRES));
-                adds.push(quote_spanned!(span=> #runtime::toolset::IntoTools::add_to(<#path as #runtime::ToolFunction>::tool(), &mut tools);));
+                adds.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to(<#path as #runtime::ToolFunction>::tool(), &mut tools);));
             }
             Expr::Paren(paren) => {
                 let inner = &paren.expr;
-                adds.push(quote_spanned!(span=> #runtime::toolset::IntoTools::add_to(#inner, &mut tools);));
+                adds.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to(#inner, &mut tools);));
             }
             other => {
-                adds.push(quote_spanned!(span=> #runtime::toolset::IntoTools::add_to(#other, &mut tools);));
+                adds.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to(#other, &mut tools);));
             }
         }
     }
     let errors = (!errors.is_empty()).then(|| errors.into_tokens());
     quote!({
         #errors
-        const _: () = #runtime::toolset::check_names(&[#(#names),*]);
-        const _: () = #runtime::toolset::check_cycles(&[#((#names, #requires)),*]);
+        const _: () = #runtime::__private::toolset::check_names(&[#(#names),*]);
+        const _: () = #runtime::__private::toolset::check_cycles(&[#((#names, #requires)),*]);
         let mut tools = ::std::vec::Vec::<::std::sync::Arc<dyn #runtime::AgentTool>>::new();
         #(#adds)*
         tools

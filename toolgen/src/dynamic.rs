@@ -7,7 +7,7 @@
 //! use toolgen::Options;
 //! use toolgen::dynamic::OpenApi;
 //! use toolgen_runtime::Registry;
-//! use toolgen_runtime::http::HttpEngine;
+//! use toolgen_runtime::engine::http::HttpEngine;
 //!
 //! # const TEXT: &str = "openapi: 3.1.0\npaths: {/pets: {get: {operationId: listPets, tags: [pets], responses: {}}}}";
 //! let engine = HttpEngine::builder().base_url("https://pets.example.com").build()?;
@@ -21,8 +21,8 @@
 //!
 //! A document says where its requests go and which credential each of them carries. Whoever can change the document
 //! can have credentials of the engine sent to a host of their own, unless the engine holds them to an origin
-//! ([`StaticCredentials::with_origin`](toolgen_runtime::http::StaticCredentials::with_origin)) or sends every request
-//! to one [`base_url`](toolgen_runtime::http::HttpEngineBuilder::base_url).
+//! ([`StaticCredentials::with_origin`](toolgen_runtime::engine::http::StaticCredentials::with_origin)) or sends every request
+//! to one [`base_url`](toolgen_runtime::engine::http::HttpEngineBuilder::base_url).
 
 use std::fmt;
 use std::path::Path;
@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolgen_runtime::AgentTool;
-use toolgen_runtime::http::{Fetch, FetchError, HttpEngine};
+use toolgen_runtime::engine::http::{Fetch, FetchError, HttpEngine};
 
 use crate::frontend::openapi;
 use crate::options::Options;

@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use toolgen::dynamic::{LoadError, Loaded, OpenApi};
 use toolgen::frontend::openapi::lower;
 use toolgen::{Document, Options, Problems, Severity};
-use toolgen_runtime::http::{Fetch, FetchErrorKind, HttpEngine, Secret, StaticCredentials};
+use toolgen_runtime::engine::http::{Fetch, FetchErrorKind, HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::{Registry, ToolCall, ToolContext};
 

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use toolgen::frontend::openapi::lower;
 use toolgen::{Document, Options, Problems, Program, Tool};
-use toolgen_runtime::plan::{
+use toolgen_runtime::schema::shape::{Shape, render::canonical};
+use toolgen_runtime::spec::plan::{
     Body, BodySource, Call, Codec, Encoding, Parameter, Part, RequestPlan, SecurityScheme, Server,
 };
-use toolgen_runtime::shape::{Shape, render::canonical};
 use toolgen_runtime::spec::{Effects, Network};
 
 fn cases() -> Vec<PathBuf> {

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use toolgen::frontend::openapi::lower;
 use toolgen::{Document, Options, Problems, Program, Severity};
-use toolgen_runtime::plan::{BodySource, Call};
-use toolgen_runtime::shape::read::read_canonical;
-use toolgen_runtime::shape::render::canonical;
-use toolgen_runtime::shape::{Extra, Kind, Shape};
+use toolgen_runtime::schema::shape::read::read_canonical;
+use toolgen_runtime::schema::shape::render::canonical;
+use toolgen_runtime::schema::shape::{Extra, Kind, Shape};
 use toolgen_runtime::spec::MAX_NAME;
+use toolgen_runtime::spec::plan::{BodySource, Call};
 
 fn corpus() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{AgentLimits, AgentRunner, SubAgentTool};
-use crate::frozen::Text;
+use crate::base::frozen::Text;
+use crate::call::tool::AgentTool;
 use crate::registry::{Registry, RegistryError};
-use crate::shape::Schema;
+use crate::schema::shape::Schema;
 use crate::spec::{Effects, NameError, Timeout, ToolName, ToolSpec};
-use crate::tool::AgentTool;
 
 /// Puts a [`SubAgentTool`] together.
 #[must_use = "a builder does nothing until it builds"]

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 use super::{AgentFailure, AgentLimits};
-use crate::context::ToolContext;
-use crate::result::ToolResult;
+use crate::call::context::ToolContext;
+use crate::call::result::ToolResult;
 
 /// What a sub-agent reports to while it works. Clones are the same.
 ///

@@ -4,9 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
+use crate::agent::run::{
+    Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop,
+};
+use crate::call::tool::BoxFuture;
 use crate::provider::{Provider, ProviderError};
-use crate::run::{Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop};
-use crate::tool::BoxFuture;
 
 /// Makes the provider of a sub-agent.
 type MakeProvider = dyn Fn(&AgentTask) -> Result<Provider, ProviderError> + Send + Sync;

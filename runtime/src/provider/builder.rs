@@ -7,24 +7,24 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
-use crate::audit::Auditor;
-use crate::breaker::CircuitBreaker;
-use crate::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler, Questions};
-use crate::depends::Dependencies;
-use crate::events::{Event, OnEvent};
-use crate::frozen::Text;
-use crate::hooks::Hooks;
-use crate::middleware::{Approver, Middleware};
-use crate::pages::{Pages, READ_RESULT};
-use crate::pipeline::Layers;
-use crate::policy::Rules;
-use crate::rate::RateLimit;
-use crate::redact::Redactor;
+use crate::base::frozen::Text;
+use crate::call::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler, Questions};
+use crate::call::tool::AgentTool;
+use crate::layers::audit::Auditor;
+use crate::layers::breaker::CircuitBreaker;
+use crate::layers::depends::Dependencies;
+use crate::layers::events::{Event, OnEvent};
+use crate::layers::hooks::Hooks;
+use crate::layers::middleware::{Approver, Middleware};
+use crate::layers::pages::{Pages, READ_RESULT};
+use crate::layers::policy::Rules;
+use crate::layers::rate::RateLimit;
+use crate::layers::redact::Redactor;
+use crate::layers::repeat::Repeats;
+use crate::layers::trace::Trace;
+use crate::provider::pipeline::Layers;
 use crate::registry::Registry;
-use crate::repeat::Repeats;
-use crate::tool::AgentTool;
-use crate::toolsets::{self, Toolset};
-use crate::trace::Trace;
+use crate::registry::toolsets::{self, Toolset};
 
 /// Puts a [`Provider`] together: which tools, in which context, behind which layers. What is not set is not there
 /// and costs nothing.
@@ -156,14 +156,14 @@ impl ProviderBuilder {
     }
 
     /// Sets who does what tools ask to be done under this name, in the place of whoever did before. Without one such
-    /// calls fail with the code [`EFFECT_UNHANDLED`](crate::control::EFFECT_UNHANDLED).
+    /// calls fail with the code [`EFFECT_UNHANDLED`](crate::call::control::EFFECT_UNHANDLED).
     #[must_use]
     pub fn effect(mut self, name: impl Into<Text>, handler: impl EffectHandler + 'static) -> ProviderBuilder {
         self.layers.controls.effects.insert(name.into(), Arc::new(handler));
         self
     }
 
-    /// Sets who answers the questions of [`AskQuestion`](crate::control::AskQuestion).
+    /// Sets who answers the questions of [`AskQuestion`](crate::call::control::AskQuestion).
     #[must_use]
     pub fn questions(self, answerer: impl Answerer + 'static) -> ProviderBuilder {
         self.effect(ASK_QUESTION, Questions(answerer))

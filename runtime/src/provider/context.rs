@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::frozen::Text;
-use crate::policy::Limits;
-use crate::roots::Roots;
-use crate::services::Services;
-use crate::values::ContextValues;
+use crate::base::frozen::Text;
+use crate::call::roots::Roots;
+use crate::call::services::Services;
+use crate::call::values::ContextValues;
+use crate::layers::policy::Limits;
 
 /// What surrounds all tools of a [`Provider`](super::Provider): whose they are, what they are lent and what they may
 /// do. A [`ToolFactory`](super::ToolFactory) builds its tool from it.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::FactoryError;
 use crate::registry::RegistryError;
-use crate::toolsets::ToolsetError;
+use crate::registry::toolsets::ToolsetError;
 
 /// Why there is no provider, or no tool in it.
 #[derive(Clone, Debug, PartialEq, Eq)]

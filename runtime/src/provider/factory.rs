@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::ProviderContext;
-use crate::context::ToolContext;
-use crate::error::ToolError;
-use crate::frozen::Text;
-use crate::result::ToolResult;
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, BoxFuture};
 use crate::spec::{Effects, ToolSpec};
-use crate::tool::{AgentTool, BoxFuture};
 
 /// Builds a tool from the context of a provider.
 type Create = dyn Fn(&ProviderContext) -> Result<Arc<dyn AgentTool>, FactoryError> + Send + Sync;
@@ -62,7 +62,7 @@ impl ToolFactory {
     }
 
     /// Says that the tools do all their work in the executor of the context, and have it hold them to the limits of
-    /// the context, see [`Limits::confine`](crate::policy::Limits::confine). So a tool that runs any command is
+    /// the context, see [`Limits::confine`](crate::layers::policy::Limits::confine). So a tool that runs any command is
     /// allowed where nothing may be changed and no network be used, and there it cannot.
     #[must_use]
     pub fn confined(mut self) -> ToolFactory {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Requirement, RequirementKind, ToolSpec};
-use crate::frozen::Text;
+use crate::base::frozen::Text;
 
 const READ: &[Text] = &[Text::Static("read")];
 const WRITE: &[Text] = &[Text::Static("write")];

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::AnswerOptions;
 use super::tools::object;
 use crate::call::ToolResponse;
-use crate::result::{Content, ResourceData};
+use crate::call::result::{Content, ResourceData};
 
 /// What is told of a success that gave nothing: some providers refuse an empty answer.
 const NOTHING: &str = "Tool executed successfully";

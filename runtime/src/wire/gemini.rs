@@ -9,7 +9,7 @@ use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format, is_made_up};
 use crate::call::ToolResponse;
-use crate::dialect::GEMINI;
+use crate::schema::dialect::GEMINI;
 use crate::spec::ToolSpec;
 
 pub(super) const FORMAT: Format = Format {

@@ -9,11 +9,11 @@ use super::read::{Call, Item, Turn, WireProblem, text, unknown};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
-use crate::dialect::JSON_SCHEMA;
-use crate::error::ToolError;
-use crate::result::Content;
-use crate::shape::render::render_output;
-use crate::shape::{Kind, Shape, find_def};
+use crate::call::error::ToolError;
+use crate::call::result::Content;
+use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::render::render_output;
+use crate::schema::shape::{Kind, Shape, find_def};
 use crate::spec::{Effects, Network, ToolSpec};
 
 pub(super) const FORMAT: Format = Format {

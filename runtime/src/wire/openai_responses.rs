@@ -7,7 +7,7 @@ use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
-use crate::dialect::OPENAI;
+use crate::schema::dialect::OPENAI;
 use crate::spec::ToolSpec;
 
 pub(super) const FORMAT: Format = Format {

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::dialect::Dialect;
-use crate::frozen::Text;
-use crate::shape::render::{Refusal, render_input};
+use crate::base::frozen::Text;
+use crate::schema::dialect::Dialect;
+use crate::schema::shape::render::{Refusal, render_input};
 use crate::spec::ToolSpec;
 
 /// Tools that cannot be offered in a dialect.

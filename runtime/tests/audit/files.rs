@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 use toolgen_runtime::ToolError;
-use toolgen_runtime::audit::{Auditor, JsonLinesSink};
+use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink};
 
 use super::{Scratch, call, record, welcome};
 

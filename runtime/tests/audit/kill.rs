@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
-use toolgen_runtime::audit::rusqlite::Connection;
-use toolgen_runtime::audit::{Auditor, SqliteSink};
+use toolgen_runtime::layers::audit::rusqlite::Connection;
+use toolgen_runtime::layers::audit::{Auditor, SqliteSink};
 
 use super::{Scratch, record, welcome};
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
-use toolgen_runtime::audit::{Auditor, CallInfo, Record};
+use toolgen_runtime::layers::audit::{Auditor, CallInfo, Record};
 use toolgen_runtime::{AgentTool, ToolError, ToolResult, tool, toolset};
 
 /// Logs in.

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgen_runtime::audit::{
+use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
+use toolgen_runtime::call::control::{InputAnswer, InputHandler, InputQuestion};
+use toolgen_runtime::call::session::Session;
+use toolgen_runtime::layers::audit::{
     AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, Auditor, JsonLinesSink, MemorySink, Row,
 };
-use toolgen_runtime::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::session::Session;
 use toolgen_runtime::{
     BoxFuture, Content, Control, InputRequest, Provider, Registry, ToolCall, ToolContext, ToolError,
     ToolResponse, ToolResult, tool, toolset,
@@ -374,7 +374,9 @@ async fn no_secret_reaches_any_sink() {
     let database = Scratch::new("audit.db");
     #[cfg(feature = "sqlite")]
     auditors.push(
-        Auditor::builder(toolgen_runtime::audit::SqliteSink::open(&database.0).unwrap()).start().unwrap(),
+        Auditor::builder(toolgen_runtime::layers::audit::SqliteSink::open(&database.0).unwrap())
+            .start()
+            .unwrap(),
     );
 
     let token = format!("ghp_{}", "Zz9".repeat(12));

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use toolgen_runtime::audit::{
+use toolgen_runtime::layers::audit::{
     AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, Auditor, CallInfo, MemorySink,
 };
-use toolgen_runtime::redact::Redactor;
+use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::{ToolError, ToolResult};
 
 use super::{call, info, record, welcome};

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolgen_runtime::audit::rusqlite::{self, Connection};
-use toolgen_runtime::audit::{Auditor, CallInfo, SqliteSink};
+use toolgen_runtime::layers::audit::rusqlite::{self, Connection};
+use toolgen_runtime::layers::audit::{Auditor, CallInfo, SqliteSink};
 use toolgen_runtime::{ToolError, ToolResult};
 
 use super::{Scratch, call, login_tool, record, welcome};

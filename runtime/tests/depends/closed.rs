@@ -165,7 +165,7 @@ fn a_tool_may_be_added_with_what_it_requires_later() {
 async fn without_a_session_nothing_was_called() {
     let tools = registry([probe("a", []), probe("b", [Requirement::tool("a"), Requirement::session("k")])]);
     let nobody = ToolContext::new("1", "");
-    toolgen_runtime::depends::record(&nobody, "a", &Ok(toolgen_runtime::ToolResult::empty()));
+    toolgen_runtime::layers::depends::record(&nobody, "a", &Ok(toolgen_runtime::ToolResult::empty()));
     assert_eq!(missing(&tools, "b", &nobody).await, ["a", "k"]);
     let somebody = Session::new("");
     somebody.record_success("a");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
-use toolgen_runtime::depends::{record, succeeded};
+use toolgen_runtime::layers::depends::{record, succeeded};
 use toolgen_runtime::{Control, InputRequest, Session, Sessions, ToolError, ToolResult};
 
 use super::in_session;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
-use toolgen_runtime::inject::{ContextValue, FromContext, HelpUrl, SessionState};
+use toolgen_runtime::function::inject::{ContextValue, FromContext, HelpUrl, SessionState};
 use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::{
     AgentTool, ContextValues, Principal, Provider, Registry, Session, ToolCall, ToolContext, ToolError,

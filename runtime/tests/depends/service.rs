@@ -1,7 +1,7 @@
 //! The cases that services for dependencies of tools are known by.
 
 use serde_json::{Value, json};
-use toolgen_runtime::graph::Graph;
+use toolgen_runtime::spec::graph::Graph;
 use toolgen_runtime::spec::{Requirement, RequirementKind};
 use toolgen_runtime::{
     ContextValues, Dependencies, Registry, Session, ToolContext, ToolError, tool, toolset,

@@ -1,8 +1,8 @@
 //! Pages for those whose calls fail.
 
 use serde_json::json;
-use toolgen_runtime::breaker::CircuitBreaker;
-use toolgen_runtime::docs::troubleshooting;
+use toolgen_runtime::layers::breaker::CircuitBreaker;
+use toolgen_runtime::spec::docs::troubleshooting;
 use toolgen_runtime::spec::{Requirement, Timeout};
 use toolgen_runtime::{
     AgentTool, Dependencies, Effects, Principal, Provider, Registry, ToolCall, ToolContext, ToolError,

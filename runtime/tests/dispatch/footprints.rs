@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use toolgen_runtime::dispatch::{DispatchOptions, Strategy};
+use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
 use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::{AgentTool, Provider, Registry, Schema, Text, ToolCall, ToolSpec, tool};
 

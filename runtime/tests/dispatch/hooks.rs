@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use toolgen_runtime::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::events::{Event, EventKind};
-use toolgen_runtime::hooks::Hooks;
+use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
+use toolgen_runtime::layers::events::{Event, EventKind};
+use toolgen_runtime::layers::hooks::Hooks;
 use toolgen_runtime::provider::Provider;
 use toolgen_runtime::{
     AgentTool, BoxFuture, CancellationToken, Registry, ToolCall, ToolContext, ToolError, ToolResponse,

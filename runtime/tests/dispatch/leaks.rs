@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgen_runtime::dispatch::DispatchOptions;
+use toolgen_runtime::agent::dispatch::DispatchOptions;
 use toolgen_runtime::provider::Provider;
 use toolgen_runtime::{
     AgentTool, BoxFuture, CancellationToken, Registry, ToolCall, ToolContext, ToolError, ToolResult, ToolSpec,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
-use toolgen_runtime::dispatch::{DispatchOptions, SKIPPED_BY_MESSAGE, Strategy};
+use toolgen_runtime::agent::dispatch::{DispatchOptions, SKIPPED_BY_MESSAGE, Strategy};
 use toolgen_runtime::spec::{Requirement, RequirementKind};
 use toolgen_runtime::{CancellationToken, Session, Text, ToolCall, ToolError, ToolSpec};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use toolgen_runtime::dispatch::{DispatchOptions, Dispatched, Strategy};
+use toolgen_runtime::agent::dispatch::{DispatchOptions, Dispatched, Strategy};
 use toolgen_runtime::provider::{Provider, ProviderBuilder};
 use toolgen_runtime::{
     AgentTool, BoxFuture, Effects, Registry, Schema, Text, ToolCall, ToolContext, ToolError, ToolName,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier};
 
 use serde_json::{Value, json};
-use toolgen_runtime::dispatch::DispatchOptions;
+use toolgen_runtime::agent::dispatch::DispatchOptions;
 use toolgen_runtime::provider::Provider;
 use toolgen_runtime::{
     AgentTool, BoxFuture, Registry, Service, Strategy, ToolCall, ToolContext, ToolError, ToolResult,

@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use serde_json::json;
 use tokio::time::Instant;
-use toolgen_runtime::audit::{Auditor, MemorySink};
-use toolgen_runtime::dispatch::{DispatchOptions, SKIPPED_BY_MESSAGE, Strategy};
-use toolgen_runtime::hooks::Hooks;
-use toolgen_runtime::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::agent::dispatch::{DispatchOptions, SKIPPED_BY_MESSAGE, Strategy};
+use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+use toolgen_runtime::layers::hooks::Hooks;
+use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::{BoxFuture, CancellationToken, ToolCall, ToolContext, ToolError, ToolSpec};
 
 use crate::support::{Bench, call, call_of, ids, options, spec, steps, texts, turn};

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolgen_runtime::call::ToolCall;
-use toolgen_runtime::executor::{
+use toolgen_runtime::engine::executor::{
     ExecError, ExecOptions, ExecOutput, Executor, GuardedExecutor, LocalExecutor, ScriptedExecutor,
 };
-use toolgen_runtime::policy::Limits;
+use toolgen_runtime::layers::policy::Limits;
 use toolgen_runtime::provider::{FactoryError, Provider, ProviderContext, ToolFactory};
-use toolgen_runtime::shape::{Kind, ObjectRules};
+use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::spec::Network;
 use toolgen_runtime::{
     AgentTool, BoxFuture, Effects, Registry, Service, Shape, ToolContext, ToolError, ToolName, ToolResult,

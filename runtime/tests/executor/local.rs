@@ -4,7 +4,9 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toolgen_runtime::executor::{ExecError, ExecOptions, Executor, LocalExecutor, ResourceLimits, preflight};
+use toolgen_runtime::engine::executor::{
+    ExecError, ExecOptions, Executor, LocalExecutor, ResourceLimits, preflight,
+};
 use toolgen_runtime::{CancellationToken, ToolError};
 
 use crate::{argv, directory, eventually, run, runs, shell};

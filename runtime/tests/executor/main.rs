@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use toolgen_runtime::CancellationToken;
-use toolgen_runtime::executor::{ExecError, ExecOptions, ExecOutput, Executor};
+use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Executor};
 
 fn argv(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use toolgen_runtime::http::{EnvCredentials, Secret, StaticCredentials};
-use toolgen_runtime::plan::{Placement, RequestPlan};
+use toolgen_runtime::engine::http::{EnvCredentials, Secret, StaticCredentials};
 use toolgen_runtime::spec::Timeout;
+use toolgen_runtime::spec::plan::{Placement, RequestPlan};
 use toolgen_runtime::{CancellationToken, Registry, ToolError};
 
 use crate::server::{Step, TestServer, call, ctx, engine, open, plan, reply, secured, tool};

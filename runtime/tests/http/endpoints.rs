@@ -1,9 +1,9 @@
 //! Tools of endpoints that are only known when the program runs, such as those of a configuration.
 
 use serde_json::{Value, json};
-use toolgen_runtime::dynamic::{DynamicTool, DynamicToolError};
-use toolgen_runtime::plan::{Call, Encoding, Location, Parameter, RequestPlan, Server, Style, Tool};
+use toolgen_runtime::engine::dynamic::{DynamicTool, DynamicToolError};
 use toolgen_runtime::provider::ProviderContext;
+use toolgen_runtime::spec::plan::{Call, Encoding, Location, Parameter, RequestPlan, Server, Style, Tool};
 use toolgen_runtime::{List, Registry, ToolCall};
 
 use crate::server::{TestServer, ctx, engine};

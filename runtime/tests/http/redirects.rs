@@ -1,8 +1,8 @@
 //! Where redirects lead, and what goes along.
 
 use serde_json::json;
-use toolgen_runtime::http::{Secret, StaticCredentials};
-use toolgen_runtime::plan::{Body, BodySource, Codec, Encoding, Location, Placement, RequestPlan};
+use toolgen_runtime::engine::http::{Secret, StaticCredentials};
+use toolgen_runtime::spec::plan::{Body, BodySource, Codec, Encoding, Location, Placement, RequestPlan};
 use toolgen_runtime::{ToolError, ToolResult};
 
 use crate::server::{Seen, TestServer, call, engine, parameter, plan, reply, secured};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolgen_runtime::List;
-use toolgen_runtime::plan::{
+use toolgen_runtime::spec::plan::{
     Body, BodyField, BodySource, Codec, Encoding, Location, Part, RequestPlan, Style,
 };
 

@@ -6,8 +6,8 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolgen_runtime::List;
-use toolgen_runtime::http::{Body, BuildOptions, HttpRequest, RequestProblemKind, build};
-use toolgen_runtime::plan::{self, BodySource, Codec, Encoding, Location, Part, RequestPlan, Style};
+use toolgen_runtime::engine::http::{Body, BuildOptions, HttpRequest, RequestProblemKind, build};
+use toolgen_runtime::spec::plan::{self, BodySource, Codec, Encoding, Location, Part, RequestPlan, Style};
 
 use crate::server::{parameter, plan};
 

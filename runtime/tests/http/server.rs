@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use toolgen_runtime::http::{HttpEngine, HttpEngineBuilder};
-use toolgen_runtime::plan::{
+use toolgen_runtime::engine::http::{HttpEngine, HttpEngineBuilder};
+use toolgen_runtime::schema::shape::{Kind, ObjectRules};
+use toolgen_runtime::spec::plan::{
     Call, Encoding, Location, Parameter, Placement, RequestPlan, SecurityRequirement, SecurityScheme, Server,
     Tool,
 };
-use toolgen_runtime::shape::{Kind, ObjectRules};
 use toolgen_runtime::{List, Registry, Shape, ToolContext, ToolError, ToolName, ToolResult, ToolSpec};
 
 /// One step of an answer.

@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use toolgen_runtime::TypedTool;
-use toolgen_runtime::http::CallError;
-use toolgen_runtime::plan::{Encoding, Location, RequestPlan, Tool};
-use toolgen_runtime::typed::serde::{Deserialize, Serialize};
+use toolgen_runtime::engine::http::CallError;
+use toolgen_runtime::engine::typed::serde::{Deserialize, Serialize};
+use toolgen_runtime::spec::plan::{Encoding, Location, RequestPlan, Tool};
 
 use crate::server::{TestServer, engine, parameter, plan, reply, tool};
 
 #[derive(Serialize)]
-#[serde(crate = "toolgen_runtime::typed::serde")]
+#[serde(crate = "toolgen_runtime::engine::typed::serde")]
 struct GetPet {
     id: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,7 +19,7 @@ struct GetPet {
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
-#[serde(crate = "toolgen_runtime::typed::serde")]
+#[serde(crate = "toolgen_runtime::engine::typed::serde")]
 struct Pet {
     name: String,
 }
@@ -73,7 +73,7 @@ async fn each_failure_is_of_its_own_kind() {
 
 /// A tool whose result is not described.
 #[derive(Serialize)]
-#[serde(crate = "toolgen_runtime::typed::serde")]
+#[serde(crate = "toolgen_runtime::engine::typed::serde")]
 struct Anything {
     id: u32,
 }

@@ -3,7 +3,8 @@
 #![cfg(feature = "inventory")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use toolgen_runtime::{Registry, inventory, tool};
+use toolgen_runtime::function::inventory;
+use toolgen_runtime::{Registry, tool};
 
 /// Waits.
 #[tool]

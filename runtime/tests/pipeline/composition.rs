@@ -43,6 +43,7 @@ async fn tools_do_not_call_each_other_for_ever() {
 
 #[tokio::test]
 async fn outside_a_provider_there_is_nobody_to_call() {
-    let error = toolgen_runtime::testing::call(&twice::tool(), json!({"number": 1})).await.unwrap_err();
+    let error =
+        toolgen_runtime::function::testing::call(&twice::tool(), json!({"number": 1})).await.unwrap_err();
     assert_eq!(error.code(), "service_unavailable");
 }

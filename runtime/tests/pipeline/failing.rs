@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
+use toolgen_runtime::call::session::Session;
 use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::session::Session;
 use toolgen_runtime::{
     AgentTool, BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, ToolName, ToolResult,
     ToolSpec,
@@ -35,8 +35,8 @@ impl AgentTool for Flaky {
 }
 
 fn flaky(service: &'static str) -> (ProviderBuilder, Arc<AtomicU32>) {
-    let open = toolgen_runtime::Shape::of(toolgen_runtime::shape::Kind::Object(
-        toolgen_runtime::shape::ObjectRules::ANY,
+    let open = toolgen_runtime::Shape::of(toolgen_runtime::schema::shape::Kind::Object(
+        toolgen_runtime::schema::shape::ObjectRules::ANY,
     ));
     let name = ToolName::new("flaky");
     let spec = ToolSpec { name, service: service.into(), input: open.into(), ..ToolSpec::EMPTY };

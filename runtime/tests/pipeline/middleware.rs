@@ -3,7 +3,9 @@
 use std::future::ready;
 
 use serde_json::json;
-use toolgen_runtime::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+};
 use toolgen_runtime::{BoxFuture, ToolContext, ToolError};
 
 use super::{Journal, call, provider};

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use toolgen_runtime::policy::Rules;
+use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::provider::{FactoryError, ProviderContext, ToolFactory};
 use toolgen_runtime::{
     ContextValues, Provider, Registry, ToolCall, ToolContext, ToolName, ToolSpec, tool, toolset,

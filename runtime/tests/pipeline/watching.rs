@@ -1,7 +1,7 @@
 //! Hooks and events.
 
 use serde_json::json;
-use toolgen_runtime::hooks::Hooks;
+use toolgen_runtime::layers::hooks::Hooks;
 use toolgen_runtime::{
     BoxFuture, Progress, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, tool,
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolgen_runtime::shape::read::read;
+use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::Example;
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{AgentTool, Provider, ToolSpec};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolgen_runtime::catalogue::{ListTools, SearchTools};
-use toolgen_runtime::policy::Limits;
+use toolgen_runtime::layers::policy::Limits;
+use toolgen_runtime::registry::catalogue::{ListTools, SearchTools};
 use toolgen_runtime::{Effects, Principal, ProviderContext, ToolContext};
 
 use super::{call_in, provider, said, tool, tools, with_effects};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolgen_runtime::policy::{Limits, Policy, Rules};
+use toolgen_runtime::layers::policy::{Limits, Policy, Rules};
+use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::provider::ToolFactory;
-use toolgen_runtime::rate::WindowLimit;
 use toolgen_runtime::spec::{Files, Network};
 use toolgen_runtime::{Effects, Principal, ProviderContext, ToolContext, ToolSpec};
 

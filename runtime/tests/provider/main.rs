@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use toolgen_runtime::provider::{FactoryError, ProviderBuilder, ToolFactory};
-use toolgen_runtime::shape::{Kind, ObjectRules};
+use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::{
     AgentTool, BoxFuture, Effects, Provider, ProviderContext, Registry, Shape, ToolCall, ToolContext,
     ToolError, ToolName, ToolResponse, ToolResult, ToolSpec,

@@ -4,11 +4,11 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use toolgen_runtime::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::policy::Rules;
-use toolgen_runtime::principal::Principal;
-use toolgen_runtime::session::Session;
-use toolgen_runtime::shape::read::read;
+use toolgen_runtime::call::principal::Principal;
+use toolgen_runtime::call::session::Session;
+use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::{Requirement, RequirementKind};
 use toolgen_runtime::{BoxFuture, Provider, ToolCall, ToolContext, ToolSpec};
 
@@ -131,5 +131,5 @@ async fn a_tool_without_scopes_has_those_of_its_effects() {
         (&*spec("x").category, spec("x").timeout),
         ("general", toolgen_runtime::spec::Timeout::Default)
     );
-    assert_eq!(toolgen_runtime::tool::DEFAULT_TIMEOUT, std::time::Duration::from_secs(30));
+    assert_eq!(toolgen_runtime::call::tool::DEFAULT_TIMEOUT, std::time::Duration::from_secs(30));
 }

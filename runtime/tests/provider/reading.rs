@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgen_runtime::pages::{Pages, ResultLimit};
-use toolgen_runtime::policy::Rules;
+use toolgen_runtime::layers::pages::{Pages, ResultLimit};
+use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::{Principal, Provider, ToolContext, ToolSpec};
 
 use super::{Counted, call_in, names, provider, said, spec, tools};

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::executor::{ExecOptions, Executor, GuardedExecutor, ScriptedExecutor};
-use toolgen_runtime::policy::Limits;
+use toolgen_runtime::engine::executor::{ExecOptions, Executor, GuardedExecutor, ScriptedExecutor};
+use toolgen_runtime::layers::policy::Limits;
 use toolgen_runtime::provider::{FactoryError, ToolFactory};
+use toolgen_runtime::registry::toolsets::{Toolset, check_all};
 use toolgen_runtime::spec::{Files, Network};
-use toolgen_runtime::toolsets::{Toolset, check_all};
 use toolgen_runtime::{
     AgentTool, BoxFuture, Effects, List, Provider, ProviderContext, Registry, Text, ToolContext, ToolError,
     ToolResult, ToolSpec,

@@ -3,8 +3,8 @@
 use std::future::ready;
 
 use serde_json::json;
-use toolgen_runtime::control::{Answerer, PendingInput, Question};
-use toolgen_runtime::run::{LoopEnd, LoopOptions, ModelTurn, run_loop};
+use toolgen_runtime::agent::run::{LoopEnd, LoopOptions, ModelTurn, run_loop};
+use toolgen_runtime::call::control::{Answerer, PendingInput, Question};
 use toolgen_runtime::{
     BoxFuture, Control, InputRequest, Provider, Registry, Session, ToolCall, ToolContext, ToolError,
     ToolResult, tool, toolset,
@@ -177,7 +177,7 @@ async fn a_loop_and_a_dispatch_run_in_tasks_of_their_own() {
     });
     assert_eq!(run.await.unwrap(), Ok(LoopEnd::Text("ok".to_owned())));
     let dispatched = tokio::spawn(async move {
-        let options = toolgen_runtime::dispatch::DispatchOptions::new();
+        let options = toolgen_runtime::agent::dispatch::DispatchOptions::new();
         provider
             .dispatch(shell_call("ls").calls, &ToolContext::new("turn", ""), &options)
             .await

@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgen_runtime::audit::Auditor;
-use toolgen_runtime::breaker::BreakerSettings;
-use toolgen_runtime::events::{Event, EventKind};
-use toolgen_runtime::hooks::Hooks;
-use toolgen_runtime::middleware::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest};
-use toolgen_runtime::pages::{Pages, ResultLimit, StoreLimits};
-use toolgen_runtime::policy::{Limits, Rules};
-use toolgen_runtime::rate::WindowLimit;
+use toolgen_runtime::layers::audit::Auditor;
+use toolgen_runtime::layers::breaker::BreakerSettings;
+use toolgen_runtime::layers::events::{Event, EventKind};
+use toolgen_runtime::layers::hooks::Hooks;
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+};
+use toolgen_runtime::layers::pages::{Pages, ResultLimit, StoreLimits};
+use toolgen_runtime::layers::policy::{Limits, Rules};
+use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::{
     BoxFuture, CircuitBreaker, Dependencies, Provider, ProviderContext, ToolCall, ToolContext, ToolResponse,
 };

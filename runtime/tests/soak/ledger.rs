@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use toolgen_runtime::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
+use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
 
 use crate::layers::count;
 

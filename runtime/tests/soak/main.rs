@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
-use toolgen_runtime::audit::Auditor;
+use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::{CancellationToken, Provider, ToolResponse};
 
 use calls::{Calls, Case, GiveUp};
@@ -66,7 +66,7 @@ async fn every_call_gets_one_answer_and_leaves_nothing_behind() {
 #[cfg(feature = "sqlite")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_database_has_a_row_for_every_answer() {
-    use toolgen_runtime::audit::{SqliteSink, rusqlite};
+    use toolgen_runtime::layers::audit::{SqliteSink, rusqlite};
     let _alone = ALONE.lock().await;
     let total = setting("TOOLGEN_SOAK_CALLS", 10_000) / 10;
     let file = std::env::temp_dir().join(format!("toolgen-soak-{}.db", std::process::id()));

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use toolgen_runtime::call::tool::arguments;
 use toolgen_runtime::call::{ToolCall, ToolResponse};
-use toolgen_runtime::tool::arguments;
 use toolgen_runtime::wire::{AnswerOptions, WireFormat, is_made_up};
 
 use crate::helpers::{response, spec};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolgen_runtime::call::{ToolCall, ToolResponse};
-use toolgen_runtime::shape::read::read_document;
+use toolgen_runtime::schema::shape::read::read_document;
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{Content, Effects, ResourceData, Text, ToolError, ToolName, ToolResult, ToolSpec};
 

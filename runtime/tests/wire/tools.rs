@@ -1,7 +1,7 @@
 //! Lists of tools, byte by byte.
 
 use serde_json::{Value, json};
-use toolgen_runtime::dialect::OPENAI_STRICT;
+use toolgen_runtime::schema::dialect::OPENAI_STRICT;
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{Effects, Text, ToolSpec};
 

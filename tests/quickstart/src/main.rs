@@ -11,7 +11,7 @@ pub mod tasks {
 }
 
 use serde_json::{Value, json};
-use toolgen_runtime::http::{HttpEngine, Secret, StaticCredentials};
+use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::{Provider, ProviderContext, Registry, ToolCall, ToolContext, tool, toolset};
 
 /// Counts the days of some weeks, for a date that is so many weeks away.

@@ -8,9 +8,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use toolgen::Tool;
-use toolgen_runtime::http::{Body, EnvCredentials, HttpRequest};
-use toolgen_runtime::plan::RequestPlan;
-use toolgen_runtime::{Call as Kind, dialect, tool};
+use toolgen_runtime::Call as Kind;
+use toolgen_runtime::call::tool;
+use toolgen_runtime::engine::http::{Body, EnvCredentials, HttpRequest};
+use toolgen_runtime::schema::dialect;
+use toolgen_runtime::spec::plan::RequestPlan;
 
 use super::Outcome;
 use super::args::Call;

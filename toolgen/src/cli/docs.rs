@@ -2,7 +2,7 @@
 
 use std::io;
 
-use toolgen_runtime::docs;
+use toolgen_runtime::spec::docs;
 
 use super::Outcome;
 use super::args::Docs;

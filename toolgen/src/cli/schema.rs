@@ -4,8 +4,8 @@ use std::io;
 
 use serde_json::{Value, json};
 use toolgen::Tool;
-use toolgen_runtime::dialect::Dialect;
-use toolgen_runtime::shape::render;
+use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::shape::render;
 
 use super::Outcome;
 use super::args::Schema;

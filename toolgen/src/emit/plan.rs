@@ -1,6 +1,6 @@
 //! [`Call`] as a constant expression; see [`spec`](super::spec) for the rules.
 
-use toolgen_runtime::plan::{
+use toolgen_runtime::spec::plan::{
     Body, BodyField, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, SecurityRequirement,
     SecurityScheme, Server, ServerVariable, Style,
 };

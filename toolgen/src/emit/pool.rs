@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::plan::{SecurityRequirement, Server};
+use toolgen_runtime::spec::plan::{SecurityRequirement, Server};
 use toolgen_runtime::{Def, List, Text};
 
 use super::expr::Expr;
@@ -58,11 +58,11 @@ impl Pool {
     }
 
     pub(super) fn servers(&mut self, servers: &List<Server>) -> Expr {
-        self.share("SERVERS", "plan::Server", plan::servers(servers))
+        self.share("SERVERS", "__private::prelude::Server", plan::servers(servers))
     }
 
     pub(super) fn security(&mut self, security: &List<SecurityRequirement>) -> Expr {
-        self.share("SECURITY", "plan::SecurityRequirement", plan::security(security))
+        self.share("SECURITY", "__private::prelude::SecurityRequirement", plan::security(security))
     }
 
     pub(super) fn hosts(&mut self, hosts: &List<Text>) -> Expr {

@@ -124,7 +124,7 @@ fn schema(schema: &Schema) -> Expr {
 }
 
 pub(super) fn schema_text(schema: &Schema) -> Expr {
-    Expr::string(&toolgen_runtime::shape::render::canonical(schema.shape()))
+    Expr::string(&toolgen_runtime::schema::shape::render::canonical(schema.shape()))
 }
 
 fn effects(effects: &Effects, pool: &mut Pool) -> Expr {

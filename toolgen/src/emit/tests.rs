@@ -1,7 +1,7 @@
 //! A program with everything a tool can hold, made by hand.
 
-use toolgen_runtime::plan::*;
-use toolgen_runtime::shape::*;
+use toolgen_runtime::schema::shape::*;
+use toolgen_runtime::spec::plan::*;
 use toolgen_runtime::spec::*;
 use toolgen_runtime::{Def, List, Text, Tool as RuntimeTool};
 

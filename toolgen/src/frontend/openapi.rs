@@ -23,8 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::dialect::JSON_SCHEMA;
-use toolgen_runtime::shape::decode::decode;
+use toolgen_runtime::schema::dialect::JSON_SCHEMA;
+use toolgen_runtime::schema::shape::decode::decode;
 use toolgen_runtime::spec::Example;
 use toolgen_runtime::{List, ToolName, ToolSpec};
 

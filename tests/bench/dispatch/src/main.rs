@@ -89,7 +89,7 @@ fn main() {
 /// Where the time of `toolgen-runtime` goes.
 fn parts(registry: &toolgen_runtime::Registry) {
     use serde_json::Value;
-    use toolgen_runtime::{dialect::JSON_SCHEMA, tool::arguments};
+    use toolgen_runtime::{call::tool::arguments, schema::dialect::JSON_SCHEMA};
     let best = |call: &mut dyn FnMut(&str, &str) -> String| {
         (0..RUNS).map(|_| run(call)).fold(f64::INFINITY, f64::min)
     };

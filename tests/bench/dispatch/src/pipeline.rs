@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use toolgen_runtime::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, Auditor};
-use toolgen_runtime::hooks::Hooks;
-use toolgen_runtime::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::pages::{Pages, ResultLimit};
-use toolgen_runtime::policy::{Limits, Rules};
+use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, Auditor};
+use toolgen_runtime::layers::hooks::Hooks;
+use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::pages::{Pages, ResultLimit};
+use toolgen_runtime::layers::policy::{Limits, Rules};
 use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::rate::WindowLimit;
+use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::{
     AgentTool, BoxFuture, ContextValues, Effects, Principal, Provider, ProviderContext, Registry, Schema, Session,
     ToolCall, ToolContext, ToolError, ToolName, ToolResult, ToolSpec, tool, toolset,

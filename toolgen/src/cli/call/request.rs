@@ -2,8 +2,10 @@
 
 use base64::Engine as _;
 use serde_json::Value;
-use toolgen_runtime::http::{self, BuildOptions, FilesRoot, HttpRequest, RequestProblem, RequestProblemKind};
-use toolgen_runtime::plan::RequestPlan;
+use toolgen_runtime::engine::http::{
+    self, BuildOptions, FilesRoot, HttpRequest, RequestProblem, RequestProblemKind,
+};
+use toolgen_runtime::spec::plan::RequestPlan;
 
 use super::super::args::Call;
 use super::super::output::Output;

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolgen::Tool;
-use toolgen_runtime::http::HttpEngine;
-use toolgen_runtime::{Content, ToolContext, ToolError, ToolResult, tool};
+use toolgen_runtime::call::tool;
+use toolgen_runtime::engine::http::HttpEngine;
+use toolgen_runtime::{Content, ToolContext, ToolError, ToolResult};
 
 use super::super::Outcome;
 use super::super::args::Call;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::shape::{Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, find_def};
+use toolgen_runtime::schema::shape::{
+    Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, find_def,
+};
 use toolgen_runtime::{Def, List, Shape};
 
 use super::super::names::{self, Names};
@@ -185,7 +187,7 @@ impl<'a> Lowering<'a> {
 
     /// A shape without a name that needs a type with one.
     fn inline(&mut self, shape: &Shape, place: &Place) -> Ty {
-        let text = toolgen_runtime::shape::render::canonical(shape);
+        let text = toolgen_runtime::schema::shape::render::canonical(shape);
         let key = (text, place.usage.input, place.usage.output);
         if let Some(ty) = self.inline.get(&key) {
             return ty.clone();
@@ -286,7 +288,7 @@ impl<'a> Lowering<'a> {
             }
             let (ty, nullable) = self.split(&field.shape, &place.inner(key));
             // A field of one direction is absent in the other.
-            let one_way = field.access != toolgen_runtime::shape::Access::Both
+            let one_way = field.access != toolgen_runtime::schema::shape::Access::Both
                 && place.usage.input
                 && place.usage.output;
             let presence = match (field.required && !one_way, nullable && ty != Ty::Value) {

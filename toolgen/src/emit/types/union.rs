@@ -1,6 +1,6 @@
 //! Unions to enums.
 
-use toolgen_runtime::shape::{Kind, Literal, ObjectRules, UnionRules};
+use toolgen_runtime::schema::shape::{Kind, Literal, ObjectRules, UnionRules};
 use toolgen_runtime::{Shape, Text};
 
 use super::super::names::{self, Names};
@@ -192,7 +192,7 @@ fn by_fields(objects: &[Option<ObjectRules>]) -> Option<Choice> {
     let mut required: Vec<(usize, Vec<&str>)> = Vec::new();
     for (index, object) in objects.iter().enumerate() {
         let fields = object.as_ref()?.fields.iter().filter(|field| field.required);
-        let mut names: Vec<_> = fields.map(toolgen_runtime::shape::Field::wire_name).collect();
+        let mut names: Vec<_> = fields.map(toolgen_runtime::schema::shape::Field::wire_name).collect();
         names.sort_unstable();
         if names.is_empty() || required.iter().any(|(_, known)| *known == names) {
             return None;

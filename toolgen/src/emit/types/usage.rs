@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgen_runtime::shape::{Access, Extra, Kind, find_def};
+use toolgen_runtime::schema::shape::{Access, Extra, Kind, find_def};
 use toolgen_runtime::{List, Shape, ToolSpec};
 
 use super::{Item, Ty};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use toolgen_runtime::plan::{Body, BodyField, BodySource, Location, Parameter};
+use toolgen_runtime::spec::plan::{Body, BodyField, BodySource, Location, Parameter};
 
 use super::body::BodyDraft;
 use super::parameter::Param;

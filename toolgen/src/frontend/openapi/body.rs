@@ -1,7 +1,7 @@
 //! Bodies of requests.
 
 use serde_json::{Map, Value, json};
-use toolgen_runtime::plan::{Codec, Encoding, Location, Part, Style};
+use toolgen_runtime::spec::plan::{Codec, Encoding, Location, Part, Style};
 
 use super::context::Context;
 use super::media::{self, Kind};
@@ -292,7 +292,7 @@ fn text_schema(schema: Value) -> Value {
     Value::Object(text)
 }
 
-/// What a model gives for a file: see [`FILE_FIELDS`](toolgen_runtime::plan::FILE_FIELDS).
+/// What a model gives for a file: see [`FILE_FIELDS`](toolgen_runtime::spec::plan::FILE_FIELDS).
 fn file_schema(description: Option<&Value>) -> Value {
     let said = description.and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let how = "A file: give exactly one of `path` and `base64`.";

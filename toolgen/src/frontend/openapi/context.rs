@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use toolgen_runtime::List;
-use toolgen_runtime::plan::{SecurityRequirement, Server};
+use toolgen_runtime::spec::plan::{SecurityRequirement, Server};
 
 use super::node::Node;
 use super::schema::Defs;

@@ -1,7 +1,7 @@
 //! One operation of a document, to one tool.
 
 use serde_json::Value;
-use toolgen_runtime::plan::{Call, Location, RequestPlan, SecurityRequirement};
+use toolgen_runtime::spec::plan::{Call, Location, RequestPlan, SecurityRequirement};
 use toolgen_runtime::spec::{Effects, Example, Files};
 use toolgen_runtime::{List, Text, ToolName, ToolSpec};
 

@@ -1,7 +1,7 @@
 //! Parameters of operations.
 
 use serde_json::{Map, Value, json};
-use toolgen_runtime::plan::{Encoding, Location, Style};
+use toolgen_runtime::spec::plan::{Encoding, Location, Style};
 
 use super::context::Context;
 use super::node::Node;

@@ -190,7 +190,7 @@ impl Context<'_> {
     /// The shape of a schema in normal form, which stands at this place of the document.
     pub(super) fn read_shape(&mut self, schema: &Value, pointer: &Pointer) -> Shape {
         let mut problems = Vec::new();
-        let shape = toolgen_runtime::shape::read::read(schema, &mut problems);
+        let shape = toolgen_runtime::schema::shape::read::read(schema, &mut problems);
         for problem in problems {
             let place = self.nearest_place(pointer, &problem.pointer);
             self.report(

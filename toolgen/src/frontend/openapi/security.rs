@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::plan::{Location, Placement, SecurityRequirement, SecurityScheme};
+use toolgen_runtime::spec::plan::{Location, Placement, SecurityRequirement, SecurityScheme};
 use toolgen_runtime::{List, Text};
 
 use super::context::Context;

@@ -1,8 +1,8 @@
 //! Servers: where an operation's requests go.
 
 use serde_json::Value;
-use toolgen_runtime::plan::{Server, ServerVariable};
 use toolgen_runtime::spec::Network;
+use toolgen_runtime::spec::plan::{Server, ServerVariable};
 use toolgen_runtime::{List, Text};
 
 use super::context::Context;

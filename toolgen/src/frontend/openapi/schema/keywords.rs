@@ -1,7 +1,7 @@
 //! The keywords of a schema that stand for themselves: values, texts, numbers, lists, remarks.
 
 use serde_json::{Map, Number, Value, json};
-use toolgen_runtime::shape::is_pattern;
+use toolgen_runtime::schema::shape::is_pattern;
 
 use super::super::context::Context;
 use super::super::node::Place;

@@ -1,0 +1,240 @@
+//! Every order in which calls can end, tried by loom: calls end on threads of their own while the turn waits.
+//!
+//! What only the test needs, such as its log, is behind the locks of `std`, which loom does not switch at.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+
+use loom::future::block_on;
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::thread;
+
+use super::drive::{Refusal, Turn, drive};
+use super::footprint::Footprint;
+use super::join::Join;
+use crate::call::tool::BoxFuture;
+
+/// Something that ends elsewhere.
+#[derive(Default)]
+struct Elsewhere(Mutex<(bool, Option<Waker>)>);
+
+impl Elsewhere {
+    fn end(&self) {
+        let waker = {
+            let mut state = self.0.lock().unwrap();
+            state.0 = true;
+            state.1.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Wakes for nothing.
+    fn stir(&self) {
+        let waker = self.0.lock().unwrap().1.clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    async fn ended(self: Arc<Self>) {
+        poll_fn(|cx| {
+            // Wakers are loom's, which switches when they are cloned or dropped: never under the lock.
+            let mut waker = Some(cx.waker().clone());
+            let mut state = self.0.lock().unwrap();
+            if state.0 {
+                return Poll::Ready(());
+            }
+            std::mem::swap(&mut state.1, &mut waker);
+            drop(state);
+            drop(waker);
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Begin(usize),
+    End(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Ran(usize),
+    Refused(usize, Refusal),
+}
+
+struct Model {
+    footprints: Vec<Footprint>,
+    log: Arc<Mutex<Vec<Step>>>,
+    cancelled: Arc<AtomicBool>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Model {
+    fn new(footprints: Vec<Footprint>) -> Model {
+        let flag = || Arc::new(AtomicBool::new(false));
+        Model { footprints, log: Arc::default(), cancelled: flag(), interrupted: flag() }
+    }
+}
+
+impl Turn for Model {
+    type Answer = Answer;
+    type Run = BoxFuture<'static, Answer>;
+
+    fn len(&self) -> usize {
+        self.footprints.len()
+    }
+
+    fn footprint(&self, index: usize) -> Footprint {
+        self.footprints[index].clone()
+    }
+
+    fn run(&mut self, index: usize) -> Option<BoxFuture<'static, Answer>> {
+        self.log.lock().unwrap().push(Step::Begin(index));
+        let (call, log) = (Arc::new(Elsewhere::default()), Arc::clone(&self.log));
+        let there = Arc::clone(&call);
+        thread::spawn(move || {
+            log.lock().unwrap().push(Step::End(index));
+            there.end();
+        });
+        Some(Box::pin(async move {
+            call.ended().await;
+            Answer::Ran(index)
+        }))
+    }
+
+    fn refuse(&mut self, index: usize, refusal: Refusal) -> Option<BoxFuture<'static, Answer>> {
+        Some(Box::pin(std::future::ready(Answer::Refused(index, refusal))))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::SeqCst)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+}
+
+/// With no more than two preemptions: all that is known to break such code breaks within that, and three threads
+/// would take hours otherwise.
+fn model(check: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(check);
+}
+
+fn free(count: usize) -> Vec<Footprint> {
+    vec![Footprint::NONE; count]
+}
+
+fn size(size: usize) -> NonZeroUsize {
+    NonZeroUsize::new(size).unwrap()
+}
+
+#[test]
+fn nobody_who_is_woken_is_forgotten() {
+    model(|| {
+        let ends: VecDeque<Arc<Elsewhere>> = (0..2).map(|_| Arc::default()).collect();
+        let mut join = Join::new(2);
+        for (place, end) in ends.iter().enumerate() {
+            join.push(place, Box::pin(Arc::clone(end).ended()));
+        }
+        for end in ends {
+            thread::spawn(move || {
+                end.stir();
+                end.end();
+            });
+        }
+        let mut places = block_on(async {
+            let (first, second) = (join.next().await.unwrap().0, join.next().await.unwrap().0);
+            assert!(join.next().await.is_none());
+            [first, second]
+        });
+        places.sort_unstable();
+        assert_eq!(places, [0, 1]);
+    });
+}
+
+#[test]
+fn parallel_calls_are_answered_in_order_however_they_end() {
+    model(|| {
+        let (answers, interrupted) = block_on(drive(NonZeroUsize::MAX, Model::new(free(2))));
+        assert_eq!(answers, [Answer::Ran(0), Answer::Ran(1)]);
+        assert!(!interrupted);
+    });
+}
+
+#[test]
+fn calls_in_each_others_way_never_overlap_and_the_others_do_not_wait() {
+    model(|| {
+        let writes = || Footprint::new(false, &[], &["file:a"]);
+        let model = Model::new(vec![writes(), writes(), Footprint::NONE]);
+        let log = Arc::clone(&model.log);
+        let (answers, _) = block_on(drive(NonZeroUsize::MAX, model));
+        assert_eq!(answers, [Answer::Ran(0), Answer::Ran(1), Answer::Ran(2)]);
+        let log = log.lock().unwrap();
+        let at = |step: Step| log.iter().position(|one| *one == step).unwrap();
+        assert!(at(Step::End(0)) < at(Step::Begin(1)));
+        assert!(at(Step::Begin(2)) < at(Step::Begin(1)));
+    });
+}
+
+#[test]
+fn a_batch_begins_when_the_one_before_is_answered() {
+    model(|| {
+        let model = Model::new(free(3));
+        let log = Arc::clone(&model.log);
+        let (answers, _) = block_on(drive(size(2), model));
+        assert_eq!(answers, [Answer::Ran(0), Answer::Ran(1), Answer::Ran(2)]);
+        let log = log.lock().unwrap();
+        assert_eq!(log.iter().position(|step| *step == Step::Begin(2)), Some(4));
+    });
+}
+
+#[test]
+fn a_message_that_comes_at_any_time_skips_what_did_not_begin() {
+    model(|| {
+        let model = Model::new(free(2));
+        let (log, interrupted) = (Arc::clone(&model.log), Arc::clone(&model.interrupted));
+        let user = thread::spawn(move || interrupted.store(true, Ordering::SeqCst));
+        let (answers, interrupted) = block_on(drive(size(1), model));
+        user.join().unwrap();
+        let begun = log.lock().unwrap().iter().filter(|step| matches!(step, Step::Begin(_))).count();
+        assert!(answers[0] == Answer::Ran(0) && answers.len() == 2);
+        match answers[1] {
+            Answer::Ran(1) => assert_eq!(begun, 2),
+            other => {
+                assert_eq!((other, begun), (Answer::Refused(1, Refusal::Skipped), 1));
+                assert!(interrupted);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_cancel_that_comes_at_any_time_answers_what_did_not_begin() {
+    model(|| {
+        let writes = || Footprint::new(false, &[], &["file:a"]);
+        let model = Model::new(vec![writes(), writes()]);
+        let (log, cancelled) = (Arc::clone(&model.log), Arc::clone(&model.cancelled));
+        let caller = thread::spawn(move || cancelled.store(true, Ordering::SeqCst));
+        let (answers, _) = block_on(drive(NonZeroUsize::MAX, model));
+        caller.join().unwrap();
+        assert_eq!(answers.len(), 2);
+        let log = log.lock().unwrap();
+        for (index, answer) in answers.into_iter().enumerate() {
+            let begun = log.contains(&Step::Begin(index));
+            let expected =
+                if begun { Answer::Ran(index) } else { Answer::Refused(index, Refusal::Cancelled) };
+            assert_eq!(answer, expected);
+        }
+    });
+}

@@ -1,0 +1,344 @@
+//! The small loop of an agent: a model speaks, its calls are answered, until it is done.
+//!
+//! The model is a function or a [`Model`]; how it is reached is the program's business. Each turn goes through the
+//! provider as a whole, and every call of it is answered, also when one of them completes, fails, or was cut off; only
+//! then the loop looks at what the answers ask for.
+
+mod transcript;
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+
+pub use transcript::{Entry, Messages, ModelTurn, Transcript};
+
+use crate::agent::dispatch::DispatchOptions;
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::control::Control;
+use crate::call::error::ToolError;
+use crate::call::session::Session;
+use crate::call::tool::BoxFuture;
+use crate::call::{ToolCall, ToolResponse};
+use crate::provider::Provider;
+
+/// How often a model is asked unless set.
+pub const MAX_ITERATIONS: u32 = 10;
+
+/// What stands for a language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`].
+pub trait Model: Send {
+    /// Why it could not answer.
+    type Error: Send;
+
+    /// What the model says to what was said so far.
+    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, Self::Error>>;
+}
+
+impl<F, Said, E> Model for F
+where
+    F: FnMut(Transcript) -> Said + Send,
+    Said: Future<Output = Result<ModelTurn, E>> + Send,
+    E: Send,
+{
+    type Error = E;
+
+    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, E>> {
+        Box::pin(async move { self(transcript.clone()).await })
+    }
+}
+
+/// How a loop runs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LoopOptions {
+    /// How often the model is asked, [`MAX_ITERATIONS`] unless set.
+    pub max_iterations: u32,
+    /// What to do about a turn without calls.
+    pub without_calls: WithoutCalls,
+    /// How the calls of a turn are run.
+    pub dispatch: DispatchOptions,
+    /// What the user says while the model is at work. A message also steers: calls that did not begin yet are skipped.
+    pub messages: Option<Messages>,
+    /// Ends the loop after a turn with calls that wait for an approval or for input, so that they can be resumed.
+    /// Otherwise the model reads that they wait, and goes on.
+    pub stop_when_waiting: bool,
+}
+
+/// What to do about a turn in which the model made no calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum WithoutCalls {
+    /// Its text is the answer.
+    #[default]
+    End,
+    /// The model must use a tool: it is told so with this text, and given up when it makes no calls the next time either.
+    Nudge(Text),
+}
+
+impl Default for LoopOptions {
+    fn default() -> LoopOptions {
+        LoopOptions {
+            max_iterations: MAX_ITERATIONS,
+            without_calls: WithoutCalls::End,
+            dispatch: DispatchOptions::new(),
+            messages: None,
+            stop_when_waiting: false,
+        }
+    }
+}
+
+impl LoopOptions {
+    /// Ten iterations, and a text ends it.
+    #[must_use]
+    pub fn new() -> LoopOptions {
+        LoopOptions::default()
+    }
+
+    /// Sets how often the model is asked.
+    #[must_use]
+    pub fn with_max_iterations(mut self, max_iterations: u32) -> LoopOptions {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Has the model use a tool in each turn, and sets what it is told when it does not.
+    #[must_use]
+    pub fn with_nudge(mut self, text: impl Into<Text>) -> LoopOptions {
+        self.without_calls = WithoutCalls::Nudge(text.into());
+        self
+    }
+
+    /// Sets how the calls of a turn are run: all at once, unless set.
+    #[must_use]
+    pub fn with_dispatch(mut self, dispatch: DispatchOptions) -> LoopOptions {
+        self.dispatch = dispatch;
+        self
+    }
+
+    /// Sets where the user says something while the model is at work.
+    #[must_use]
+    pub fn with_messages(mut self, messages: Messages) -> LoopOptions {
+        self.messages = Some(messages);
+        self
+    }
+
+    /// Ends the loop when a call waits for an approval or for input.
+    #[must_use]
+    pub fn stop_when_waiting(mut self) -> LoopOptions {
+        self.stop_when_waiting = true;
+        self
+    }
+
+    /// How calls are run if a message of the user steers, too.
+    fn steered(&self) -> DispatchOptions {
+        let dispatch = self.dispatch.clone();
+        let Some(messages) = self.messages.clone() else { return dispatch };
+        let other = dispatch.steering.clone();
+        dispatch.with_steering(move || !messages.is_empty() || other.as_ref().is_some_and(|other| other()))
+    }
+}
+
+/// What came of a loop.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LoopRun<E> {
+    /// How it ended.
+    pub outcome: Result<LoopEnd, LoopError<E>>,
+    /// Everything that was said, with an answer to every call.
+    pub transcript: Transcript,
+    /// How often the model was asked.
+    pub iterations: u32,
+}
+
+/// How a loop ended that was not stopped.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LoopEnd {
+    /// The model said this and made no calls.
+    Text(String),
+    /// A tool completed.
+    Completed(Completed),
+    /// Calls of the last turn wait, see [`LoopOptions::stop_when_waiting`]; the model has not read the answers yet.
+    /// [`Transcript::last_answers`] has what they wait for. When they are resumed, put their answers in place with
+    /// [`Transcript::answer_again`] and run a loop from there.
+    Waiting,
+}
+
+/// Which tool completed, and what it said.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Completed {
+    /// The model's name for the call.
+    pub call_id: Text,
+    /// The tool.
+    pub tool: Text,
+    /// The state to go to, see [`StateMap`](crate::agent::state::StateMap). Empty: just end.
+    pub signal: Text,
+    /// What the next state is told.
+    pub data: Value,
+}
+
+/// Why a loop was stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoopError<E> {
+    /// The model used no tool although it was told to: `the model made no tool call twice in a row`
+    NoToolTwice,
+    /// `maximum tool iterations ({n}) exceeded`
+    MaxIterations(u32),
+    /// The token of the context fired: `Cancelled`
+    Cancelled,
+    /// The model could not answer; what it said.
+    Model(E),
+}
+
+impl<E: fmt::Display> fmt::Display for LoopError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoopError::NoToolTwice => f.write_str("the model made no tool call twice in a row"),
+            LoopError::MaxIterations(most) => write!(f, "maximum tool iterations ({most}) exceeded"),
+            LoopError::Cancelled => f.write_str("Cancelled"),
+            LoopError::Model(why) => why.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
+
+/// Runs an agent: asks the model, answers its calls through the provider, and so on until
+///
+/// - a tool completed: the first in the order of the calls, if several of a turn did. All calls of the turn are run and
+///   answered all the same. A completion tool that failed completes nothing;
+/// - the model made no calls, see [`WithoutCalls`]. If a message of the user waits, the model reads that first;
+/// - the model was asked as often as the options say, could not answer, or the token of the context fired.
+///
+/// The context is that of the turns. Without a session the loop has one of its own, so that tools can require that
+/// others were called before, and calls that fail again and again are stopped.
+///
+/// ```
+/// # use serde_json::json;
+/// use toolgen_runtime::agent::run::{Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, run_loop};
+/// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
+///
+/// /// Adds two numbers.
+/// #[tool(read_only, undocumented)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let provider = Registry::new(toolset![add])?.provider(Default::default())?;
+/// // Stands for a language model: calls once, then says what it read.
+/// let mut model = |transcript: Transcript| async move {
+///     Ok::<_, String>(match transcript.last() {
+///         Some(Entry::Answer(response)) => ModelTurn::text(format!("It is {}.", response.text())),
+///         _ => ModelTurn::calls([ToolCall::new("call-1", "add", json!({"a": 1, "b": 2}))]),
+///     })
+/// };
+/// let turn = ToolContext::new("loop-1", "");
+/// let run = run_loop(&provider, &mut model, &turn, Transcript::user("1 + 2?"), &LoopOptions::new()).await;
+/// assert_eq!(run.outcome, Ok(LoopEnd::Text("It is 3.".to_owned())));
+/// # Ok(())
+/// # }
+/// ```
+pub async fn run_loop<M: Model + ?Sized>(
+    provider: &Provider,
+    model: &mut M,
+    context: &ToolContext,
+    transcript: Transcript,
+    options: &LoopOptions,
+) -> LoopRun<M::Error> {
+    let turn = match context.session() {
+        Some(_) => context.clone(),
+        None => context.clone().with_session(Session::new(ephemeral())),
+    };
+    let dispatch = options.steered();
+    let mut run = Running { provider, turn, options, dispatch, transcript, iterations: 0 };
+    let outcome = run.finish(model).await;
+    LoopRun { outcome, transcript: run.transcript, iterations: run.iterations }
+}
+
+/// The name of a session that no other loop has.
+fn ephemeral() -> String {
+    static LOOPS: AtomicU64 = AtomicU64::new(0);
+    format!("loop-{}", LOOPS.fetch_add(1, Ordering::Relaxed) + 1)
+}
+
+struct Running<'a> {
+    provider: &'a Provider,
+    turn: ToolContext,
+    options: &'a LoopOptions,
+    dispatch: DispatchOptions,
+    transcript: Transcript,
+    iterations: u32,
+}
+
+impl Running<'_> {
+    async fn finish<M: Model + ?Sized>(&mut self, model: &mut M) -> Result<LoopEnd, LoopError<M::Error>> {
+        let mut nudged = false;
+        while self.iterations < self.options.max_iterations {
+            if self.turn.is_cancelled() {
+                return Err(LoopError::Cancelled);
+            }
+            for text in self.options.messages.iter().flat_map(Messages::take) {
+                self.transcript.push(Entry::User(text));
+            }
+            self.iterations += 1;
+            let said = model.next(&self.transcript);
+            let said = match self.turn.cancel().run_until_cancelled(said).await {
+                None => return Err(LoopError::Cancelled),
+                Some(said) => said.map_err(LoopError::Model)?,
+            };
+            let (text, calls) = (said.text.clone(), said.calls.clone());
+            self.transcript.push(Entry::Model(said));
+            if !calls.is_empty() {
+                nudged = false;
+                if let Some(end) = self.answer(calls).await {
+                    return Ok(end);
+                }
+                continue;
+            }
+            match &self.options.without_calls {
+                _ if self.user_waits() => nudged = false,
+                WithoutCalls::End => return Ok(LoopEnd::Text(text)),
+                WithoutCalls::Nudge(_) if nudged => return Err(LoopError::NoToolTwice),
+                WithoutCalls::Nudge(told) => {
+                    nudged = true;
+                    self.transcript.push(Entry::User(told.as_str().to_owned()));
+                }
+            }
+        }
+        if self.turn.is_cancelled() {
+            return Err(LoopError::Cancelled);
+        }
+        Err(LoopError::MaxIterations(self.options.max_iterations))
+    }
+
+    /// Answers the calls of a turn, and says if that ended the loop.
+    async fn answer(&mut self, calls: Vec<ToolCall>) -> Option<LoopEnd> {
+        let responses = self.provider.dispatch(calls, &self.turn, &self.dispatch).await.responses;
+        let completed = responses.iter().find_map(completed);
+        let waits = self.options.stop_when_waiting && responses.iter().any(waits);
+        for response in responses {
+            self.transcript.push(Entry::Answer(Box::new(response)));
+        }
+        completed.map(LoopEnd::Completed).or_else(|| waits.then_some(LoopEnd::Waiting))
+    }
+
+    fn user_waits(&self) -> bool {
+        self.options.messages.as_ref().is_some_and(|messages| !messages.is_empty())
+    }
+}
+
+/// What a call completed, if it did.
+fn completed(response: &ToolResponse) -> Option<Completed> {
+    let Ok(result) = &response.outcome else { return None };
+    let Control::Complete { signal, data } = &result.control else { return None };
+    let (call_id, tool) = (response.id.clone(), response.name.clone());
+    Some(Completed { call_id, tool, signal: signal.clone(), data: data.clone() })
+}
+
+fn waits(response: &ToolResponse) -> bool {
+    matches!(response.outcome, Err(ToolError::ApprovalRequired(_) | ToolError::InputRequired(_)))
+}

@@ -1,0 +1,7 @@
+//! The foundation: plain helpers that know nothing of tools.
+
+pub(crate) mod frozen;
+#[cfg(feature = "runtime")]
+pub(crate) mod sync;
+#[cfg(feature = "runtime")]
+pub(crate) mod text;

@@ -1,0 +1,135 @@
+//! What a result asks of the loop around the call, and who answers.
+//!
+//! A tool returns a [`Control`] beside its content. [`Effect`]s go to the [`EffectHandler`] of their name,
+//! [`InputRequest`]s to the [`InputHandler`], both set on the [`ProviderBuilder`](crate::provider::ProviderBuilder);
+//! neither counts as time of the tool. A result that is an error asks for nothing.
+
+mod effect;
+mod input;
+mod question;
+
+use serde_json::{Value, json};
+
+pub use effect::{EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler};
+pub use input::{INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler, InputQuestion, PendingInput};
+pub(crate) use question::Questions;
+pub use question::{ASK_QUESTION, Answerer, AskQuestion, Question};
+
+use crate::base::frozen::Text;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::function::output::IntoToolOutput;
+
+/// What a result asks of the loop around the call. Nothing of it leaves another call of the same turn unanswered: a
+/// loop looks at it when the turn is over.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Control {
+    /// Nothing.
+    #[default]
+    Continue,
+    /// The agent is done.
+    Complete {
+        /// The state to go to. Empty: just end.
+        signal: Text,
+        /// What the next state is told.
+        data: Value,
+    },
+    /// Something is to be done outside the tool, and the result is what came of it.
+    Effect(Effect),
+    /// The tool must know more before it can go on.
+    NeedInput(InputRequest),
+}
+
+impl Control {
+    /// The agent is done and goes to a state.
+    pub fn complete(signal: impl Into<Text>, data: Value) -> Control {
+        Control::Complete { signal: signal.into(), data }
+    }
+}
+
+/// Something to be done outside a tool, such as asking a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// What is to be done; a handler is registered under this name.
+    pub name: Text,
+    /// With what.
+    pub data: Value,
+}
+
+impl Effect {
+    /// An effect of a name.
+    pub fn new(name: impl Into<Text>, data: Value) -> Effect {
+        Effect { name: name.into(), data }
+    }
+}
+
+/// What a tool must know before it can go on. The tool is called again when it is known, with the answer in
+/// [`ToolContext::input`](crate::ToolContext::input).
+///
+/// ```
+/// # use serde_json::json;
+/// use toolgen_runtime::call::control::{Control, InputRequest};
+/// use toolgen_runtime::{ToolContext, ToolResult, tool};
+///
+/// /// Removes a branch.
+/// #[tool]
+/// fn remove_branch(
+///     /// The branch.
+///     name: String,
+///     ctx: &ToolContext,
+/// ) -> ToolResult {
+///     match ctx.input() {
+///         Some(answer) if answer["sure"] == true => ToolResult::text(format!("{name} is gone")),
+///         Some(_) => ToolResult::text(format!("{name} stays")),
+///         None => {
+///             let sure = json!({"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]});
+///             ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("Are you sure?", sure)))
+///         }
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputRequest {
+    /// What to ask.
+    pub message: String,
+    /// The JSON Schema the answer has to fit: an object of plain fields, as MCP's elicitation wants it.
+    pub schema: Value,
+}
+
+impl InputRequest {
+    /// A question whose answer fits a schema.
+    pub fn new(message: impl Into<String>, schema: Value) -> InputRequest {
+        InputRequest { message: message.into(), schema }
+    }
+
+    /// Reads what [`to_json`](Self::to_json) wrote.
+    #[must_use]
+    pub fn from_json(value: &Value) -> Option<InputRequest> {
+        Some(InputRequest::new(value.get("message")?.as_str()?, value.get("schema")?.clone()))
+    }
+
+    /// `{"message", "schema"}`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({ "message": self.message, "schema": self.schema })
+    }
+}
+
+impl IntoToolOutput for Control {
+    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult::empty().with_control(self))
+    }
+}
+
+impl IntoToolOutput for Effect {
+    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+        Control::Effect(self).into_tool_output()
+    }
+}
+
+impl IntoToolOutput for InputRequest {
+    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+        Control::NeedInput(self).into_tool_output()
+    }
+}

@@ -1,0 +1,128 @@
+//! Questions of an agent to somebody who knows more.
+
+use serde_json::{Value, json};
+
+use super::{Control, Effect, EffectHandler};
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, BoxFuture};
+use crate::schema::shape::Schema;
+use crate::spec::{Effects, Timeout, ToolName, ToolSpec};
+
+/// The name of the tool and of its effect.
+pub const ASK_QUESTION: &str = "ask_question";
+
+/// The ready-made tool `ask_question`, with which an agent asks somebody who knows more and waits for the answer.
+///
+/// Who answers is set with [`ProviderBuilder::questions`](crate::provider::ProviderBuilder::questions). The result is
+/// `Question: {question}` and `Answer: {answer}` on two lines.
+///
+/// ```
+/// # use serde_json::json;
+/// use toolgen_runtime::call::control::{Answerer, AskQuestion, Question};
+/// use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError};
+///
+/// struct Architect;
+///
+/// impl Answerer for Architect {
+///     fn answer<'a>(
+///         &'a self,
+///         _question: &'a Question,
+///         _ctx: &'a ToolContext,
+///     ) -> BoxFuture<'a, Result<String, ToolError>> {
+///         Box::pin(async { Ok("SQLite".to_owned()) })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let registry = Registry::builder().add(AskQuestion).seal()?;
+/// let provider = Provider::builder(&registry).questions(Architect).build()?;
+/// let call = ToolCall::new("call-1", "ask_question", json!({"question": "Which database?"}));
+/// let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
+/// assert_eq!(answer.text(), "Question: Which database?\nAnswer: SQLite");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AskQuestion;
+
+static SPEC: ToolSpec = ToolSpec {
+    name: ToolName::new(ASK_QUESTION),
+    label: Text::Static("Ask a Question"),
+    description: Text::Static(
+        "Asks somebody who knows more than you, and waits for the answer. Use it when you cannot go on without.",
+    ),
+    returns: Text::Static("The question and its answer."),
+    input: Schema::text(
+        r#"{"type":"object","properties":{"question":{"type":"string","description":"What you need to know, in one or a few sentences.","minLength":1},"context":{"type":"string","description":"What whoever answers must know to understand the question. Nothing unless given."},"urgency":{"type":"string","description":"How urgent the answer is, such as `low`, `medium` or `high`. Not said unless given."}},"required":["question"]}"#,
+    ),
+    effects: Effects { open_world: true, idempotent: false, ..Effects::NONE },
+    timeout: Timeout::Default,
+    ..ToolSpec::EMPTY
+};
+
+/// A question of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Question {
+    /// What the agent wants to know.
+    pub question: String,
+    /// What whoever answers must know to understand it. Empty: nothing.
+    pub context: String,
+    /// How urgent it is, in words of the agent. Empty: not said.
+    pub urgency: String,
+}
+
+/// Answers questions of agents.
+pub trait Answerer: Send + Sync {
+    /// The answer. It may take as long as it must.
+    ///
+    /// # Errors
+    ///
+    /// If there is none; the agent is told why.
+    fn answer<'a>(
+        &'a self,
+        question: &'a Question,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<String, ToolError>>;
+}
+
+impl AgentTool for AskQuestion {
+    fn spec(&self) -> &ToolSpec {
+        &SPEC
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        let effect = Effect::new(ASK_QUESTION, params);
+        Box::pin(std::future::ready(Ok(ToolResult::empty().with_control(Control::Effect(effect)))))
+    }
+}
+
+/// Handles the effect of [`AskQuestion`].
+pub(crate) struct Questions<A>(pub(crate) A);
+
+impl<A: Answerer> EffectHandler for Questions<A> {
+    fn handle<'a>(
+        &'a self,
+        effect: &'a Effect,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let text =
+                |key: &str| effect.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let question =
+                Question { question: text("question"), context: text("context"), urgency: text("urgency") };
+            let answer = self.0.answer(&question, ctx).await?;
+            let details = json!({ "question": question.question, "answer": answer });
+            let said = format!("Question: {}\nAnswer: {answer}", question.question);
+            Ok(ToolResult::text(said).with_details(details))
+        })
+    }
+}

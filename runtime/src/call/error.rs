@@ -1,0 +1,255 @@
+//! Why a call of a tool gave no result.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::call::control::{InputRequest, PendingInput};
+use crate::layers::depends::MissingDependencies;
+use crate::layers::middleware::ApprovalRequest;
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+
+/// Why a call of a tool gave no result.
+///
+/// `Display` is the text for the model, and stable. [`code`](Self::code) is for machines.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ToolError {
+    /// The tool tried and could not: `{message}`.
+    Failed {
+        /// What went wrong, without anything a model must not see.
+        message: String,
+        /// The code; `EXECUTION_ERROR` unless the tool sets its own.
+        code: Cow<'static, str>,
+        /// What operators may know beside it, such as the causes. Empty: nothing. No model sees it.
+        detail: String,
+    },
+    /// There is no such tool: `Tool not found: {name}`.
+    NotFound {
+        /// The name that was called.
+        name: String,
+        /// A registered name that is near it.
+        suggestion: Option<String>,
+    },
+    /// The arguments are wrong: `Invalid arguments: {message}`.
+    InvalidArgs {
+        /// What is wrong with them.
+        message: String,
+        /// The same, one by one, as far as it is known.
+        problems: Vec<ArgumentProblem>,
+    },
+    /// The caller gave up: `Cancelled`.
+    Cancelled,
+    /// It took too long: `Tool exceeded timeout of {duration:?}`.
+    Timeout {
+        /// How long it could have taken.
+        duration: Duration,
+    },
+    /// A policy forbids the call: `{message}`.
+    Denied {
+        /// Why.
+        message: String,
+    },
+    /// The call waits for somebody to approve of it:
+    /// `The call was not executed: it needs an approval. {reasons}`. [`Provider::resume`](crate::Provider::resume)
+    /// takes what is in it.
+    ApprovalRequired(Box<ApprovalRequest>),
+    /// The tool must know more, and nobody was there to ask:
+    /// `The call was not finished: it needs input. {message} {schema}`.
+    /// [`Provider::resume_with_input`](crate::Provider::resume_with_input) takes what is in it.
+    InputRequired(Box<PendingInput>),
+    /// What must hold before the call does not: `Cannot execute '{tool}': prerequisites not met.` and what is missing.
+    MissingDependencies(Box<MissingDependencies>),
+}
+
+impl ToolError {
+    /// The tool tried and could not.
+    pub fn failed(message: impl Into<String>) -> ToolError {
+        ToolError::failed_with("EXECUTION_ERROR", message)
+    }
+
+    /// The tool tried and could not, with a code of its own.
+    pub fn failed_with(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> ToolError {
+        ToolError::Failed { message: message.into(), code: code.into(), detail: String::new() }
+    }
+
+    /// Says more to operators, who find it in logs and audit records; a model never sees it. Errors other than
+    /// [`Failed`](Self::Failed) say everything already and stay as they are.
+    #[must_use]
+    pub fn with_operator_detail(mut self, text: impl Into<String>) -> ToolError {
+        if let ToolError::Failed { detail, .. } = &mut self {
+            *detail = text.into();
+        }
+        self
+    }
+
+    /// What operators may know: the detail if there is one, else what the model sees.
+    #[must_use]
+    pub fn operator_text(&self) -> Cow<'_, str> {
+        match self {
+            ToolError::Failed { detail, .. } if !detail.is_empty() => Cow::Borrowed(detail),
+            other => Cow::Owned(other.to_string()),
+        }
+    }
+
+    /// The arguments are wrong in a way their schema does not say.
+    pub fn invalid_args(message: impl Into<String>) -> ToolError {
+        ToolError::InvalidArgs { message: message.into(), problems: Vec::new() }
+    }
+
+    /// The arguments do not fit their schema.
+    #[must_use]
+    pub fn from_problems(problems: Vec<ArgumentProblem>) -> ToolError {
+        let lines = problems.iter().map(|problem| {
+            if problem.pointer.is_empty() || problem.message.contains(&problem.pointer) {
+                problem.message.clone()
+            } else {
+                format!("{}: {}", problem.pointer, problem.message)
+            }
+        });
+        ToolError::InvalidArgs { message: lines.collect::<Vec<_>>().join("\n"), problems }
+    }
+
+    /// A policy forbids the call.
+    pub fn denied(message: impl Into<String>) -> ToolError {
+        ToolError::Denied { message: message.into() }
+    }
+
+    /// A panic, without its message, which is not for a model.
+    pub(crate) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let why = ToolError::failed("tool panicked");
+        match text {
+            Some(text) => why.with_operator_detail(format!("tool panicked: {text}")),
+            None => why,
+        }
+    }
+
+    /// The code for machines.
+    ///
+    /// Arguments that are not an object at all are `INVALID_INPUT`, arguments of which some are missing and nothing
+    /// else is wrong are `MISSING_PARAMETER`, all others `INVALID_PARAMS`.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            ToolError::Failed { code, .. } => code,
+            ToolError::NotFound { .. } => "TOOL_NOT_FOUND",
+            ToolError::InvalidArgs { problems, .. } => arguments_code(problems),
+            ToolError::Cancelled => "CANCELLED",
+            ToolError::Timeout { .. } => "TIMEOUT",
+            ToolError::Denied { .. } => "PERMISSION_DENIED",
+            ToolError::ApprovalRequired(_) => "APPROVAL_REQUIRED",
+            ToolError::InputRequired(_) => "INPUT_REQUIRED",
+            ToolError::MissingDependencies(_) => crate::layers::depends::CODE,
+        }
+    }
+
+    /// `{"error", "code"}`, with `problems` and `suggestion` where there are any; missing dependencies as
+    /// [`MissingDependencies::to_json`].
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        if let ToolError::MissingDependencies(missing) = self {
+            return missing.to_json();
+        }
+        let mut out = json!({ "error": self.to_string(), "code": self.code() });
+        match self {
+            ToolError::InvalidArgs { problems, .. } if !problems.is_empty() => {
+                let problems = problems
+                    .iter()
+                    .map(|problem| json!({ "pointer": problem.pointer, "message": problem.message }));
+                out["problems"] = problems.collect();
+            }
+            ToolError::NotFound { suggestion: Some(suggestion), .. } => {
+                out["suggestion"] = Value::from(suggestion.as_str());
+            }
+            _ => {}
+        }
+        out
+    }
+}
+
+fn arguments_code(problems: &[ArgumentProblem]) -> &'static str {
+    let is_missing = |problem: &ArgumentProblem| problem.kind == ArgumentProblemKind::Missing;
+    let is_whole =
+        |problem: &ArgumentProblem| problem.pointer.is_empty() && problem.kind == ArgumentProblemKind::Type;
+    if problems.iter().any(is_whole) {
+        "INVALID_INPUT"
+    } else if !problems.is_empty() && problems.iter().all(is_missing) {
+        "MISSING_PARAMETER"
+    } else {
+        "INVALID_PARAMS"
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ToolError::Failed { message, .. } | ToolError::Denied { message } => f.write_str(message),
+            ToolError::NotFound { name, .. } => write!(f, "Tool not found: {name}"),
+            ToolError::InvalidArgs { message, .. } => write!(f, "Invalid arguments: {message}"),
+            ToolError::Cancelled => f.write_str("Cancelled"),
+            ToolError::ApprovalRequired(request) => {
+                let reasons = request.reasons.join(" ");
+                write!(f, "The call was not executed: it needs an approval. {reasons}")
+            }
+            ToolError::MissingDependencies(missing) => missing.fmt(f),
+            ToolError::InputRequired(pending) => {
+                let InputRequest { message, schema } = &pending.request;
+                write!(f, "The call was not finished: it needs input. {message} {schema}")
+            }
+            ToolError::Timeout { duration } => write!(f, "Tool exceeded timeout of {duration:?}"),
+        }
+    }
+}
+
+impl std::error::Error for ToolError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(pointer: &str, kind: ArgumentProblemKind) -> ArgumentProblem {
+        ArgumentProblem { pointer: pointer.to_owned(), kind, message: "is wrong".to_owned() }
+    }
+
+    #[test]
+    fn texts_and_codes_are_stable() {
+        use ArgumentProblemKind::{Missing, Type, Value};
+        let not_found = ToolError::NotFound { name: "x".into(), suggestion: Some("y".into()) };
+        let timeout = ToolError::Timeout { duration: Duration::from_millis(1500) };
+        let both = vec![problem("/a", Missing), problem("/b", Value)];
+        let cases = [
+            (ToolError::failed("it broke"), "it broke", "EXECUTION_ERROR"),
+            (ToolError::failed_with("resource_locked", "locked"), "locked", "resource_locked"),
+            (not_found, "Tool not found: x", "TOOL_NOT_FOUND"),
+            (ToolError::invalid_args("too big"), "Invalid arguments: too big", "INVALID_PARAMS"),
+            (
+                ToolError::from_problems(vec![problem("", Type)]),
+                "Invalid arguments: is wrong",
+                "INVALID_INPUT",
+            ),
+            (
+                ToolError::from_problems(vec![problem("/a", Missing)]),
+                "Invalid arguments: /a: is wrong",
+                "MISSING_PARAMETER",
+            ),
+            (
+                ToolError::from_problems(both),
+                "Invalid arguments: /a: is wrong\n/b: is wrong",
+                "INVALID_PARAMS",
+            ),
+            (ToolError::Cancelled, "Cancelled", "CANCELLED"),
+            (timeout, "Tool exceeded timeout of 1.5s", "TIMEOUT"),
+            (ToolError::denied("no"), "no", "PERMISSION_DENIED"),
+        ];
+        for (error, text, code) in cases {
+            assert_eq!(error.to_string(), text);
+            assert_eq!(error.code(), code, "{text}");
+            assert_eq!(error.to_json()["code"], code);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! On whose behalf a model calls tools.
+//!
+//! Who somebody is, is decided by the program that hosts the agent; here stands what follows from it for tools.
+//! A call without a principal is the program's own: it is not checked, because a program that wants to do
+//! something needs nobody's permission. Whoever serves calls of others puts a [`Principal`] into each context.
+
+use crate::base::frozen::{List, Text};
+use crate::call::error::ToolError;
+use crate::spec::ToolSpec;
+
+/// Somebody the program has authenticated, such as the owner of an API key. Cheap to clone.
+///
+/// ```
+/// use toolgen_runtime::{Effects, ToolName, ToolSpec, Principal};
+///
+/// let spec = ToolSpec { name: ToolName::new("list_plans"), effects: Effects::NONE, ..ToolSpec::EMPTY };
+/// let reader = Principal::new("key-7").with_scopes(["read"]);
+/// assert!(reader.check(&spec).is_ok());
+/// let error = Principal::new("key-8").check(&spec).unwrap_err();
+/// assert_eq!(error.to_string(), "Permission denied: API key missing scope 'read' for tool 'list_plans'");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Principal {
+    /// Who it is, in records and limits. Not the secret that proved it.
+    pub id: Text,
+    /// What it may do, compared as written: no scope implies another.
+    pub scopes: List<Text>,
+    /// The tools it may call. `None`: all that its scopes allow; an empty list: none.
+    pub tools: Option<List<Text>>,
+    /// How many calls it may make in the window of a rate limit. `None`: what the limit says.
+    pub quota: Option<u32>,
+}
+
+/// The scopes a caller of a tool needs: the declared ones, or `read` for a tool that declares to change nothing and
+/// `write` for every other.
+#[must_use]
+pub fn required_scopes(spec: &ToolSpec) -> &[Text] {
+    spec.required_scopes()
+}
+
+impl Principal {
+    /// Somebody without any scope.
+    pub fn new(id: impl Into<Text>) -> Principal {
+        Principal { id: id.into(), ..Principal::default() }
+    }
+
+    /// Sets what it may do.
+    #[must_use]
+    pub fn with_scopes<S: Into<Text>>(mut self, scopes: impl IntoIterator<Item = S>) -> Principal {
+        self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Allows only these tools.
+    #[must_use]
+    pub fn with_tools<S: Into<Text>>(mut self, tools: impl IntoIterator<Item = S>) -> Principal {
+        self.tools = Some(tools.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets how many calls it may make in the window of a rate limit.
+    #[must_use]
+    pub fn with_quota(mut self, calls: u32) -> Principal {
+        self.quota = Some(calls);
+        self
+    }
+
+    /// It has this scope.
+    #[must_use]
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.scopes.iter().any(|own| own == scope)
+    }
+
+    /// It may call a tool of this name, as far as the list of its tools says.
+    #[must_use]
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name))
+    }
+
+    /// Checks the scopes, then the list of tools.
+    ///
+    /// # Errors
+    ///
+    /// As [`check_scopes`](Self::check_scopes) and [`check_tool`](Self::check_tool).
+    pub fn check(&self, spec: &ToolSpec) -> Result<(), ToolError> {
+        self.check_scopes(spec)?;
+        self.check_tool(spec)
+    }
+
+    /// Checks that it has all [`required_scopes`] of a tool.
+    ///
+    /// # Errors
+    ///
+    /// `Permission denied: API key missing scope '{scope}' for tool '{tool}'`, for the first it has not.
+    pub fn check_scopes(&self, spec: &ToolSpec) -> Result<(), ToolError> {
+        match required_scopes(spec).iter().find(|scope| !self.has_scope(scope)) {
+            None => Ok(()),
+            Some(scope) => Err(ToolError::denied(format!(
+                "Permission denied: API key missing scope '{scope}' for tool '{}'",
+                spec.name
+            ))),
+        }
+    }
+
+    /// Checks that the tool is on the list of its tools.
+    ///
+    /// # Errors
+    ///
+    /// `Permission denied: API key does not have access to tool '{tool}'`
+    pub fn check_tool(&self, spec: &ToolSpec) -> Result<(), ToolError> {
+        if self.has_tool(spec.name.as_str()) {
+            return Ok(());
+        }
+        let text = format!("Permission denied: API key does not have access to tool '{}'", spec.name);
+        Err(ToolError::denied(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Effects, ToolName};
+
+    fn tool(scopes: &[&'static str], effects: Effects) -> ToolSpec {
+        let scopes = scopes.iter().copied().map(Text::Static).collect();
+        ToolSpec { name: ToolName::new("plan_get"), scopes, effects, ..ToolSpec::EMPTY }
+    }
+
+    fn said(checked: Result<(), ToolError>) -> String {
+        checked.map_or_else(
+            |error| {
+                assert_eq!(error.code(), "PERMISSION_DENIED");
+                error.to_string()
+            },
+            |()| String::new(),
+        )
+    }
+
+    #[test]
+    fn a_tool_needs_its_scopes_or_the_ones_its_effects_say() {
+        let contradicting = Effects { destructive: true, ..Effects::NONE };
+        let cases: [(&[&'static str], Effects, &[&str]); 5] = [
+            (&["plans.write", "plans.read"], Effects::NONE, &["plans.write", "plans.read"]),
+            (&[], Effects::NONE, &["read"]),
+            (&[], Effects::UNDECLARED, &["write"]),
+            (&[], contradicting, &["write"]),
+            (&["write"], Effects::NONE, &["write"]),
+        ];
+        for (scopes, effects, needed) in cases {
+            let spec = tool(scopes, effects);
+            let found: Vec<&str> = required_scopes(&spec).iter().map(Text::as_str).collect();
+            assert_eq!(found, needed);
+        }
+    }
+
+    #[test]
+    fn the_first_missing_scope_is_named_exactly() {
+        let spec = tool(&["a", "b"], Effects::NONE);
+        let cases: [(&[&'static str], &str); 4] = [
+            (&["b", "a", "c"], ""),
+            (&["a"], "Permission denied: API key missing scope 'b' for tool 'plan_get'"),
+            (&["A", "b", "*"], "Permission denied: API key missing scope 'a' for tool 'plan_get'"),
+            (&[], "Permission denied: API key missing scope 'a' for tool 'plan_get'"),
+        ];
+        for (scopes, text) in cases {
+            let principal = Principal::new("p").with_scopes(scopes.iter().copied());
+            assert_eq!(said(principal.check(&spec)), text);
+        }
+    }
+
+    #[test]
+    fn a_list_of_tools_allows_what_it_names_and_only_after_the_scopes() {
+        let spec = tool(&[], Effects::NONE);
+        let reader = Principal::new("p").with_scopes(["read"]);
+        let refused = "Permission denied: API key does not have access to tool 'plan_get'";
+        assert_eq!(said(reader.check(&spec)), "");
+        assert_eq!(said(reader.clone().with_tools(["plan_get"]).check(&spec)), "");
+        assert_eq!(said(reader.clone().with_tools(["plan_set"]).check(&spec)), refused);
+        assert_eq!(said(reader.with_tools([""; 0]).check(&spec)), refused);
+        let missing = "Permission denied: API key missing scope 'read' for tool 'plan_get'";
+        assert_eq!(said(Principal::new("p").with_tools(["plan_set"]).check(&spec)), missing);
+    }
+}

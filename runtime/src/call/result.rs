@@ -1,0 +1,248 @@
+//! What a call of a tool gives.
+
+use serde_json::{Map, Value, json};
+
+use crate::call::control::Control;
+
+/// What a call of a tool gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ToolResult {
+    /// What the model sees.
+    pub content: Vec<Content>,
+    /// What the program sees; never sent to the model.
+    pub details: Value,
+    /// The loop of a sub-agent that gave the result.
+    pub child_loop_id: Option<String>,
+    /// What the loop around the call is asked to do.
+    pub control: Control,
+}
+
+/// A piece of a result. Binary data is base64 text, as every provider wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// A text.
+    Text(String),
+    /// An image.
+    Image {
+        /// The bytes, as base64.
+        data: String,
+        /// The media type, such as `image/png`.
+        mime_type: String,
+    },
+    /// A sound.
+    Audio {
+        /// The bytes, as base64.
+        data: String,
+        /// The media type, such as `audio/wav`.
+        mime_type: String,
+    },
+    /// Anything else, identified by a URI.
+    Resource {
+        /// What it is.
+        uri: String,
+        /// The media type. Empty: not known.
+        mime_type: String,
+        /// The content.
+        data: ResourceData,
+    },
+}
+
+/// The content of a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResourceData {
+    /// A text.
+    Text(String),
+    /// Bytes, as base64.
+    Base64(String),
+}
+
+impl ToolResult {
+    /// Nothing at all.
+    #[must_use]
+    pub fn empty() -> ToolResult {
+        ToolResult::default()
+    }
+
+    /// A text for the model.
+    pub fn text(text: impl Into<String>) -> ToolResult {
+        ToolResult { content: vec![Content::Text(text.into())], ..ToolResult::default() }
+    }
+
+    /// A value: compact JSON for the model, and as it is in `details`.
+    #[must_use]
+    pub fn json(value: Value) -> ToolResult {
+        let text = value.to_string();
+        ToolResult { details: value, ..ToolResult::text(text) }
+    }
+
+    /// Adds a piece.
+    #[must_use]
+    pub fn with_content(mut self, content: Content) -> ToolResult {
+        self.content.push(content);
+        self
+    }
+
+    /// Sets the details.
+    #[must_use]
+    pub fn with_details(mut self, details: Value) -> ToolResult {
+        self.details = details;
+        self
+    }
+
+    /// Names the loop of the sub-agent that gave the result.
+    #[must_use]
+    pub fn with_child_loop(mut self, id: impl Into<String>) -> ToolResult {
+        self.child_loop_id = Some(id.into());
+        self
+    }
+
+    /// Asks something of the loop around the call.
+    #[must_use]
+    pub fn with_control(mut self, control: Control) -> ToolResult {
+        self.control = control;
+        self
+    }
+
+    /// The texts of the content, one a line.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        if let [Content::Text(only)] = self.content.as_slice() {
+            return only.clone();
+        }
+        let texts = self.content.iter().filter_map(|content| match content {
+            Content::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// As [`to_text`](Self::to_text), of a result that nobody else needs.
+    #[must_use]
+    pub fn into_text(mut self) -> String {
+        match self.content.as_mut_slice() {
+            [Content::Text(only)] => std::mem::take(only),
+            _ => self.to_text(),
+        }
+    }
+
+    /// The tool itself says that it failed: the details hold `"success": false`, or an `error` without
+    /// `"success": true`.
+    ///
+    /// An HTTP status of 400 and above is not such a failure: the service answered, and the model reads how.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        let success = self.details.get("success").and_then(Value::as_bool);
+        let error = self.details.get("error").is_some_and(|error| !error.is_null());
+        success == Some(false) || (error && success != Some(true))
+    }
+
+    /// `{"content", "details"}` with `child_loop_id` where there is one; the content as MCP writes it.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let content: Vec<Value> = self.content.iter().map(Content::to_json).collect();
+        let mut out = json!({ "content": content, "details": self.details });
+        if let Some(id) = &self.child_loop_id {
+            out["child_loop_id"] = Value::from(id.as_str());
+        }
+        out
+    }
+}
+
+impl Content {
+    /// The piece as MCP writes it (`ContentBlock` of revision 2025-06-18).
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        match self {
+            Content::Text(text) => json!({ "type": "text", "text": text }),
+            Content::Image { data, mime_type } => {
+                json!({ "type": "image", "data": data, "mimeType": mime_type })
+            }
+            Content::Audio { data, mime_type } => {
+                json!({ "type": "audio", "data": data, "mimeType": mime_type })
+            }
+            Content::Resource { uri, mime_type, data } => {
+                let mut resource = Map::new();
+                resource.insert("uri".to_owned(), Value::from(uri.as_str()));
+                if !mime_type.is_empty() {
+                    resource.insert("mimeType".to_owned(), Value::from(mime_type.as_str()));
+                }
+                let (key, text) = match data {
+                    ResourceData::Text(text) => ("text", text),
+                    ResourceData::Base64(text) => ("blob", text),
+                };
+                resource.insert(key.to_owned(), Value::from(text.as_str()));
+                json!({ "type": "resource", "resource": resource })
+            }
+        }
+    }
+}
+
+impl From<String> for ToolResult {
+    fn from(text: String) -> Self {
+        ToolResult::text(text)
+    }
+}
+
+impl From<&str> for ToolResult {
+    fn from(text: &str) -> Self {
+        ToolResult::text(text)
+    }
+}
+
+impl From<()> for ToolResult {
+    fn from((): ()) -> Self {
+        ToolResult::empty()
+    }
+}
+
+impl From<Value> for ToolResult {
+    fn from(value: Value) -> Self {
+        ToolResult::json(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_written_as_mcp_writes_content() {
+        let blob = ResourceData::Base64("AA==".into());
+        let result = ToolResult::text("a")
+            .with_content(Content::Image { data: "AQ==".into(), mime_type: "image/png".into() })
+            .with_content(Content::Resource { uri: "x:/y".into(), mime_type: String::new(), data: blob })
+            .with_details(json!({"k": 1}))
+            .with_child_loop("s.sub.1");
+        assert_eq!(
+            result.to_json(),
+            json!({
+                "content": [
+                    {"type": "text", "text": "a"},
+                    {"type": "image", "data": "AQ==", "mimeType": "image/png"},
+                    {"type": "resource", "resource": {"uri": "x:/y", "blob": "AA=="}},
+                ],
+                "details": {"k": 1},
+                "child_loop_id": "s.sub.1",
+            })
+        );
+        assert_eq!(ToolResult::empty().to_json(), json!({"content": [], "details": null}));
+    }
+
+    #[test]
+    fn a_tool_may_say_that_it_failed() {
+        let cases = [
+            (json!(null), false),
+            (json!({"success": false}), true),
+            (json!({"error": "x"}), true),
+            (json!({"error": "x", "success": true}), false),
+            (json!({"error": null}), false),
+            (json!({"ok": false, "status": 404}), false),
+        ];
+        for (details, is_error) in cases {
+            assert_eq!(ToolResult::text("x").with_details(details.clone()).is_error(), is_error, "{details}");
+        }
+    }
+}

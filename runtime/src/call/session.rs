@@ -1,0 +1,234 @@
+//! What outlives a call: the state of a session and what was called in it.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::base::frozen::Text;
+
+mod store;
+
+pub use store::{Sessions, SessionsLimits};
+
+/// A conversation with tools: state that tools keep from call to call, and which of them succeeded.
+///
+/// Clones are the same session. A caller without a session has none: there is no common one for all who are not known.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use toolgen_runtime::call::session::Session;
+///
+/// let session = Session::new("s-1");
+/// session.state::<AtomicU32>().fetch_add(1, Ordering::Relaxed);
+/// assert_eq!(session.state::<AtomicU32>().load(Ordering::Relaxed), 1);
+///
+/// session.record_success("session_start");
+/// assert!(session.has_called("session_start"));
+/// ```
+#[derive(Clone)]
+pub struct Session(Arc<Inner>);
+
+struct Inner {
+    id: Text,
+    limits: SessionLimits,
+    state: Mutex<BTreeMap<TypeId, Held>>,
+    values: Mutex<BTreeMap<String, Value>>,
+    /// The last success of each tool, sorted by name.
+    history: Mutex<Vec<(Text, Instant)>>,
+}
+
+/// The name of a type, and an `Arc` of it.
+type Held = (&'static str, Arc<dyn Any + Send + Sync>);
+
+/// How much of its history a session remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionLimits {
+    /// How long a successful call counts. 24 hours unless set.
+    pub history_ttl: Duration,
+    /// Of how many tools the last success is remembered; beyond it the oldest is forgotten. 1024 unless set.
+    pub history_tools: usize,
+}
+
+impl SessionLimits {
+    /// 24 hours and 1024 tools.
+    pub const DEFAULT: SessionLimits =
+        SessionLimits { history_ttl: Duration::from_secs(24 * 60 * 60), history_tools: 1024 };
+}
+
+impl Default for SessionLimits {
+    fn default() -> Self {
+        SessionLimits::DEFAULT
+    }
+}
+
+impl Session {
+    /// A new session, in which nothing was called.
+    #[must_use]
+    pub fn new(id: impl Into<Text>) -> Session {
+        Session::with_limits(id, SessionLimits::DEFAULT)
+    }
+
+    /// A new session that remembers as much as the limits say.
+    #[must_use]
+    pub fn with_limits(id: impl Into<Text>, limits: SessionLimits) -> Session {
+        Session(Arc::new(Inner {
+            id: id.into(),
+            limits,
+            state: Mutex::default(),
+            values: Mutex::default(),
+            history: Mutex::default(),
+        }))
+    }
+
+    /// The name of the session.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    /// The state of a type, made by `Default` when it is first asked for. All who ask get the same one.
+    ///
+    /// Types that change need a lock or atomics of their own: calls of one turn run beside each other.
+    #[must_use]
+    pub fn state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.state_or(T::default)
+    }
+
+    /// The state of a type, made by `make` when it is first asked for. If two ask at once, one of the two values made
+    /// is kept and both get it.
+    pub fn state_or<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
+        if let Some(found) = self.peek() {
+            return found;
+        }
+        // Made outside of the lock: `make` may ask for other state of this session.
+        let made = Arc::new(make());
+        let mut state = lock(&self.0.state);
+        let held: Held = (type_name::<T>(), Arc::clone(&made) as _);
+        let (_, kept) = state.entry(TypeId::of::<T>()).or_insert(held);
+        Arc::clone(kept).downcast().unwrap_or(made)
+    }
+
+    /// The state of a type if somebody asked for it before.
+    #[must_use]
+    pub fn peek<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        let held = Arc::clone(&lock(&self.0.state).get(&TypeId::of::<T>())?.1);
+        held.downcast().ok()
+    }
+
+    /// The value under a key, see [`set`](Self::set).
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Value> {
+        lock(&self.0.values).get(key).cloned()
+    }
+
+    /// Keeps a value under a key, which is what a tool's `session("key")` requirement asks for. Gives the value it
+    /// takes the place of.
+    pub fn set(&self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
+        lock(&self.0.values).insert(key.into(), value.into())
+    }
+
+    /// Forgets the value under a key and gives it.
+    pub fn remove(&self, key: &str) -> Option<Value> {
+        lock(&self.0.values).remove(key)
+    }
+
+    /// There is a value under the key that is neither `null` nor a blank text. A list that is still empty is there.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        let is_blank = |text: &str| text.trim().is_empty();
+        let is_there = |value: &Value| !value.is_null() && !value.as_str().is_some_and(is_blank);
+        lock(&self.0.values).get(key).is_some_and(is_there)
+    }
+
+    /// Notes that a call of a tool succeeded. A call whose result is an error did not, see
+    /// [`ToolResult::is_error`](crate::ToolResult::is_error).
+    pub fn record_success(&self, tool: impl Into<Text>) {
+        let tool = tool.into();
+        let mut history = lock(&self.0.history);
+        // Read under the lock, so that times in the history never run backwards.
+        let now = Instant::now();
+        match find(&history, &tool) {
+            Ok(index) => history[index].1 = now,
+            Err(_) => {
+                make_room(&mut history, now, self.0.limits);
+                let index = find(&history, &tool).unwrap_or_else(|index| index);
+                history.insert(index, (tool, now));
+            }
+        }
+    }
+
+    /// A call of the tool succeeded in this session, not longer ago than [`SessionLimits::history_ttl`].
+    #[must_use]
+    pub fn has_called(&self, tool: &str) -> bool {
+        let history = lock(&self.0.history);
+        find(&history, tool).is_ok_and(|index| counts(history[index].1, Instant::now(), self.0.limits))
+    }
+
+    /// The tools of which a call succeeded, the one whose last success is oldest first.
+    #[must_use]
+    pub fn called(&self) -> Vec<Text> {
+        let now = Instant::now();
+        let mut called = lock(&self.0.history).clone();
+        called.retain(|(_, at)| counts(*at, now, self.0.limits));
+        called.sort_by_key(|(_, at)| *at);
+        called.into_iter().map(|(tool, _)| tool).collect()
+    }
+
+    /// Forgets which tools were called, as if the session had just begun. State stays.
+    pub fn forget_calls(&self) {
+        lock(&self.0.history).clear();
+    }
+
+    /// Somebody beside this one holds the session.
+    fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+}
+
+fn find(history: &[(Text, Instant)], tool: &str) -> Result<usize, usize> {
+    history.binary_search_by(|(name, _)| name.as_str().cmp(tool))
+}
+
+fn counts(at: Instant, now: Instant, limits: SessionLimits) -> bool {
+    now.saturating_duration_since(at) < limits.history_ttl
+}
+
+/// Forgets what no longer counts, then the oldest, when the history is full.
+fn make_room(history: &mut Vec<(Text, Instant)>, now: Instant, limits: SessionLimits) {
+    if history.len() < limits.history_tools.max(1) {
+        return;
+    }
+    history.retain(|(_, at)| counts(*at, now, limits));
+    while history.len() >= limits.history_tools.max(1) {
+        let oldest = history.iter().enumerate().min_by_key(|(_, (_, at))| *at);
+        let Some((oldest, _)) = oldest else { return };
+        history.remove(oldest);
+    }
+}
+
+/// What a panicking holder left behind is whole: every change here is one step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The id, the types of the state and the keys of the values. Not the values: some are secrets.
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state: Vec<&str> = lock(&self.0.state).values().map(|(name, _)| *name).collect();
+        let values: Vec<String> = lock(&self.0.values).keys().cloned().collect();
+        f.debug_struct("Session")
+            .field("id", &self.0.id)
+            .field("state", &state)
+            .field("values", &values)
+            .field("called", &self.called())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

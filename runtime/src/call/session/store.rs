@@ -1,0 +1,159 @@
+//! Sessions by id.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Session, SessionLimits, lock};
+use crate::base::frozen::Text;
+
+/// The sessions of a program, by owner and id. Clones share them.
+///
+/// A session that nobody opened for a while is forgotten, and there is a most that are kept; both so that callers
+/// cannot fill the memory with ids they invent.
+///
+/// ```
+/// use toolgen_runtime::call::session::Sessions;
+///
+/// let sessions = Sessions::default();
+/// sessions.open("s-1").record_success("session_start");
+/// assert!(sessions.open("s-1").has_called("session_start"));
+/// assert!(!sessions.open_for("tenant-2", "s-1").has_called("session_start"));
+/// ```
+#[derive(Clone)]
+pub struct Sessions(Arc<Inner>);
+
+struct Inner {
+    limits: SessionsLimits,
+    held: Mutex<BTreeMap<(Text, Text), Held>>,
+}
+
+struct Held {
+    session: Session,
+    opened: Instant,
+}
+
+/// How many sessions are kept, and how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionsLimits {
+    /// How long a session is kept after it was last opened, if nobody holds it. 24 hours unless set.
+    pub ttl: Duration,
+    /// How many sessions are kept. Beyond it the one that was opened longest ago is forgotten, of those that nobody
+    /// holds if there are any. 10,000 unless set.
+    pub most: usize,
+    /// The limits of each session.
+    pub session: SessionLimits,
+}
+
+impl SessionsLimits {
+    /// 24 hours and 10,000 sessions.
+    pub const DEFAULT: SessionsLimits = SessionsLimits {
+        ttl: Duration::from_secs(24 * 60 * 60),
+        most: 10_000,
+        session: SessionLimits::DEFAULT,
+    };
+}
+
+impl Default for SessionsLimits {
+    fn default() -> Self {
+        SessionsLimits::DEFAULT
+    }
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Sessions::new(SessionsLimits::DEFAULT)
+    }
+}
+
+impl Sessions {
+    /// No sessions yet.
+    #[must_use]
+    pub fn new(limits: SessionsLimits) -> Sessions {
+        Sessions(Arc::new(Inner { limits, held: Mutex::default() }))
+    }
+
+    /// The session of this id, which is new if there is none. Where clients choose their ids take
+    /// [`open_for`](Self::open_for), so that one cannot open the session of another.
+    ///
+    /// An empty or blank id names nobody: each caller without one gets a session of its own, which is not kept.
+    #[must_use]
+    pub fn open(&self, id: impl Into<Text>) -> Session {
+        self.open_for(Text::EMPTY, id)
+    }
+
+    /// The session of this id that belongs to an owner, such as the workspace a caller has proven to act for.
+    /// The same id of another owner is another session.
+    #[must_use]
+    pub fn open_for(&self, owner: impl Into<Text>, id: impl Into<Text>) -> Session {
+        let (owner, id, limits) = (owner.into(), id.into(), self.0.limits);
+        if id.trim().is_empty() {
+            return Session::with_limits(id, limits.session);
+        }
+        let mut held = lock(&self.0.held);
+        let now = Instant::now();
+        let key = (owner, id);
+        if let Some(found) = held.get_mut(&key)
+            && !found.is_over(now, limits)
+        {
+            found.opened = now;
+            return found.session.clone();
+        }
+        make_room(&mut held, now, limits);
+        let session = Session::with_limits(key.1.clone(), limits.session);
+        held.insert(key, Held { session: session.clone(), opened: now });
+        session
+    }
+
+    /// Forgets the session of this id. Whoever holds it goes on with it; the next to open the id gets a new one.
+    /// Gives whether there was one.
+    pub fn close(&self, id: impl Into<Text>) -> bool {
+        self.close_for(Text::EMPTY, id)
+    }
+
+    /// Forgets the session of this id and owner, see [`close`](Self::close).
+    pub fn close_for(&self, owner: impl Into<Text>, id: impl Into<Text>) -> bool {
+        lock(&self.0.held).remove(&(owner.into(), id.into())).is_some()
+    }
+
+    /// How many sessions are kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        lock(&self.0.held).len()
+    }
+
+    /// No session is kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Held {
+    /// Nobody opened or held it for long enough.
+    fn is_over(&self, now: Instant, limits: SessionsLimits) -> bool {
+        !self.session.is_shared() && now.saturating_duration_since(self.opened) >= limits.ttl
+    }
+}
+
+/// Forgets what is over, then the oldest, when there are too many.
+fn make_room(held: &mut BTreeMap<(Text, Text), Held>, now: Instant, limits: SessionsLimits) {
+    if held.len() < limits.most.max(1) {
+        return;
+    }
+    held.retain(|_, held| !held.is_over(now, limits));
+    while held.len() >= limits.most.max(1) {
+        let oldest = held.iter().min_by_key(|(_, held)| (held.session.is_shared(), held.opened));
+        let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
+        held.remove(&oldest);
+    }
+}
+
+impl fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions").field("len", &self.len()).field("limits", &self.0.limits).finish()
+    }
+}

@@ -1,0 +1,387 @@
+//! The tool trait and the one way a tool is called.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::agent::refused;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::function::input::Given;
+use crate::provider::{FactoryError, ProviderContext};
+use crate::schema::dialect::{Dialect, JSON_SCHEMA};
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned, exact::is_exact};
+use crate::schema::shape::render::render_input;
+use crate::spec::{Effects, Timeout, ToolSpec};
+
+/// A future on the heap, as trait objects return it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A call that began.
+#[doc(hidden)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is moved once, and a box would cost what it is there to save"
+)]
+pub enum Started<'a> {
+    /// It is over.
+    Done(Result<ToolResult, ToolError>),
+    /// It goes on.
+    Running(BoxFuture<'a, Result<ToolResult, ToolError>>),
+}
+
+impl std::fmt::Debug for Started<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Started::Done(_) => "Done",
+            Started::Running(_) => "Running",
+        })
+    }
+}
+
+/// Something a model can call.
+///
+/// Generated code and the macros implement it; by hand it takes two functions:
+///
+/// ```
+/// use serde_json::Value;
+/// use toolgen_runtime::{
+///     AgentTool, BoxFuture, Effects, Text, ToolContext, ToolError, ToolName, ToolResult, ToolSpec,
+/// };
+///
+/// struct Clock;
+///
+/// static SPEC: ToolSpec = ToolSpec {
+///     name: ToolName::new("clock"),
+///     description: Text::Static("Tells the time."),
+///     effects: Effects::NONE,
+///     ..ToolSpec::EMPTY
+/// };
+///
+/// impl AgentTool for Clock {
+///     fn spec(&self) -> &ToolSpec {
+///         &SPEC
+///     }
+///
+///     fn execute<'a>(
+///         &'a self,
+///         _params: Value,
+///         _ctx: &'a ToolContext,
+///     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+///         Box::pin(async { Ok(ToolResult::text("noon")) })
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    note = "put `#[tool]` on a function, or implement `AgentTool`: `spec` and `execute` are enough"
+)]
+pub trait AgentTool: Send + Sync {
+    /// What the tool is.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Runs the tool. Callers use [`call`] or [`Registry::call`](crate::Registry::call), which check `params` before
+    /// and hand them over decoded: an object with the fields of the specification under their wire names.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the tool from giving a result.
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
+
+    /// The tool as it is in a provider, if that is another than this: a tool that is built when it is first used
+    /// there. See [`ToolFactory`](crate::provider::ToolFactory).
+    fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+        let _ = ctx;
+        None
+    }
+
+    /// What running the tool may do where a provider has it: what it declares, unless it knows that the context holds
+    /// it to less. A provider refuses a tool for which this is more than its context allows.
+    fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+        let _ = ctx;
+        self.spec().effects.clone()
+    }
+
+    /// As [`execute`](Self::execute), for arguments that were read without making a [`Value`] of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Self::execute).
+    #[doc(hidden)]
+    fn execute_given<'a>(&'a self, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
+        Started::Running(self.execute(given.into_value(), ctx))
+    }
+
+    /// The name a model calls.
+    fn name(&self) -> &str {
+        self.spec().name.as_str()
+    }
+
+    /// A short title for people; the name if there is none.
+    fn label(&self) -> &str {
+        let spec = self.spec();
+        if spec.label.is_empty() { spec.name.as_str() } else { &spec.label }
+    }
+
+    /// What the tool does.
+    fn description(&self) -> &str {
+        &self.spec().description
+    }
+
+    /// The arguments as plain JSON Schema 2020-12.
+    fn parameters_schema(&self) -> Value {
+        let spec = self.spec();
+        // Plain JSON Schema can say everything; an object is the least that holds for any tool.
+        render_input(&spec.input, &spec.defs, &JSON_SCHEMA)
+            .map_or_else(|_| json!({ "type": "object" }), |rendered| rendered.schema)
+    }
+
+    /// The documentation of the tool for a prompt.
+    fn prompt_documentation(&self) -> String {
+        crate::spec::docs::detail(self.spec())
+    }
+}
+
+macro_rules! forward {
+    ($pointer:ident) => {
+        impl<T: AgentTool + ?Sized> AgentTool for $pointer<T> {
+            fn spec(&self) -> &ToolSpec {
+                (**self).spec()
+            }
+
+            fn execute<'a>(
+                &'a self,
+                params: Value,
+                ctx: &'a ToolContext,
+            ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+                (**self).execute(params, ctx)
+            }
+
+            fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+                (**self).bind(ctx)
+            }
+
+            fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+                (**self).effects_in(ctx)
+            }
+
+            fn execute_given<'a>(&'a self, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
+                (**self).execute_given(given, ctx)
+            }
+
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+
+            fn label(&self) -> &str {
+                (**self).label()
+            }
+
+            fn description(&self) -> &str {
+                (**self).description()
+            }
+
+            fn parameters_schema(&self) -> Value {
+                (**self).parameters_schema()
+            }
+
+            fn prompt_documentation(&self) -> String {
+                (**self).prompt_documentation()
+            }
+        }
+    };
+}
+
+forward!(Arc);
+forward!(Box);
+
+/// How long a tool may take that does not say: 30 seconds.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The time a call gets: the tool's, or the default, and no more than the caller grants. `None`: no limit.
+#[must_use]
+pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>) -> Option<Duration> {
+    let own = match spec.timeout {
+        Timeout::Default => Some(default),
+        Timeout::Millis(millis) => Some(Duration::from_millis(millis)),
+        Timeout::Never => None,
+    };
+    match (own, granted) {
+        (Some(own), Some(granted)) => Some(own.min(granted)),
+        (own, granted) => own.or(granted),
+    }
+}
+
+/// Calls a tool as every caller should: arguments are checked first, time and cancellation hold whatever the tool
+/// does, and a panic of the tool stays inside.
+///
+/// `params` is what a model sent: an object, a text that holds one (some providers send arguments as text), or
+/// `null` for none.
+///
+/// # Errors
+///
+/// [`ToolError::InvalidArgs`] with all problems; [`ToolError::Cancelled`] and [`ToolError::Timeout`], when the tool
+/// is dropped and its context's token fires; `tool panicked`, without details, which are not for a model; or
+/// what the tool says.
+pub async fn call(
+    tool: &dyn AgentTool,
+    params: Value,
+    ctx: &ToolContext,
+    default_timeout: Duration,
+) -> Result<ToolResult, ToolError> {
+    let spec = tool.spec();
+    let text;
+    let given = match params {
+        Value::String(sent) => {
+            text = sent;
+            match exact_text(spec, &text, ctx.dialect()) {
+                Some(given) => given,
+                None => arguments(spec, Value::from(text.as_str()), ctx.dialect())?.into(),
+            }
+        }
+        params => arguments(spec, params, ctx.dialect())?.into(),
+    };
+    let inner = ctx.child(ctx.tool_call_id.clone(), spec.name.to_text());
+    execute(tool, given, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
+}
+
+/// Runs a tool on decoded arguments in the context of its call: time and cancellation hold whatever the tool does,
+/// and a panic stays inside.
+pub(crate) async fn execute<'a>(
+    tool: &'a dyn AgentTool,
+    arguments: impl Into<Given<'a>>,
+    ctx: &'a ToolContext,
+    limit: Option<Duration>,
+) -> Result<ToolResult, ToolError> {
+    if ctx.is_cancelled() {
+        return Err(ToolError::Cancelled);
+    }
+    // Whatever the tool started under its token stops when the call is given up, by whomever.
+    let stop = Stop(Some(ctx));
+    let given = arguments.into();
+    let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_given(given, ctx))) {
+        Ok(Started::Running(run)) => run,
+        Ok(Started::Done(outcome)) => {
+            stop.disarm();
+            return outcome;
+        }
+        Err(payload) => return Err(ToolError::panicked(&*payload)),
+    };
+    let mut run = pin!(guarded(run.as_mut()));
+    // Most calls need no clock and no listener: they are over at once.
+    let first = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
+    let outcome = match first {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => {
+            // The clock starts when there is something to wait for: reading it costs as much as a small call.
+            let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+            let run = ctx.caller_token().run_until_cancelled(run);
+            match (deadline, limit) {
+                (Some(deadline), Some(duration)) => tokio::time::timeout_at(deadline, run)
+                    .await
+                    .map_err(|_| ToolError::Timeout { duration })?,
+                _ => run.await,
+            }
+        }
+    };
+    let Some(outcome) = outcome else { return Err(ToolError::Cancelled) };
+    stop.disarm();
+    outcome
+}
+
+/// Stops what a call started when it is dropped.
+struct Stop<'a>(Option<&'a ToolContext>);
+
+impl Stop<'_> {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        if let Some(ctx) = self.0 {
+            ctx.stop();
+        }
+    }
+}
+
+/// The arguments in a text, if they are right as they are.
+pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<Given<'t>> {
+    Given::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
+}
+
+/// The arguments a model sent, checked and decoded.
+///
+/// # Errors
+///
+/// [`ToolError::InvalidArgs`] with all problems.
+pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
+    decoded(spec, parsed(params)?, dialect)
+}
+
+/// The object a model sent, which it may have written as text, or not at all for none.
+pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
+    let whole = |message: String| {
+        let kind = ArgumentProblemKind::Type;
+        ToolError::from_problems(vec![ArgumentProblem { pointer: String::new(), kind, message }])
+    };
+    let params = match params {
+        Value::Null => json!({}),
+        Value::String(text) if text.trim().is_empty() => json!({}),
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Null) => json!({}),
+            Ok(params) => params,
+            Err(why) => return Err(whole(format!("the arguments are not JSON: {why}"))),
+        },
+        params => params,
+    };
+    let kind = match &params {
+        Value::Object(_) => return Ok(params),
+        Value::Array(_) => "array",
+        Value::String(_) => "string",
+        Value::Number(_) => "number",
+        Value::Bool(_) => "boolean",
+        Value::Null => "null",
+    };
+    Err(whole(format!("Expected object parameters, got {kind}")))
+}
+
+/// Parsed arguments, checked and under their wire names.
+pub(crate) fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
+    decode_owned(params, &spec.input, &spec.defs, dialect).map_err(|problems| refused(spec, problems))
+}
+
+/// A panic while polling becomes an error without its message. The future is borrowed, since every function that
+/// takes one by value holds it twice.
+pub(crate) fn guarded<F>(mut run: Pin<&mut F>) -> impl Future<Output = Result<ToolResult, ToolError>>
+where
+    F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,
+{
+    poll_fn(move |cx| {
+        unwound(run.as_mut(), cx).map(|ended| ended.unwrap_or_else(|why| Err(ToolError::panicked(&*why))))
+    })
+}
+
+/// Polls a future, and gives what it gave or what it panicked with.
+pub(crate) fn unwound<F: Future + ?Sized>(
+    run: Pin<&mut F>,
+    cx: &mut Context<'_>,
+) -> Poll<thread::Result<F::Output>> {
+    match catch_unwind(AssertUnwindSafe(|| run.poll(cx))) {
+        Ok(poll) => poll.map(Ok),
+        Err(payload) => Poll::Ready(Err(payload)),
+    }
+}

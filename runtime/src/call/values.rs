@@ -1,0 +1,232 @@
+//! Values of a call's context, and who vouches for each.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+
+/// Values that come with a call and not from the model: the workspace of the caller, the key of a session.
+///
+/// Each value knows its [`Provenance`]. A value sent by a client never takes the place of a trusted one, whichever of
+/// the two comes first, so that a caller cannot act for another by naming that other. [`shadowed`](Self::shadowed)
+/// tells who tried. Clones share the values; without any there is nothing to share.
+///
+/// ```
+/// use toolgen_runtime::call::values::{ContextValues, Provenance};
+///
+/// let values = ContextValues::default().with_trusted("workspace_id", 7).with_client("workspace_id", 8);
+/// assert_eq!(values.get("workspace_id"), Some(&7.into()));
+/// assert_eq!(values.provenance("workspace_id"), Some(Provenance::Trusted));
+/// assert_eq!(values.shadowed().collect::<Vec<_>>(), ["workspace_id"]);
+/// ```
+#[derive(Clone, Default, PartialEq)]
+pub struct ContextValues(Option<Arc<Inner>>);
+
+#[derive(Clone, Default, PartialEq)]
+struct Inner {
+    values: BTreeMap<String, (Provenance, Value)>,
+    shadowed: BTreeSet<String>,
+}
+
+/// Who vouches for a value of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Provenance {
+    /// The caller sent it; nobody vouches for it.
+    Client,
+    /// The program set it, as a rule after it made sure who the caller is.
+    Trusted,
+}
+
+impl ContextValues {
+    /// Adds a value the program vouches for. It takes the place of any value under this key.
+    #[must_use]
+    pub fn with_trusted(self, key: impl Into<String>, value: impl Into<Value>) -> ContextValues {
+        self.with(key.into(), Provenance::Trusted, value.into())
+    }
+
+    /// Adds a value the caller sent. Under the key of a trusted value it is dropped and its key is noted, even if it
+    /// is the same value.
+    #[must_use]
+    pub fn with_client(self, key: impl Into<String>, value: impl Into<Value>) -> ContextValues {
+        self.with(key.into(), Provenance::Client, value.into())
+    }
+
+    /// Adds each field of an object the caller sent, as [`with_client`](Self::with_client) does. Anything but an
+    /// object holds no values.
+    #[must_use]
+    pub fn with_client_object(self, object: Value) -> ContextValues {
+        match object {
+            Value::Object(fields) => {
+                fields.into_iter().fold(self, |values, (key, value)| values.with_client(key, value))
+            }
+            _ => self,
+        }
+    }
+
+    /// Both sets of values: `later` wins over these where both vouch alike, and trusted wins over client wherever it
+    /// stands. A provider's values are merged with those of a call this way.
+    #[must_use]
+    pub fn merged(&self, later: &ContextValues) -> ContextValues {
+        let (Some(own), Some(other)) = (&self.0, &later.0) else {
+            return if later.0.is_none() { self.clone() } else { later.clone() };
+        };
+        let mut inner = (**own).clone();
+        inner.shadowed.extend(other.shadowed.iter().cloned());
+        for (key, (provenance, value)) in &other.values {
+            inner.put(key.clone(), *provenance, value.clone());
+        }
+        ContextValues(Some(Arc::new(inner)))
+    }
+
+    /// The value under a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        Some(&self.0.as_ref()?.values.get(key)?.1)
+    }
+
+    /// The value under a key if the program vouches for it.
+    #[must_use]
+    pub fn trusted(&self, key: &str) -> Option<&Value> {
+        match self.0.as_ref()?.values.get(key)? {
+            (Provenance::Trusted, value) => Some(value),
+            (Provenance::Client, _) => None,
+        }
+    }
+
+    /// Who vouches for the value under a key.
+    #[must_use]
+    pub fn provenance(&self, key: &str) -> Option<Provenance> {
+        Some(self.0.as_ref()?.values.get(key)?.0)
+    }
+
+    /// The keys under which a client's value was dropped in favour of a trusted one, sorted. Each is an attempt to
+    /// act as somebody else, or a client that repeats what it was told.
+    pub fn shadowed(&self) -> impl Iterator<Item = &str> {
+        self.inner().shadowed.iter().map(String::as_str)
+    }
+
+    /// The values, sorted by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Provenance, &Value)> {
+        self.inner().values.iter().map(|(key, (provenance, value))| (key.as_str(), *provenance, value))
+    }
+
+    /// There is no value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.inner().values.is_empty()
+    }
+
+    fn with(mut self, key: String, provenance: Provenance, value: Value) -> ContextValues {
+        Arc::make_mut(self.0.get_or_insert_default()).put(key, provenance, value);
+        self
+    }
+
+    fn inner(&self) -> &Inner {
+        static NONE: OnceLock<Inner> = OnceLock::new();
+        match &self.0 {
+            Some(inner) => inner,
+            None => NONE.get_or_init(Inner::default),
+        }
+    }
+}
+
+impl Inner {
+    fn put(&mut self, key: String, provenance: Provenance, value: Value) {
+        let held = self.values.get(&key).map(|(held, _)| *held);
+        if held.is_some_and(|held| held != provenance) {
+            self.shadowed.insert(key.clone());
+        }
+        if held <= Some(provenance) {
+            self.values.insert(key, (provenance, value));
+        }
+    }
+}
+
+/// There is a value, and something in it.
+pub(crate) fn is_given(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
+/// Keys and who vouches for them. Not the values: some are secrets.
+impl fmt::Debug for ContextValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter().map(|(key, provenance, _)| (key, provenance))).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shadowed(values: &ContextValues) -> Vec<&str> {
+        values.shadowed().collect()
+    }
+
+    #[test]
+    fn a_client_cannot_shadow_a_trusted_value_whichever_comes_first() {
+        let empty = ContextValues::default();
+        let after = empty.clone().with_trusted("workspace_id", 1).with_client("workspace_id", 2);
+        let before = empty.with_client("workspace_id", 2).with_trusted("workspace_id", 1);
+        for values in [after, before] {
+            assert_eq!(values.get("workspace_id"), Some(&json!(1)));
+            assert_eq!(values.trusted("workspace_id"), Some(&json!(1)));
+            assert_eq!(shadowed(&values), ["workspace_id"]);
+        }
+    }
+
+    #[test]
+    fn merging_keeps_trusted_values_on_both_sides() {
+        let provider = ContextValues::default().with_trusted("tenant", "a").with_client("session_id", "s");
+        let call = ContextValues::default().with_client("tenant", "b").with_client("session_id", "t");
+        let merged = provider.merged(&call);
+        assert_eq!(merged.get("tenant"), Some(&json!("a")));
+        assert_eq!(merged.get("session_id"), Some(&json!("t")));
+        assert_eq!(shadowed(&merged), ["tenant"]);
+        let reversed = call.merged(&provider);
+        assert_eq!(reversed.get("tenant"), Some(&json!("a")));
+        assert_eq!(shadowed(&reversed), ["tenant"]);
+        assert_eq!(provider.get("session_id"), Some(&json!("s")), "the first set stays as it is");
+    }
+
+    #[test]
+    fn the_later_of_two_that_vouch_alike_wins_and_is_no_attempt() {
+        let first = ContextValues::default().with_trusted("a", 1).with_client("b", 1);
+        let values = first.merged(&ContextValues::default().with_trusted("a", 2).with_client("b", 2));
+        assert_eq!((values.get("a"), values.get("b")), (Some(&json!(2)), Some(&json!(2))));
+        assert_eq!(shadowed(&values), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_trusted_null_cannot_be_filled_by_a_client() {
+        let values = ContextValues::default()
+            .with_trusted("workspace_id", Value::Null)
+            .with_client_object(json!({ "workspace_id": 9, "other": true }));
+        assert_eq!(values.get("workspace_id"), Some(&Value::Null));
+        assert_eq!(values.provenance("other"), Some(Provenance::Client));
+        assert_eq!(values.trusted("other"), None);
+    }
+
+    #[test]
+    fn an_attempt_that_was_seen_stays_visible_after_a_merge() {
+        let seen = ContextValues::default().with_trusted("a", 1).with_client("a", 2);
+        assert_eq!(shadowed(&seen.merged(&ContextValues::default())), ["a"]);
+        assert_eq!(shadowed(&ContextValues::default().merged(&seen)), ["a"]);
+        assert_eq!(shadowed(&seen.merged(&ContextValues::default().with_client("b", 1))), ["a"]);
+    }
+
+    #[test]
+    fn values_are_not_printed() {
+        let values = ContextValues::default().with_trusted("token", "s3cret");
+        assert_eq!(format!("{values:?}"), r#"{"token": Trusted}"#);
+        assert!(ContextValues::default().is_empty());
+    }
+}

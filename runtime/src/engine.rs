@@ -1,0 +1,10 @@
+//! Engines: each runs one kind of call that is data, such as an HTTP request.
+
+#[cfg(feature = "runtime")]
+pub mod dynamic;
+#[cfg(feature = "runtime")]
+pub mod executor;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "typed")]
+pub mod typed;

@@ -1,0 +1,290 @@
+//! Tools that are only known when the program runs: of a configuration, a plug-in, a user's script.
+//!
+//! ```
+//! # use serde_json::json;
+//! use toolgen_runtime::engine::dynamic::DynamicTool;
+//! use toolgen_runtime::{Effects, Registry, ToolContext};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // All of this may come from a file.
+//! let (name, description) = ("greet", "Greets somebody.");
+//! let schema = json!({
+//!     "type": "object",
+//!     "properties": { "name": { "type": "string", "minLength": 1 } },
+//!     "required": ["name"],
+//! });
+//! let greet = DynamicTool::builder(name, description)
+//!     .schema(&schema)
+//!     .effects(Effects::NONE)
+//!     .run(|params, _ctx| async move { Ok(format!("Hello, {}!", params["name"].as_str().unwrap_or("you"))) })?;
+//!
+//! let registry = Registry::builder().add(greet).seal()?;
+//! let ctx = ToolContext::new("call-1", "greet");
+//! assert_eq!(registry.call("greet", json!({"name": "Ada"}), &ctx).await?.to_text(), "Hello, Ada!");
+//! assert!(registry.call("greet", json!({"name": ""}), &ctx).await.is_err());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A tool that is an HTTP request needs no closure: a [`RequestPlan`](crate::RequestPlan) is data, and
+//! `HttpEngine::tools_from` takes plans made at run time.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::base::frozen::{List, Text};
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, BoxFuture};
+use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::read::{ReadProblem, read_document};
+use crate::schema::shape::render::canonical::literal;
+use crate::schema::shape::render::render_input;
+use crate::schema::shape::{Def, Field, Kind, Shape, find_def};
+use crate::spec::{Effects, NameError, Timeout, ToolName, ToolSpec};
+
+type Run = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolResult, ToolError>> + Send + Sync;
+
+/// A tool made at run time of a specification and a closure. Clones share the closure.
+///
+/// It goes the way of every other tool: arguments are checked before the closure sees them, time and cancellation hold
+/// whatever it does, and a panic stays inside.
+#[derive(Clone)]
+pub struct DynamicTool {
+    spec: ToolSpec,
+    /// What the schema says is meant by arguments that are not given.
+    defaults: Arc<[(Text, Value)]>,
+    run: Arc<Run>,
+}
+
+impl fmt::Debug for DynamicTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DynamicTool").field(&self.spec.name.as_str()).finish()
+    }
+}
+
+impl DynamicTool {
+    /// A tool of a specification. The closure gets the arguments, checked and under their wire names, and the context
+    /// of the call; it gives a text, a JSON value, nothing, or a whole result. Arguments that are not given have the
+    /// defaults of the schema.
+    pub fn new<F, R, T>(spec: ToolSpec, run: F) -> DynamicTool
+    where
+        F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<T, ToolError>> + Send + 'static,
+        T: Into<ToolResult>,
+    {
+        let run = move |params, ctx| -> BoxFuture<'static, Result<ToolResult, ToolError>> {
+            let run = run(params, ctx);
+            Box::pin(async move { run.await.map(Into::into) })
+        };
+        let defaults = defaults(&spec.input, &spec.defs).into();
+        DynamicTool { spec, defaults, run: Arc::new(run) }
+    }
+
+    /// A tool of this name and description, which are checked when it is finished. Unless more is said it takes no
+    /// arguments and may do anything to the world.
+    pub fn builder(name: impl Into<Text>, description: impl Into<Text>) -> DynamicToolBuilder {
+        let spec = ToolSpec { description: description.into(), ..ToolSpec::EMPTY };
+        DynamicToolBuilder { name: name.into(), spec, problems: Vec::new() }
+    }
+}
+
+impl AgentTool for DynamicTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(
+        &'a self,
+        mut params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        if let Value::Object(arguments) = &mut params {
+            for (name, value) in self.defaults.iter() {
+                arguments.entry(name.as_str()).or_insert_with(|| value.clone());
+            }
+        }
+        (self.run)(params, ctx.clone())
+    }
+}
+
+/// Collects what a [`DynamicTool`] is.
+#[derive(Clone, Debug)]
+pub struct DynamicToolBuilder {
+    name: Text,
+    spec: ToolSpec,
+    problems: Vec<DynamicToolProblem>,
+}
+
+/// Why a tool could not be made at run time: everything that is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DynamicToolError {
+    /// The name as it was given.
+    pub name: String,
+    /// What is wrong.
+    pub problems: Vec<DynamicToolProblem>,
+}
+
+/// Something wrong with a tool made at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DynamicToolProblem {
+    /// The name breaks the rule of names.
+    Name(NameError),
+    /// There is no description, so that no model would know when to call it.
+    NoDescription,
+    /// A part of the schema is malformed: the reader would leave a rule out.
+    Schema(ReadProblem),
+    /// The schema refers to a definition it does not have.
+    Reference(String),
+    /// The schema does not describe an object, which arguments always are.
+    NoObject,
+}
+
+impl fmt::Display for DynamicToolProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DynamicToolProblem::Name(why) => why.fmt(f),
+            DynamicToolProblem::NoDescription => f.write_str("there is no description"),
+            DynamicToolProblem::Schema(ReadProblem { pointer, message }) => {
+                write!(f, "the schema at `{pointer}`: {message}")
+            }
+            DynamicToolProblem::Reference(name) => write!(f, "the schema has no definition `{name}`"),
+            DynamicToolProblem::NoObject => f.write_str("the schema must describe an object"),
+        }
+    }
+}
+
+impl fmt::Display for DynamicToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            let line_break = if index == 0 { "" } else { "\n" };
+            write!(f, "{line_break}tool `{}`: {problem}", self.name)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for DynamicToolError {}
+
+impl DynamicToolBuilder {
+    /// The arguments, as JSON Schema 2020-12 with references to its own `$defs`.
+    #[must_use]
+    pub fn schema(mut self, schema: &Value) -> DynamicToolBuilder {
+        let mut problems = Vec::new();
+        let (input, defs) = read_document(schema, &mut problems);
+        self.problems.extend(problems.into_iter().map(DynamicToolProblem::Schema));
+        let missing = dangling(&input, &defs);
+        if missing.is_empty() && !is_object(&input, &defs, 0) {
+            self.problems.push(DynamicToolProblem::NoObject);
+        }
+        self.problems.extend(missing.into_iter().map(DynamicToolProblem::Reference));
+        self.spec.input = input.into();
+        self.spec.defs = defs;
+        self
+    }
+
+    /// What running the tool may do. Unless this is said, everything, which a strict context refuses.
+    #[must_use]
+    pub fn effects(mut self, effects: Effects) -> DynamicToolBuilder {
+        self.spec.effects = effects;
+        self
+    }
+
+    /// How long a call may take.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Timeout) -> DynamicToolBuilder {
+        self.spec.timeout = timeout;
+        self
+    }
+
+    /// Says anything else that a specification has: texts, scopes, requirements.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut ToolSpec)) -> DynamicToolBuilder {
+        change(&mut self.spec);
+        self
+    }
+
+    /// The specification, for another kind of tool.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong, at once.
+    pub fn spec(self) -> Result<ToolSpec, DynamicToolError> {
+        let DynamicToolBuilder { name, mut spec, mut problems } = self;
+        if spec.description.trim().is_empty() {
+            problems.insert(0, DynamicToolProblem::NoDescription);
+        }
+        match ToolName::parse(name.clone()) {
+            Ok(parsed) => spec.name = parsed,
+            Err(why) => problems.insert(0, DynamicToolProblem::Name(why)),
+        }
+        if problems.is_empty() {
+            Ok(spec)
+        } else {
+            Err(DynamicToolError { name: name.as_str().to_owned(), problems })
+        }
+    }
+
+    /// The tool that runs this closure, see [`DynamicTool::new`].
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong, at once.
+    pub fn run<F, R, T>(self, run: F) -> Result<DynamicTool, DynamicToolError>
+    where
+        F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<T, ToolError>> + Send + 'static,
+        T: Into<ToolResult>,
+    {
+        Ok(DynamicTool::new(self.spec()?, run))
+    }
+}
+
+/// The names a schema refers to and does not define. Plain JSON Schema can say everything else.
+fn dangling(input: &Shape, defs: &List<Def>) -> Vec<String> {
+    let losses = render_input(input, defs, &JSON_SCHEMA).map(|rendered| rendered.losses).unwrap_or_default();
+    let missing = losses.into_iter().filter(|loss| loss.keyword == "$ref");
+    let name =
+        |pointer: &str| pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+    missing.map(|loss| name(&loss.pointer)).collect()
+}
+
+/// The fields of the arguments that have a default, by their wire names.
+fn defaults(input: &Shape, defs: &List<Def>) -> Vec<(Text, Value)> {
+    let mut shape = input;
+    for _ in 0..MAX_DEPTH {
+        let Kind::Ref(name) = &shape.kind else { break };
+        let Some(target) = find_def(defs, name) else { break };
+        shape = target;
+    }
+    let Kind::Object(rules) = &shape.kind else { return Vec::new() };
+    let default = |field: &Field| {
+        let name = if field.wire.is_empty() { &field.name } else { &field.wire };
+        Some((name.clone(), literal(field.shape.default.as_ref()?)))
+    };
+    rules.fields.iter().filter_map(default).collect()
+}
+
+/// References and parts nested deeper than this are not followed: they may be cyclic.
+const MAX_DEPTH: usize = 16;
+
+/// Whether only objects fit a shape.
+fn is_object(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
+    let nested = |shape: &Shape| depth < MAX_DEPTH && is_object(shape, defs, depth + 1);
+    !shape.nullable
+        && match &shape.kind {
+            Kind::Object(_) => true,
+            Kind::Ref(name) => find_def(defs, name).is_some_and(nested),
+            Kind::Union(rules) => !rules.variants.is_empty() && rules.variants.iter().all(nested),
+            Kind::All(parts) => parts.iter().any(nested),
+            _ => false,
+        }
+}
+
+#[cfg(test)]
+mod tests;

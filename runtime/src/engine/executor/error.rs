@@ -1,0 +1,99 @@
+//! Why a program did not run to its end.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::ExecOutput;
+use crate::call::error::ToolError;
+
+/// Why a program did not run to its end. `Display` is a text for the model.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ExecError {
+    /// The executor cannot enforce what is asked for, so nothing was run.
+    Unsupported {
+        /// The executor, such as `the local executor`.
+        executor: &'static str,
+        /// The options.
+        options: Vec<&'static str>,
+    },
+    /// The program may not be run.
+    Banned {
+        /// The program.
+        program: String,
+    },
+    /// The context starts no programs at all.
+    Denied {
+        /// The program.
+        program: String,
+    },
+    /// The command or an option has no meaning.
+    Invalid {
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The program could not be started.
+    Start {
+        /// The program.
+        program: String,
+        /// Why.
+        message: String,
+    },
+    /// It took too long and was killed.
+    Timeout {
+        /// How long it could have taken.
+        duration: Duration,
+        /// What it had written by then.
+        output: Box<ExecOutput>,
+    },
+    /// The caller gave up and it was killed.
+    Cancelled,
+    /// It was not seen to its end.
+    Lost {
+        /// Why.
+        message: String,
+    },
+}
+
+#[cfg(feature = "process")]
+impl ExecError {
+    pub(super) fn invalid(message: impl Into<String>) -> ExecError {
+        ExecError::Invalid { message: message.into() }
+    }
+}
+
+impl fmt::Display for ExecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExecError::Unsupported { executor, options } => {
+                write!(f, "{executor} cannot enforce {}, so nothing was run", options.join(", "))
+            }
+            ExecError::Banned { program } => write!(f, "Command '{program}' is banned for security reasons"),
+            ExecError::Denied { program } => {
+                write!(f, "cannot start '{program}': this context starts no programs")
+            }
+            ExecError::Invalid { message } => f.write_str(message),
+            ExecError::Start { program, message } => write!(f, "cannot start '{program}': {message}"),
+            ExecError::Timeout { duration, .. } => write!(f, "Command timed out after {duration:?}"),
+            ExecError::Cancelled => f.write_str("Cancelled"),
+            ExecError::Lost { message } => write!(f, "the command was lost: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for ExecError {}
+
+impl From<ExecError> for ToolError {
+    fn from(error: ExecError) -> ToolError {
+        match error {
+            ExecError::Unsupported { .. } | ExecError::Banned { .. } | ExecError::Denied { .. } => {
+                ToolError::denied(error.to_string())
+            }
+            ExecError::Timeout { duration, .. } => ToolError::Timeout { duration },
+            ExecError::Cancelled => ToolError::Cancelled,
+            ExecError::Invalid { .. } | ExecError::Start { .. } | ExecError::Lost { .. } => {
+                ToolError::failed(error.to_string())
+            }
+        }
+    }
+}

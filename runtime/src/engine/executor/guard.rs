@@ -1,0 +1,164 @@
+//! An executor that lets less through.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{ExecError, ExecOptions, ExecOutput, Executor, ResourceLimits, least};
+use crate::call::tool::BoxFuture;
+use crate::layers::policy::Limits;
+
+/// Programs that fetch things from a network, and a few more that reach beyond a command line.
+pub const BANNED: &[&str] = &[
+    "alias",
+    "curl",
+    "curlie",
+    "wget",
+    "axel",
+    "aria2c",
+    "nc",
+    "telnet",
+    "lynx",
+    "w3m",
+    "links",
+    "httpie",
+    "xh",
+    "http-prompt",
+    "chrome",
+    "firefox",
+    "safari",
+];
+
+/// Programs whose purpose is to start others, by which a ban is got around.
+pub const STARTERS: &[&str] = &[
+    "ash", "bash", "busybox", "chroot", "csh", "dash", "doas", "env", "exec", "fish", "ksh", "nice", "nohup",
+    "nsenter", "setsid", "sh", "stdbuf", "su", "sudo", "tcsh", "time", "timeout", "unshare", "watch",
+    "xargs", "zsh",
+];
+
+/// An executor that bans programs and tightens the options of every command before another executor runs it, so that
+/// no tool can forget to.
+///
+/// A ban looks at the name of the program that is started, not at its arguments: `ls /usr/include/ncurses.h` is fine.
+/// It is a guard rail. A program that starts others gets around it, a shell first of all: ban [`STARTERS`] too, or
+/// better, take the network away.
+///
+/// ```
+/// use toolgen_runtime::engine::executor::{BANNED, GuardedExecutor, ScriptedExecutor};
+/// use toolgen_runtime::layers::policy::Limits;
+///
+/// let inner = ScriptedExecutor::default();
+/// let executor = GuardedExecutor::new(inner).ban(BANNED).within(&Limits::PLANNING);
+/// # drop(executor);
+/// ```
+#[derive(Clone)]
+pub struct GuardedExecutor {
+    inner: Arc<dyn Executor>,
+    banned: BTreeSet<String>,
+    within: Limits,
+    limits: ResourceLimits,
+    timeout: Option<Duration>,
+    work_dir: Option<PathBuf>,
+}
+
+impl GuardedExecutor {
+    /// Lets everything through.
+    pub fn new(inner: impl Executor + 'static) -> GuardedExecutor {
+        GuardedExecutor {
+            inner: Arc::new(inner),
+            banned: BTreeSet::new(),
+            within: Limits::ANY,
+            limits: ResourceLimits::default(),
+            timeout: None,
+            work_dir: None,
+        }
+    }
+
+    /// Bans programs by their names, wherever they are.
+    #[must_use]
+    pub fn ban(mut self, programs: &[&str]) -> GuardedExecutor {
+        self.banned.extend(programs.iter().map(|program| program.to_ascii_lowercase()));
+        self
+    }
+
+    /// Lets commands do no more than a context allows, see [`ExecOptions::within`].
+    #[must_use]
+    pub fn within(mut self, limits: &Limits) -> GuardedExecutor {
+        self.within = self.within.and(limits);
+        self
+    }
+
+    /// Lets commands use up no more than this.
+    #[must_use]
+    pub fn limits(mut self, limits: ResourceLimits) -> GuardedExecutor {
+        self.limits = self.limits.and(limits);
+        self
+    }
+
+    /// Lets commands run no longer than this.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> GuardedExecutor {
+        self.timeout = least(self.timeout, Some(timeout));
+        self
+    }
+
+    /// Starts commands here that do not say where.
+    #[must_use]
+    pub fn work_dir(mut self, work_dir: impl Into<PathBuf>) -> GuardedExecutor {
+        self.work_dir = Some(work_dir.into());
+        self
+    }
+
+    fn tighten(&self, options: &ExecOptions) -> ExecOptions {
+        let mut options = options.clone().within(&self.within);
+        options.limits = options.limits.and(self.limits);
+        options.timeout = least(options.timeout, self.timeout);
+        options.work_dir = options.work_dir.or_else(|| self.work_dir.clone());
+        options
+    }
+
+    fn check(&self, argv: &[String]) -> Result<(), ExecError> {
+        if !self.within.spawns {
+            return Err(ExecError::Denied { program: argv.first().cloned().unwrap_or_default() });
+        }
+        let Some(program) = argv.first() else { return Ok(()) };
+        let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or(program);
+        // There are systems on which `CURL.EXE` starts `curl`.
+        let name = name.to_ascii_lowercase();
+        let name = name.strip_suffix(".exe").unwrap_or(&name);
+        if self.banned.contains(name) {
+            return Err(ExecError::Banned { program: name.to_owned() });
+        }
+        Ok(())
+    }
+}
+
+impl Executor for GuardedExecutor {
+    fn run<'a>(
+        &'a self,
+        argv: &'a [String],
+        options: &'a ExecOptions,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
+        Box::pin(async move {
+            self.check(argv)?;
+            self.inner.run(argv, &self.tighten(options), cancel).await
+        })
+    }
+}
+
+impl fmt::Debug for GuardedExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardedExecutor")
+            .field("banned", &self.banned)
+            .field("within", &self.within)
+            .field("limits", &self.limits)
+            .field("timeout", &self.timeout)
+            .field("work_dir", &self.work_dir)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,57 @@
+//! The executor that a provider lends its tools.
+
+use std::sync::Arc;
+
+use super::{Executor, GuardedExecutor};
+use crate::call::services::Services;
+use crate::provider::{FactoryError, ProviderContext};
+
+impl ProviderContext {
+    /// Lends an executor, in place of another.
+    #[must_use]
+    pub fn with_executor(self, executor: Arc<dyn Executor>) -> ProviderContext {
+        self.with_service(executor)
+    }
+
+    /// The executor for a tool that is built for this context. It starts programs in the directory of the context
+    /// unless told otherwise and holds every command to the limits of the context, whatever the tool asks for; a tool
+    /// that does all its work in it is [`confined`](crate::provider::ToolFactory::confined).
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use toolgen_runtime::engine::executor::ScriptedExecutor;
+    /// use toolgen_runtime::provider::ProviderContext;
+    ///
+    /// let error = ProviderContext::new().executor("shell").unwrap_err();
+    /// assert_eq!(error.to_string(), "shell tool requires an executor");
+    ///
+    /// let ctx = ProviderContext::new().with_executor(Arc::new(ScriptedExecutor::default()));
+    /// assert!(ctx.executor("shell").is_ok());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `{tool} tool requires an executor`, if none is lent.
+    pub fn executor(&self, tool: &str) -> Result<GuardedExecutor, FactoryError> {
+        let executor = self.service::<dyn Executor>();
+        let executor = executor.ok_or_else(|| FactoryError::requires(tool, "an executor"))?;
+        Ok(self.held(executor))
+    }
+
+    /// Services whose executor, if there is one, is held to the limits of the context: tools that take it by its type
+    /// get no other.
+    pub(crate) fn confined(&self, services: Services) -> Services {
+        match services.get::<dyn Executor>() {
+            Some(executor) => services.with::<dyn Executor>(Arc::new(self.held(executor))),
+            None => services,
+        }
+    }
+
+    fn held(&self, executor: Arc<dyn Executor>) -> GuardedExecutor {
+        let guarded = GuardedExecutor::new(executor).within(&self.limits);
+        match &self.work_dir {
+            Some(work_dir) => guarded.work_dir(work_dir),
+            None => guarded,
+        }
+    }
+}

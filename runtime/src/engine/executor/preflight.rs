@@ -1,0 +1,86 @@
+//! What a place has that programs will need.
+
+use tokio_util::sync::CancellationToken;
+
+use super::{ExecError, ExecOptions, Executor};
+
+/// Which programs a place has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// Those that were asked for and are there, in the order asked.
+    pub found: Vec<String>,
+    /// Those that were asked for and are not there.
+    pub missing: Vec<String>,
+}
+
+impl Capabilities {
+    /// Nothing is missing.
+    #[must_use]
+    pub fn success(&self) -> bool {
+        self.missing.is_empty()
+    }
+
+    /// Whether a program is there.
+    #[must_use]
+    pub fn has(&self, program: &str) -> bool {
+        self.found.iter().any(|found| found == program)
+    }
+
+    /// `validation passed`, or `missing required programs: git, gh`.
+    #[must_use]
+    pub fn message(&self) -> String {
+        if self.success() {
+            return String::from("validation passed");
+        }
+        format!("missing required programs: {}", self.missing.join(", "))
+    }
+}
+
+/// Prints each argument that is no program. The names are arguments, no part of the script.
+const SCRIPT: &str = r#"for name do command -v -- "$name" >/dev/null 2>&1 || printf '%s\n' "$name"; done"#;
+
+/// Looks for programs where an executor runs them, all at once. It needs `sh` there.
+///
+/// ```
+/// use toolgen_runtime::CancellationToken;
+/// use toolgen_runtime::engine::executor::{ExecOptions, ExecOutput, ScriptedExecutor, preflight};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toolgen_runtime::engine::executor::ExecError> {
+/// let executor = ScriptedExecutor::new([Ok(ExecOutput::new(0, "gh\n", ""))]);
+/// let options = ExecOptions::default();
+/// let there = preflight(&executor, &["git", "gh"], &options, &CancellationToken::new()).await?;
+/// assert_eq!(there.message(), "missing required programs: gh");
+/// assert!(there.has("git"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// If it cannot be found out.
+pub async fn preflight(
+    executor: &dyn Executor,
+    programs: &[&str],
+    options: &ExecOptions,
+    cancel: &CancellationToken,
+) -> Result<Capabilities, ExecError> {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    if programs.is_empty() {
+        return Ok(Capabilities { found, missing });
+    }
+    let argv: Vec<String> =
+        ["sh", "-c", SCRIPT, "sh"].iter().chain(programs).map(|word| (*word).to_owned()).collect();
+    let output = executor.run(&argv, options, cancel).await?;
+    if !output.success() || output.is_truncated() {
+        let message = format!("the check ended with code {}: {}", output.exit_code, output.stderr.trim());
+        return Err(ExecError::Lost { message });
+    }
+    let told: Vec<&str> = output.stdout.lines().collect();
+    for program in programs {
+        let list = if told.contains(program) { &mut missing } else { &mut found };
+        list.push((*program).to_owned());
+    }
+    Ok(Capabilities { found, missing })
+}

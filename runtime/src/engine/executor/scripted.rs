@@ -1,0 +1,64 @@
+//! An executor that runs nothing.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::{ExecError, ExecOptions, ExecOutput, Executor};
+use crate::call::tool::BoxFuture;
+
+/// An executor for tests: gives the outcomes it was told, in order, and remembers what it was asked. When there are
+/// no more outcomes, every command succeeds and says nothing.
+///
+/// ```
+/// use toolgen_runtime::CancellationToken;
+/// use toolgen_runtime::engine::executor::{ExecOptions, ExecOutput, Executor, ScriptedExecutor};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toolgen_runtime::engine::executor::ExecError> {
+/// let executor = ScriptedExecutor::new([Ok(ExecOutput::new(1, "", "no such file"))]);
+/// let argv = ["cat", "a.txt"].map(String::from);
+/// let output = executor.run(&argv, &ExecOptions::default(), &CancellationToken::new()).await?;
+/// assert_eq!(output.exit_code, 1);
+/// assert_eq!(executor.asked()[0].0, ["cat", "a.txt"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Default)]
+pub struct ScriptedExecutor {
+    outcomes: Mutex<VecDeque<Result<ExecOutput, ExecError>>>,
+    asked: Mutex<Vec<(Vec<String>, ExecOptions)>>,
+}
+
+impl ScriptedExecutor {
+    /// Gives these outcomes.
+    pub fn new(outcomes: impl IntoIterator<Item = Result<ExecOutput, ExecError>>) -> ScriptedExecutor {
+        let outcomes = Mutex::new(outcomes.into_iter().collect());
+        ScriptedExecutor { outcomes, asked: Mutex::default() }
+    }
+
+    /// The commands it was asked to run so far, and how.
+    #[must_use]
+    pub fn asked(&self) -> Vec<(Vec<String>, ExecOptions)> {
+        locked(&self.asked).clone()
+    }
+}
+
+/// What is behind a lock is whole even if somebody panicked meanwhile.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Executor for ScriptedExecutor {
+    fn run<'a>(
+        &'a self,
+        argv: &'a [String],
+        options: &'a ExecOptions,
+        _cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
+        locked(&self.asked).push((argv.to_vec(), options.clone()));
+        let outcome = locked(&self.outcomes).pop_front().unwrap_or_else(|| Ok(ExecOutput::default()));
+        Box::pin(std::future::ready(outcome))
+    }
+}

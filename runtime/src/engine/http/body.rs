@@ -1,0 +1,172 @@
+//! The body of a request.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use serde_json::{Map, Value};
+
+use super::encode::{Escape, escape};
+use super::files::Files;
+use super::multipart;
+use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json, type_name};
+use super::style;
+use crate::spec::plan::{self, BodySource, Codec, Encoding, Part};
+
+/// The body and its `Content-Type`. `None`: the request has none, or there are problems.
+pub(super) fn build(
+    plan: &plan::Body,
+    arguments: &Map<String, Value>,
+    files: &dyn Files,
+    problems: &mut Vec<RequestProblem>,
+) -> Option<(String, Body)> {
+    let (argument, value) = match &plan.source {
+        BodySource::Argument(argument) => match arguments.get(argument.as_str()) {
+            Some(value) => (argument.as_str(), value.clone()),
+            None if plan.required => {
+                let message = format!("Missing required request body '{argument}'");
+                problems.push(body_problem(argument, message));
+                return None;
+            }
+            None => return None,
+        },
+        BodySource::Fields(fields) => {
+            let given = fields.iter().filter_map(|field| {
+                let value = arguments.get(field.argument.as_str())?;
+                Some((field.name.as_str().to_owned(), value.clone()))
+            });
+            let given: Map<String, Value> = given.collect();
+            if given.is_empty() && !plan.required {
+                return None;
+            }
+            ("", Value::Object(given))
+        }
+    };
+    let encoded = encode(plan, argument, &value, files);
+    encoded.map_err(|problem| problems.push(problem)).ok()
+}
+
+fn body_problem(argument: &str, message: impl Into<String>) -> RequestProblem {
+    RequestProblem::new(RequestProblemKind::Body, argument, message)
+}
+
+fn encode(
+    plan: &plan::Body,
+    argument: &str,
+    value: &Value,
+    files: &dyn Files,
+) -> Result<(String, Body), RequestProblem> {
+    match &plan.codec {
+        Codec::Json => {
+            Ok((concrete(&plan.media_type, "application/json").to_owned(), Body::Text(value.to_string())))
+        }
+        Codec::Form(parts) => {
+            let media_type = concrete(&plan.media_type, "application/x-www-form-urlencoded");
+            Ok((media_type.to_owned(), Body::Text(form(fields(argument, value)?, parts))))
+        }
+        Codec::Multipart(parts) => {
+            let parts = multipart::parts(fields(argument, value)?, parts, files)?;
+            let boundary = multipart::boundary(&parts);
+            let media_type = concrete(&plan.media_type, "multipart/form-data");
+            let media_type = format!("{media_type}; boundary={boundary}");
+            Ok((media_type, Body::Bytes(multipart::write(&parts, &boundary))))
+        }
+        Codec::Text => {
+            let text = content(value, "text/plain");
+            Ok((with_charset(concrete(&plan.media_type, "text/plain"), &text), Body::Text(text)))
+        }
+        Codec::Binary => {
+            let file = File::read(argument, value, files)?;
+            let of_file = file.content_type.as_deref().unwrap_or("application/octet-stream");
+            Ok((concrete(&plan.media_type, of_file).to_owned(), Body::Bytes(file.content)))
+        }
+    }
+}
+
+/// A media type that names one type, or the given one in place of a range such as `*/*` or `image/*`.
+fn concrete<'a>(media_type: &'a str, otherwise: &'a str) -> &'a str {
+    let essence = media_type.split(';').next().unwrap_or_default();
+    if essence.is_empty() || essence.contains('*') { otherwise } else { media_type }
+}
+
+/// Text that is not ASCII needs its charset said; nothing else is touched, since servers compare media types.
+pub(super) fn with_charset(media_type: &str, text: &str) -> String {
+    if text.is_ascii() || media_type.contains("charset=") {
+        media_type.to_owned()
+    } else {
+        format!("{media_type}; charset=utf-8")
+    }
+}
+
+fn fields<'a>(argument: &str, value: &'a Value) -> Result<&'a Map<String, Value>, RequestProblem> {
+    value.as_object().ok_or_else(|| {
+        let message = format!("The request body '{argument}' must be an object, got {}", type_name(value));
+        body_problem(argument, message)
+    })
+}
+
+/// `application/x-www-form-urlencoded`: a field is written by its style where the document names one, else a list
+/// repeats its name and an object is JSON (OpenAPI 3.1, "Encoding Object").
+fn form(fields: &Map<String, Value>, parts: &[Part]) -> String {
+    let mut pairs = Vec::new();
+    for (name, value) in fields {
+        let part = parts.iter().find(|part| part.name == name.as_str());
+        pairs.extend(form_field(name, value, part));
+    }
+    pairs.join("&")
+}
+
+fn form_field(name: &str, value: &Value, part: Option<&Part>) -> Vec<String> {
+    let pair = |text: &str| format!("{}={}", escape(name, Escape::Form), escape(text, Escape::Form));
+    let media_type = part.map_or("", |part| part.content_type.as_str());
+    match (part.and_then(|part| part.encoding.as_ref()), value) {
+        (_, Value::Null) => Vec::new(),
+        (Some(Encoding::Style { style, explode, allow_reserved }), value) => {
+            let escaping = if *allow_reserved { Escape::Reserved } else { Escape::Form };
+            style::as_pairs(name, value, *style, *explode, escaping)
+        }
+        (Some(Encoding::Content(media_type)), value) => vec![pair(&content(value, media_type))],
+        (None, value) if is_json(media_type) => vec![pair(&value.to_string())],
+        (None, Value::Array(items)) => {
+            items.iter().filter(|item| !item.is_null()).map(|item| pair(&style::text(item))).collect()
+        }
+        (None, value) => vec![pair(&style::text(value))],
+    }
+}
+
+/// A file argument, read.
+pub(super) struct File {
+    pub(super) content: Vec<u8>,
+    pub(super) filename: Option<String>,
+    pub(super) content_type: Option<String>,
+}
+
+impl File {
+    /// Reads a file argument (see [`plan::FILE_FIELDS`]).
+    pub(super) fn read(argument: &str, value: &Value, files: &dyn Files) -> Result<File, RequestProblem> {
+        let problem = |message: String| {
+            let message = if argument.is_empty() { message } else { format!("`{argument}`: {message}") };
+            RequestProblem::new(RequestProblemKind::File, argument, message)
+        };
+        let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let inline = value.get("base64").and_then(Value::as_str);
+        let content = match (text("path"), inline) {
+            (Some(path), None) => files.read(path).map_err(problem)?,
+            (None, Some(data)) => {
+                decode_base64(data).ok_or_else(|| problem("`base64` is not base64".to_owned()))?
+            }
+            _ => return Err(problem("a file needs exactly one of `path` and `base64`".to_owned())),
+        };
+        let content_type = text("content_type").map(str::to_owned);
+        if content_type.as_ref().is_some_and(|text| text.chars().any(char::is_control)) {
+            return Err(problem("`content_type` may not hold control characters".to_owned()));
+        }
+        let from_path = || text("path").and_then(|path| path.rsplit(['/', '\\']).next());
+        let filename = text("filename").or_else(from_path).map(str::to_owned);
+        Ok(File { content, filename, content_type })
+    }
+}
+
+/// Takes both alphabets, with padding or without, and ignores line breaks: models write all of them.
+fn decode_base64(data: &str) -> Option<Vec<u8>> {
+    let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD].iter().find_map(|engine| engine.decode(&data).ok())
+}

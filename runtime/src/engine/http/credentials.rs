@@ -1,0 +1,259 @@
+//! Credentials: where they come from and how they are put into a request.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::Url;
+
+use super::encode::{Escape, escape};
+use super::request::HttpRequest;
+pub use super::secret::Secret;
+use crate::base::frozen::Text;
+use crate::spec::plan::{Placement, RequestPlan, SecurityRequirement, SecurityScheme};
+
+/// What a credential is asked for.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CredentialRequest<'a> {
+    /// The name the document gives the scheme.
+    pub scheme: &'a str,
+    /// Where the credential goes.
+    pub placement: &'a Placement,
+    /// The scopes the operation needs.
+    pub scopes: &'a [Text],
+    /// The environment variable the plan names. Empty: none.
+    pub env: &'a str,
+    /// Whom the credential would be sent to, as `https://host[:port]`.
+    pub origin: &'a str,
+}
+
+/// A source of credentials.
+pub trait Credentials: fmt::Debug + Send + Sync {
+    /// The credential for a scheme, if there is one. It is sent to [`CredentialRequest::origin`] and nowhere else.
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret>;
+}
+
+/// No credentials at all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoCredentials;
+
+impl Credentials for NoCredentials {
+    fn credential(&self, _request: &CredentialRequest<'_>) -> Option<Secret> {
+        None
+    }
+}
+
+/// Credentials from environment variables: the one configured for the scheme, else the one the plan names.
+///
+/// This is the only place that reads the environment. A variable that is empty counts as not set; white space
+/// around a value is taken away.
+#[derive(Clone, Debug, Default)]
+pub struct EnvCredentials {
+    variables: BTreeMap<String, String>,
+}
+
+impl EnvCredentials {
+    /// The variables the plans name.
+    #[must_use]
+    pub fn new() -> EnvCredentials {
+        EnvCredentials::default()
+    }
+
+    /// Takes the credential of this scheme from this variable, whatever the plan names.
+    #[must_use]
+    pub fn variable(mut self, scheme: impl Into<String>, variable: impl Into<String>) -> EnvCredentials {
+        self.variables.insert(scheme.into(), variable.into());
+        self
+    }
+}
+
+impl Credentials for EnvCredentials {
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
+        let variable = self.variables.get(request.scheme).map_or(request.env, String::as_str);
+        if variable.is_empty() || variable.contains(['=', '\0']) {
+            return None;
+        }
+        let value = std::env::var(variable).ok()?;
+        let value = value.trim();
+        (!value.is_empty()).then(|| Secret::new(value))
+    }
+}
+
+/// Credentials held in memory, by scheme and, if wanted, by origin.
+#[derive(Clone, Debug, Default)]
+pub struct StaticCredentials {
+    secrets: BTreeMap<(String, Option<String>), Secret>,
+}
+
+impl StaticCredentials {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> StaticCredentials {
+        StaticCredentials::default()
+    }
+
+    /// The credential of a scheme, for whichever origin the operator configured (the plan's server or the
+    /// engine's base URL).
+    #[must_use]
+    pub fn with(mut self, scheme: impl Into<String>, secret: Secret) -> StaticCredentials {
+        self.secrets.insert((scheme.into(), None), secret);
+        self
+    }
+
+    /// The credential of a scheme for one origin (`https://host[:port]`) only.
+    #[must_use]
+    pub fn with_origin(
+        mut self,
+        scheme: impl Into<String>,
+        origin: impl Into<String>,
+        secret: Secret,
+    ) -> StaticCredentials {
+        let origin = origin.into();
+        let origin = Url::parse(&origin).map_or(origin, |url| url.origin().ascii_serialization());
+        self.secrets.insert((scheme.into(), Some(origin)), secret);
+        self
+    }
+}
+
+impl Credentials for StaticCredentials {
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
+        let scheme = request.scheme.to_owned();
+        let exact = self.secrets.get(&(scheme.clone(), Some(request.origin.to_owned())));
+        exact.or_else(|| self.secrets.get(&(scheme, None))).cloned()
+    }
+}
+
+/// A credential a request needs and does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingCredential {
+    /// The scheme.
+    pub scheme: String,
+    /// The environment variable that would hold it. Empty: none is named.
+    pub env: String,
+}
+
+/// Adds the credentials of the first alternative of `plan.security` that is satisfied.
+///
+/// An alternative that needs nothing is taken when no other is satisfied, wherever it stands: a credential that
+/// is configured is meant to be used. The request is changed only if all goes well.
+///
+/// # Errors
+///
+/// What is missing, for each alternative; the request is still usable without, for a dry run say.
+pub fn authorize(
+    request: &mut HttpRequest,
+    plan: &RequestPlan,
+    credentials: &dyn Credentials,
+) -> Result<(), Vec<Vec<MissingCredential>>> {
+    if plan.security.is_empty() {
+        return Ok(());
+    }
+    let origin = origin(&request.url);
+    let mut missing = Vec::new();
+    for alternative in plan.security.iter().filter(|alternative| !alternative.schemes.is_empty()) {
+        match collect(alternative, &origin, credentials) {
+            Ok(found) => {
+                for (scheme, secret) in found {
+                    apply(request, scheme, &secret);
+                }
+                return Ok(());
+            }
+            Err(lacking) => missing.push(lacking),
+        }
+    }
+    let anonymous = plan.security.iter().any(|alternative| alternative.schemes.is_empty());
+    if anonymous { Ok(()) } else { Err(missing) }
+}
+
+/// The origin of a URL as `https://host[:port]`; empty if it has none.
+pub(super) fn origin(url: &str) -> String {
+    Url::parse(url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
+}
+
+type Found<'a> = Vec<(&'a SecurityScheme, Secret)>;
+
+fn collect<'a>(
+    alternative: &'a SecurityRequirement,
+    origin: &str,
+    credentials: &dyn Credentials,
+) -> Result<Found<'a>, Vec<MissingCredential>> {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for scheme in &alternative.schemes {
+        let request = CredentialRequest {
+            scheme: &scheme.id,
+            placement: &scheme.placement,
+            scopes: &scheme.scopes,
+            env: &scheme.env,
+            origin,
+        };
+        // A line break would end the header it is written into.
+        let usable = |secret: &Secret| !secret.expose().chars().any(char::is_control);
+        match credentials.credential(&request).filter(usable) {
+            Some(secret) => found.push((scheme, secret)),
+            None => missing.push(MissingCredential {
+                scheme: scheme.id.as_str().to_owned(),
+                env: scheme.env.as_str().to_owned(),
+            }),
+        }
+    }
+    if missing.is_empty() { Ok(found) } else { Err(missing) }
+}
+
+fn apply(request: &mut HttpRequest, scheme: &SecurityScheme, secret: &Secret) {
+    let secret = secret.expose();
+    match &scheme.placement {
+        Placement::Header(name) => set_header(request, name, secret.to_owned()),
+        Placement::Query(name) => set_query(request, name, secret),
+        Placement::Cookie(name) => set_cookie(request, name, secret),
+        Placement::Basic => {
+            let encoded = STANDARD.encode(secret);
+            request.credentials.hide(&encoded);
+            // The password alone is secret too.
+            if let Some((_, password)) = secret.split_once(':') {
+                request.credentials.hide(password);
+            }
+            set_header(request, "Authorization", format!("Basic {encoded}"));
+        }
+        Placement::Bearer => {
+            let token = secret.get(..7).filter(|start| start.eq_ignore_ascii_case("bearer "));
+            let token = token.map_or(secret, |start| secret[start.len()..].trim_start());
+            request.credentials.hide(token);
+            set_header(request, "Authorization", format!("Bearer {token}"));
+        }
+        Placement::MutualTls => return,
+        Placement::Other(name) => set_header(request, "Authorization", format!("{name} {secret}")),
+    }
+    request.credentials.hide(secret);
+}
+
+fn set_header(request: &mut HttpRequest, name: &str, value: String) {
+    request.headers.retain(|(key, _)| !key.eq_ignore_ascii_case(name));
+    request.headers.push((name.to_owned(), value));
+    request.credentials.headers.push(name.to_owned());
+}
+
+fn set_query(request: &mut HttpRequest, name: &str, secret: &str) {
+    let encoded = escape(secret, Escape::Uri).into_owned();
+    let key = escape(name, Escape::Uri);
+    let (path, query) = request.url.split_once('?').unwrap_or((&request.url, ""));
+    let others = query.split('&').filter(|pair| !pair.is_empty() && pair.split('=').next() != Some(&key));
+    let mut pairs: Vec<String> = others.map(str::to_owned).collect();
+    pairs.push(format!("{key}={encoded}"));
+    request.url = format!("{path}?{}", pairs.join("&"));
+    request.credentials.hide(&encoded);
+}
+
+fn set_cookie(request: &mut HttpRequest, name: &str, secret: &str) {
+    let encoded = escape(secret, Escape::Uri).into_owned();
+    let others = request.header("Cookie").unwrap_or_default().split("; ");
+    let others = others.filter(|pair| !pair.is_empty() && pair.split('=').next() != Some(name));
+    let mut pairs: Vec<String> = others.map(str::to_owned).collect();
+    pairs.push(format!("{name}={encoded}"));
+    set_header(request, "Cookie", pairs.join("; "));
+    request.credentials.hide(&encoded);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,274 @@
+//! Carries out tools that are HTTP requests.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Client;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::credentials::{MissingCredential, authorize};
+use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind, build};
+use super::response::{self, Limits};
+use super::settings::HttpEngineBuilder;
+use super::transport::{self, Reply, SendError};
+use crate::base::frozen::Frozen;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, BoxFuture, DEFAULT_TIMEOUT, time_limit};
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+use crate::spec::plan::{Call, Codec, RequestPlan, Tool};
+use crate::spec::{Timeout, ToolSpec};
+
+/// Carries out tools that are HTTP requests. Clones share one pool of connections.
+///
+/// ```no_run
+/// use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
+/// # static TOOLS: &[&toolgen_runtime::Tool] = &[];
+/// let engine = HttpEngine::builder()
+///     .base_url("https://api.example.com/v1")
+///     .credentials(EnvCredentials::new())
+///     .build()?;
+/// let tools = engine.tools(TOOLS);
+/// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
+/// ```
+#[derive(Clone)]
+pub struct HttpEngine {
+    pub(super) inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    client: Client,
+    settings: HttpEngineBuilder,
+}
+
+impl fmt::Debug for HttpEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpEngine").field("settings", &self.inner.settings).finish_non_exhaustive()
+    }
+}
+
+impl HttpEngine {
+    /// The settings of a new engine: the servers of the plans, no credentials, 30 seconds, 64 KiB, no files.
+    #[must_use]
+    pub fn builder() -> HttpEngineBuilder {
+        HttpEngineBuilder::new()
+    }
+
+    pub(super) fn new(client: Client, settings: HttpEngineBuilder) -> HttpEngine {
+        HttpEngine { inner: Arc::new(Inner { client, settings }) }
+    }
+
+    /// This engine for the tools of a document that came from a URL: their relative servers are resolved against it,
+    /// unless the engine was built for [another](HttpEngineBuilder::document_url). Connections are shared.
+    #[must_use]
+    pub fn for_document(&self, url: impl Into<String>) -> HttpEngine {
+        if self.inner.settings.document_url.is_some() {
+            return self.clone();
+        }
+        HttpEngine::new(self.inner.client.clone(), self.inner.settings.clone().document_url(url))
+    }
+
+    /// Generated tools, carried out by this engine.
+    #[must_use]
+    pub fn tools(&self, tools: &'static [&'static Tool]) -> Vec<Arc<dyn AgentTool>> {
+        tools.iter().map(|tool| self.tool(Frozen::Static(*tool))).collect()
+    }
+
+    /// Tools made at run time, carried out by this engine.
+    #[must_use]
+    pub fn tools_from(&self, tools: impl IntoIterator<Item = Tool>) -> Vec<Arc<dyn AgentTool>> {
+        tools.into_iter().map(|tool| self.tool(tool)).collect()
+    }
+
+    /// One tool, carried out by this engine.
+    pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
+        let tool = tool.into();
+        // What the engine grants is written into the specification, so that every caller grants the same.
+        let spec = match (tool.spec.timeout, self.inner.settings.timeout) {
+            (Timeout::Default, Some(timeout)) => {
+                let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+                Some(ToolSpec { timeout: Timeout::Millis(millis), ..tool.spec.clone() })
+            }
+            _ => None,
+        };
+        Arc::new(HttpTool { engine: self.clone(), tool, spec })
+    }
+
+    /// The request a call would send, with its credentials: what a dry run shows.
+    ///
+    /// Without a credential it needs, the request comes without, and with what is missing for each alternative.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the arguments at once.
+    pub fn request(
+        &self,
+        plan: &RequestPlan,
+        arguments: &Value,
+    ) -> Result<(HttpRequest, Vec<Vec<MissingCredential>>), Vec<RequestProblem>> {
+        let settings = &self.inner.settings;
+        let options = BuildOptions {
+            base_url: settings.base_url.0.as_deref(),
+            document_url: settings.document_url.as_deref(),
+            server_variables: &settings.server_variables,
+            files: settings.files.as_ref(),
+        };
+        let mut request = build(plan, arguments, &options)?;
+        for secret in settings.secrets() {
+            request.credentials.hide(secret);
+        }
+        let missing = authorize(&mut request, plan, settings.credentials.as_ref()).err().unwrap_or_default();
+        Ok((request, missing))
+    }
+
+    /// The request of a call that is to be sent.
+    pub(super) async fn prepare(
+        &self,
+        tool: &Frozen<Tool>,
+        arguments: Value,
+    ) -> Result<HttpRequest, ToolError> {
+        let built = if reads_files(tool) {
+            // Reading files blocks, which a task that shares its thread must not.
+            let (engine, tool) = (self.clone(), tool.clone());
+            let build = move || engine.request(plan(&tool), &arguments);
+            let built = tokio::task::spawn_blocking(build).await;
+            built.map_err(|_| ToolError::failed("the request could not be built"))?
+        } else {
+            self.request(plan(tool), &arguments)
+        };
+        let (request, missing) = built.map_err(|problems| refuse(&problems))?;
+        if missing.is_empty() { Ok(request) } else { Err(no_credential(&missing)) }
+    }
+
+    /// Sends a request; redirects have been followed.
+    pub(super) async fn send(&self, request: &HttpRequest) -> Result<Reply, ToolError> {
+        let sent = transport::send(&self.inner.client, request, &self.inner.settings.headers.0).await;
+        sent.map_err(|error| match error {
+            SendError::Malformed(message) => {
+                ToolError::failed_with("invalid_request", format!("Error: {message}"))
+            }
+            SendError::Network(error) => network(request, "http_error", error),
+        })
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        &self.inner.client
+    }
+
+    pub(super) fn settings(&self) -> &HttpEngineBuilder {
+        &self.inner.settings
+    }
+
+    pub(super) fn time_limit(&self, spec: &ToolSpec, granted: Option<Duration>) -> Option<Duration> {
+        time_limit(spec, self.inner.settings.timeout.unwrap_or(DEFAULT_TIMEOUT), granted)
+    }
+
+    async fn run(
+        &self,
+        tool: &Frozen<Tool>,
+        arguments: Value,
+        limit: Option<Duration>,
+    ) -> Result<ToolResult, ToolError> {
+        let started = Instant::now();
+        let request = self.prepare(tool, arguments).await?;
+        let reply = self.send(&request).await?;
+        let limits = Limits {
+            bytes: self.inner.settings.max_bytes,
+            media_bytes: self.inner.settings.max_media_bytes,
+            stream_until: response::stream_until(started, limit),
+        };
+        let result = response::result(&request, reply, limits).await;
+        result.map_err(|error| network(&request, "read_error", error))
+    }
+}
+
+pub(super) fn plan(tool: &Tool) -> &RequestPlan {
+    let Call::Http(plan) = &tool.call;
+    plan
+}
+
+fn reads_files(tool: &Tool) -> bool {
+    match plan(tool).body.as_ref().map(|body| &body.codec) {
+        Some(Codec::Binary) => true,
+        Some(Codec::Multipart(parts)) => parts.iter().any(|part| part.file),
+        _ => false,
+    }
+}
+
+/// What the network did, in words that hold no credential.
+pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
+    let cause = request.credentials.redact_foreign(&transport::describe(error));
+    ToolError::failed_with(code, format!("Error: HTTP request failed: {cause}"))
+}
+
+fn refuse(problems: &[RequestProblem]) -> ToolError {
+    let about_arguments: Vec<ArgumentProblem> = problems
+        .iter()
+        .filter(|problem| problem.kind.is_about_arguments())
+        .map(|problem| ArgumentProblem {
+            pointer: pointer(&problem.argument),
+            kind: match problem.kind {
+                RequestProblemKind::MissingPathParameter => ArgumentProblemKind::Missing,
+                RequestProblemKind::Arguments => ArgumentProblemKind::Type,
+                _ => ArgumentProblemKind::Value,
+            },
+            message: problem.message.clone(),
+        })
+        .collect();
+    match (about_arguments.is_empty(), problems.first()) {
+        (true, Some(problem)) => ToolError::failed_with(problem.kind.code(), problem.message.clone()),
+        _ => ToolError::from_problems(about_arguments),
+    }
+}
+
+fn pointer(argument: &str) -> String {
+    if argument.is_empty() {
+        return String::new();
+    }
+    format!("/{}", argument.replace('~', "~0").replace('/', "~1"))
+}
+
+fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
+    let one = |credential: &MissingCredential| match credential.env.as_str() {
+        "" => format!("`{}`", credential.scheme),
+        env => format!("`{}` (environment variable {env})", credential.scheme),
+    };
+    let alternatives = missing.iter().map(|all| all.iter().map(one).collect::<Vec<_>>().join(" and "));
+    let alternatives = alternatives.collect::<Vec<_>>().join(", or ");
+    ToolError::failed_with("missing_credential", format!("No credential is configured for {alternatives}"))
+}
+
+/// A tool that is an HTTP request.
+struct HttpTool {
+    engine: HttpEngine,
+    tool: Frozen<Tool>,
+    /// The specification, where the engine changes it.
+    spec: Option<ToolSpec>,
+}
+
+impl AgentTool for HttpTool {
+    fn spec(&self) -> &ToolSpec {
+        self.spec.as_ref().unwrap_or(&self.tool.spec)
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let limit = self.engine.time_limit(self.spec(), ctx.timeout());
+            let run = ctx.cancel().run_until_cancelled(self.engine.run(&self.tool, params, limit));
+            let outcome = match limit {
+                Some(duration) => {
+                    tokio::time::timeout(duration, run).await.map_err(|_| ToolError::Timeout { duration })?
+                }
+                None => run.await,
+            };
+            outcome.unwrap_or(Err(ToolError::Cancelled))
+        })
+    }
+}

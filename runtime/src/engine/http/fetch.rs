@@ -1,0 +1,212 @@
+//! Fetches documents, such as the description of a service.
+
+use std::fmt;
+use std::time::Duration;
+
+use reqwest::Url;
+
+use super::engine::HttpEngine;
+use super::request::{Body, HttpRequest};
+use super::secret::{Applied, Secret};
+use super::transport::{self, Reply, SendError};
+use super::{response, settings};
+use crate::call::tool::DEFAULT_TIMEOUT;
+
+/// How large a document may be unless set otherwise, in bytes: 64 MiB.
+pub const MAX_DOCUMENT_BYTES: usize = 64 << 20;
+
+/// What documents are asked for as. Servers that know only one form may answer with it.
+const ACCEPT: &str = "application/json, application/yaml, text/yaml;q=0.9, */*;q=0.5";
+
+/// A document to be fetched. A URL alone is one: `"https://api.example.com/openapi.json".into()`.
+///
+/// Neither the headers nor the credentials of the engine go along: they are for the service, and its description may
+/// be kept by somebody else.
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    url: UrlText,
+    headers: Vec<(String, Secret)>,
+    timeout: Option<Duration>,
+    max_bytes: usize,
+}
+
+/// The URL as it was given. Its query may hold a key, so that `Debug` ends before it.
+#[derive(Clone)]
+struct UrlText(String);
+
+impl fmt::Debug for UrlText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        shown(&self.0).fmt(f)
+    }
+}
+
+impl Fetch {
+    /// The document at a URL: no headers, the time of the engine, at most [`MAX_DOCUMENT_BYTES`].
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Fetch {
+        Fetch { url: UrlText(url.into()), headers: Vec::new(), timeout: None, max_bytes: MAX_DOCUMENT_BYTES }
+    }
+
+    /// Sends a header, such as `Authorization`. Another origin never gets it, should a redirect lead to one.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: Secret) -> Fetch {
+        self.headers.push((name.into(), value));
+        self
+    }
+
+    /// The time until the whole document is there, in place of that of the engine.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Fetch {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// How large the document may be, in bytes, in place of [`MAX_DOCUMENT_BYTES`].
+    #[must_use]
+    pub fn max_bytes(mut self, max_bytes: usize) -> Fetch {
+        self.max_bytes = max_bytes;
+        self
+    }
+}
+
+impl From<&str> for Fetch {
+    fn from(url: &str) -> Fetch {
+        Fetch::new(url)
+    }
+}
+
+impl From<String> for Fetch {
+    fn from(url: String) -> Fetch {
+        Fetch::new(url)
+    }
+}
+
+/// A document that was fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fetched {
+    /// Where it was found in the end, without what may be secret: user, query and fragment. Relative references in
+    /// it are relative to this (RFC 3986, section 5.1.3).
+    pub url: String,
+    /// The document.
+    pub bytes: Vec<u8>,
+}
+
+/// Why a document could not be fetched. The text says which, without what may be secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchError {
+    /// The URL, without user, query and fragment.
+    pub url: String,
+    /// What happened.
+    pub kind: FetchErrorKind,
+}
+
+/// What keeps a document from being fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FetchErrorKind {
+    /// The URL or a header cannot be sent.
+    Malformed(String),
+    /// There was no answer, or it broke off.
+    Network(String),
+    /// It took too long.
+    Timeout(Duration),
+    /// The server sent us elsewhere, and we did not go.
+    Redirect(&'static str),
+    /// The server answered with another status than success.
+    Status(u16),
+    /// The document has more bytes than this.
+    TooLarge(usize),
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.url)?;
+        match &self.kind {
+            FetchErrorKind::Malformed(why) => f.write_str(why),
+            FetchErrorKind::Network(why) => write!(f, "HTTP request failed: {why}"),
+            FetchErrorKind::Timeout(time) => write!(f, "no document within {time:?}"),
+            FetchErrorKind::Redirect(why) => write!(f, "the redirect is not followed: {why}"),
+            FetchErrorKind::Status(status) => write!(f, "the server answered with status {status}"),
+            FetchErrorKind::TooLarge(limit) => write!(f, "the document has more than {limit} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for FetchError {}
+
+impl HttpEngine {
+    /// Fetches a document with the client of this engine: limited in time and size, and led by redirects to no place
+    /// where a call would not be led either.
+    ///
+    /// # Errors
+    ///
+    /// See [`FetchErrorKind`]. Every status but success is one.
+    pub async fn fetch(&self, what: impl Into<Fetch>) -> Result<Fetched, FetchError> {
+        let what = what.into();
+        let time = what.timeout.or(self.settings().timeout).unwrap_or(DEFAULT_TIMEOUT);
+        let fetched = match request(&what) {
+            Ok(request) => tokio::time::timeout(time, self.fetch_within(&request, what.max_bytes))
+                .await
+                .unwrap_or(Err(FetchErrorKind::Timeout(time))),
+            Err(why) => Err(FetchErrorKind::Malformed(why)),
+        };
+        fetched.map_err(|kind| FetchError { url: shown(&what.url.0), kind })
+    }
+
+    async fn fetch_within(&self, request: &HttpRequest, limit: usize) -> Result<Fetched, FetchErrorKind> {
+        let network = |error: reqwest::Error| {
+            FetchErrorKind::Network(request.credentials.redact_foreign(&transport::describe(error)))
+        };
+        let sent = transport::send(self.client(), request, &[]).await;
+        let Reply { mut response, final_url, refused } = sent.map_err(|error| match error {
+            SendError::Malformed(why) => FetchErrorKind::Malformed(why),
+            SendError::Network(error) => network(error),
+        })?;
+        if let Some(why) = refused {
+            return Err(FetchErrorKind::Redirect(why));
+        }
+        if !response.status().is_success() {
+            return Err(FetchErrorKind::Status(response.status().as_u16()));
+        }
+        let read = response::read(&mut response, limit, None).await.map_err(network)?;
+        if read.truncated {
+            return Err(FetchErrorKind::TooLarge(limit));
+        }
+        let url = final_url.map_or_else(|| shown(&request.url), |url| shown(url.as_str()));
+        Ok(Fetched { url, bytes: read.bytes })
+    }
+}
+
+fn request(what: &Fetch) -> Result<HttpRequest, String> {
+    let url = Url::parse(what.url.0.trim()).map_err(|why| format!("this is not a URL: {why}"))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err("this is not an http or https URL".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("the URL must not hold a user name or a password; send a header".to_owned());
+    }
+    let mut credentials = Applied::default();
+    let query = url.query().unwrap_or_default();
+    for secret in settings::secret_pairs(query) {
+        credentials.hide(secret);
+    }
+    let mut headers = vec![("Accept".to_owned(), ACCEPT.to_owned())];
+    for (name, value) in &what.headers {
+        credentials.hide(value.expose());
+        headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        headers.push((name.clone(), value.expose().to_owned()));
+    }
+    Ok(HttpRequest { method: "GET".to_owned(), url: url.to_string(), headers, body: Body::None, credentials })
+}
+
+/// A URL without what may be secret. One that is none is not shown.
+fn shown(url: &str) -> String {
+    let Ok(mut url) = Url::parse(url.trim()) else { return "the URL".to_owned() };
+    url.set_query(None);
+    url.set_fragment(None);
+    if url.set_username("").is_err() || url.set_password(None).is_err() {
+        return format!("{}:", url.scheme());
+    }
+    url.to_string()
+}

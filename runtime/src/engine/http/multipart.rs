@@ -1,0 +1,109 @@
+//! `multipart/form-data` bodies (RFC 7578).
+
+use serde_json::{Map, Value};
+
+use super::body::{File, with_charset};
+use super::files::Files;
+use super::request::{RequestProblem, content};
+use crate::spec::plan::Part;
+
+/// One part, ready to be written.
+pub(super) struct Piece {
+    name: String,
+    filename: Option<String>,
+    content_type: String,
+    content: Vec<u8>,
+}
+
+/// The parts of an object: plain values as text, objects as JSON, a part for each member of a list
+/// (OpenAPI 3.1, "Encoding `multipart` Media Types").
+pub(super) fn parts(
+    fields: &Map<String, Value>,
+    plans: &[Part],
+    files: &dyn Files,
+) -> Result<Vec<Piece>, RequestProblem> {
+    let mut pieces = Vec::new();
+    for (name, value) in fields {
+        let plan = plans.iter().find(|plan| plan.name == name.as_str());
+        match value {
+            Value::Null => {}
+            Value::Array(items) => {
+                for item in items.iter().filter(|item| !item.is_null()) {
+                    pieces.push(piece(name, item, plan, files)?);
+                }
+            }
+            value => pieces.push(piece(name, value, plan, files)?),
+        }
+    }
+    Ok(pieces)
+}
+
+fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> Result<Piece, RequestProblem> {
+    let planned = plan.map(|plan| planned_type(&plan.content_type)).unwrap_or_default();
+    if plan.is_some_and(|plan| plan.file) {
+        let file = File::read(name, value, files)?;
+        let planned = (!planned.is_empty()).then(|| planned.to_owned());
+        return Ok(Piece {
+            name: name.to_owned(),
+            // Without a file name servers take the part for a plain field.
+            filename: Some(file.filename.unwrap_or_else(|| name.to_owned())),
+            content_type: file.content_type.or(planned).unwrap_or_else(|| OCTET_STREAM.to_owned()),
+            content: file.content,
+        });
+    }
+    let natural = if value.is_object() || value.is_array() { "application/json" } else { "text/plain" };
+    let media_type = if planned.is_empty() { natural } else { planned };
+    let text = content(value, media_type);
+    let content_type =
+        if media_type.starts_with("text/") { with_charset(media_type, &text) } else { media_type.to_owned() };
+    Ok(Piece { name: name.to_owned(), filename: None, content_type, content: text.into_bytes() })
+}
+
+const OCTET_STREAM: &str = "application/octet-stream";
+
+/// The first type of a list such as `image/png, image/jpeg` that is not a range; empty if there is none.
+fn planned_type(content_type: &str) -> &str {
+    content_type.split(',').map(str::trim).find(|one| !one.contains('*')).unwrap_or_default()
+}
+
+/// A boundary that depends on nothing but the content, and does not occur in it.
+pub(super) fn boundary(pieces: &[Piece]) -> String {
+    // FNV-1a: it need not be secure, only stable and unlikely to meet itself.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for piece in pieces {
+        for byte in piece.name.bytes().chain(piece.content.iter().copied()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    loop {
+        let boundary = format!("toolgen-{hash:016x}");
+        let occurs = |piece: &Piece| piece.content.windows(boundary.len()).any(|w| w == boundary.as_bytes());
+        if !pieces.iter().any(occurs) {
+            return boundary;
+        }
+        hash = hash.wrapping_add(1);
+    }
+}
+
+/// The bytes of the body.
+pub(super) fn write(pieces: &[Piece], boundary: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    for piece in pieces {
+        let mut head =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&piece.name));
+        if let Some(filename) = &piece.filename {
+            head.push_str(&format!("; filename=\"{}\"", quoted(filename)));
+        }
+        head.push_str(&format!("\r\nContent-Type: {}\r\n\r\n", piece.content_type));
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(&piece.content);
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+    out
+}
+
+/// As browsers write names (HTML, "multipart/form-data encoding algorithm").
+fn quoted(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}

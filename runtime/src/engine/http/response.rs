@@ -1,0 +1,262 @@
+//! From a response to a result.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::Response;
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use serde_json::{Map, Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::charset;
+use super::request::{HttpRequest, is_json};
+use super::transport::Reply;
+use crate::call::result::{Content, ResourceData, ToolResult};
+
+/// What is put at the end of a text that was cut off.
+const TRUNCATED: &str = "\n... [truncated]";
+
+/// How much of a body is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Bytes of text and of most binary types.
+    pub(super) bytes: usize,
+    /// Bytes of images and sounds, which are of no use in part.
+    pub(super) media_bytes: usize,
+    /// When an event stream, which may never end, is left.
+    pub(super) stream_until: Option<Instant>,
+}
+
+/// What a body is to a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Events,
+    Image,
+    Audio,
+    Binary,
+    /// The server does not say; the bytes decide.
+    Unknown,
+}
+
+/// A body as far as it was read.
+pub(super) struct Read {
+    pub(super) bytes: Vec<u8>,
+    pub(super) truncated: bool,
+}
+
+/// The result of a call: the body as content, the rest in the details.
+pub(super) async fn result(
+    request: &HttpRequest,
+    reply: Reply,
+    limits: Limits,
+) -> Result<ToolResult, reqwest::Error> {
+    let Reply { mut response, final_url, refused } = reply;
+    let status = response.status();
+    let content_type = header(response.headers(), CONTENT_TYPE.as_str());
+    let headers = headers(request, response.headers());
+    let kind = kind(&content_type, response.headers().contains_key(CONTENT_ENCODING));
+    let limit = if matches!(kind, Kind::Image | Kind::Audio) { limits.media_bytes } else { limits.bytes };
+    let until = if kind == Kind::Events { limits.stream_until } else { None };
+    let read = read(&mut response, limit, until).await?;
+    let truncated = read.truncated;
+
+    let url = request.redacted_url();
+    let head = format!("{} {url} → {}", request.method, status.as_u16());
+    let mut result = content(request, &head, &url, &content_type, kind, read, limit);
+    let mut details = json!({
+        "status": status.as_u16(),
+        "method": request.method,
+        "url": url,
+        "ok": status.is_success(),
+        "headers": headers,
+        "truncated": truncated,
+        "content_type": content_type,
+    });
+    if let Some(url) = final_url {
+        details["final_url"] = request.credentials.redact(url.as_str()).into();
+    }
+    if let Some(why) = refused {
+        details["redirect_refused"] = why.into();
+    }
+    result.details = details;
+    Ok(result)
+}
+
+/// Reads until the end, the limit or the deadline; what comes after is not waited for.
+pub(super) async fn read(
+    response: &mut Response,
+    limit: usize,
+    until: Option<Instant>,
+) -> Result<Read, reqwest::Error> {
+    let mut bytes = Vec::new();
+    loop {
+        let chunk = match until {
+            Some(until) => match timeout_at(until, response.chunk()).await {
+                Ok(chunk) => chunk?,
+                Err(_) => return Ok(Read { bytes, truncated: true }),
+            },
+            None => response.chunk().await?,
+        };
+        let Some(chunk) = chunk else { return Ok(Read { bytes, truncated: false }) };
+        // One byte more than is kept tells a body that just fits from one that does not.
+        let room = limit.saturating_sub(bytes.len());
+        bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if chunk.len() > room {
+            return Ok(Read { bytes, truncated: true });
+        }
+    }
+}
+
+fn kind(content_type: &str, still_encoded: bool) -> Kind {
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    const TEXTS: [&str; 10] = [
+        "application/xml",
+        "application/javascript",
+        "application/x-javascript",
+        "application/ecmascript",
+        "application/x-ndjson",
+        "application/jsonl",
+        "application/yaml",
+        "application/x-yaml",
+        "application/graphql",
+        "application/x-www-form-urlencoded",
+    ];
+    if still_encoded {
+        // The client has removed the header of every encoding it understands.
+        Kind::Binary
+    } else if essence.is_empty() {
+        Kind::Unknown
+    } else if essence == "text/event-stream" {
+        Kind::Events
+    } else if essence.starts_with("text/")
+        || is_json(&essence)
+        || essence.ends_with("+xml")
+        || essence.ends_with("+yaml")
+        || TEXTS.contains(&essence.as_str())
+    {
+        Kind::Text
+    } else if essence.starts_with("image/") {
+        Kind::Image
+    } else if essence.starts_with("audio/") {
+        Kind::Audio
+    } else {
+        Kind::Binary
+    }
+}
+
+fn content(
+    request: &HttpRequest,
+    head: &str,
+    url: &str,
+    content_type: &str,
+    kind: Kind,
+    read: Read,
+    limit: usize,
+) -> ToolResult {
+    let Read { bytes, truncated } = read;
+    let is_text = match kind {
+        Kind::Text | Kind::Events => true,
+        Kind::Unknown => charset::is_utf8(&bytes, truncated),
+        _ => bytes.is_empty(),
+    };
+    if is_text {
+        let decoded = charset::decode(&bytes, content_type, truncated);
+        let body = if kind == Kind::Events { events(&decoded, truncated) } else { decoded };
+        let mut body = request.credentials.redact_foreign(&body);
+        // Decoding may have made it longer.
+        let cut = charset::cut(&mut body, limit);
+        let end = if truncated || cut { TRUNCATED } else { "" };
+        return ToolResult::text(format!("{head}\n\n{body}{end}"));
+    }
+    let mime_type = content_type.split(';').next().unwrap_or_default().trim();
+    let mime_type = if mime_type.is_empty() { "application/octet-stream" } else { mime_type }.to_owned();
+    let size = bytes.len();
+    if truncated && matches!(kind, Kind::Image | Kind::Audio) {
+        return ToolResult::text(format!("{head}\n\n[{mime_type}, more than {size} bytes: left out]"));
+    }
+    let extent = if truncated { format!("the first {size} bytes") } else { format!("{size} bytes") };
+    let result = ToolResult::text(format!("{head}\n\n[{mime_type}, {extent}]"));
+    let data = STANDARD.encode(bytes);
+    result.with_content(match kind {
+        Kind::Image => Content::Image { data, mime_type },
+        Kind::Audio => Content::Audio { data, mime_type },
+        _ => Content::Resource { uri: url.to_owned(), mime_type, data: ResourceData::Base64(data) },
+    })
+}
+
+/// The data of the events of a stream, one a line (WHATWG HTML, "Interpreting an event stream"). An event that was
+/// cut off is left out.
+fn events(stream: &str, truncated: bool) -> String {
+    let (mut events, mut data): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+    let stream = stream.replace("\r\n", "\n").replace('\r', "\n");
+    for line in stream.split('\n') {
+        if line.is_empty() {
+            if !data.is_empty() {
+                events.push(std::mem::take(&mut data).join("\n"));
+            }
+        } else if let Some(value) = line.strip_prefix("data:") {
+            data.push(value.strip_prefix(' ').unwrap_or(value));
+        }
+    }
+    // Servers leave out the empty line at the end; only if the end was seen is the event whole.
+    if !data.is_empty() && !truncated {
+        events.push(data.join("\n"));
+    }
+    events.join("\n")
+}
+
+pub(super) fn header(headers: &HeaderMap, name: &str) -> String {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
+}
+
+/// The headers as an object; what occurs twice is joined by a comma, and session cookies do not show.
+fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
+    let mut out = Map::new();
+    for name in headers.keys() {
+        let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let joined = values.collect::<Vec<_>>().join(", ");
+        let shown = match name.as_str() {
+            "set-cookie" => "****".to_owned(),
+            _ => request.credentials.redact_foreign(&joined),
+        };
+        out.insert(name.as_str().to_owned(), Value::String(shown));
+    }
+    out
+}
+
+/// How much earlier than the call as a whole an event stream is left, so that what was read is not lost.
+pub(super) fn stream_until(started: Instant, limit: Option<Duration>) -> Option<Instant> {
+    limit.map(|limit| started + limit.saturating_sub((limit / 10).min(Duration::from_millis(250))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_joined() {
+        let stream = ": hello\r\nevent: a\r\ndata: 1\r\n\r\ndata:2\rdata: 3\r\rid: 4\n\ndata: {\"k\"";
+        assert_eq!(events(stream, false), "1\n2\n3\n{\"k\"");
+        assert_eq!(events(stream, true), "1\n2\n3");
+        assert_eq!(events("data: a", true), "");
+    }
+
+    #[test]
+    fn types_are_told_apart() {
+        for (content_type, expected) in [
+            ("application/problem+json; charset=utf-8", Kind::Text),
+            ("TEXT/HTML", Kind::Text),
+            ("image/svg+xml", Kind::Text),
+            ("text/event-stream;charset=utf-8", Kind::Events),
+            ("image/png", Kind::Image),
+            ("audio/mpeg", Kind::Audio),
+            ("application/pdf", Kind::Binary),
+            ("", Kind::Unknown),
+        ] {
+            assert_eq!(kind(content_type, false), expected, "{content_type}");
+        }
+        assert_eq!(kind("application/json", true), Kind::Binary);
+    }
+}

@@ -1,0 +1,171 @@
+//! The styles of OpenAPI: how a value is written into a path, a query, a header, a cookie or a form.
+//!
+//! The rules are the tables "Style Values" and "Style Examples" of OpenAPI 3.1.1 (the same in 3.0.4), which rest on
+//! RFC 6570. Where they say nothing, this is what happens:
+//!
+//! - `null` is RFC 6570's undefined value: a parameter, a member of a list or a field that is `null` is left out,
+//!   and a list or an object without members is left out whole.
+//! - A list or an object inside another is written as its JSON text, except under `deepObject`.
+//! - `deepObject` goes down with one pair of brackets a level (`a[b][c]=x`). A list of plain values repeats its key
+//!   (`a[b]=x&a[b]=y`); members of a list that are objects are told apart by their index (`a[b][0][c]=x`), because
+//!   repeating would mix them up. A parameter that is itself a list is written `a[]=x&a[]=y`.
+//! - `spaceDelimited` and `pipeDelimited` with `explode`, and either of a plain value, are written as `form`.
+
+use serde_json::{Map, Value};
+
+use super::encode::{Escape, escape};
+use crate::spec::plan::Style;
+
+/// A value taken apart as far as the styles need it; no text is encoded yet.
+enum Parts {
+    Scalar(String),
+    List(Vec<String>),
+    Object(Vec<(String, String)>),
+}
+
+/// A value as plain text: strings as they are, everything else as JSON writes it.
+pub(super) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn take_apart(value: &Value) -> Option<Parts> {
+    match value {
+        Value::Null => None,
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().filter(|item| !item.is_null()).map(text).collect();
+            (!items.is_empty()).then_some(Parts::List(items))
+        }
+        Value::Object(fields) => {
+            let fields: Vec<(String, String)> = fields
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| (key.clone(), text(value)))
+                .collect();
+            (!fields.is_empty()).then_some(Parts::Object(fields))
+        }
+        scalar => Some(Parts::Scalar(text(scalar))),
+    }
+}
+
+/// The value in a path. `None`: there is nothing to write.
+pub(super) fn in_path(name: &str, value: &Value, style: Style, explode: bool) -> Option<String> {
+    let enc = |text: &str| escape(text, Escape::Uri).into_owned();
+    let parts = take_apart(value)?;
+    Some(match style {
+        Style::Matrix => matrix(&enc(name), &parts, explode),
+        Style::Label => format!(".{}", joined(&parts, explode, if explode { "." } else { "," }, Escape::Uri)),
+        _ => joined(&parts, explode, ",", Escape::Uri),
+    })
+}
+
+/// The value in a header, nothing encoded. `None`: there is nothing to write.
+pub(super) fn in_header(value: &Value, explode: bool) -> Option<String> {
+    Some(joined(&take_apart(value)?, explode, ",", Escape::None))
+}
+
+/// The value as `name=value` pairs of a query, a form or cookies.
+pub(super) fn as_pairs(
+    name: &str,
+    value: &Value,
+    style: Style,
+    explode: bool,
+    escaping: Escape,
+) -> Vec<String> {
+    if style == Style::DeepObject {
+        return deep_object(name, value, escaping);
+    }
+    let Some(parts) = take_apart(value) else { return Vec::new() };
+    let pair = |key: &str, value: &str| format!("{}={}", name_of(key, escaping), escape(value, escaping));
+    match &parts {
+        Parts::Scalar(value) => vec![pair(name, value)],
+        Parts::List(items) if explode => items.iter().map(|item| pair(name, item)).collect(),
+        Parts::Object(fields) if explode => fields.iter().map(|(key, value)| pair(key, value)).collect(),
+        _ => {
+            let delimiter = match style {
+                Style::SpaceDelimited => "%20",
+                Style::PipeDelimited => "%7C",
+                _ => ",",
+            };
+            vec![format!("{}={}", name_of(name, escaping), joined(&parts, false, delimiter, escaping))]
+        }
+    }
+}
+
+/// Names have no reserved expansion: a `=` or `&` in one would make it another name.
+fn name_of(name: &str, escaping: Escape) -> String {
+    let escaping = if escaping == Escape::Reserved { Escape::Uri } else { escaping };
+    escape(name, escaping).into_owned()
+}
+
+fn joined(parts: &Parts, explode: bool, delimiter: &str, escaping: Escape) -> String {
+    let enc = |text: &str| escape(text, escaping).into_owned();
+    match parts {
+        Parts::Scalar(value) => enc(value),
+        Parts::List(items) => items.iter().map(|item| enc(item)).collect::<Vec<_>>().join(delimiter),
+        Parts::Object(fields) => {
+            let between = if explode { "=" } else { delimiter };
+            let fields = fields.iter().map(|(key, value)| format!("{}{between}{}", enc(key), enc(value)));
+            fields.collect::<Vec<_>>().join(delimiter)
+        }
+    }
+}
+
+/// RFC 6570's path-style parameters: a name without a value has no `=` either.
+fn matrix(name: &str, parts: &Parts, explode: bool) -> String {
+    let one = |name: &str, value: &str| match value {
+        "" => format!(";{name}"),
+        value => format!(";{name}={value}"),
+    };
+    let enc = |text: &str| escape(text, Escape::Uri).into_owned();
+    match parts {
+        Parts::List(items) if explode => items.iter().map(|item| one(name, &enc(item))).collect(),
+        Parts::Object(fields) if explode => {
+            fields.iter().map(|(key, value)| one(&enc(key), &enc(value))).collect()
+        }
+        parts => one(name, &joined(parts, false, ",", Escape::Uri)),
+    }
+}
+
+fn deep_object(name: &str, value: &Value, escaping: Escape) -> Vec<String> {
+    let mut pairs = Vec::new();
+    match value {
+        Value::Array(items) => deep_list(&format!("{name}[]"), name, items, escaping, &mut pairs),
+        value => deep_value(name, value, escaping, &mut pairs),
+    }
+    pairs
+}
+
+fn deep_value(key: &str, value: &Value, escaping: Escape, pairs: &mut Vec<String>) {
+    match value {
+        Value::Null => {}
+        Value::Object(fields) => deep_fields(key, fields, escaping, pairs),
+        Value::Array(items) => deep_list(key, key, items, escaping, pairs),
+        scalar => {
+            let value = text(scalar);
+            pairs.push(format!("{}={}", name_of(key, escaping), escape(&value, escaping)));
+        }
+    }
+}
+
+fn deep_fields(key: &str, fields: &Map<String, Value>, escaping: Escape, pairs: &mut Vec<String>) {
+    for (field, value) in fields {
+        deep_value(&format!("{key}[{field}]"), value, escaping, pairs);
+    }
+}
+
+fn deep_list(plain_key: &str, key: &str, items: &[Value], escaping: Escape, pairs: &mut Vec<String>) {
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            Value::Array(_) | Value::Object(_) => {
+                deep_value(&format!("{key}[{index}]"), item, escaping, pairs);
+            }
+            scalar => deep_value(plain_key, scalar, escaping, pairs),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

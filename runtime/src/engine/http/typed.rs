@@ -1,0 +1,113 @@
+//! Calls from Rust.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::engine::{HttpEngine, network};
+use super::request::is_json;
+use super::response::{header, read};
+use super::{charset, transport::Reply};
+use crate::base::frozen::Frozen;
+use crate::call::error::ToolError;
+use crate::engine::typed::TypedTool;
+
+/// Why a typed call gave no value.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// There was no answer, or no request: the network, the time, a credential, an argument.
+    Transport(ToolError),
+    /// The service answered with a status that is no success.
+    Status {
+        /// The status.
+        status: u16,
+        /// The body, as text.
+        body: String,
+    },
+    /// The service answered with success, but not with a value of the expected type.
+    Decode {
+        /// What does not fit.
+        source: serde_json::Error,
+        /// The body, as text.
+        body: String,
+    },
+    /// The service answered with more than the engine takes.
+    TooLarge {
+        /// How many bytes the engine takes.
+        limit: usize,
+    },
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Transport(error) => error.fmt(f),
+            CallError::Status { status, .. } => write!(f, "the service answered with status {status}"),
+            CallError::Decode { source, .. } => write!(f, "the answer is not of the expected type: {source}"),
+            CallError::TooLarge { limit } => write!(f, "the answer has more than {limit} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            CallError::Transport(error) => Some(error),
+            CallError::Decode { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl HttpEngine {
+    /// Calls a tool with arguments the compiler has checked.
+    ///
+    /// # Errors
+    ///
+    /// See [`CallError`]. Unlike for a model, a status that is no success is an error here.
+    pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, CallError> {
+        let tool = A::tool();
+        let run = self.call_within(tool, arguments);
+        match self.time_limit(&tool.spec, None) {
+            Some(duration) => tokio::time::timeout(duration, run)
+                .await
+                .map_err(|_| CallError::Transport(ToolError::Timeout { duration }))?,
+            None => run.await,
+        }
+    }
+
+    async fn call_within<A: TypedTool>(
+        &self,
+        tool: &'static crate::spec::plan::Tool,
+        arguments: A,
+    ) -> Result<A::Output, CallError> {
+        let arguments = arguments.into_arguments().map_err(|why| {
+            CallError::Transport(ToolError::invalid_args(format!("the arguments are not JSON: {why}")))
+        })?;
+        let request = self.prepare(&Frozen::Static(tool), arguments).await.map_err(CallError::Transport)?;
+        let Reply { mut response, .. } = self.send(&request).await.map_err(CallError::Transport)?;
+        let status = response.status();
+        let content_type = header(response.headers(), "content-type");
+        let limit = self.settings().max_typed_bytes;
+        let body = read(&mut response, limit, None).await;
+        let body = body.map_err(|error| CallError::Transport(network(&request, "read_error", error)))?;
+        let text = || charset::decode(&body.bytes, &content_type, body.truncated);
+        let shown = || request.credentials.redact_foreign(&text());
+        if !status.is_success() {
+            return Err(CallError::Status { status: status.as_u16(), body: shown() });
+        }
+        if body.truncated {
+            return Err(CallError::TooLarge { limit });
+        }
+        let decoded = if body.bytes.iter().all(u8::is_ascii_whitespace) {
+            serde_json::from_value(Value::Null)
+        } else if is_json(&content_type) || content_type.is_empty() {
+            serde_json::from_str(&text())
+        } else {
+            // Servers send JSON under other names, and texts that are no JSON under their own.
+            serde_json::from_str(&text()).or_else(|_| serde_json::from_value(Value::String(text())))
+        };
+        decoded.map_err(|source| CallError::Decode { source, body: shown() })
+    }
+}

@@ -1,0 +1,221 @@
+//! Where a request goes: the server and the path.
+
+use reqwest::Url;
+use serde_json::{Map, Value};
+
+use super::encode;
+use super::request::{BuildOptions, RequestProblem, RequestProblemKind, in_path};
+use crate::spec::plan::{Location, Parameter, RequestPlan, Server};
+
+/// The base of a URL: what stands before the path, without a slash at its end, and the query of the base itself.
+#[derive(Debug)]
+pub(super) struct Base {
+    prefix: String,
+    query: Option<String>,
+}
+
+const NO_BASE_URL: &str = "No base URL found in spec or config";
+
+fn problem(message: impl Into<String>) -> RequestProblem {
+    RequestProblem::new(RequestProblemKind::BaseUrl, "", message)
+}
+
+/// The base the options and the plan name: `base_url` wholly, else the plan's first server, else `/` beside the
+/// document (OpenAPI 3.1, "Server Object": a relative URL is relative to the document's place).
+pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Base, RequestProblem> {
+    if let Some(base) = options.base_url {
+        // Not shown: what the operator writes there may hold a key.
+        let url = Url::parse(base.trim());
+        return checked(&url.map_err(|why| problem(format!("The configured base URL is not a URL: {why}")))?);
+    }
+    let server = match plan.servers.first() {
+        Some(server) => substitute(server, options.server_variables)?,
+        None => "/".to_owned(),
+    };
+    checked(&absolute(server.trim(), options.document_url)?)
+}
+
+fn absolute(server: &str, document_url: Option<&str>) -> Result<Url, RequestProblem> {
+    if let Some(url) = parse_http(server) {
+        return Ok(url);
+    }
+    if let Some(rest) = server.strip_prefix("//") {
+        if document_url.is_none() {
+            return parse_http(&format!("https://{rest}")).ok_or_else(|| problem(NO_BASE_URL));
+        }
+    } else if looks_like_host(server) {
+        return parse_http(&format!("https://{server}")).ok_or_else(|| problem(NO_BASE_URL));
+    }
+    let document = document_url.and_then(parse_http).ok_or_else(|| problem(NO_BASE_URL))?;
+    document.join(server).map_err(|why| problem(format!("The server URL `{server}` is not a URL: {why}")))
+}
+
+fn parse_http(text: &str) -> Option<Url> {
+    Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// `api.example.com/v1` and `localhost:8080` are met in documents where `https://…` was meant.
+fn looks_like_host(server: &str) -> bool {
+    let host = server.split('/').next().unwrap_or_default();
+    let (name, port) = host.split_once(':').unwrap_or((host, ""));
+    let named = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b));
+    let dotted = name.contains('.') && !name.starts_with('.');
+    let ported = !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+    named && (dotted || ported) && port.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn checked(url: &Url) -> Result<Base, RequestProblem> {
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(problem("The base URL must be an http or https URL"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(problem("The base URL must not hold a user name or a password; configure a credential"));
+    }
+    let query = url.query().filter(|query| !query.is_empty()).map(str::to_owned);
+    let origin = url.origin().ascii_serialization();
+    Ok(Base { prefix: format!("{origin}{}", url.path().trim_end_matches('/')), query })
+}
+
+/// The server's URL with its variables replaced.
+fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, RequestProblem> {
+    let mut out = String::new();
+    for piece in template(&server.url) {
+        match piece {
+            Piece::Fixed(text) => out.push_str(text),
+            Piece::Placeholder(name) => out.push_str(&variable(server, name, values)?),
+        }
+    }
+    Ok(out)
+}
+
+fn variable(server: &Server, name: &str, values: &[(String, String)]) -> Result<String, RequestProblem> {
+    let declared = server.variables.iter().find(|variable| variable.name == name);
+    let given = values.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    match (declared, given) {
+        (Some(declared), Some(value)) => {
+            if !declared.allowed.is_empty() && !declared.allowed.iter().any(|allowed| *allowed == value) {
+                let allowed: Vec<&str> = declared.allowed.iter().map(|allowed| allowed.as_str()).collect();
+                let allowed = allowed.join(", ");
+                return Err(problem(format!("Server variable `{name}` must be one of: {allowed}")));
+            }
+            Ok(value.to_owned())
+        }
+        (Some(declared), None) => Ok(declared.default.as_str().to_owned()),
+        (None, Some(value)) => Ok(value.to_owned()),
+        (None, None) => Err(problem(format!("Server variable `{name}` of `{}` has no value", server.url))),
+    }
+}
+
+/// A part of a template with `{name}` placeholders.
+enum Piece<'a> {
+    Fixed(&'a str),
+    Placeholder(&'a str),
+}
+
+fn template(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((name, after)) = after.split_once('}') else { break };
+        pieces.push(Piece::Fixed(before));
+        pieces.push(Piece::Placeholder(name));
+        rest = after;
+    }
+    pieces.push(Piece::Fixed(rest));
+    pieces
+}
+
+/// The path with its parameters filled in and encoded; it starts with a slash.
+///
+/// What a parameter brings can never change which resource is addressed: separators are encoded, and a value that
+/// is empty or holds a `.` or `..` segment is refused. The latter even behind an encoded slash, because servers
+/// exist that decode before they resolve dot segments.
+pub(super) fn path(
+    plan: &RequestPlan,
+    arguments: &Map<String, Value>,
+    problems: &mut Vec<RequestProblem>,
+) -> String {
+    let mut out = String::new();
+    let mut filled: Vec<(usize, &str)> = Vec::new();
+    for piece in template(&plan.path) {
+        match piece {
+            Piece::Fixed(text) => out.push_str(&encode::path_template(text)),
+            Piece::Placeholder(name) => {
+                let parameter = path_parameter(plan, name);
+                filled.push((out.len(), parameter.map_or(name, |parameter| parameter.argument.as_str())));
+                match fill(plan, name, parameter, arguments) {
+                    Ok(text) => out.push_str(&text),
+                    Err(problem) => problems.push(problem),
+                }
+            }
+        }
+    }
+    // Values that are harmless apart, or beside the fixed text, may make a dot segment together.
+    let mut start = 0;
+    for segment in out.split('/') {
+        let end = start + segment.len();
+        let inside = filled.iter().find(|(at, _)| (start..=end).contains(at));
+        if let (Some((_, argument)), "." | "..") = (inside, segment) {
+            problems.push(unsafe_path(plan, argument));
+        }
+        start = end + 1;
+    }
+    if out.starts_with('/') { out } else { format!("/{out}") }
+}
+
+fn path_parameter<'a>(plan: &'a RequestPlan, name: &str) -> Option<&'a Parameter> {
+    plan.parameters.iter().find(|one| one.location == Location::Path && one.name == name)
+}
+
+fn fill(
+    plan: &RequestPlan,
+    name: &str,
+    parameter: Option<&Parameter>,
+    arguments: &Map<String, Value>,
+) -> Result<String, RequestProblem> {
+    let argument = parameter.map_or(name, |parameter| parameter.argument.as_str());
+    let missing = || {
+        let message = format!("Missing required path parameter '{name}' for {}", plan.path);
+        RequestProblem::new(RequestProblemKind::MissingPathParameter, argument, message)
+    };
+    let parameter = parameter.ok_or_else(missing)?;
+    let text = in_path(parameter, arguments).ok_or_else(missing)?;
+    if text.is_empty() || has_dot_segment(arguments.get(argument)) {
+        return Err(unsafe_path(plan, argument));
+    }
+    Ok(text)
+}
+
+fn unsafe_path(plan: &RequestPlan, argument: &str) -> RequestProblem {
+    let message = format!(
+        "Path parameter '{argument}' for {} may not be empty or hold `.` or `..` segments",
+        plan.path
+    );
+    RequestProblem::new(RequestProblemKind::UnsafePath, argument, message)
+}
+
+/// A text in the value has a segment that is `.` or `..`, percent-encoded or not, or is empty as a whole.
+fn has_dot_segment(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::String(text)) => {
+            let decoded =
+                text.replace("%2e", ".").replace("%2E", ".").replace("%2f", "/").replace("%2F", "/");
+            let decoded = decoded.replace("%5c", "/").replace("%5C", "/");
+            decoded.split(['/', '\\']).any(|segment| matches!(segment, "." | ".."))
+        }
+        Some(Value::Array(items)) => items.iter().any(|item| has_dot_segment(Some(item))),
+        Some(Value::Object(fields)) => fields.values().any(|field| has_dot_segment(Some(field))),
+        _ => false,
+    }
+}
+
+/// The whole URL: the base, the path, and the query of the base before that of the request.
+pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
+    let mut url = format!("{}{path}", base.prefix);
+    let pairs = base.query.iter().map(String::as_str).chain(query.iter().map(String::as_str));
+    for (index, pair) in pairs.enumerate() {
+        url.push(if index == 0 { '?' } else { '&' });
+        url.push_str(pair);
+    }
+    url
+}

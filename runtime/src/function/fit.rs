@@ -1,0 +1,263 @@
+//! The rules of providers, checked while compiling.
+//!
+//! The same reasons for which [`render`](crate::schema::shape::render) refuses a schema, on what a constant can reach: the
+//! shape of an argument and, where that is a named type, its body.
+//!
+//! What is named inside that body is not followed here: the constant of a type that contains itself, however far
+//! inside, would need its own value. It is checked where the type is derived if the whole crate asks for a dialect
+//! (`TOOLGEN_DIALECTS`), which reaches every depth, one type at a time; otherwise where the tool is rendered.
+
+use crate::base::frozen::{Frozen, Text};
+use crate::function::input::{Of, ToolInput};
+use crate::schema::dialect::{Dialect, KeyRule};
+use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Shape, UnionRules};
+
+/// The longest path that is told, in steps.
+const STEPS: usize = 8;
+
+/// A place that a dialect refuses.
+#[derive(Clone, Copy, Debug)]
+pub struct Misfit {
+    path: [&'static str; STEPS],
+    steps: usize,
+    reason: &'static str,
+}
+
+/// Refuses an argument of a tool that a dialect would refuse.
+///
+/// # Panics
+///
+/// If the dialect would; in a constant that is a compile error at the argument.
+#[track_caller]
+#[expect(clippy::panic, reason = "a tool no provider takes is a compile error where it is written")]
+pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialect) {
+    if !takes_key(dialect, argument) {
+        panic!("{}", Message::new("tool `", tool, "`, argument `", argument).end(dialect, KEY).text());
+    }
+    if let Some(misfit) = of::<T>(dialect) {
+        let mut message = Message::new("tool `", tool, "`, argument `", argument);
+        let mut step = misfit.steps;
+        while step > 0 {
+            step -= 1;
+            message = message.and(".").and(misfit.path[step]);
+        }
+        panic!("{}", message.end(dialect, misfit.reason).text());
+    }
+}
+
+/// Refuses a type that a dialect would refuse as an argument.
+///
+/// # Panics
+///
+/// If the dialect would; in a constant that is a compile error at the type.
+#[track_caller]
+#[expect(clippy::panic, reason = "a type no provider takes is a compile error where it is written")]
+pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
+    if let Some(misfit) = of::<T>(dialect) {
+        let field = if misfit.steps == 0 { "" } else { misfit.path[misfit.steps - 1] };
+        panic!("{}", Message::new("type `", name, "`, field `", field).end(dialect, misfit.reason).text());
+    }
+}
+
+/// The first place of a type that a dialect refuses.
+#[must_use]
+pub const fn of<T: ToolInput>(dialect: &Dialect) -> Option<Misfit> {
+    of_shape(Of::<T>::SHAPE, T::BODY, dialect)
+}
+
+const ANY: &str = "has no schema for any value; give the value a type, or leave this dialect out";
+const MAP: &str =
+    "has no objects with free keys; use a list of objects with a key and a value, or leave this dialect out";
+const TUPLE: &str = "has no lists with a schema for each place; use a struct with a field for each";
+const NEVER: &str = "takes no schema that allows no value";
+const KEY: &str = "does not take this name as a key; rename it to ASCII letters, digits and `_`";
+
+const fn misfit(reason: &'static str) -> Option<Misfit> {
+    Some(Misfit { path: [""; STEPS], steps: 0, reason })
+}
+
+const fn of_shape(shape: &Shape, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
+    match &shape.kind {
+        Kind::Any if dialect.strict => misfit(ANY),
+        Kind::Tuple(_) if dialect.strict => misfit(TUPLE),
+        Kind::Never => misfit(NEVER),
+        // Inside its own body a name is not followed again.
+        Kind::Ref(_) => match body {
+            Some(body) => of_shape(body, None, dialect),
+            None => None,
+        },
+        Kind::Array(rules) => of_frozen(&rules.items, body, dialect),
+        Kind::Tuple(rules) => of_all(&rules.items, body, dialect),
+        Kind::Union(UnionRules { variants, .. }) => of_all(variants, body, dialect),
+        Kind::Object(rules) => of_object(rules, body, dialect),
+        _ => None,
+    }
+}
+
+const fn of_frozen(shape: &Frozen<Shape>, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
+    match shape {
+        Frozen::Static(shape) => of_shape(shape, body, dialect),
+        // Constants hold nothing else.
+        Frozen::Shared(_) => None,
+    }
+}
+
+const fn of_all(shapes: &Frozen<[Shape]>, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
+    let Frozen::Static(shapes) = shapes else { return None };
+    let mut index = 0;
+    while index < shapes.len() {
+        let found = of_shape(&shapes[index], body, dialect);
+        if found.is_some() {
+            return found;
+        }
+        index += 1;
+    }
+    None
+}
+
+const fn of_object(rules: &ObjectRules, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
+    let fields: &'static [Field] = match &rules.fields {
+        Frozen::Static(fields) => fields,
+        Frozen::Shared(_) => &[],
+    };
+    if dialect.strict && fields.is_empty() && !matches!(rules.extra, Extra::Closed) {
+        return misfit(MAP);
+    }
+    let mut index = 0;
+    while index < fields.len() {
+        let name = static_text(&fields[index].name);
+        let found = if takes_key(dialect, name) {
+            of_shape(&fields[index].shape, body, dialect)
+        } else {
+            misfit(KEY)
+        };
+        if let Some(mut found) = found {
+            if found.steps < STEPS {
+                found.path[found.steps] = name;
+                found.steps += 1;
+            }
+            return Some(found);
+        }
+        index += 1;
+    }
+    match &rules.extra {
+        Extra::Of(shape) if !dialect.strict => of_frozen(shape, body, dialect),
+        _ => None,
+    }
+}
+
+const fn static_text(text: &Text) -> &'static str {
+    match text {
+        Frozen::Static(text) => text,
+        Frozen::Shared(_) => "",
+    }
+}
+
+const fn takes_key(dialect: &Dialect, key: &str) -> bool {
+    let KeyRule::Ascii { also, starts_with_letter, length } = dialect.keys else { return true };
+    let (bytes, also) = (key.as_bytes(), also.as_bytes());
+    if bytes.is_empty() || bytes.len() > length {
+        return false;
+    }
+    if starts_with_letter && !(bytes[0].is_ascii_alphabetic() || bytes[0] == b'_') {
+        return false;
+    }
+    let mut index = 0;
+    while index < bytes.len() {
+        let mut allowed = bytes[index].is_ascii_alphanumeric();
+        let mut other = 0;
+        while other < also.len() {
+            allowed |= also[other] == bytes[index];
+            other += 1;
+        }
+        if !allowed {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+/// A text made in a constant.
+struct Message {
+    bytes: [u8; 600],
+    length: usize,
+}
+
+impl Message {
+    const fn new(start: &str, name: &str, middle: &str, part: &str) -> Message {
+        Message { bytes: [0; 600], length: 0 }.and(start).and(name).and(middle).and(part)
+    }
+
+    const fn and(mut self, text: &str) -> Message {
+        let text = text.as_bytes();
+        let mut index = 0;
+        while index < text.len() && self.length < self.bytes.len() {
+            // A character that does not fit whole would not be text.
+            self.bytes[self.length] = if text[index].is_ascii() { text[index] } else { b'?' };
+            self.length += 1;
+            index += 1;
+        }
+        self
+    }
+
+    const fn end(self, dialect: &Dialect, reason: &str) -> Message {
+        self.and("`: ").and(dialect.title).and(" ").and(reason)
+    }
+
+    const fn text(&self) -> &str {
+        let (text, _) = self.bytes.split_at(self.length);
+        match core::str::from_utf8(text) {
+            Ok(text) => text,
+            Err(_) => "a dialect refuses an argument of this tool",
+        }
+    }
+}
+
+#[cfg(all(test, feature = "runtime"))]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::function::input::{Defs, Rules, arguments, field};
+    use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
+    use crate::schema::shape::render::render_input;
+
+    /// What is refused while compiling is what is refused when rendering.
+    fn agrees<T: ToolInput>(fields: &'static [Field]) {
+        let mut defs = Defs::default();
+        T::defs(&mut defs);
+        for dialect in [&JSON_SCHEMA, &OPENAI, &OPENAI_STRICT, &ANTHROPIC, &GEMINI] {
+            let refused = render_input(&arguments(fields, &[]), &crate::List::EMPTY, dialect).is_err();
+            let name = std::any::type_name::<T>();
+            assert_eq!(of::<T>(dialect).is_some(), refused, "{name} for {}", dialect.name);
+        }
+    }
+
+    macro_rules! agree {
+        ($($type:ty),* $(,)?) => {$(
+            agrees::<$type>(const { &[field::<$type>("value", &[], false, Rules::NONE)] });
+        )*};
+    }
+
+    #[test]
+    fn constants_and_renderings_agree() {
+        agree!(
+            u8,
+            String,
+            Option<bool>,
+            Vec<String>,
+            Value,
+            Vec<Value>,
+            BTreeMap<String, u8>,
+            Option<Vec<BTreeMap<String, Value>>>,
+            (u8, String),
+            Vec<(u8,)>,
+            (),
+            char,
+            [f64; 3],
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! Parameters that the program gives, not the model.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+
+mod caller;
+
+pub use caller::{ContextValue, FromContext, HelpUrl, SessionState};
+
+/// A parameter of a function with `#[tool]` that comes from the context of the call and never enters the schema.
+///
+/// `&ToolContext`, [`CancellationToken`], [`Progress`] and [`Service`] are known by name; a parameter of another
+/// type that implements this is marked `#[inject]`: [`FromContext`], [`SessionState`],
+/// [`Session`](crate::Session), [`&Principal`](crate::Principal), and types of the program's own.
+///
+/// ```
+/// use toolgen_runtime::function::inject::Inject;
+/// use toolgen_runtime::{Text, ToolContext, ToolError};
+///
+/// struct CallId(Text);
+///
+/// impl Inject<'_> for CallId {
+///     fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
+///         Ok(CallId(ctx.tool_call_id.clone()))
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be injected into a tool",
+    label = "the context of a call does not hold it",
+    note = "`&ToolContext`, `CancellationToken`, `Progress` and `Service<T>` can be; implement `Inject` for types of your own",
+    note = "if a model gives it, mark the parameter `#[arg]`"
+)]
+pub trait Inject<'a>: Sized {
+    /// Takes it from the context.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there.
+    fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError>;
+}
+
+impl<'a> Inject<'a> for &'a ToolContext {
+    fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError> {
+        Ok(ctx)
+    }
+}
+
+impl Inject<'_> for ToolContext {
+    fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
+        Ok(ctx.clone())
+    }
+}
+
+impl Inject<'_> for CancellationToken {
+    fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
+        Ok(ctx.cancel().clone())
+    }
+}
+
+impl<'a> Inject<'a> for &'a CancellationToken {
+    fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError> {
+        Ok(ctx.cancel())
+    }
+}
+
+/// Tells people how far a call is.
+#[derive(Clone, Debug)]
+pub struct Progress(ToolContext);
+
+impl Progress {
+    /// Reports a line.
+    pub fn say(&self, line: impl Into<String>) {
+        self.0.progress(line);
+    }
+
+    /// Reports what there is so far.
+    pub fn update(&self, result: ToolResult) {
+        self.0.update(result);
+    }
+}
+
+impl Inject<'_> for Progress {
+    fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
+        Ok(Progress(ctx.clone()))
+    }
+}
+
+/// A service of the program, put into the context by [`ToolContext::with_service`].
+pub struct Service<T: ?Sized>(pub Arc<T>);
+
+impl<T: ?Sized> Clone for Service<T> {
+    fn clone(&self) -> Self {
+        Service(Arc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized> Deref for Service<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Service<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Service<{}>", std::any::type_name::<T>())
+    }
+}
+
+impl<T: Send + Sync + ?Sized + 'static> Inject<'_> for Service<T> {
+    fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
+        ctx.service::<T>().map(Service).ok_or_else(|| {
+            let wanted =
+                format!("no service of type `{}` in the context of the call", std::any::type_name::<T>());
+            ToolError::failed_with("service_unavailable", "a service this tool needs is not available")
+                .with_operator_detail(wanted)
+        })
+    }
+}
+
+impl<'a, T: Inject<'a>> Inject<'a> for Option<T> {
+    fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError> {
+        Ok(T::inject(ctx).ok())
+    }
+}
+
+/// Takes a parameter from the context.
+#[doc(hidden)]
+pub fn inject<'a, T: Inject<'a>>(ctx: &'a ToolContext) -> Result<T, ToolError> {
+    T::inject(ctx)
+}

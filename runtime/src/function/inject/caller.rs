@@ -1,0 +1,194 @@
+//! What a call brings along: values of its context, its session and on whose behalf it is made.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Inject;
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::principal::Principal;
+use crate::call::session::Session;
+use crate::call::values::{ContextValues, is_given};
+use crate::layers::depends;
+
+/// A type that is made from a value of a call's context, for [`FromContext`].
+///
+/// ```
+/// use serde_json::Value;
+/// use toolgen_runtime::function::inject::ContextValue;
+///
+/// struct WorkspaceId(i64);
+///
+/// impl ContextValue for WorkspaceId {
+///     const KEY: &'static str = "workspace_id";
+///
+///     fn read(value: &Value) -> Option<Self> {
+///         value.as_i64().map(WorkspaceId)
+///     }
+/// }
+/// ```
+pub trait ContextValue: Sized {
+    /// The key of the value.
+    const KEY: &'static str;
+
+    /// Only a value the program vouches for is taken. Say `false` for what clients may choose, such as the id of a
+    /// session.
+    const TRUSTED: bool = true;
+
+    /// Makes one from a value that is neither `null` nor empty. `None`: the value is of another kind.
+    fn read(value: &Value) -> Option<Self>;
+}
+
+/// A value of the call's context, which a tool that takes it cannot run without.
+///
+/// ```
+/// # use serde_json::{Value, json};
+/// # use toolgen_runtime::function::inject::ContextValue;
+/// # use toolgen_runtime::{ContextValues, ToolContext, ToolError, testing};
+/// use toolgen_runtime::{function::inject::FromContext, tool};
+///
+/// # struct WorkspaceId(i64);
+/// # impl ContextValue for WorkspaceId {
+/// #     const KEY: &'static str = "workspace_id";
+/// #     fn read(value: &Value) -> Option<Self> {
+/// #         value.as_i64().map(WorkspaceId)
+/// #     }
+/// # }
+/// /// Creates a plan.
+/// #[tool(undocumented)]
+/// fn plan_create(#[inject] workspace: FromContext<WorkspaceId>, title: String) -> String {
+///     format!("{title} in {}", workspace.0.0)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tool = plan_create::tool();
+/// let error = testing::call(&tool, json!({"title": "Launch"})).await.unwrap_err();
+/// let text = "workspace_id is required. Ensure you have authenticated with a valid API key.";
+/// assert_eq!(error.to_string(), text);
+///
+/// let values = ContextValues::default().with_trusted("workspace_id", 7);
+/// let ctx = ToolContext::new("1", "plan_create").with_values(values);
+/// let result = testing::call_in(&tool, json!({"title": "Launch"}), &ctx).await?;
+/// assert_eq!(result.to_text(), "Launch in 7");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct FromContext<T>(pub T);
+
+impl<T> Deref for FromContext<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: ContextValue> Inject<'_> for FromContext<T> {
+    fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
+        let values = ctx.values();
+        let value = if T::TRUSTED { values.trusted(T::KEY) } else { values.get(T::KEY) };
+        let Some(value) = value.filter(|value| is_given(value)) else { return Err(absent(T::KEY, ctx)) };
+        let wanted = std::any::type_name::<T>();
+        T::read(value).map(FromContext).ok_or_else(|| {
+            ToolError::failed_with(depends::CODE, format!("{} is not valid.", T::KEY))
+                .with_operator_detail(format!("the value of `{}` in the context is no `{wanted}`", T::KEY))
+        })
+    }
+}
+
+/// Where callers find out how to authenticate. Lent as a service, it is named to those who did not.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use toolgen_runtime::{function::inject::HelpUrl, provider::ProviderContext};
+/// let context = ProviderContext::new().with_service(Arc::new(HelpUrl::new("https://example.com/keys")));
+/// # let _ = context;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelpUrl(Text);
+
+impl HelpUrl {
+    /// The page at this address.
+    pub fn new(url: impl Into<Text>) -> HelpUrl {
+        HelpUrl(url.into())
+    }
+}
+
+fn absent(key: &str, ctx: &ToolContext) -> ToolError {
+    let mut text = format!("{key} is required. Ensure you have authenticated with a valid API key.");
+    if let Some(help) = ctx.service::<HelpUrl>() {
+        text.push_str(&format!(" See: {}", help.0));
+    }
+    ToolError::failed_with(depends::CODE, text)
+}
+
+/// The state of a type that the session of the call keeps, see [`Session::state`].
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use toolgen_runtime::{function::inject::SessionState, tool};
+///
+/// /// Counts.
+/// #[tool(undocumented)]
+/// fn count(#[inject] counter: SessionState<AtomicU32>) -> u32 {
+///     counter.fetch_add(1, Ordering::Relaxed) + 1
+/// }
+/// ```
+pub struct SessionState<T>(pub Arc<T>);
+
+impl<T> Clone for SessionState<T> {
+    fn clone(&self) -> Self {
+        SessionState(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Deref for SessionState<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> fmt::Debug for SessionState<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SessionState<{}>", std::any::type_name::<T>())
+    }
+}
+
+impl<T: Default + Send + Sync + 'static> Inject<'_> for SessionState<T> {
+    fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
+        <&Session>::inject(ctx).map(|session| SessionState(session.state()))
+    }
+}
+
+impl<'a> Inject<'a> for &'a Session {
+    fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError> {
+        ctx.session().ok_or_else(|| ToolError::failed_with(depends::CODE, "Active session required."))
+    }
+}
+
+impl Inject<'_> for Session {
+    fn inject(ctx: &ToolContext) -> Result<Self, ToolError> {
+        <&Session>::inject(ctx).cloned()
+    }
+}
+
+impl<'a> Inject<'a> for &'a ContextValues {
+    fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError> {
+        Ok(ctx.values())
+    }
+}
+
+impl<'a> Inject<'a> for &'a Principal {
+    fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError> {
+        ctx.principal()
+            .ok_or_else(|| ToolError::denied("Ensure you have authenticated with a valid API key."))
+    }
+}

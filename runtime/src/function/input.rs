@@ -1,0 +1,241 @@
+//! Rust types as arguments of tools: their shape, and how a checked JSON value becomes one.
+//!
+//! A shape is a constant, so the arguments of a tool are one constant too, composed by the compiler through aliases
+//! and generics. A type that a user names is a reference in that constant and its body stands beside it, which is
+//! why types that contain themselves need nothing special.
+//!
+//! `#[derive(ToolInput)]` makes structs and enums arguments, in the form `serde` gives them, whether or not `serde` is
+//! used: `rename`, `rename_all`, `alias`, `default`, `flatten`, `skip`, `tag`, `content`, `untagged` and `transparent`
+//! mean what they mean there, and what would make the form unknown (`with`, `from`, `other`) is refused. Objects are
+//! closed: a field nobody knows is refused, with the names of those that are known. `#[arg(…)]` puts the same rules on
+//! a field as on an argument of a function. Doc comments describe types and fields; those of the variants of an enum
+//! of names are gathered in one text, because a schema for each would change the form.
+//!
+//! ```
+//! # use serde_json::json;
+//! use toolgen_runtime::{ToolInput, tool};
+//!
+//! /// Where to send it.
+//! #[derive(ToolInput)]
+//! struct Address {
+//!     /// The street, with the number.
+//!     #[arg(non_empty)]
+//!     street: String,
+//!     #[serde(default)]
+//!     kind: Kind,
+//! }
+//!
+//! #[derive(Default, ToolInput)]
+//! #[serde(rename_all = "lowercase")]
+//! enum Kind {
+//!     /// Where people live.
+//!     #[default]
+//!     Home,
+//!     /// Where people work.
+//!     Office,
+//! }
+//!
+//! /// Sends a parcel.
+//! #[tool]
+//! fn send(
+//!     /// Where to.
+//!     to: Address,
+//! ) -> String {
+//!     to.street
+//! }
+//! ```
+
+#[cfg(feature = "schemars")]
+#[doc(hidden)]
+pub mod bridge;
+mod containers;
+mod copy;
+mod defs;
+#[doc(hidden)]
+pub mod derive;
+pub(crate) mod given;
+#[cfg(feature = "runtime")]
+mod link;
+mod rules;
+mod scalars;
+
+use serde_json::Value;
+
+pub use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+use crate::schema::shape::{Kind, Shape};
+
+pub use defs::Defs;
+#[doc(hidden)]
+pub use given::Given;
+#[cfg(feature = "runtime")]
+pub(crate) use link::link;
+#[doc(hidden)]
+pub use rules::{Lit, Rules, arguments, field, items_of, object, refine, relation};
+
+/// A type that can be an argument of a tool, or part of one.
+///
+/// Implemented for numbers, texts, paths, `Option`, lists, sets, maps, tuples and `serde_json::Value`; derived for
+/// structs and enums. The two halves must agree: [`decode`](Self::decode) takes every value that
+/// [`SHAPE`](Self::SHAPE) allows. It is only called with values that `shape::decode` accepted before, so it needs
+/// to check no rule twice.
+///
+/// ```
+/// use serde_json::Value;
+/// use toolgen_runtime::function::input::{ArgumentProblem, ToolInput, problem};
+/// use toolgen_runtime::schema::shape::Shape;
+///
+/// struct Celsius(f64);
+///
+/// impl ToolInput for Celsius {
+///     const SHAPE: Shape = <f64 as ToolInput>::SHAPE;
+///
+///     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+///         f64::decode(value).map(Celsius)
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a tool",
+    label = "its schema is not known",
+    note = "derive `ToolInput` for it if it is yours",
+    note = "for a type of another crate that implements `schemars::JsonSchema` and `serde::Deserialize`, write `#[arg(schemars)]` and turn on the feature `schemars`",
+    note = "a parameter that the program gives, not the model, is marked `#[inject]`"
+)]
+pub trait ToolInput: Sized {
+    /// The shape of the values it is made from.
+    const SHAPE: Shape;
+
+    /// Whether a field of this type must be given.
+    const REQUIRED: bool = true;
+
+    /// The shape behind [`SHAPE`](Self::SHAPE), if that is a reference, so that the rules of a provider can be
+    /// checked while compiling.
+    const BODY: Option<&'static Shape> = None;
+
+    /// Whether it is written, by `serde::Serialize`, in the form it is read from, so that the same shape describes
+    /// results.
+    const SYMMETRIC: bool = true;
+
+    /// Adds the named shapes that [`SHAPE`](Self::SHAPE) refers to.
+    fn defs(defs: &mut Defs) {
+        let _ = defs;
+    }
+
+    /// Makes one from a value that fits [`SHAPE`](Self::SHAPE).
+    ///
+    /// # Errors
+    ///
+    /// Where and why the value does not fit.
+    fn decode(value: Value) -> Result<Self, ArgumentProblem>;
+
+    /// As [`decode`](Self::decode), for a value that may be borrowed. What holds others takes them without making
+    /// a `Value` of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    #[doc(hidden)]
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        Self::decode(given.into_value())
+    }
+
+    /// What stands for a field that was not given, if it need not be.
+    #[must_use]
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+/// The shape of a type as a reference, which constants of other shapes are made of.
+pub(crate) struct Of<T>(core::marker::PhantomData<T>);
+
+impl<T: ToolInput> Of<T> {
+    pub(crate) const SHAPE: &'static Shape = &T::SHAPE;
+}
+
+/// A type that a function may borrow from an argument: `&str`, `&[T]`, `&Path` and `&T`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`&{Self}` cannot be an argument of a tool",
+    label = "there is no value to borrow it from",
+    note = "`&str`, `&[T]`, `&Path` and `&T` of an argument type `T` can be; derive `ToolInput` for `T` if it is yours",
+    note = "a parameter that the program gives, not the model, is marked `#[inject]`"
+)]
+pub trait Lent {
+    /// What is decoded.
+    type Owner: ToolInput + std::borrow::Borrow<Self>;
+}
+
+impl Lent for str {
+    type Owner = String;
+}
+
+impl Lent for std::path::Path {
+    type Owner = std::path::PathBuf;
+}
+
+impl<T: ToolInput> Lent for [T] {
+    type Owner = Vec<T>;
+}
+
+impl<T: ToolInput> Lent for T {
+    type Owner = T;
+}
+
+/// What is decoded for a borrowed argument.
+#[doc(hidden)]
+pub type Owned<T> = <T as Lent>::Owner;
+
+/// A type named by its `$defs` entry. Derives use it.
+#[doc(hidden)]
+#[must_use]
+pub const fn reference(name: &'static str) -> Shape {
+    rules::with_kind(Kind::Ref(crate::Text::Static(name)))
+}
+
+/// A problem with a value as a whole: what was expected, and what was given.
+#[must_use]
+pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
+    let given = match given {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(value) => value.to_string(),
+        Value::String(text) if text.chars().count() <= 40 => format!("{text:?}"),
+        Value::String(_) => "a text".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    };
+    ArgumentProblem {
+        pointer: String::new(),
+        kind: ArgumentProblemKind::Type,
+        message: format!("expected {expected}, got {given}"),
+    }
+}
+
+/// The problem of a part, as a problem of the whole.
+#[must_use]
+pub fn within(segment: &str, mut problem: ArgumentProblem) -> ArgumentProblem {
+    let segment = segment.replace('~', "~0").replace('/', "~1");
+    problem.pointer.insert_str(0, &segment);
+    problem.pointer.insert(0, '/');
+    problem
+}
+
+/// The value of a field that was not given.
+///
+/// # Errors
+///
+/// If it must be given.
+pub fn missing<T: ToolInput>(name: &str) -> Result<T, ArgumentProblem> {
+    T::absent().ok_or_else(|| {
+        let problem = ArgumentProblem {
+            pointer: String::new(),
+            kind: ArgumentProblemKind::Missing,
+            message: "is required".to_owned(),
+        };
+        within(name, problem)
+    })
+}
+
+#[cfg(test)]
+mod tests;

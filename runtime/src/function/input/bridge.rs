@@ -1,0 +1,100 @@
+//! Types of other crates that say their schema by `schemars` and are read by `serde`: `#[arg(schemars)]`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::link::renamed;
+use super::{ArgumentProblem, ArgumentProblemKind, Defs, ToolInput, reference};
+use crate::base::frozen::Text;
+use crate::schema::shape::Shape;
+use crate::schema::shape::read::read;
+
+/// A type of another crate. `N` names it in schemas.
+pub struct Foreign<T, N>(pub T, PhantomData<N>);
+
+impl<T: fmt::Debug, N> fmt::Debug for Foreign<T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The name of a type of another crate.
+pub trait ForeignName {
+    /// The name, as a path.
+    const NAME: &'static str;
+}
+
+impl<T: JsonSchema + DeserializeOwned, N: ForeignName> ToolInput for Foreign<T, N> {
+    const SHAPE: Shape = reference(N::NAME);
+
+    fn defs(defs: &mut Defs) {
+        // What two arguments refer to is one shape, unless two types of other crates share a name.
+        let mut shapes = shapes::<T>(N::NAME, "schemars");
+        if shapes.iter().any(|(name, shape)| defs.found.get(name).is_some_and(|known| known != shape)) {
+            shapes = self::shapes::<T>(N::NAME, N::NAME);
+        }
+        for (name, shape) in shapes {
+            defs.add(name, || shape, &[]);
+        }
+    }
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        serde_json::from_value(value).map(|value| Foreign(value, PhantomData)).map_err(|why| {
+            ArgumentProblem {
+                pointer: String::new(),
+                kind: ArgumentProblemKind::Value,
+                message: why.to_string(),
+            }
+        })
+    }
+}
+
+/// The shape of the type under its name, and those it refers to under names below another.
+fn shapes<T: JsonSchema>(name: &'static str, above: &str) -> Vec<(Text, Shape)> {
+    let generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
+    let mut schema = Value::from(generator.into_root_schema_for::<T>());
+    let named = match schema.as_object_mut().and_then(|schema| schema.remove("$defs")) {
+        Some(Value::Object(named)) => named,
+        _ => Map::new(),
+    };
+    let below = |inner: &str| Text::from(format!("{above}::{inner}"));
+    let names: BTreeMap<Text, Text> =
+        named.keys().map(|inner| (Text::from(inner.clone()), below(inner))).collect();
+    let shape = |schema: &Value| renamed(&read(&tidy(schema), &mut Vec::new()), &names);
+    let inner = named.iter().map(|(inner, schema)| (below(inner), shape(schema)));
+    [(Text::Static(name), shape(&schema))].into_iter().chain(inner).collect()
+}
+
+/// A schema without the noise of Rust: its titles and the formats only Rust knows.
+fn tidy(schema: &Value) -> Value {
+    let Value::Object(schema) = schema else { return schema.clone() };
+    let rust = [
+        "int8", "int16", "int32", "int64", "int", "uint8", "uint16", "uint32", "uint64", "uint", "float",
+        "double",
+    ];
+    let mut tidied = Map::new();
+    for (keyword, value) in schema {
+        let noise = matches!(keyword.as_str(), "$schema" | "title")
+            || (keyword == "format" && value.as_str().is_some_and(|format| rust.contains(&format)));
+        if noise {
+            continue;
+        }
+        let value = match (keyword.as_str(), value) {
+            // Keys of these are names, not keywords.
+            ("properties" | "patternProperties" | "dependentSchemas", Value::Object(named)) => {
+                named.iter().map(|(name, schema)| (name.clone(), tidy(schema))).collect()
+            }
+            ("enum" | "const" | "default" | "examples" | "required", value) => value.clone(),
+            (_, Value::Array(schemas)) => schemas.iter().map(tidy).collect(),
+            (_, value) => tidy(value),
+        };
+        tidied.insert(keyword.clone(), value);
+    }
+    Value::Object(tidied)
+}

@@ -1,0 +1,263 @@
+//! Options, lists, sets, maps, tuples and pointers.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::derive::{Items, of};
+use super::{ArgumentProblem, Defs, Given, Of, ToolInput, copy, problem, rules, within};
+use crate::base::frozen::Frozen;
+use crate::schema::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
+
+impl<T: ToolInput> ToolInput for Option<T> {
+    const SHAPE: Shape = copy::nullable(Of::<T>::SHAPE);
+    const REQUIRED: bool = false;
+    const BODY: Option<&'static Shape> = T::BODY;
+
+    fn defs(defs: &mut Defs) {
+        T::defs(defs);
+    }
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        Self::from_given(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        if given == Given::Null { Ok(None) } else { T::from_given(given).map(Some) }
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+}
+
+macro_rules! pointers {
+    ($($pointer:ident)*) => {$(
+        impl<T: ToolInput> ToolInput for $pointer<T> {
+            const SHAPE: Shape = copy::copy(Of::<T>::SHAPE);
+            const REQUIRED: bool = T::REQUIRED;
+            const BODY: Option<&'static Shape> = T::BODY;
+
+            fn defs(defs: &mut Defs) {
+                T::defs(defs);
+            }
+
+            fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+                T::decode(value).map($pointer::new)
+            }
+
+            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+                T::from_given(given).map($pointer::new)
+            }
+
+            fn absent() -> Option<Self> {
+                T::absent().map($pointer::new)
+            }
+        }
+    )*};
+}
+
+pointers!(Box Arc Rc);
+
+const fn list(items: &'static Shape, unique: bool, length: Option<u64>) -> Shape {
+    rules::with_kind(Kind::Array(ArrayRules {
+        items: Frozen::Static(items),
+        min_items: length,
+        max_items: length,
+        unique,
+    }))
+}
+
+/// The values of a list, each made into its type.
+fn each<T: ToolInput, C: FromIterator<T>>(given: Given<'_>) -> Result<C, ArgumentProblem> {
+    let items = given.into_list().map_err(|other| problem("a list", &other))?;
+    let mut problem = None;
+    let taken = Taken { items: items.into_iter().enumerate(), problem: &mut problem, made: PhantomData };
+    let all = taken.collect();
+    problem.map_or(Ok(all), Err)
+}
+
+/// Values up to the first problem. Unlike `Result` as a collection it knows how many there are, so that there is room
+/// for all of them at once.
+struct Taken<'p, 't, T> {
+    items: std::iter::Enumerate<std::vec::IntoIter<Given<'t>>>,
+    problem: &'p mut Option<ArgumentProblem>,
+    made: PhantomData<T>,
+}
+
+impl<T: ToolInput> Iterator for Taken<'_, '_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        let (index, item) = self.items.next().filter(|_| self.problem.is_none())?;
+        match T::from_given(item) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                *self.problem = Some(within(&index.to_string(), problem));
+                None
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.items.size_hint()
+    }
+}
+
+macro_rules! lists {
+    ($($type:ty, $unique:literal, [$($bound:tt)*];)*) => {$(
+        impl<T: ToolInput $($bound)*> ToolInput for $type {
+            const SHAPE: Shape = list(Of::<T>::SHAPE, $unique, None);
+            const BODY: Option<&'static Shape> = T::BODY;
+
+            fn defs(defs: &mut Defs) {
+                T::defs(defs);
+            }
+
+            fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+                each(value.into())
+            }
+
+            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+                each(given)
+            }
+        }
+    )*};
+}
+
+lists! {
+    Vec<T>, false, [];
+    VecDeque<T>, false, [];
+    Box<[T]>, false, [];
+    Arc<[T]>, false, [];
+    BTreeSet<T>, true, [+ Ord];
+}
+
+impl<T: ToolInput + Eq + Hash, S: BuildHasher + Default> ToolInput for HashSet<T, S> {
+    const SHAPE: Shape = list(Of::<T>::SHAPE, true, None);
+    const BODY: Option<&'static Shape> = T::BODY;
+
+    fn defs(defs: &mut Defs) {
+        T::defs(defs);
+    }
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        each(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        each(given)
+    }
+}
+
+impl<T: ToolInput, const N: usize> ToolInput for [T; N] {
+    const SHAPE: Shape = list(Of::<T>::SHAPE, false, Some(N as u64));
+    const BODY: Option<&'static Shape> = T::BODY;
+
+    fn defs(defs: &mut Defs) {
+        T::defs(defs);
+    }
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        Self::from_given(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        let items: Vec<T> = each(given)?;
+        let count = items.len();
+        items.try_into().map_err(|_| problem(&format!("a list of {N} values"), &Value::from(count)))
+    }
+}
+
+const fn map(values: &'static Shape) -> Shape {
+    rules::with_kind(Kind::Object(ObjectRules {
+        extra: Extra::Of(Frozen::Static(values)),
+        ..ObjectRules::ANY
+    }))
+}
+
+fn entries<T: ToolInput, C: FromIterator<(String, T)>>(given: Given<'_>) -> Result<C, ArgumentProblem> {
+    let entries = given.into_entries().map_err(|other| problem("an object", &other))?;
+    let taken = entries.into_iter().map(|(key, item)| match T::from_given(item) {
+        Ok(item) => Ok((key.into_owned(), item)),
+        Err(problem) => Err(within(&key, problem)),
+    });
+    taken.collect()
+}
+
+impl<T: ToolInput> ToolInput for BTreeMap<String, T> {
+    const SHAPE: Shape = map(Of::<T>::SHAPE);
+    const BODY: Option<&'static Shape> = T::BODY;
+
+    fn defs(defs: &mut Defs) {
+        T::defs(defs);
+    }
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        entries(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        entries(given)
+    }
+}
+
+impl<T: ToolInput, S: BuildHasher + Default> ToolInput for HashMap<String, T, S> {
+    const SHAPE: Shape = map(Of::<T>::SHAPE);
+    const BODY: Option<&'static Shape> = T::BODY;
+
+    fn defs(defs: &mut Defs) {
+        T::defs(defs);
+    }
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        entries(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        entries(given)
+    }
+}
+
+macro_rules! tuples {
+    ($($count:literal: $($part:ident)+;)*) => {$(
+        impl<$($part: ToolInput),+> Of<($($part,)+)> {
+            const ITEMS: &'static [Shape] = &[$(copy::copy(Of::<$part>::SHAPE)),+];
+        }
+
+        impl<$($part: ToolInput),+> ToolInput for ($($part,)+) {
+            const SHAPE: Shape = rules::with_kind(Kind::Tuple(TupleRules {
+                items: Frozen::Static(Of::<Self>::ITEMS),
+                rest: Extra::Closed,
+                min_items: Some($count),
+                max_items: Some($count),
+            }));
+
+            fn defs(defs: &mut Defs) {
+                $($part::defs(defs);)+
+            }
+
+            fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+                Self::from_given(value.into())
+            }
+
+            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+                let mut items = Items::new(given, $count)?;
+                Ok(($(items.next(of::<$part>())?,)+))
+            }
+        }
+    )*};
+}
+
+tuples! {
+    1: A;
+    2: A B;
+    3: A B C;
+    4: A B C D;
+    5: A B C D E;
+    6: A B C D E F;
+}

@@ -1,0 +1,349 @@
+//! What `#[derive(ToolInput)]` is written with.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::copy::{copy_extra, copy_field};
+use super::given::{Entries, Given, entry};
+use super::rules::with_kind;
+use super::{
+    ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine, within,
+};
+use crate::base::frozen::{Frozen, Text};
+use crate::schema::shape::{
+    Access, Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
+};
+
+/// Only these values.
+#[must_use]
+pub const fn names(values: &'static [Literal]) -> Shape {
+    with_kind(Kind::Enum(Frozen::Static(values)))
+}
+
+/// Only `null`.
+#[must_use]
+pub const fn null() -> Shape {
+    with_kind(Kind::Null)
+}
+
+/// A list of exactly these.
+#[must_use]
+pub const fn tuple(items: &'static [Shape]) -> Shape {
+    let count = Some(items.len() as u64);
+    with_kind(Kind::Tuple(TupleRules {
+        items: Frozen::Static(items),
+        rest: Extra::Closed,
+        min_items: count,
+        max_items: count,
+    }))
+}
+
+/// One of these.
+#[must_use]
+pub const fn union(variants: &'static [Shape]) -> Shape {
+    with_kind(Kind::Union(UnionRules {
+        mode: UnionMode::Any,
+        variants: Frozen::Static(variants),
+        discriminator: None,
+    }))
+}
+
+/// A field that must be given.
+#[must_use]
+pub const fn member(name: &'static str, shape: Shape) -> Field {
+    Field {
+        name: Frozen::Static(name),
+        wire: Text::EMPTY,
+        aliases: crate::List::EMPTY,
+        required: true,
+        access: Access::Both,
+        shape,
+    }
+}
+
+/// What a derive asks of the type of a field. It asks everything through this, always in the same words, so that
+/// rustc tells once of a type that cannot be a field.
+pub struct Member<T> {
+    required: bool,
+    shape: &'static Shape,
+    defs: fn(&mut Defs),
+    /// Makes a value.
+    pub make: fn(Given<'_>) -> Result<T, ArgumentProblem>,
+    missing: fn(&str) -> Result<T, ArgumentProblem>,
+}
+
+impl<T> Clone for Member<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Member<T> {}
+
+impl<T> std::fmt::Debug for Member<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Member").finish_non_exhaustive()
+    }
+}
+
+/// What a derive asks of the type of a field.
+#[must_use]
+pub const fn of<T: ToolInput>() -> Member<T> {
+    Member {
+        required: T::REQUIRED,
+        shape: Of::<T>::SHAPE,
+        defs: T::defs,
+        make: T::from_given,
+        missing: missing::<T>,
+    }
+}
+
+/// What collects the shapes that a type refers to.
+#[must_use]
+pub const fn defs_of<T>(of: Member<T>) -> fn(&mut Defs) {
+    of.defs
+}
+
+/// The shape of a value of a type, with what attributes say.
+#[track_caller]
+#[must_use]
+pub const fn value<T>(of: Member<T>, rules: Rules) -> Shape {
+    refine(of.shape, rules)
+}
+
+/// A field: its type, with what the attributes say.
+#[track_caller]
+#[must_use]
+pub const fn field_of<T>(
+    of: Member<T>,
+    name: &'static str,
+    aliases: &'static [Text],
+    has_default: bool,
+    rules: Rules,
+) -> Field {
+    Field {
+        name: Frozen::Static(name),
+        wire: Text::EMPTY,
+        aliases: Frozen::Static(aliases),
+        required: of.required && !has_default,
+        access: Access::Both,
+        shape: refine(of.shape, rules),
+    }
+}
+
+/// The object a type is, by reference or in place.
+const fn object_of<T: ToolInput>() -> Option<&'static ObjectRules> {
+    let shape = match (&Of::<T>::SHAPE.kind, T::BODY) {
+        (Kind::Ref(_), Some(body)) => body,
+        _ => Of::<T>::SHAPE,
+    };
+    match &shape.kind {
+        Kind::Object(object) if !shape.nullable => Some(object),
+        _ => None,
+    }
+}
+
+/// The fields of a type whose fields become those of another.
+///
+/// # Panics
+///
+/// If it has none; in a constant that is a compile error at the field.
+#[track_caller]
+#[must_use]
+#[expect(clippy::panic, reason = "a wrong field is a compile error where it is written")]
+pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
+    match object_of::<T>() {
+        Some(ObjectRules { fields: Frozen::Static(fields), .. }) => fields,
+        _ => panic!(
+            "only the fields of a struct or the entries of a map can stand among the fields of another type"
+        ),
+    }
+}
+
+/// What a type whose fields become those of another allows beside them.
+#[must_use]
+pub const fn extra<T: ToolInput>() -> Extra {
+    match object_of::<T>() {
+        Some(object) => copy_extra(&object.extra),
+        None => Extra::Closed,
+    }
+}
+
+/// What several allow together.
+#[must_use]
+pub const fn extra_of(all: &[Extra]) -> Extra {
+    let mut index = 0;
+    while index < all.len() {
+        if !matches!(all[index], Extra::Closed) {
+            return copy_extra(&all[index]);
+        }
+        index += 1;
+    }
+    Extra::Closed
+}
+
+/// How many fields there are.
+#[must_use]
+pub const fn count(lists: &[&[Field]]) -> usize {
+    let (mut sum, mut index) = (0, 0);
+    while index < lists.len() {
+        sum += lists[index].len();
+        index += 1;
+    }
+    sum
+}
+
+/// One list of all fields.
+#[must_use]
+pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
+    let mut all = [const { Field::OPTIONAL }; N];
+    let (mut at, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut index = 0;
+        while index < lists[list].len() {
+            // Nothing may be dropped in a constant; what is replaced owns nothing.
+            core::mem::forget(core::mem::replace(&mut all[at], copy_field(&lists[list][index])));
+            at += 1;
+            index += 1;
+        }
+        list += 1;
+    }
+    all
+}
+
+/// The fields of an object.
+#[derive(Debug)]
+pub struct Fields<'t>(Entries<'t>);
+
+impl<'t> Fields<'t> {
+    /// The fields of a value.
+    pub fn new(given: Given<'t>) -> Result<Fields<'t>, ArgumentProblem> {
+        Entries::new(given).map(Fields).map_err(|other| problem("an object", &other))
+    }
+
+    /// Takes a field out.
+    pub fn take<T>(&mut self, of: Member<T>, name: &str) -> Result<T, ArgumentProblem> {
+        match self.0.take(name) {
+            Some(given) => entry(name, (of.make)(given)),
+            None => (of.missing)(name),
+        }
+    }
+
+    /// Takes a field out, or what stands for it.
+    pub fn take_or<T>(
+        &mut self,
+        of: Member<T>,
+        name: &str,
+        default: impl FnOnce() -> T,
+    ) -> Result<T, ArgumentProblem> {
+        match self.0.take(name) {
+            Some(given) => entry(name, (of.make)(given)),
+            None => Ok(default()),
+        }
+    }
+
+    /// Takes the fields of another type out.
+    pub fn flat<T: ToolInput>(&mut self) -> Result<T, ArgumentProblem> {
+        let object = object_of::<T>();
+        let rest = object.is_none_or(|object| object.extra != Extra::Closed);
+        if rest {
+            return T::from_given(self.0.take_all());
+        }
+        let fields = object.map(|object| &*object.fields).unwrap_or_default();
+        let taken = fields.iter().filter_map(|field| {
+            let given = self.0.take(&field.name)?;
+            Some((field.name.as_str().into(), given))
+        });
+        T::from_given(Given::Object(taken.collect()))
+    }
+
+    /// Nothing is left.
+    pub fn end(self) -> Result<(), ArgumentProblem> {
+        match self.0.left() {
+            None => Ok(()),
+            Some(key) => {
+                let problem = ArgumentProblem {
+                    pointer: String::new(),
+                    kind: ArgumentProblemKind::Unknown,
+                    message: format!("unknown field `{key}`"),
+                };
+                Err(within(key, problem))
+            }
+        }
+    }
+}
+
+/// The values of a list of several types.
+#[derive(Debug)]
+pub struct Items<'t>(std::iter::Enumerate<std::vec::IntoIter<Given<'t>>>);
+
+impl<'t> Items<'t> {
+    /// The values of a list of so many.
+    pub fn new(given: Given<'t>, count: usize) -> Result<Items<'t>, ArgumentProblem> {
+        let wrong = |other: &Value| problem(&format!("a list of {count} values"), other);
+        let items = given.into_list().map_err(|other| wrong(&other))?;
+        if items.len() == count {
+            Ok(Items(items.into_iter().enumerate()))
+        } else {
+            Err(wrong(&Value::Array(Vec::new())))
+        }
+    }
+
+    /// Takes the next.
+    pub fn next<T>(&mut self, of: Member<T>) -> Result<T, ArgumentProblem> {
+        let (index, given) = self.0.next().unwrap_or((0, Given::Null));
+        (of.make)(given).map_err(|problem| within(&index.to_string(), problem))
+    }
+}
+
+/// A name and what came with it.
+type Named<'t> = (Cow<'t, str>, Given<'t>);
+
+/// `"Name"` or `{"Name": value}`
+pub fn external(given: Given<'_>) -> Result<Named<'_>, ArgumentProblem> {
+    let wrong = |other: &Value| problem("one of the forms of the argument", other);
+    if let Given::Text(name) = given {
+        return Ok((name, Given::Null));
+    }
+    let mut entries = given.into_entries().map_err(|other| wrong(&other))?;
+    match (entries.pop(), entries.is_empty()) {
+        (Some(only), true) => Ok(only),
+        _ => Err(wrong(&Value::Object(Map::new()))),
+    }
+}
+
+/// `{"tag": "Name", …}`
+pub fn internal<'t>(given: Given<'t>, tag: &str) -> Result<Named<'t>, ArgumentProblem> {
+    let mut fields = Fields::new(given)?;
+    let name = fields.take(of::<String>(), tag)?;
+    Ok((name.into(), fields.0.take_all()))
+}
+
+/// `{"tag": "Name", "content": value}`
+pub fn adjacent<'t>(given: Given<'t>, tag: &str, content: &str) -> Result<Named<'t>, ArgumentProblem> {
+    let mut fields = Fields::new(given)?;
+    let name = fields.take(of::<String>(), tag)?;
+    let content = fields.0.take(content).unwrap_or(Given::Null);
+    fields.end()?;
+    Ok((name.into(), content))
+}
+
+/// There is no variant of this name.
+#[must_use]
+pub fn no_variant(name: &str, known: &[&str]) -> ArgumentProblem {
+    let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    ArgumentProblem {
+        pointer: String::new(),
+        kind: ArgumentProblemKind::Value,
+        message: format!("expected one of {known}, got `{name}`"),
+    }
+}
+
+/// A result, with its problem placed under a key.
+pub fn placed<T>(made: Result<T, ArgumentProblem>, key: Option<&str>) -> Result<T, ArgumentProblem> {
+    made.map_err(|problem| match key {
+        Some(key) => within(key, problem),
+        None => problem,
+    })
+}

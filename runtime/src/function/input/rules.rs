@@ -1,0 +1,309 @@
+//! Shapes made from shapes while compiling.
+//!
+//! A constant may not drop what a shape holds, so nothing here takes a shape apart: a shape is copied part by part
+//! from a reference, which is possible because a constant only borrows from the program.
+
+use super::copy::{copy_extra, copy_kind, copy_literal, still};
+use super::{Of, ToolInput};
+use crate::base::frozen::{Frozen, List, Text};
+use crate::schema::shape::{
+    Access, ArrayRules, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Relation,
+    RelationKind, Shape, StringRules,
+};
+
+/// A value of a schema in an attribute.
+#[derive(Clone, Copy, Debug)]
+pub enum Lit {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// An integer.
+    Int(i128),
+    /// Any other number.
+    Float(f64),
+    /// A text.
+    Str(&'static str),
+    /// A list or an object, as compact JSON text.
+    Json(&'static str),
+}
+
+impl Lit {
+    /// The value as schemas hold it.
+    #[must_use]
+    pub const fn literal(self) -> Literal {
+        match self {
+            Lit::Null => Literal::Null,
+            Lit::Bool(value) => Literal::Bool(value),
+            Lit::Int(value) => Literal::Number(Number::Int(value)),
+            Lit::Float(value) => Literal::Number(Number::Float(value)),
+            Lit::Str(text) => Literal::String(Frozen::Static(text)),
+            Lit::Json(text) => Literal::Json(Frozen::Static(text)),
+        }
+    }
+}
+
+/// What attributes say about an argument beyond its type.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// What the value means.
+    pub description: &'static str,
+    /// What is meant when none is given.
+    pub default: Option<Lit>,
+    /// Values to imitate.
+    pub examples: &'static [Literal],
+    /// The smallest value.
+    pub minimum: Option<Number>,
+    /// The largest value.
+    pub maximum: Option<Number>,
+    /// Every value is smaller.
+    pub below: Option<Number>,
+    /// The smallest number of characters or values.
+    pub min_len: Option<u64>,
+    /// The largest number of characters or values.
+    pub max_len: Option<u64>,
+    /// A regular expression.
+    pub pattern: &'static str,
+    /// A regular expression of what is refused.
+    pub deny: &'static str,
+    /// What is told of what is refused.
+    pub deny_message: &'static str,
+    /// A format.
+    pub format: &'static str,
+    /// The only values.
+    pub one_of: &'static [Literal],
+    /// The shape of the values of a list.
+    pub items: Option<&'static Shape>,
+    /// Should no longer be used.
+    pub deprecated: bool,
+}
+
+impl Rules {
+    /// Nothing.
+    pub const NONE: Rules = Rules {
+        description: "",
+        default: None,
+        examples: &[],
+        minimum: None,
+        maximum: None,
+        below: None,
+        min_len: None,
+        max_len: None,
+        pattern: "",
+        deny: "",
+        deny_message: "",
+        format: "",
+        one_of: &[],
+        items: None,
+        deprecated: false,
+    };
+}
+
+/// An argument or a field: its type, with what the attributes say.
+#[track_caller]
+#[must_use]
+pub const fn field<T: ToolInput>(
+    name: &'static str,
+    aliases: &'static [Text],
+    has_default: bool,
+    rules: Rules,
+) -> Field {
+    Field {
+        name: Frozen::Static(name),
+        wire: Text::EMPTY,
+        aliases: Frozen::Static(aliases),
+        required: T::REQUIRED && !has_default,
+        access: Access::Both,
+        shape: refine(Of::<T>::SHAPE, rules),
+    }
+}
+
+/// The object of a tool's arguments: these fields and no others, and the rules between them.
+#[must_use]
+pub const fn arguments(fields: &'static [Field], relations: &'static [Relation]) -> Shape {
+    object(fields, relations, Extra::Closed)
+}
+
+/// The object of a struct.
+#[must_use]
+pub const fn object(fields: &'static [Field], relations: &'static [Relation], extra: Extra) -> Shape {
+    with_kind(Kind::Object(ObjectRules {
+        fields: Frozen::Static(fields),
+        patterns: List::EMPTY,
+        extra,
+        min_properties: None,
+        max_properties: None,
+        relations: Frozen::Static(relations),
+    }))
+}
+
+/// A rule between fields.
+#[must_use]
+pub const fn relation(kind: RelationKind, fields: &'static [Text]) -> Relation {
+    Relation { kind, fields: Frozen::Static(fields) }
+}
+
+/// The shape of the values of a list.
+///
+/// # Panics
+///
+/// If it is no list; in a constant that is a compile error at the attribute.
+#[track_caller]
+#[must_use]
+#[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
+pub const fn items_of(shape: &'static Shape) -> &'static Shape {
+    match &shape.kind {
+        Kind::Array(ArrayRules { items: Frozen::Static(items), .. }) => items,
+        _ => panic!("`items(...)` is for lists, and this argument is none"),
+    }
+}
+
+pub(super) const fn with_kind(kind: Kind) -> Shape {
+    Shape {
+        kind,
+        nullable: false,
+        description: Text::EMPTY,
+        default: None,
+        examples: List::EMPTY,
+        deprecated: false,
+    }
+}
+
+/// A shape with what attributes say beside its type.
+///
+/// # Panics
+///
+/// If a rule is for other types; in a constant that is a compile error at the attribute.
+#[track_caller]
+#[must_use]
+pub const fn refine(shape: &Shape, rules: Rules) -> Shape {
+    Shape {
+        kind: refine_kind(&shape.kind, &rules),
+        nullable: shape.nullable,
+        description: if rules.description.is_empty() {
+            still(&shape.description)
+        } else {
+            Frozen::Static(rules.description)
+        },
+        default: match (rules.default, &shape.default) {
+            (Some(default), _) => Some(default.literal()),
+            (None, Some(default)) => Some(copy_literal(default)),
+            (None, None) => None,
+        },
+        examples: if rules.examples.is_empty() {
+            still(&shape.examples)
+        } else {
+            Frozen::Static(rules.examples)
+        },
+        deprecated: shape.deprecated || rules.deprecated,
+    }
+}
+
+/// Every rule must be one that a kind of values can keep.
+#[track_caller]
+#[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
+const fn check_rules(kind: &Kind, rules: &Rules) {
+    let number = matches!(kind, Kind::Integer(_) | Kind::Number(_));
+    let text = matches!(kind, Kind::String(_));
+    let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
+    if !number && (rules.minimum.is_some() || rules.maximum.is_some() || rules.below.is_some()) {
+        panic!("`range` is for numbers, and this argument is none");
+    }
+    if !sized && (rules.min_len.is_some() || rules.max_len.is_some()) {
+        panic!("`len` and `non_empty` are for texts, lists and maps, and this argument is none");
+    }
+    if !text && !rules.pattern.is_empty() {
+        panic!("`pattern` is for texts, and this argument is none");
+    }
+    if !text && !rules.deny.is_empty() {
+        panic!("`deny_pattern` is for texts, and this argument is none");
+    }
+    if rules.deny.is_empty() && !rules.deny_message.is_empty() {
+        panic!("`deny_message` says what `deny_pattern` refuses, and there is none");
+    }
+    if !rules.deny.is_empty() && !rules.one_of.is_empty() {
+        panic!("`deny_pattern` beside `one_of` refuses nothing: leave the value out");
+    }
+    if !text && !rules.format.is_empty() {
+        panic!("`secret` is for texts, and this argument is none");
+    }
+    if !(text || number || rules.one_of.is_empty()) {
+        panic!(
+            "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself"
+        );
+    }
+}
+
+#[track_caller]
+const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
+    check_rules(kind, rules);
+    if !rules.one_of.is_empty() {
+        return Kind::Enum(Frozen::Static(rules.one_of));
+    }
+    match kind {
+        Kind::Integer(base) => Kind::Integer(refine_number(base, rules)),
+        Kind::Number(base) => Kind::Number(refine_number(base, rules)),
+        Kind::String(base) => Kind::String(StringRules {
+            min_length: either(rules.min_len, base.min_length),
+            max_length: either(rules.max_len, base.max_length),
+            pattern: or_text(rules.pattern, &base.pattern),
+            deny: or_text(rules.deny, &base.deny),
+            deny_message: or_text(rules.deny_message, &base.deny_message),
+            format: or_text(rules.format, &base.format),
+            content_encoding: still(&base.content_encoding),
+            content_media_type: still(&base.content_media_type),
+        }),
+        Kind::Array(base) => Kind::Array(ArrayRules {
+            items: match rules.items {
+                Some(items) => Frozen::Static(items),
+                None => still(&base.items),
+            },
+            min_items: either(rules.min_len, base.min_items),
+            max_items: either(rules.max_len, base.max_items),
+            unique: base.unique,
+        }),
+        Kind::Object(base) => Kind::Object(ObjectRules {
+            min_properties: either(rules.min_len, base.min_properties),
+            max_properties: either(rules.max_len, base.max_properties),
+            fields: still(&base.fields),
+            patterns: still(&base.patterns),
+            extra: copy_extra(&base.extra),
+            relations: still(&base.relations),
+        }),
+        other => copy_kind(other),
+    }
+}
+
+/// A bound an attribute gives replaces the one of the type; what the type cannot hold is a mistake.
+#[track_caller]
+pub(super) const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
+    let (minimum, maximum) = (rules.minimum, rules.maximum);
+    if let (Some(Number::Int(low)), Some(Number::Int(least))) = (minimum, base.minimum) {
+        assert!(low >= least, "`range` starts below the smallest value of the argument's type");
+    }
+    if let (Some(Number::Int(high)), Some(Number::Int(most))) = (maximum, base.maximum) {
+        assert!(high <= most, "`range` ends above the largest value of the argument's type");
+    }
+    if let (Some(Number::Int(low)), Some(Number::Int(high))) = (minimum, maximum) {
+        assert!(low <= high, "`range` holds no value");
+    }
+    if let (Some(Number::Float(low)), Some(Number::Float(high))) = (minimum, maximum) {
+        assert!(low <= high, "`range` holds no value");
+    }
+    NumberRules {
+        minimum: if minimum.is_some() { minimum } else { base.minimum },
+        maximum: if maximum.is_some() { maximum } else { base.maximum },
+        exclusive_minimum: base.exclusive_minimum,
+        exclusive_maximum: if rules.below.is_some() { rules.below } else { base.exclusive_maximum },
+        multiple_of: base.multiple_of,
+        format: still(&base.format),
+    }
+}
+
+const fn either(first: Option<u64>, second: Option<u64>) -> Option<u64> {
+    if first.is_some() { first } else { second }
+}
+
+const fn or_text(first: &'static str, second: &Text) -> Text {
+    if first.is_empty() { still(second) } else { Frozen::Static(first) }
+}

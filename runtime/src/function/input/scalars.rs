@@ -1,0 +1,198 @@
+//! Numbers, texts and the values that are taken as they come.
+
+use std::borrow::Cow;
+use std::num::{NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::{Map, Number as JsonNumber, Value};
+
+use super::{ArgumentProblem, Given, ToolInput, problem, rules};
+use crate::schema::shape::{Extra, Kind, Number, NumberRules, ObjectRules, Shape, StringRules};
+
+const fn between(minimum: Number, maximum: Number) -> NumberRules {
+    NumberRules { minimum: Some(minimum), maximum: Some(maximum), ..NumberRules::ANY }
+}
+
+const fn integer(minimum: i128, maximum: i128) -> Shape {
+    rules::with_kind(Kind::Integer(between(Number::Int(minimum), Number::Int(maximum))))
+}
+
+/// An integer, also where it is written with a fraction of zero.
+fn whole(number: &JsonNumber) -> Option<i128> {
+    if let Some(int) = number.as_i128() {
+        return Some(int);
+    }
+    let float = number.as_f64()?;
+    #[expect(clippy::cast_possible_truncation, reason = "the float is whole and far inside the range")]
+    let int = float as i128;
+    (float.fract() == 0.0 && float.abs() < 1e38).then_some(int)
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {$(
+        impl ToolInput for $type {
+            const SHAPE: Shape = integer(<$type>::MIN as i128, <$type>::MAX as i128);
+
+            fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+                Self::from_given(value.into())
+            }
+
+            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+                let int = match &given {
+                    Given::Number(number) => whole(number).and_then(|int| Self::try_from(int).ok()),
+                    _ => None,
+                };
+                int.ok_or_else(|| {
+                    problem(concat!("an integer that fits ", stringify!($type)), &given.into_value())
+                })
+            }
+        }
+    )*};
+}
+
+integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+
+macro_rules! positives {
+    ($($type:ident of $inner:ty),*) => {$(
+        impl ToolInput for $type {
+            const SHAPE: Shape = integer(1, <$inner>::MAX as i128);
+
+            fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+                <$inner>::decode(value.clone())
+                    .ok()
+                    .and_then(Self::new)
+                    .ok_or_else(|| problem("an integer above zero", &value))
+            }
+        }
+    )*};
+}
+
+positives!(
+    NonZeroU8 of u8, NonZeroU16 of u16, NonZeroU32 of u32, NonZeroU64 of u64, NonZeroUsize of usize
+);
+
+impl ToolInput for f64 {
+    const SHAPE: Shape = rules::with_kind(Kind::Number(NumberRules::ANY));
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        Self::from_given(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        let number = match &given {
+            Given::Number(number) => number.as_f64(),
+            _ => None,
+        };
+        number.ok_or_else(|| problem("a number", &given.into_value()))
+    }
+}
+
+impl ToolInput for f32 {
+    const SHAPE: Shape = rules::with_kind(Kind::Number(between(
+        Number::Float(f32::MIN as f64),
+        Number::Float(f32::MAX as f64),
+    )));
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the shape keeps it in range; precision is the type's"
+        )]
+        let narrow = f64::decode(value)? as f32;
+        Ok(narrow)
+    }
+}
+
+impl ToolInput for bool {
+    const SHAPE: Shape = rules::with_kind(Kind::Boolean);
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        Self::from_given(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        match given {
+            Given::Bool(value) => Ok(value),
+            other => Err(problem("true or false", &other.into_value())),
+        }
+    }
+}
+
+impl ToolInput for char {
+    const SHAPE: Shape = rules::with_kind(Kind::String(StringRules {
+        min_length: Some(1),
+        max_length: Some(1),
+        ..StringRules::ANY
+    }));
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        let mut chars = value.as_str().unwrap_or_default().chars();
+        match (chars.next(), chars.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(problem("a single character", &value)),
+        }
+    }
+}
+
+impl ToolInput for () {
+    const SHAPE: Shape = rules::with_kind(Kind::Null);
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        if value.is_null() { Ok(()) } else { Err(problem("null", &value)) }
+    }
+}
+
+impl ToolInput for String {
+    const SHAPE: Shape = rules::with_kind(Kind::String(StringRules::ANY));
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        Self::from_given(value.into())
+    }
+
+    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+        match given {
+            Given::Text(text) => Ok(text.into_owned()),
+            other => Err(problem("a text", &other.into_value())),
+        }
+    }
+}
+
+macro_rules! texts {
+    ($($type:ty)*) => {$(
+        impl ToolInput for $type {
+            const SHAPE: Shape = String::SHAPE;
+
+            fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+                String::decode(value).map(Into::into)
+            }
+
+            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+                String::from_given(given).map(Into::into)
+            }
+        }
+    )*};
+}
+
+texts!(Box<str> Arc<str> Rc<str> PathBuf Cow<'static, str>);
+
+impl ToolInput for Value {
+    const SHAPE: Shape = Shape::ANY;
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        Ok(value)
+    }
+}
+
+impl ToolInput for Map<String, Value> {
+    const SHAPE: Shape =
+        rules::with_kind(Kind::Object(ObjectRules { extra: Extra::Open, ..ObjectRules::ANY }));
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        match value {
+            Value::Object(map) => Ok(map),
+            other => Err(problem("an object", &other)),
+        }
+    }
+}

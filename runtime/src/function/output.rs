@@ -1,0 +1,353 @@
+//! What functions return, as results of tools.
+//!
+//! Which way a type goes is decided by the traits it has, never by how it is spelt, so aliases of `Result` work like
+//! `Result`. The macros ask a [`Probe`] of the returned value; method resolution finds the first trait that fits.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::error::Error;
+use std::fmt::{Debug, Display};
+use std::marker::PhantomData;
+
+use serde::Serialize;
+
+use crate::base::frozen::Frozen;
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ToolResult};
+use crate::function::input::{Defs, Of, ToolInput};
+use crate::schema::shape::{Kind, Schema, Shape};
+
+/// A type that says itself what a model sees of it.
+///
+/// Implemented for texts, content, results and `()`. Any other type only needs `serde::Serialize`: a model sees it
+/// as compact JSON, and the program finds the value in the details.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a tool",
+    label = "returned by a tool",
+    note = "derive `serde::Serialize` for it, implement `IntoToolOutput`, or return a text",
+    note = "an error stands in a `Result<_, E>`"
+)]
+pub trait IntoToolOutput {
+    /// What the model and the program see.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be said.
+    fn into_tool_output(self) -> Result<ToolResult, ToolError>;
+}
+
+impl IntoToolOutput for ToolResult {
+    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+        Ok(self)
+    }
+}
+
+impl IntoToolOutput for Content {
+    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult::empty().with_content(self))
+    }
+}
+
+impl IntoToolOutput for Vec<Content> {
+    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+        Ok(self.into_iter().fold(ToolResult::empty(), ToolResult::with_content))
+    }
+}
+
+impl IntoToolOutput for () {
+    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult::empty())
+    }
+}
+
+macro_rules! texts {
+    ($($type:ty)*) => {$(
+        impl IntoToolOutput for $type {
+            fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+                Ok(ToolResult::text(self))
+            }
+        }
+    )*};
+}
+
+texts!(String &str Box<str> Cow<'_, str>);
+
+/// Asks a returned value what it is.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Probe<'a, T>(pub &'a T);
+
+/// The value is a `Result`.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Fallible;
+
+/// The value is none.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Plain;
+
+impl Fallible {
+    /// The value as a `Result`.
+    pub fn split<T, E>(&self, value: Result<T, E>) -> Result<T, E> {
+        value
+    }
+}
+
+impl Plain {
+    /// The value as a `Result`.
+    pub fn split<T>(&self, value: T) -> Result<T, Infallible> {
+        Ok(value)
+    }
+}
+
+/// First choice of `toolgen_outcome`.
+#[doc(hidden)]
+pub trait ProbeFallible {
+    /// It is a `Result`.
+    fn toolgen_outcome(&self) -> Fallible {
+        Fallible
+    }
+}
+
+/// Second choice of `toolgen_outcome`.
+#[doc(hidden)]
+pub trait ProbePlain {
+    /// It is none.
+    fn toolgen_outcome(&self) -> Plain {
+        Plain
+    }
+}
+
+impl<T, E> ProbeFallible for &Probe<'_, Result<T, E>> {}
+impl<T> ProbePlain for Probe<'_, T> {}
+
+/// How a value becomes a result.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Itself;
+
+/// How a value becomes a result.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct AsJson;
+
+impl Itself {
+    /// The result.
+    pub fn convert<T: IntoToolOutput>(&self, value: T) -> Result<ToolResult, ToolError> {
+        value.into_tool_output()
+    }
+}
+
+impl AsJson {
+    /// The result.
+    ///
+    /// # Errors
+    ///
+    /// If the value has no form in JSON.
+    pub fn convert<T: Serialize>(&self, value: T) -> Result<ToolResult, ToolError> {
+        serde_json::to_value(&value)
+            .map(ToolResult::json)
+            .map_err(|why| ToolError::failed(format!("the result has no form in JSON: {why}")))
+    }
+}
+
+/// First choice of `toolgen_output`.
+#[doc(hidden)]
+pub trait ProbeOutput {
+    /// It says itself.
+    fn toolgen_output(&self) -> Itself {
+        Itself
+    }
+}
+
+/// Second choice of `toolgen_output`.
+#[doc(hidden)]
+pub trait ProbeSerialize {
+    /// It can be written as JSON.
+    fn toolgen_output(&self) -> AsJson {
+        AsJson
+    }
+}
+
+/// Last choice of `toolgen_output`: the compiler then says what is missing.
+#[doc(hidden)]
+pub trait ProbeNothing {
+    /// It should say itself.
+    fn toolgen_output(&self) -> Itself {
+        Itself
+    }
+}
+
+impl<T: IntoToolOutput> ProbeOutput for &&Probe<'_, T> {}
+impl<T: Serialize> ProbeSerialize for &Probe<'_, T> {}
+impl<T> ProbeNothing for Probe<'_, T> {}
+
+/// How an error becomes a tool's error.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Own;
+
+/// How an error becomes a tool's error.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Chained;
+
+/// How an error becomes a tool's error.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Said;
+
+/// How an error becomes a tool's error.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Hidden;
+
+impl Own {
+    /// The error.
+    pub fn convert<E: Into<ToolError>>(&self, error: E) -> ToolError {
+        error.into()
+    }
+}
+
+impl Chained {
+    /// The model sees the error, the operator also where it came from.
+    pub fn convert<E: Error>(&self, error: E) -> ToolError {
+        let mut chain = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            chain.push_str(": ");
+            chain.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        ToolError::failed(error.to_string()).with_operator_detail(chain)
+    }
+}
+
+impl Said {
+    /// The model sees the text; the operator its long form, which holds the causes for most error types.
+    pub fn convert<E: Display>(&self, error: E) -> ToolError {
+        ToolError::failed(error.to_string()).with_operator_detail(format!("{error:#}"))
+    }
+}
+
+impl Hidden {
+    /// The model sees that it failed; the operator sees the value.
+    pub fn convert<E: Debug>(&self, error: E) -> ToolError {
+        ToolError::failed("the tool failed").with_operator_detail(format!("{error:?}"))
+    }
+}
+
+/// First choice of `toolgen_failure`.
+#[doc(hidden)]
+pub trait ProbeOwn {
+    /// It says itself.
+    fn toolgen_failure(&self) -> Own {
+        Own
+    }
+}
+
+/// Second choice of `toolgen_failure`.
+#[doc(hidden)]
+pub trait ProbeError {
+    /// It is an error.
+    fn toolgen_failure(&self) -> Chained {
+        Chained
+    }
+}
+
+/// Third choice of `toolgen_failure`.
+#[doc(hidden)]
+pub trait ProbeDisplay {
+    /// It is a text.
+    fn toolgen_failure(&self) -> Said {
+        Said
+    }
+}
+
+/// Last choice of `toolgen_failure`.
+#[doc(hidden)]
+pub trait ProbeDebug {
+    /// It can be shown to an operator only.
+    fn toolgen_failure(&self) -> Hidden {
+        Hidden
+    }
+}
+
+impl<E: Into<ToolError>> ProbeOwn for &&&Probe<'_, E> {}
+impl<E: Error> ProbeError for &&Probe<'_, E> {}
+impl<E: Display> ProbeDisplay for &Probe<'_, E> {}
+impl<E> ProbeDebug for Probe<'_, E> {}
+
+/// First choice for a default: it is told.
+#[doc(hidden)]
+pub trait ProbeTold {
+    /// Tells it.
+    fn toolgen_default(&self, argument: &'static str, defs: &mut Defs);
+}
+
+/// Last choice for a default: it is kept.
+#[doc(hidden)]
+pub trait ProbeKept {
+    /// Tells nothing.
+    fn toolgen_default(&self, _argument: &'static str, _defs: &mut Defs) {}
+}
+
+impl<T: Serialize> ProbeTold for &Probe<'_, T> {
+    fn toolgen_default(&self, argument: &'static str, defs: &mut Defs) {
+        // A value without a form in JSON cannot be told.
+        if let Ok(value) = serde_json::to_value(self.0) {
+            defs.default_of(argument, value);
+        }
+    }
+}
+
+impl<T> ProbeKept for Probe<'_, T> {}
+
+/// Asks a returned type for the schema of what it is written as.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Returned<T>(PhantomData<T>);
+
+/// The shape of values that are written as JSON. A text is no structure, and `()` is nothing.
+const fn structured(shape: &'static Shape) -> Option<&'static Shape> {
+    match shape.kind {
+        Kind::String(_) | Kind::Null | Kind::Any => None,
+        _ => Some(shape),
+    }
+}
+
+impl<T: ToolInput + Serialize> Returned<T> {
+    /// The schema, if it is known.
+    pub const SHAPE: Option<&'static Shape> = if T::SYMMETRIC { structured(Of::<T>::SHAPE) } else { None };
+    /// Adds what the schema refers to.
+    pub const DEFS: fn(&mut Defs) = T::defs;
+}
+
+impl<T: ToolInput + Serialize, E> Returned<Result<T, E>> {
+    /// The schema, if it is known.
+    pub const SHAPE: Option<&'static Shape> = Returned::<T>::SHAPE;
+    /// Adds what the schema refers to.
+    pub const DEFS: fn(&mut Defs) = T::defs;
+}
+
+/// What [`Returned`] says of every other type.
+#[doc(hidden)]
+pub trait ReturnedUnknown {
+    /// It is not known.
+    const SHAPE: Option<&'static Shape> = None;
+    /// Nothing.
+    const DEFS: fn(&mut Defs) = |_| {};
+}
+
+impl<T> ReturnedUnknown for Returned<T> {}
+
+/// The schema of a result.
+#[doc(hidden)]
+#[must_use]
+pub const fn schema(shape: Option<&'static Shape>) -> Option<Schema> {
+    match shape {
+        Some(shape) => Some(Schema::Tree(Frozen::Static(shape))),
+        None => None,
+    }
+}

@@ -1,0 +1,65 @@
+//! Calling a tool in a test, the way a model's call goes.
+
+use serde_json::Value;
+
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call as call_tool};
+
+/// Calls a tool with what a model sent and a context without services.
+///
+/// ```
+/// # use serde_json::json;
+/// use toolgen_runtime::{testing, tool};
+///
+/// /// Adds.
+/// #[tool(undocumented)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toolgen_runtime::ToolError> {
+/// assert_eq!(testing::call(&add::tool(), json!({"a": 1, "b": 2})).await?.details, json!(3));
+/// assert!(testing::call(&add::tool(), json!({"a": 1})).await.is_err());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`tool::call`](crate::call::tool::call).
+pub async fn call(tool: &dyn AgentTool, params: Value) -> Result<ToolResult, ToolError> {
+    call_in(tool, params, &ToolContext::new("test-call", tool.name())).await
+}
+
+/// Calls a tool in a context of the test's own.
+///
+/// # Errors
+///
+/// As [`tool::call`](crate::call::tool::call).
+pub async fn call_in(
+    tool: &dyn AgentTool,
+    params: Value,
+    ctx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    call_tool(tool, params, ctx, DEFAULT_TIMEOUT).await
+}
+
+/// Checks the examples of a tool against its own schema: one problem an example that no call could make.
+///
+/// # Errors
+///
+/// What is wrong with which example.
+pub fn check_examples(tool: &dyn AgentTool) -> Result<(), String> {
+    let spec = tool.spec();
+    let wrong = spec.examples.iter().filter_map(|example| {
+        let params = Value::from(&*example.arguments);
+        let problem =
+            crate::call::tool::arguments(spec, params, &crate::schema::dialect::JSON_SCHEMA).err()?;
+        Some(format!("{}: {} ({problem})", spec.name, example.arguments))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}

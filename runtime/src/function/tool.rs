@@ -1,0 +1,357 @@
+//! Tools that are Rust functions.
+//!
+//! `#[tool]` leaves a function as it is and puts a type of the same name beside it, whose `tool()` is the tool:
+//!
+//! ```
+//! # use serde_json::json;
+//! use toolgen_runtime::{Registry, ToolContext, tool};
+//!
+//! /// Finds words that sound alike.
+//! ///
+//! /// # Use for
+//! ///
+//! /// Poems.
+//! ///
+//! /// # Examples
+//! ///
+//! /// - A common one: `{"word": "light", "limit": 3}`
+//! #[tool(read_only, open_world = false)]
+//! async fn rhymes(
+//!     /// The word to find rhymes for.
+//!     #[arg(non_empty, len = ..=40)]
+//!     word: &str,
+//!     /// How many to give.
+//!     #[arg(default = 10, range = 1..=100)]
+//!     limit: usize,
+//! ) -> Vec<String> {
+//!     ["night", "bright", "sight"].iter().filter(|rhyme| **rhyme != word).take(limit).map(|r| r.to_string()).collect()
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let registry = Registry::builder().add(rhymes::tool()).seal()?;
+//! let ctx = ToolContext::new("call-1", "rhymes");
+//! let result = registry.call("rhymes", json!({"word": "light", "limit": 1}), &ctx).await?;
+//! assert_eq!(result.to_text(), r#"["night"]"#);
+//!
+//! let error = registry.call("rhymes", json!({"word": "", "limit": 1}), &ctx).await.unwrap_err();
+//! assert!(error.to_string().contains("/word"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The function
+//!
+//! Plain or `async`, of any visibility. The doc comment describes the tool; its sections `# Returns`, `# Use for`,
+//! `# Examples` and `# Arguments` become parts of the specification, and `# Errors`, `# Panics`, `# Safety` and
+//! code in Rust are left to people. A tool or an argument that nothing describes is a compile error unless
+//! `#[tool(undocumented)]` says otherwise.
+//!
+//! `#[tool(…)]` knows `name`, `label`, `description`, `doc_override` (the documentation for a prompt),
+//! `category`, `scopes("a", "b")`, `timeout = "30s"` (or `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`, `service = "db"` (watched by a
+//! [circuit breaker](crate::layers::breaker)), `blocking` (runs on a thread where it may block), `undocumented`,
+//! `dialects(openai_strict, …)` and `crate = path`. What calls of one turn do to each other is said by `exclusive` and
+//! by the resources that a call touches, `reads("file:{path}")` and `writes("file:{path}")`; see
+//! [dispatch](crate::agent::dispatch). A result larger than `result_limit = "64KiB"` is cut into [pages](crate::layers::pages) where a
+//! provider has them.
+//!
+//! What it may do to the world counts as the worst unless it is said: `read_only`, `destructive`, `idempotent`,
+//! `open_world`, `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or
+//! `network = "none"`, and `pure` for nothing at all.
+//!
+//! Rules between arguments are `exactly_one(a, b)`, `at_most_one(a, b)` and `requires(a => b)`. What must hold in
+//! the world is `requires(context("…"), session("…"), entity("…", argument = "…"), tool("…"), service("…"),
+//! custom("…"))`, each with `message = "…"` and `optional`.
+//!
+//! # Arguments
+//!
+//! Every type with [`ToolInput`], and `&str`, `&[T]`, `&Path`, `&T` and `Option<&T>` of such. `#[arg(…)]` says more,
+//! and all of it is advertised in the schema, enforced when a call is decoded and told in words where a provider's
+//! schemas have no word for it:
+//!
+//! * `default = value` or `default`; `rename = "name"`, `alias("name", …)`; `description = EXPR`;
+//! * `range = 1..=100`; `len = 1..=80`, `non_empty`; `pattern = "…"`; `one_of("a", "b")`;
+//! * `deny_pattern = "rm +-rf"` refuses what matches somewhere, told by `deny_message = "…"`: a guard rail against
+//!   accidents, which no hostile text has to run into. A text that is too long to be looked through is refused: 16 KiB,
+//!   less where the pattern repeats without an end (`+`, `*`);
+//! * `items(…)` with the same rules for the values of a list; `example = …`; `secret`; `deprecated`;
+//! * `path` (no `..`) and `path(within = "workdir")`: the function gets the path inside the directory that
+//!   [`ToolContext::with_root`] named, links followed, or the call is refused.
+//!
+//! # Injected parameters
+//!
+//! `&ToolContext`, [`CancellationToken`](crate::CancellationToken), [`Progress`](crate::Progress) and
+//! [`Service<T>`](crate::Service), in any order and number, never enter the schema; nor does a parameter marked
+//! `#[inject]` whose type implements [`Inject`](crate::function::inject::Inject).
+//!
+//! # Methods
+//!
+//! `#[tools]` on an `impl` block makes the methods with `#[tool]` tools that share one object; they take `&self` or
+//! nothing. The block gets a function `tools`, or what `#[tools(list = name)]` says, and
+//! [`toolset!`](crate::toolset!) puts all kinds of tools on one list:
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use serde_json::json;
+//! use toolgen_runtime::{Registry, ToolContext, tool, tools, toolset};
+//!
+//! struct Counter(std::sync::atomic::AtomicU64);
+//!
+//! #[tools]
+//! impl Counter {
+//!     /// Counts on.
+//!     #[tool]
+//!     fn count(
+//!         &self,
+//!         /// By how much.
+//!         by: u64,
+//!     ) -> u64 {
+//!         self.0.fetch_add(by, std::sync::atomic::Ordering::SeqCst) + by
+//!     }
+//! }
+//!
+//! /// Says hello.
+//! #[tool]
+//! fn hello() -> &'static str {
+//!     "hello"
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let counter = Arc::new(Counter(Default::default()));
+//! let registry = Registry::new(toolset![hello, Counter::tools(&counter)])?;
+//! let ctx = ToolContext::new("call-1", "count");
+//! assert_eq!(registry.call("count", json!({"by": 2}), &ctx).await?.details, json!(2));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Results
+//!
+//! Texts, [`Content`](crate::Content), [`ToolResult`], `()`, anything `serde::Serialize`, and `Result` of these with
+//! any error, decided by traits (see [`output`](crate::function::output)). A model sees an error's own text; where it came from
+//! is [for operators](ToolError::operator_text).
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, BoxFuture, Started};
+use crate::function::input::given::{Entries, entry};
+use crate::function::input::{Defs, Given, ToolInput, link, missing};
+use crate::spec::ToolSpec;
+
+/// What a function gives.
+pub type Outcome = Result<ToolResult, ToolError>;
+
+/// A function as a tool: its specification and how to run it with `S`, which is `()` for a free function and the
+/// type of `self` for a method.
+///
+/// The macros write one `static` of this type a function.
+pub struct Function<S: 'static = ()> {
+    spec: ToolSpec,
+    defs: fn(&mut Defs),
+    run: Run<S>,
+    linked: OnceLock<Option<Box<ToolSpec>>>,
+}
+
+/// How a function is run.
+pub enum Run<S: 'static = ()> {
+    /// At once, on the thread of the caller.
+    Inline(fn(&S, Arguments<'_>, &ToolContext) -> Outcome),
+    /// As a future.
+    Async(for<'a> fn(&'a S, Arguments<'a>, &'a ToolContext) -> BoxFuture<'a, Outcome>),
+    /// On a thread where it may block.
+    Blocking(fn(&S, Arguments<'_>, &ToolContext) -> Outcome),
+}
+
+impl<S> Clone for Run<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Run<S> {}
+
+impl<S> fmt::Debug for Run<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Run::Inline(_) => "Inline",
+            Run::Async(_) => "Async",
+            Run::Blocking(_) => "Blocking",
+        })
+    }
+}
+
+impl<S: Send + Sync + 'static> Function<S> {
+    /// A function of this specification.
+    #[must_use]
+    pub const fn new(spec: ToolSpec, defs: fn(&mut Defs), run: Run<S>) -> Function<S> {
+        Function { spec, defs, run, linked: OnceLock::new() }
+    }
+
+    /// What the tool is. The named shapes of its types are collected the first time.
+    #[must_use]
+    pub fn spec(&self) -> &ToolSpec {
+        let linked = self.linked.get_or_init(|| {
+            let mut defs = Defs::default();
+            (self.defs)(&mut defs);
+            (!defs.is_empty()).then(|| Box::new(link(&self.spec, &defs)))
+        });
+        linked.as_deref().unwrap_or(&self.spec)
+    }
+
+    fn run<'a>(&'static self, state: &'a Arc<S>, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
+        match self.run {
+            Run::Inline(run) => {
+                Started::Done(Arguments::new(given).and_then(|arguments| run(state, arguments, ctx)))
+            }
+            Run::Async(run) => match Arguments::new(given) {
+                Ok(arguments) => Started::Running(run(state, arguments, ctx)),
+                Err(problem) => Started::Done(Err(problem)),
+            },
+            Run::Blocking(run) => {
+                let (state, ctx, params) = (Arc::clone(state), ctx.clone(), given.into_value());
+                let handle = tokio::task::spawn_blocking(move || {
+                    Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx))
+                });
+                Started::Running(Box::pin(async {
+                    handle.await.unwrap_or_else(|why| {
+                        // It can only end by itself.
+                        let payload = why.try_into_panic().unwrap_or_else(|_| Box::new(()));
+                        Err(ToolError::panicked(&*payload))
+                    })
+                }))
+            }
+        }
+    }
+}
+
+impl<S> fmt::Debug for Function<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Function").field(&self.spec.name.as_str()).finish()
+    }
+}
+
+/// A function that `#[tool]` made a tool, or a method together with its object.
+///
+/// `add::tool()` gives the one of a function `add`; `Calculator::tools(&calculator)` those of the methods.
+pub struct FunctionTool<S: 'static = ()> {
+    function: &'static Function<S>,
+    state: Arc<S>,
+}
+
+impl<S: Send + Sync + 'static> FunctionTool<S> {
+    /// A function together with the object it is a method of.
+    #[must_use]
+    pub fn new(function: &'static Function<S>, state: Arc<S>) -> FunctionTool<S> {
+        FunctionTool { function, state }
+    }
+
+    /// A function together with the object it is a method of, which goes on being shared.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shared(function: &'static Function<S>, state: &Arc<S>) -> FunctionTool<S> {
+        FunctionTool::new(function, Arc::clone(state))
+    }
+}
+
+impl<S> Clone for FunctionTool<S> {
+    fn clone(&self) -> Self {
+        FunctionTool { function: self.function, state: Arc::clone(&self.state) }
+    }
+}
+
+impl<S> fmt::Debug for FunctionTool<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.function.fmt(f)
+    }
+}
+
+impl<S: Send + Sync + 'static> AgentTool for FunctionTool<S> {
+    fn spec(&self) -> &ToolSpec {
+        self.function.spec()
+    }
+
+    fn execute<'a>(&'a self, params: Value, ctx: &'a ToolContext) -> BoxFuture<'a, Outcome> {
+        match self.function.run(&self.state, params.into(), ctx) {
+            Started::Done(outcome) => Box::pin(std::future::ready(outcome)),
+            Started::Running(run) => run,
+        }
+    }
+
+    fn execute_given<'a>(&'a self, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
+        self.function.run(&self.state, given, ctx)
+    }
+}
+
+/// The type that stands for a function with `#[tool]`, under the name of the function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    note = "put `#[tool]` on the function; give other tools as an expression in parentheses: `toolset![(my_tool)]`"
+)]
+pub trait ToolFunction {
+    /// The name of the tool.
+    const NAME: &'static str;
+
+    /// The tools of which a call must have succeeded before.
+    const REQUIRES: &'static [&'static str] = &[];
+
+    /// The tool.
+    fn tool() -> FunctionTool;
+}
+
+/// Checked arguments, by name.
+#[derive(Debug)]
+pub struct Arguments<'a>(Entries<'a>);
+
+impl<'a> Arguments<'a> {
+    fn new(given: Given<'a>) -> Result<Arguments<'a>, ToolError> {
+        let given = if given == Given::Null { Given::Object(Vec::new()) } else { given };
+        Entries::new(given).map(Arguments).map_err(|other| {
+            let problem = crate::function::input::problem("an object", &other);
+            ToolError::from_problems(vec![problem])
+        })
+    }
+
+    /// Takes an argument out.
+    ///
+    /// # Errors
+    ///
+    /// If it does not fit its type, or is missing and may not be.
+    pub fn take<T: ToolInput>(&mut self, name: &str) -> Result<T, ToolError> {
+        let taken = match self.0.take(name) {
+            Some(given) => entry(name, T::from_given(given)),
+            None => missing(name),
+        };
+        taken.map_err(|problem| ToolError::from_problems(vec![problem]))
+    }
+
+    /// Takes an argument out, or what is meant when it is not given.
+    ///
+    /// # Errors
+    ///
+    /// If it does not fit its type.
+    pub fn take_or<T: ToolInput>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T, ToolError> {
+        match self.0.take(name) {
+            Some(given) => {
+                entry(name, T::from_given(given)).map_err(|problem| ToolError::from_problems(vec![problem]))
+            }
+            None => Ok(default()),
+        }
+    }
+}
+
+/// A future as a trait object.
+#[doc(hidden)]
+pub fn boxed<'a>(future: impl Future<Output = Outcome> + Send + 'a) -> BoxFuture<'a, Outcome> {
+    Box::pin(future)
+}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../tool-macros/README.md")]
+struct Readme;

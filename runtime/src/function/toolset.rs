@@ -1,0 +1,196 @@
+//! Lists of tools, written out: nothing registers itself.
+
+use std::sync::Arc;
+
+use crate::call::tool::AgentTool;
+
+/// What a [`toolset!`](crate::toolset!) takes beside functions: a tool, or several.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a tool nor a list of tools",
+    note = "name a function with `#[tool]`, or give an `AgentTool` or a `Vec<Arc<dyn AgentTool>>`"
+)]
+pub trait IntoTools {
+    /// Adds them.
+    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>);
+}
+
+impl<T: AgentTool + 'static> IntoTools for T {
+    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>) {
+        tools.push(Arc::new(self));
+    }
+}
+
+impl<T: IntoTools> IntoTools for Vec<T> {
+    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>) {
+        for tool in self {
+            tool.add_to(tools);
+        }
+    }
+}
+
+/// Refuses a list with two tools of one name.
+///
+/// # Panics
+///
+/// If there are; in a constant that is a compile error.
+#[doc(hidden)]
+#[track_caller]
+pub const fn check_names(names: &[&str]) {
+    let mut index = 0;
+    while index < names.len() {
+        let mut other = 0;
+        while other < index {
+            assert!(
+                !same(names[index].as_bytes(), names[other].as_bytes()),
+                "two tools of this set have the same name; give one of them another by `#[tool(name = \"…\")]`"
+            );
+            other += 1;
+        }
+        index += 1;
+    }
+}
+
+/// Refuses a list of tools, each with the tools it requires, of which some require each other. What is not in the list
+/// may be in another.
+///
+/// # Panics
+///
+/// If there are, with their names; in a constant that is a compile error.
+#[doc(hidden)]
+#[track_caller]
+#[expect(clippy::panic, reason = "a wrong list is a compile error where it is written")]
+pub const fn check_cycles<const N: usize>(tools: &[(&str, &[&str]); N]) {
+    // A tool is free once all it requires is; what is never free is on a cycle or requires one.
+    let mut free = [false; N];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        let mut index = 0;
+        while index < N {
+            if !free[index] && blocker(tools, &free, index).is_none() {
+                free[index] = true;
+                changed = true;
+            }
+            index += 1;
+        }
+    }
+    let mut index = 0;
+    while index < N {
+        if let Some(mut on_cycle) = blocker(tools, &free, index) {
+            let mut steps = 0;
+            while let (true, Some(next)) = (steps < N, blocker(tools, &free, on_cycle)) {
+                on_cycle = next;
+                steps += 1;
+            }
+            panic!("{}", told(tools, &free, on_cycle).as_str());
+        }
+        index += 1;
+    }
+}
+
+/// The first tool of the list that one requires and that is not free.
+const fn blocker<const N: usize>(
+    tools: &[(&str, &[&str]); N],
+    free: &[bool; N],
+    tool: usize,
+) -> Option<usize> {
+    let required = tools[tool].1;
+    let mut index = 0;
+    while index < required.len() {
+        let mut other = 0;
+        while other < N {
+            if !free[other] && same(required[index].as_bytes(), tools[other].0.as_bytes()) {
+                return Some(other);
+            }
+            other += 1;
+        }
+        index += 1;
+    }
+    None
+}
+
+/// The text of a cycle, as [`RequirementProblem`](crate::spec::graph::RequirementProblem) tells it.
+const fn told<const N: usize>(tools: &[(&str, &[&str]); N], free: &[bool; N], first: usize) -> Told {
+    let mut told = Told { bytes: [0; Told::MOST], len: 0 };
+    told.push("Circular dependency detected while validating [");
+    told.push(tools[first].0);
+    told.push("]. The path is ");
+    told.push(tools[first].0);
+    let mut tool = first;
+    while let Some(next) = blocker(tools, free, tool) {
+        told.push(" -> ");
+        told.push(tools[next].0);
+        if next == first {
+            break;
+        }
+        tool = next;
+    }
+    told.push(".");
+    told
+}
+
+/// A text made while compiling. What has no room is left out, whole pieces at a time.
+struct Told {
+    bytes: [u8; Told::MOST],
+    len: usize,
+}
+
+impl Told {
+    const MOST: usize = 1024;
+
+    const fn push(&mut self, text: &str) {
+        let text = text.as_bytes();
+        if self.len + text.len() > Told::MOST {
+            return;
+        }
+        let mut index = 0;
+        while index < text.len() {
+            self.bytes[self.len] = text[index];
+            self.len += 1;
+            index += 1;
+        }
+    }
+
+    const fn as_str(&self) -> &str {
+        match core::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            Err(_) => "these tools require each other",
+        }
+    }
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < a.len() {
+        if a[index] != b[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal<const N: usize>(tools: [(&str, &[&str]); N]) -> Option<String> {
+        let caught = std::panic::catch_unwind(|| check_cycles(&tools)).err()?;
+        caught.downcast::<String>().ok().map(|text| *text)
+    }
+
+    #[test]
+    fn tools_that_require_each_other_are_named_and_others_are_not() {
+        const FINE: [(&str, &[&str]); 3] = [("c", &["b", "elsewhere"]), ("b", &["a"]), ("a", &[])];
+        const { check_cycles(&FINE) };
+        const { check_cycles(&[]) };
+        assert_eq!(refusal(FINE), None);
+        let told = "Circular dependency detected while validating [b]. The path is b -> c -> b.";
+        assert_eq!(refusal([("a", &["b"]), ("b", &["d", "c"]), ("c", &["b"]), ("d", &[])]).unwrap(), told);
+        let alone = "Circular dependency detected while validating [x]. The path is x -> x.";
+        assert_eq!(refusal([("x", &["x"])]).unwrap(), alone);
+    }
+}

@@ -1,0 +1,14 @@
+//! Layers: what every call through a provider passes, each in a module of its own.
+
+pub mod audit;
+pub mod breaker;
+pub mod depends;
+pub mod events;
+pub mod hooks;
+pub mod middleware;
+pub mod pages;
+pub mod policy;
+pub mod rate;
+pub mod redact;
+pub mod repeat;
+pub mod trace;

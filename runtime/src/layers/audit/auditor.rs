@@ -1,0 +1,205 @@
+//! The handle by which calls are recorded.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::ThreadId;
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::oneshot;
+
+use super::queue::{Message, Queue, Raw};
+use super::record::{CallInfo, Record};
+use super::writer::{Counts, Writer};
+use super::{AuditError, AuditSink};
+use crate::layers::redact::Redactor;
+
+/// How many records may wait unless set.
+const CAPACITY: usize = 8192;
+
+/// How long the last handle waits for the writer when it goes. Only a sink that hangs takes so long.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Records calls. Clones are the same auditor.
+///
+/// When the last clone goes, it waits until everything is written, but at most five seconds;
+/// [`shutdown`](Self::shutdown) does the same without blocking a thread.
+#[derive(Clone)]
+pub struct Auditor(Option<Arc<Handle>>);
+
+pub(super) struct Handle {
+    pub(super) queue: Arc<Queue>,
+    pub(super) counts: Arc<Counts>,
+    next_key: AtomicU64,
+    pub(super) capacity: usize,
+    pub(super) durable: bool,
+    writer: ThreadId,
+}
+
+/// Sets up an [`Auditor`].
+pub struct AuditorBuilder {
+    sink: Box<dyn AuditSink>,
+    redactor: Redactor,
+    capacity: usize,
+    durable: bool,
+}
+
+impl AuditorBuilder {
+    /// How many records may wait to be written, 8192 unless set. Beyond that they are dropped and counted. Outcomes of
+    /// calls whose intent was taken are not: they may come on top. Without effect in durable mode, where calls wait.
+    #[must_use]
+    pub fn capacity(mut self, records: usize) -> AuditorBuilder {
+        self.capacity = records;
+        self
+    }
+
+    /// Runs a call only once its intent is on disk, and refuses it if it cannot be written.
+    #[must_use]
+    pub fn durable(mut self, durable: bool) -> AuditorBuilder {
+        self.durable = durable;
+        self
+    }
+
+    /// What is hidden, the default rules unless set.
+    #[must_use]
+    pub fn redactor(mut self, redactor: Redactor) -> AuditorBuilder {
+        self.redactor = redactor;
+        self
+    }
+
+    /// Starts the thread that writes.
+    ///
+    /// # Errors
+    ///
+    /// If there can be no thread, or if the sink cannot be made durable.
+    pub fn start(mut self) -> Result<Auditor, AuditError> {
+        if self.durable {
+            self.sink.make_durable()?;
+        }
+        let (queue, counts) = (Arc::new(Queue::default()), Arc::new(Counts::default()));
+        let writer = Writer::new(self.sink, self.redactor, Arc::clone(&counts));
+        let taken = Arc::clone(&queue);
+        let thread =
+            std::thread::Builder::new().name("tool-audit".into()).spawn(move || writer.run(&taken))?;
+        Ok(Auditor(Some(Arc::new(Handle {
+            queue,
+            counts,
+            next_key: AtomicU64::new(1),
+            capacity: self.capacity,
+            durable: self.durable,
+            writer: thread.thread().id(),
+        }))))
+    }
+}
+
+impl Auditor {
+    /// Records nothing, and costs nothing.
+    #[must_use]
+    pub const fn none() -> Auditor {
+        Auditor(None)
+    }
+
+    /// Records into a sink.
+    pub fn builder(sink: impl AuditSink + 'static) -> AuditorBuilder {
+        let redactor = Redactor::new();
+        AuditorBuilder { sink: Box::new(sink), redactor, capacity: CAPACITY, durable: false }
+    }
+
+    /// Whether anything is recorded.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The record of a call, to be filled as the call goes on. `info` is asked only if anything is recorded.
+    pub fn record(&self, info: impl FnOnce() -> CallInfo) -> Record {
+        let Some(handle) = &self.0 else { return Record::none() };
+        let info = info();
+        let raw = Raw {
+            key: handle.next_key.fetch_add(1, Ordering::Relaxed),
+            session_id: info.session_id,
+            agent_id: info.agent_id,
+            tool_name: info.tool_name,
+            tool_call_id: info.tool_call_id,
+            attempt: info.attempt,
+            arguments: info.arguments,
+            tool: info.tool,
+            at: SystemTime::now(),
+        };
+        Record::fresh(Arc::clone(handle), raw)
+    }
+
+    /// Waits until everything recorded so far is written.
+    ///
+    /// # Errors
+    ///
+    /// If something could not be written since the last time, or the auditor is shut down.
+    pub async fn flush(&self) -> Result<(), AuditError> {
+        let Some(handle) = &self.0 else { return Ok(()) };
+        let (ack, written) = oneshot::channel();
+        handle.queue.push(Message::Flush(ack), usize::MAX);
+        written.await.unwrap_or_else(|_| Err(shut_down()))
+    }
+
+    /// Writes what is recorded so far, drops the sink and ends. What is recorded afterwards counts as dropped; durable
+    /// calls are refused.
+    pub async fn shutdown(&self) {
+        let Some(handle) = &self.0 else { return };
+        handle.queue.close();
+        if let Some(ended) = handle.queue.ended() {
+            // An error says that the writer is gone, which is what we wait for.
+            let _ = ended.await;
+        }
+    }
+
+    /// How many calls have no record because the queue was full or the auditor was shut down.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.0.as_ref().map_or(0, |handle| handle.counts.dropped.load(Ordering::Relaxed))
+    }
+
+    /// How many intents and outcomes the sink could not write.
+    #[must_use]
+    pub fn errors(&self) -> u64 {
+        self.0.as_ref().map_or(0, |handle| handle.counts.errors.load(Ordering::Relaxed))
+    }
+}
+
+pub(super) fn shut_down() -> AuditError {
+    AuditError::new("the audit is shut down")
+}
+
+impl fmt::Debug for Auditor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(handle) => f
+                .debug_struct("Auditor")
+                .field("durable", &handle.durable)
+                .field("waiting", &handle.queue.len())
+                .field("dropped", &self.dropped())
+                .field("errors", &self.errors())
+                .finish_non_exhaustive(),
+            None => f.write_str("Auditor::none()"),
+        }
+    }
+}
+
+impl fmt::Debug for AuditorBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuditorBuilder")
+            .field("redactor", &self.redactor)
+            .field("capacity", &self.capacity)
+            .field("durable", &self.durable)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.queue.close();
+        // A tool may hold the last handle, and the writer the tool.
+        if std::thread::current().id() != self.writer {
+            self.queue.wait_for_end(LAST_WORDS);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The record of one call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::AuditError;
+use super::auditor::{Handle, shut_down};
+use super::queue::{Answered, Ended, Message, Raw};
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::AgentTool;
+
+/// Who calls what, with what.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct CallInfo {
+    /// The session. Empty: none.
+    pub session_id: Text,
+    /// The agent. Empty: not known.
+    pub agent_id: Text,
+    /// The tool that is called.
+    pub tool_name: Text,
+    /// The model's name for the call.
+    pub tool_call_id: Text,
+    /// Which attempt at the call it is, from 1.
+    pub attempt: u32,
+    /// The arguments, secrets and all.
+    pub arguments: Value,
+    /// The tool itself, which knows what is secret. Without one all that a text says may be.
+    pub tool: Option<Arc<dyn AgentTool>>,
+}
+
+impl CallInfo {
+    /// A call of nobody known.
+    pub fn new(tool_call_id: impl Into<Text>, tool_name: impl Into<Text>, arguments: Value) -> CallInfo {
+        CallInfo {
+            session_id: Text::EMPTY,
+            agent_id: Text::EMPTY,
+            tool_name: tool_name.into(),
+            tool_call_id: tool_call_id.into(),
+            attempt: 1,
+            arguments,
+            tool: None,
+        }
+    }
+
+    /// A call in its context.
+    #[must_use]
+    pub fn of(ctx: &ToolContext, arguments: Value) -> CallInfo {
+        let mut info = CallInfo::new(ctx.tool_call_id.clone(), ctx.tool_name.clone(), arguments);
+        if let Some(session) = ctx.session() {
+            info.session_id = session.id().to_owned().into();
+        }
+        if let Some(agent_id) = ctx.agent_id() {
+            info.agent_id = agent_id.to_owned().into();
+        }
+        info
+    }
+
+    /// Names the tool itself.
+    #[must_use]
+    pub fn with_tool(mut self, tool: Option<Arc<dyn AgentTool>>) -> CallInfo {
+        self.tool = tool;
+        self
+    }
+
+    /// Says which attempt it is.
+    #[must_use]
+    pub fn with_attempt(mut self, attempt: u32) -> CallInfo {
+        self.attempt = attempt;
+        self
+    }
+}
+
+impl fmt::Debug for CallInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the arguments.
+        f.debug_struct("CallInfo")
+            .field("tool_name", &self.tool_name)
+            .field("tool_call_id", &self.tool_call_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The record of one call. If it is dropped without [`finish`](Self::finish), the call was given up.
+#[must_use = "a record that is dropped says that the call was given up"]
+pub struct Record(Option<Live>);
+
+struct Live {
+    handle: Arc<Handle>,
+    state: State,
+    since: Instant,
+    answered: Vec<Answered>,
+}
+
+enum State {
+    /// Nothing is written yet.
+    Fresh(Box<Raw>),
+    /// The intent is handed over.
+    Intended(u64),
+    /// There is nothing to write any more.
+    Over,
+}
+
+impl Record {
+    pub(super) fn none() -> Record {
+        Record(None)
+    }
+
+    pub(super) fn fresh(handle: Arc<Handle>, raw: Raw) -> Record {
+        Record(Some(Live {
+            handle,
+            state: State::Fresh(Box::new(raw)),
+            since: Instant::now(),
+            answered: Vec::new(),
+        }))
+    }
+
+    /// Replaces the arguments by those that are going to be used.
+    pub fn set_arguments(&mut self, arguments: &Value) {
+        if let Some(Live { state: State::Fresh(raw), .. }) = &mut self.0 {
+            raw.arguments = arguments.clone();
+        }
+    }
+
+    /// The tool has asked for input and was given this. What the schema of the question calls secret is hidden in the
+    /// outcome, and all of it if there is no schema.
+    pub fn answered(&mut self, schema: Option<&Value>, answer: &Value) {
+        if let Some(live) = &mut self.0 {
+            live.answered.push(Answered { schema: schema.cloned(), answer: answer.clone() });
+        }
+    }
+
+    /// The call is about to be run. In durable mode its intent is on disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// In durable mode: `AUDIT_FAILED`, if it could not be written. Then the call must not be run.
+    pub async fn intent(&mut self) -> Result<(), ToolError> {
+        let Some(live) = &mut self.0 else { return Ok(()) };
+        let raw = match std::mem::replace(&mut live.state, State::Over) {
+            State::Fresh(raw) => raw,
+            other => {
+                live.state = other;
+                return Ok(());
+            }
+        };
+        let key = raw.key;
+        let handle = &live.handle;
+        if !handle.durable {
+            if handle.queue.push(Message::Intent(raw, None), handle.capacity) {
+                live.state = State::Intended(key);
+            } else {
+                handle.counts.drop_one();
+            }
+            return Ok(());
+        }
+        let (ack, written) = oneshot::channel();
+        if handle.queue.push(Message::Intent(raw, Some(ack)), usize::MAX) {
+            live.state = State::Intended(key);
+        } else {
+            handle.counts.drop_one();
+        }
+        match written.await.unwrap_or_else(|_| Err(shut_down())) {
+            Ok(()) => Ok(()),
+            Err(why) => {
+                let text = "The call could not be recorded, so it was not executed";
+                let detail = format!("{text}: {why}");
+                Err(ToolError::failed_with("AUDIT_FAILED", text).with_operator_detail(detail))
+            }
+        }
+    }
+
+    /// The call has an answer. Waits only for the record of a refused call in durable mode.
+    pub async fn finish(mut self, outcome: &Result<ToolResult, ToolError>) {
+        let written = self.0.as_mut().and_then(|live| live.end(|| Ended::of(outcome)));
+        if let Some(written) = written {
+            // What could not be written is counted.
+            let _ = written.await;
+        }
+    }
+}
+
+impl Live {
+    /// Hands over how it ended.
+    fn end(&mut self, how: impl FnOnce() -> Ended) -> Option<oneshot::Receiver<Result<(), AuditError>>> {
+        let (handle, took) = (&self.handle, self.since.elapsed());
+        let (message, capacity, written) = match std::mem::replace(&mut self.state, State::Over) {
+            // An outcome that has an intent always finds room: there are no more of them than there are calls.
+            State::Intended(key) => {
+                (Message::Outcome(key, how(), took, std::mem::take(&mut self.answered)), usize::MAX, None)
+            }
+            State::Fresh(raw) if handle.durable => {
+                let (ack, written) = oneshot::channel();
+                (Message::Refused(raw, how(), took, Some(ack)), usize::MAX, Some(written))
+            }
+            State::Fresh(raw) => (Message::Refused(raw, how(), took, None), handle.capacity, None),
+            State::Over => return None,
+        };
+        if !handle.queue.push(message, capacity) {
+            handle.counts.drop_one();
+        }
+        written
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        if let Some(live) = &mut self.0 {
+            // Nobody is there to wait for it.
+            let _ = live.end(|| if std::thread::panicking() { Ended::TornDown } else { Ended::GivenUp });
+        }
+    }
+}
+
+impl fmt::Debug for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.0.as_ref().map(|live| &live.state) {
+            None => "off",
+            Some(State::Fresh(_)) => "fresh",
+            Some(State::Intended(_)) => "intended",
+            Some(State::Over) => "over",
+        };
+        write!(f, "Record({state})")
+    }
+}

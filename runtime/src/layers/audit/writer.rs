@@ -1,0 +1,349 @@
+//! The thread that writes records.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::queue::{Ack, Answered, Ended, Message, Queue, Raw};
+use super::time::rfc3339;
+use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
+use crate::base::frozen::Text;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::AgentTool;
+use crate::layers::redact::{FAILED, Redactor, Secrets, ToolRedactor};
+
+/// So many tools are remembered before those that are gone are looked for.
+const TOOLS: usize = 4096;
+
+/// What is not in the records.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) dropped: AtomicU64,
+    pub(super) errors: AtomicU64,
+}
+
+impl Counts {
+    pub(super) fn drop_one(&self) {
+        let before = self.dropped.fetch_add(1, Ordering::Relaxed);
+        // Once is enough for a log that nobody reads while all is well; the counter tells the rest.
+        if before == 0 {
+            log::dropped();
+        }
+    }
+}
+
+pub(super) struct Writer {
+    sink: Box<dyn AuditSink>,
+    redactor: Redactor,
+    counts: Arc<Counts>,
+    /// Calls whose intent was taken.
+    open: BTreeMap<u64, Open>,
+    /// Tools by their address, which is theirs for as long as the weak pointer is there.
+    tools: BTreeMap<usize, (Weak<dyn AgentTool>, Arc<Known>)>,
+    /// Of calls of no known tool.
+    unknown: Arc<Known>,
+    /// What went wrong since somebody asked.
+    failed: Option<AuditError>,
+}
+
+/// What the outcome of a call needs.
+struct Open {
+    intent: AuditIntent,
+    known: Arc<Known>,
+    secrets: Secrets,
+}
+
+struct Known {
+    redactor: ToolRedactor,
+    spec_hash: Text,
+}
+
+/// The records of one turn of the writer.
+#[derive(Default)]
+struct Batch {
+    /// How many the sink took.
+    taken: u64,
+    /// Who waits for their records.
+    acks: Vec<(u64, Ack)>,
+    /// Who waits for all records.
+    flushes: Vec<Ack>,
+}
+
+/// Says that the writer is gone, whyever it is.
+struct End<'q>(&'q Queue);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+impl Writer {
+    pub(super) fn new(sink: Box<dyn AuditSink>, redactor: Redactor, counts: Arc<Counts>) -> Writer {
+        let unknown = Arc::new(Known { redactor: redactor.for_unknown(), spec_hash: Text::EMPTY });
+        let (open, tools) = (BTreeMap::new(), BTreeMap::new());
+        Writer { sink, redactor, counts, open, tools, unknown, failed: None }
+    }
+
+    /// Writes until the queue is closed and empty.
+    pub(super) fn run(mut self, queue: &Queue) {
+        let _end = End(queue);
+        let mut spare = Vec::new();
+        while let Some(mut messages) = queue.take(spare) {
+            let mut batch = Batch::default();
+            for message in messages.drain(..) {
+                self.message(message, &mut batch);
+            }
+            self.flush(batch);
+            spare = messages;
+        }
+        // Dropped before anybody is told that it is over; what a sink does then must not undo that.
+        let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
+    }
+
+    fn message(&mut self, message: Message, batch: &mut Batch) {
+        match message {
+            Message::Intent(raw, ack) => {
+                let open = self.open(*raw);
+                let key = open.intent.key;
+                let result = self.ask(|sink| sink.intent(&open.intent));
+                // Who is told of the failure does not run the call.
+                if result.is_ok() || ack.is_none() {
+                    self.open.insert(key, open);
+                }
+                self.taken(key, result, ack, batch);
+            }
+            Message::Outcome(key, ended, took, answered) => {
+                let Some(mut open) = self.open.remove(&key) else { return };
+                for Answered { schema, answer } in answered {
+                    open.known.redactor.answer(schema.as_ref(), answer, &mut open.secrets);
+                }
+                self.outcome(&open, &ended, took, true, None, batch);
+            }
+            Message::Refused(raw, ended, took, ack) => {
+                let open = self.open(*raw);
+                self.outcome(&open, &ended, took, false, ack, batch);
+            }
+            Message::Flush(ack) => batch.flushes.push(ack),
+        }
+    }
+
+    fn outcome(
+        &mut self,
+        open: &Open,
+        ended: &Ended,
+        took: Duration,
+        ran: bool,
+        ack: Option<Ack>,
+        batch: &mut Batch,
+    ) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| open.outcome(ended, took, ran)));
+        let outcome = outcome.unwrap_or_else(|_| unreadable(ended, took, ran));
+        let result = self.ask(|sink| sink.outcome(&open.intent, &outcome));
+        self.taken(open.intent.key, result, ack, batch);
+    }
+
+    /// Notes what the sink said of a record.
+    fn taken(&mut self, key: u64, result: Result<(), AuditError>, ack: Option<Ack>, batch: &mut Batch) {
+        match result {
+            Ok(()) => {
+                batch.taken += 1;
+                batch.acks.extend(ack.map(|ack| (key, ack)));
+            }
+            Err(why) => {
+                self.lost(1, &why);
+                answer(ack, Err(why));
+            }
+        }
+    }
+
+    /// Makes the sink keep what it took.
+    fn flush(&mut self, batch: Batch) {
+        let result = self.ask(|sink| sink.flush());
+        if let Err(why) = &result {
+            self.lost(batch.taken, why);
+        }
+        for (key, ack) in batch.acks {
+            if result.is_err() {
+                self.open.remove(&key);
+            }
+            answer(Some(ack), result.clone());
+        }
+        if !batch.flushes.is_empty() {
+            let failed = self.failed.take();
+            for ack in batch.flushes {
+                answer(Some(ack), failed.clone().map_or(Ok(()), Err));
+            }
+        }
+    }
+
+    fn lost(&mut self, records: u64, why: &AuditError) {
+        self.counts.errors.fetch_add(records, Ordering::Relaxed);
+        self.failed = Some(why.clone());
+        log::lost(records, why);
+    }
+
+    fn ask(
+        &mut self,
+        question: impl FnOnce(&mut dyn AuditSink) -> Result<(), AuditError>,
+    ) -> Result<(), AuditError> {
+        let sink = &mut *self.sink;
+        catch_unwind(AssertUnwindSafe(|| question(sink)))
+            .unwrap_or_else(|_| Err(AuditError::new("the sink panicked")))
+    }
+
+    /// The intent, without secrets.
+    fn open(&mut self, raw: Raw) -> Open {
+        let Raw { key, session_id, agent_id, tool_name, tool_call_id, attempt, arguments, tool, at } = raw;
+        let prepared = catch_unwind(AssertUnwindSafe(|| {
+            let known = match &tool {
+                Some(tool) => self.known(tool),
+                None => Arc::clone(&self.unknown),
+            };
+            let (parameters, secrets) = known.redactor.arguments(arguments);
+            (known, parameters, secrets)
+        }));
+        let (known, parameters, secrets) =
+            prepared.unwrap_or_else(|_| (Arc::clone(&self.unknown), Value::from(FAILED), Secrets::all()));
+        let spec_hash = known.spec_hash.clone();
+        let timestamp = rfc3339(at);
+        let intent = AuditIntent {
+            key,
+            session_id,
+            agent_id,
+            tool_name,
+            tool_call_id,
+            parameters,
+            timestamp,
+            spec_hash,
+            attempt,
+        };
+        Open { intent, known, secrets }
+    }
+
+    fn known(&mut self, tool: &Arc<dyn AgentTool>) -> Arc<Known> {
+        let address = Arc::as_ptr(tool).cast::<()>().addr();
+        if let Some((_, known)) = self.tools.get(&address) {
+            return Arc::clone(known);
+        }
+        if self.tools.len() >= TOOLS {
+            self.tools.retain(|_, (tool, _)| tool.strong_count() > 0);
+        }
+        let known = Arc::new(Known {
+            redactor: self.redactor.for_tool(tool.spec()),
+            spec_hash: spec_hash(&**tool).into(),
+        });
+        self.tools.insert(address, (Arc::downgrade(tool), Arc::clone(&known)));
+        known
+    }
+}
+
+fn answer(ack: Option<Ack>, result: Result<(), AuditError>) {
+    if let Some(ack) = ack {
+        // Who no longer waits has given the call up.
+        let _ = ack.send(result);
+    }
+}
+
+/// The SHA-256 of what a tool promises.
+fn spec_hash(tool: &dyn AgentTool) -> String {
+    let spec = tool.spec();
+    let promised = json!({
+        "name": spec.name.as_str(),
+        "description": spec.description.as_str(),
+        "input_schema": tool.parameters_schema(),
+        "effects": format!("{:?}", spec.effects),
+        "scopes": spec.scopes.iter().map(Text::as_str).collect::<Vec<_>>(),
+    });
+    let digest = Sha256::digest(promised.to_string());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Open {
+    fn outcome(&self, ended: &Ended, took: Duration, ran: bool) -> AuditOutcome {
+        let (redactor, secrets) = (&self.known.redactor, &self.secrets);
+        let status = status(ended, ran);
+        let (result, error, code) = match ended {
+            Ended::With(outcome) => match &**outcome {
+                Ok(result) => {
+                    let (text, code) = own_error(result);
+                    let text = text.map(|text| redactor.text(&text, secrets).into_owned());
+                    (redactor.result(result, secrets), text, code)
+                }
+                Err(why) => {
+                    let code = Cow::Owned(why.code().to_owned());
+                    (Value::Null, Some(redactor.error(why, secrets)), Some(code))
+                }
+            },
+            Ended::GivenUp => (Value::Null, Some("Cancelled".to_owned()), Some("CANCELLED".into())),
+            Ended::TornDown => (Value::Null, Some("torn down by a panic".to_owned()), Some("UNKNOWN".into())),
+        };
+        let is_error = error.is_some();
+        AuditOutcome { status, result, error, error_code: code, is_error, duration: took }
+    }
+}
+
+/// What is left of an outcome that could not be redacted.
+fn unreadable(ended: &Ended, took: Duration, ran: bool) -> AuditOutcome {
+    let is_error = status(ended, ran) != AuditStatus::Ok;
+    AuditOutcome {
+        status: status(ended, ran),
+        result: Value::from(FAILED),
+        error: is_error.then(|| FAILED.to_owned()),
+        error_code: None,
+        is_error,
+        duration: took,
+    }
+}
+
+fn status(ended: &Ended, ran: bool) -> AuditStatus {
+    let outcome = match ended {
+        Ended::GivenUp => return AuditStatus::Cancelled,
+        Ended::TornDown => return AuditStatus::Unknown,
+        Ended::With(outcome) => &**outcome,
+    };
+    match outcome {
+        Err(ToolError::Cancelled) => AuditStatus::Cancelled,
+        _ if !ran => AuditStatus::Refused,
+        Ok(result) if !result.is_error() => AuditStatus::Ok,
+        Err(ToolError::Timeout { .. }) => AuditStatus::Timeout,
+        _ => AuditStatus::Error,
+    }
+}
+
+/// What a result that says of itself that it failed says, and its code.
+fn own_error(result: &ToolResult) -> (Option<String>, Option<Cow<'static, str>>) {
+    if !result.is_error() {
+        return (None, None);
+    }
+    let said = |key| result.details.get(key).and_then(Value::as_str).map(str::to_owned);
+    (Some(said("error").unwrap_or_else(|| result.to_text())), said("code").map(Cow::Owned))
+}
+
+/// What operators read elsewhere.
+mod log {
+    use super::AuditError;
+
+    #[cfg(feature = "tracing")]
+    pub(super) fn lost(records: u64, why: &AuditError) {
+        tracing::error!(target: "toolgen::audit", records, error = %why, "Audit records could not be written");
+    }
+
+    #[cfg(feature = "tracing")]
+    pub(super) fn dropped() {
+        tracing::error!(target: "toolgen::audit", "Audit records are dropped");
+    }
+
+    #[cfg(not(feature = "tracing"))]
+    pub(super) fn lost(_: u64, _: &AuditError) {}
+
+    #[cfg(not(feature = "tracing"))]
+    pub(super) fn dropped() {}
+}

@@ -1,0 +1,311 @@
+//! A circuit breaker per service: after some failures calls are refused at once, until one that tries succeeds.
+//!
+//! A *service* is whatever tools share that can be down: a host, a database, a module. A tool names its service in
+//! its specification and the pipeline asks before it runs the tool; code that reaches a service from inside a tool
+//! uses [`CircuitBreaker::run`].
+//!
+//! A circuit is **closed** while calls go through. As many failures as the threshold within the window **open** it:
+//! calls are refused with `service_unavailable`. When the reset time is over it is **half-open**: one call tries, the
+//! others are still refused. Its success closes the circuit, its failure opens it again. A call that tries and never
+//! reports gives up its place when it is dropped, or at the latest when the trial lock runs out.
+//!
+//! What counts as a failure is what says something about the service, see [`is_failure`]. While a circuit is closed a
+//! success makes good one failure, so that only a service that fails more often than it answers is cut off.
+//!
+//! A late report does not count: what a call says that began before the circuit opened is no news when it is
+//! half-open or closed again.
+
+mod settings;
+mod state;
+
+#[cfg(test)]
+#[cfg(toolgen_model)]
+mod model;
+#[cfg(test)]
+#[cfg(not(toolgen_model))]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::panic::resume_unwind;
+use std::pin::pin;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::base::sync::{Mutex, RwLock, lock, read, write};
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::unwound;
+
+pub use settings::{BreakerSettings, BreakerState, BreakerStats};
+use state::{Admission, Machine};
+
+/// The code of a refused call.
+pub const SERVICE_UNAVAILABLE: &str = "service_unavailable";
+
+/// Circuit breakers for any number of services, told apart by name. Shared between tools and providers by `Arc`.
+///
+/// A service is known from its first call on and never forgotten, so names should come from the program, not from
+/// a model. A call that goes through costs two short locks and no allocation; no lock is held while a tool runs.
+#[derive(Debug, Default)]
+pub struct CircuitBreaker {
+    settings: BreakerSettings,
+    services: RwLock<BTreeMap<Box<str>, Arc<Service>>>,
+}
+
+#[derive(Debug)]
+struct Service {
+    settings: BreakerSettings,
+    machine: Mutex<Machine>,
+}
+
+impl CircuitBreaker {
+    /// Breakers with the default settings.
+    #[must_use]
+    pub fn new() -> CircuitBreaker {
+        CircuitBreaker::default()
+    }
+
+    /// Sets what holds for services without settings of their own.
+    #[must_use]
+    pub fn with_settings(mut self, settings: BreakerSettings) -> CircuitBreaker {
+        self.settings = settings;
+        self
+    }
+
+    /// Sets what holds for one service, whose circuit is then closed.
+    #[must_use]
+    pub fn with_service(self, name: &str, settings: BreakerSettings) -> CircuitBreaker {
+        write(&self.services).insert(name.into(), Arc::new(Service::new(settings)));
+        self
+    }
+
+    /// Asks whether a call of a service may run now.
+    ///
+    /// The permit is to be told how the call ended. One that is dropped without a word counts as neither success nor
+    /// failure; if it was the one to try, another may.
+    ///
+    /// # Errors
+    ///
+    /// `Service '{name}' is temporarily unavailable. Please try again later.` while the circuit is open, and
+    /// `Service '{name}' is being tested. Please try again shortly.` while another call tries, both with the code
+    /// [`SERVICE_UNAVAILABLE`].
+    pub fn admit(&self, service: &str) -> Result<Permit, ToolError> {
+        let found = self.service(service);
+        let admission = lock(&found.machine).admit(&found.settings);
+        let message = match admission {
+            Admission::Granted(generation) => {
+                return Ok(Permit { service: found, generation, settled: false });
+            }
+            Admission::Unavailable => {
+                format!("Service '{service}' is temporarily unavailable. Please try again later.")
+            }
+            Admission::Tested => format!("Service '{service}' is being tested. Please try again shortly."),
+        };
+        Err(ToolError::failed_with(SERVICE_UNAVAILABLE, message))
+    }
+
+    /// Runs an operation if the circuit lets it through, and asks `fallback` for a value if there is none.
+    ///
+    /// The fallback gets every refusal and every error of the operation. What is recoverable only the caller knows:
+    /// hand back the error where it is not. A panic of the operation counts as a failure and goes on.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// use toolgen_runtime::layers::breaker::{CircuitBreaker, Trouble};
+    /// use toolgen_runtime::ToolError;
+    ///
+    /// let breaker = CircuitBreaker::new();
+    /// let price = breaker.run(
+    ///     "prices",
+    ///     async || Err(ToolError::failed_with("refused", "connection refused")),
+    ///     async |trouble| match trouble {
+    ///         Trouble::Refused(_) => Ok(41),
+    ///         Trouble::Failed(error) if error.code() == "refused" => Ok(42),
+    ///         Trouble::Failed(error) => Err(error),
+    ///     },
+    /// );
+    /// assert_eq!(price.await, Ok(42));
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What `fallback` says.
+    pub async fn run<T>(
+        &self,
+        service: &str,
+        operation: impl AsyncFnOnce() -> Result<T, ToolError>,
+        fallback: impl AsyncFnOnce(Trouble) -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
+        let trouble = match self.admit(service) {
+            Ok(permit) => match permit.watch(operation()).await {
+                Ok(value) => return Ok(value),
+                Err(error) => Trouble::Failed(error),
+            },
+            Err(refusal) => Trouble::Refused(refusal),
+        };
+        fallback(trouble).await
+    }
+
+    /// Runs an operation if the circuit lets it through.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`admit`](Self::admit), and what the operation says.
+    pub async fn guard<T>(
+        &self,
+        service: &str,
+        operation: impl AsyncFnOnce() -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
+        self.admit(service)?.watch(operation()).await
+    }
+
+    /// Whether calls of a service go through.
+    #[must_use]
+    pub fn state(&self, service: &str) -> BreakerState {
+        self.known(service).map_or(BreakerState::Closed, |known| lock(&known.machine).state(&known.settings))
+    }
+
+    /// Whether a call of a service is worth a try: its circuit is not open.
+    #[must_use]
+    pub fn is_available(&self, service: &str) -> bool {
+        self.state(service) != BreakerState::Open
+    }
+
+    /// What a service has been through. One that was never called has been through nothing.
+    #[must_use]
+    pub fn stats(&self, service: &str) -> BreakerStats {
+        match self.known(service) {
+            Some(known) => lock(&known.machine).stats(known.settings),
+            None => Machine::default().stats(self.settings),
+        }
+    }
+
+    /// The services that were called or have settings, by name.
+    #[must_use]
+    pub fn services(&self) -> Vec<String> {
+        read(&self.services).keys().map(|name| name.to_string()).collect()
+    }
+
+    /// Closes the circuit of a service by hand and starts counting anew. Calls that run do not count.
+    pub fn reset(&self, service: &str) {
+        if let Some(known) = self.known(service) {
+            lock(&known.machine).reset();
+        }
+    }
+
+    fn known(&self, name: &str) -> Option<Arc<Service>> {
+        read(&self.services).get(name).cloned()
+    }
+
+    fn service(&self, name: &str) -> Arc<Service> {
+        if let Some(known) = self.known(name) {
+            return known;
+        }
+        // Another call may have been first in between: then it is the one that counts.
+        let mut services = write(&self.services);
+        let entry = services.entry(name.into()).or_insert_with(|| Arc::new(Service::new(self.settings)));
+        Arc::clone(entry)
+    }
+}
+
+impl Service {
+    fn new(settings: BreakerSettings) -> Service {
+        Service { settings, machine: Mutex::new(Machine::default()) }
+    }
+}
+
+/// Leave to call a service once, from [`CircuitBreaker::admit`].
+#[derive(Debug)]
+#[must_use = "the breaker learns from a permit how the call ended"]
+pub struct Permit {
+    service: Arc<Service>,
+    generation: u64,
+    settled: bool,
+}
+
+impl Permit {
+    /// The service answered.
+    pub fn success(mut self) {
+        self.settled = true;
+        lock(&self.service.machine).succeeded(self.generation);
+    }
+
+    /// The service failed.
+    pub fn failure(mut self) {
+        self.settled = true;
+        lock(&self.service.machine).failed(self.generation, &self.service.settings);
+    }
+
+    /// Reports what a tool gave: a failure if [`is_failure`] says so, a success if there is a result, and otherwise
+    /// nothing, as if the permit were dropped.
+    pub fn settle(self, outcome: &Result<ToolResult, ToolError>) {
+        match outcome {
+            outcome if is_failure(outcome) => self.failure(),
+            Ok(_) => self.success(),
+            Err(_) => drop(self),
+        }
+    }
+
+    /// Runs an operation and reports how it ended, by a panic too.
+    async fn watch<T>(self, operation: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
+        let mut operation = pin!(operation);
+        match poll_fn(|cx| unwound(operation.as_mut(), cx)).await {
+            Ok(outcome) => {
+                match &outcome {
+                    Ok(_) => self.success(),
+                    Err(error) if is_service_error(error) => self.failure(),
+                    Err(_) => drop(self),
+                }
+                outcome
+            }
+            Err(panic) => {
+                self.failure();
+                resume_unwind(panic)
+            }
+        }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if !self.settled {
+            lock(&self.service.machine).released(self.generation);
+        }
+    }
+}
+
+/// Why there is no value of the operation of [`CircuitBreaker::run`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trouble {
+    /// The circuit is open or another call tries: the operation did not run.
+    Refused(ToolError),
+    /// The operation ran and failed.
+    Failed(ToolError),
+}
+
+/// Whether the outcome of a tool says that its service is in trouble.
+///
+/// It does if the tool failed (a panic included) or took too long, and if it brings an HTTP answer that blames the
+/// server: a status of 500 and above, or 429. It does not if the arguments are wrong, the call was denied or
+/// cancelled, or there is no such tool: then the service was never asked, or not to the end. Nor if the tool answers
+/// that what was asked cannot be done (see [`ToolResult::is_error`]): that is an answer.
+#[must_use]
+pub fn is_failure(outcome: &Result<ToolResult, ToolError>) -> bool {
+    match outcome {
+        Ok(result) => {
+            let details = &result.details;
+            let refused = details.get("ok").and_then(Value::as_bool) == Some(false);
+            let status = details.get("status").and_then(Value::as_u64);
+            refused && status.is_some_and(|status| status == 429 || (500..600).contains(&status))
+        }
+        Err(error) => is_service_error(error),
+    }
+}
+
+/// As [`is_failure`], of an error.
+fn is_service_error(error: &ToolError) -> bool {
+    matches!(error, ToolError::Failed { .. } | ToolError::Timeout { .. })
+}

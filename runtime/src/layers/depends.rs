@@ -1,0 +1,335 @@
+//! What must hold before a call.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::control::Control;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{BoxFuture, DEFAULT_TIMEOUT};
+use crate::call::values::{Provenance, is_given};
+use crate::provider::pipeline::caught;
+use crate::registry::Registry;
+use crate::spec::graph::{self, Found, find_field};
+use crate::spec::{Requirement, RequirementKind, ToolSpec};
+
+mod missing;
+
+pub(crate) use missing::CODE;
+pub use missing::{MissingDependencies, Unmet};
+
+/// How a program finds out whether the requirements of its tools hold.
+///
+/// Values of the context, state of the session and calls that came before need no more than the context of the call.
+/// Entities and checks of the program's own are looked up by functions that are given here; what no function is
+/// given for does not hold.
+///
+/// ```
+/// use serde_json::Value;
+/// use toolgen_runtime::{Dependencies, ToolContext};
+///
+/// let dependencies = Dependencies::new()
+///     .entity("plan", |slug: &Value, _ctx: &ToolContext| {
+///         let exists = slug == "launch";
+///         Box::pin(async move { Ok(exists) })
+///     })
+///     .trusted("workspace_id");
+/// # let _ = dependencies;
+/// ```
+#[derive(Clone)]
+pub struct Dependencies {
+    entities: BTreeMap<String, Arc<Lookup>>,
+    checks: BTreeMap<String, Arc<Lookup>>,
+    trusted: BTreeSet<String>,
+    timeout: Duration,
+}
+
+/// Takes the value that identifies an entity, or all arguments for a check of the program's own.
+type Lookup = dyn for<'a> Fn(&'a Value, &'a ToolContext) -> Looked<'a> + Send + Sync;
+type Looked<'a> = BoxFuture<'a, Result<bool, ToolError>>;
+
+impl Default for Dependencies {
+    fn default() -> Self {
+        Dependencies {
+            entities: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            trusted: BTreeSet::new(),
+            timeout: DEFAULT_TIMEOUT,
+        }
+    }
+}
+
+impl Dependencies {
+    /// No entities and no checks are known.
+    #[must_use]
+    pub fn new() -> Dependencies {
+        Dependencies::default()
+    }
+
+    /// Says how to find out whether an entity of a kind exists, by the argument that identifies it: never `null`
+    /// and never an empty text, else whatever the model sent.
+    ///
+    /// Look only where the caller of the context may look: "exists" is an answer, too.
+    #[must_use]
+    pub fn entity<F>(mut self, kind: impl Into<String>, exists: F) -> Dependencies
+    where
+        F: for<'a> Fn(&'a Value, &'a ToolContext) -> Looked<'a> + Send + Sync + 'static,
+    {
+        self.entities.insert(kind.into(), Arc::new(exists));
+        self
+    }
+
+    /// Says how to find out whether a check of the program's own passes, by the arguments of the call.
+    #[must_use]
+    pub fn custom<F>(mut self, name: impl Into<String>, passes: F) -> Dependencies
+    where
+        F: for<'a> Fn(&'a Value, &'a ToolContext) -> Looked<'a> + Send + Sync + 'static,
+    {
+        self.checks.insert(name.into(), Arc::new(passes));
+        self
+    }
+
+    /// A value under this key of the context counts only if the program vouches for it, see
+    /// [`ContextValues`](crate::ContextValues). Without this, a client that is not contradicted is believed.
+    #[must_use]
+    pub fn trusted(mut self, key: impl Into<String>) -> Dependencies {
+        self.trusted.insert(key.into());
+        self
+    }
+
+    /// How long one look-up may take, at most what the caller of the tool grants: 30 seconds unless set.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Dependencies {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The requirements of tools that can never hold, because no function is given for their entity or check.
+    #[must_use]
+    pub fn unknown<'a>(&self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Unmet> {
+        let is_unknown = |requirement: &&Requirement| match requirement.kind {
+            RequirementKind::Entity => !self.entities.contains_key(requirement.name.as_str()),
+            RequirementKind::Custom => !self.checks.contains_key(requirement.name.as_str()),
+            _ => false,
+        };
+        let unknown_of = |spec: &'a ToolSpec| {
+            spec.requires.iter().filter(is_unknown).map(|requirement| Unmet::new(spec, requirement))
+        };
+        specs.into_iter().flat_map(unknown_of).collect()
+    }
+
+    /// Checks what a tool requires, in the order of its specification, and gives the optional requirements that do
+    /// not hold. `args` are the arguments of the call, best as they were decoded: what is looked up is then what the
+    /// tool will see.
+    ///
+    /// A tool that was called has still to have the values and the state it required, so those of required tools
+    /// are checked as well, each once; what depends on arguments was checked when it was called. Services are not
+    /// checked: a tool without them is not built.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::MissingDependencies`] with all that does not hold and is not optional. What a look-up gives
+    /// instead of an answer; [`ToolError::Timeout`] and [`ToolError::Cancelled`].
+    pub async fn check(
+        &self,
+        spec: &ToolSpec,
+        args: &Value,
+        ctx: &ToolContext,
+        tools: &Registry,
+    ) -> Result<Vec<Unmet>, ToolError> {
+        if spec.requires.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut unmet = Vec::new();
+        for requirement in &spec.requires {
+            let holds = match requirement.kind {
+                RequirementKind::Entity => self.entity_exists(spec, requirement, args, ctx).await,
+                RequirementKind::Custom => match self.checks.get(requirement.name.as_str()) {
+                    Some(passes) => self.ask(passes, args, ctx).await,
+                    None => Ok(false),
+                },
+                _ => Ok(self.holds(requirement, ctx)),
+            };
+            match holds {
+                Ok(true) if requirement.kind == RequirementKind::Tool => {
+                    self.still_holds(requirement, ctx, tools, &mut unmet);
+                }
+                Ok(true) => {}
+                Ok(false) => note(&mut unmet, Unmet::new(spec, requirement)),
+                Err(_) if requirement.optional => note(&mut unmet, Unmet::new(spec, requirement)),
+                Err(why) => return Err(why),
+            }
+        }
+        let (optional, missing): (Vec<Unmet>, Vec<Unmet>) = unmet.into_iter().partition(|it| it.optional);
+        if missing.is_empty() {
+            return Ok(optional);
+        }
+        let suggested_order = suggested(&missing, spec, ctx, tools);
+        Err(MissingDependencies { tool: spec.name.to_string(), missing, suggested_order }.into())
+    }
+
+    /// Whether a requirement holds that depends on nothing but the context.
+    fn holds(&self, requirement: &Requirement, ctx: &ToolContext) -> bool {
+        let name = requirement.name.as_str();
+        match requirement.kind {
+            RequirementKind::Context => {
+                let trusted_only = self.trusted.contains(name);
+                let vouched = !trusted_only || ctx.values().provenance(name) == Some(Provenance::Trusted);
+                vouched && ctx.values().get(name).is_some_and(is_given)
+            }
+            RequirementKind::Session => ctx.session().is_some_and(|session| session.has(name)),
+            RequirementKind::Tool => was_called(name, ctx),
+            RequirementKind::Service => true,
+            RequirementKind::Entity | RequirementKind::Custom => false,
+        }
+    }
+
+    /// Notes what no longer holds of the requirements of a tool that was called, and of the tools it requires.
+    fn still_holds(&self, called: &Requirement, ctx: &ToolContext, tools: &Registry, unmet: &mut Vec<Unmet>) {
+        let mut seen = BTreeSet::from([called.name.as_str()]);
+        let mut path: Vec<_> = requirements(tools, called).into_iter().collect();
+        while let Some((spec, rest)) = path.last_mut() {
+            let spec = *spec;
+            let Some(requirement) = rest.next() else {
+                path.pop();
+                continue;
+            };
+            if requirement.optional || of_arguments(requirement) {
+                continue;
+            }
+            if !self.holds(requirement, ctx) {
+                note(unmet, Unmet { optional: called.optional, ..Unmet::new(spec, requirement) });
+            } else if requirement.kind == RequirementKind::Tool && seen.insert(requirement.name.as_str()) {
+                path.extend(requirements(tools, requirement));
+            }
+        }
+    }
+
+    async fn entity_exists(
+        &self,
+        spec: &ToolSpec,
+        requirement: &Requirement,
+        args: &Value,
+        ctx: &ToolContext,
+    ) -> Result<bool, ToolError> {
+        let identified = identifier(spec, &requirement.argument, args).filter(|value| is_given(value));
+        match (identified, self.entities.get(requirement.name.as_str())) {
+            (Some(identified), Some(exists)) => self.ask(exists, identified, ctx).await,
+            _ => Ok(false),
+        }
+    }
+
+    /// Calls a function of the program: for a limited time, as long as the caller waits, and a panic is an error.
+    async fn ask(&self, lookup: &Arc<Lookup>, value: &Value, ctx: &ToolContext) -> Result<bool, ToolError> {
+        let duration = ctx.timeout().map_or(self.timeout, |granted| granted.min(self.timeout));
+        let answer = tokio::time::timeout(duration, caught(async { lookup(value, ctx).await }));
+        match ctx.caller_token().run_until_cancelled(answer).await {
+            None => Err(ToolError::Cancelled),
+            Some(Err(_)) => Err(ToolError::Timeout { duration }),
+            Some(Ok(None)) => Err(ToolError::failed("a prerequisite of the tool could not be checked")),
+            Some(Ok(Some(answer))) => answer,
+        }
+    }
+}
+
+/// Notes in the session of a call that the tool was called, if the call succeeded.
+pub fn record(ctx: &ToolContext, tool: impl Into<Text>, outcome: &Result<ToolResult, ToolError>) {
+    if let Some(session) = ctx.session()
+        && succeeded(outcome)
+    {
+        session.record_success(tool);
+    }
+}
+
+/// A call with this outcome counts as made: there is a result that is no error (see [`ToolResult::is_error`]), and the
+/// tool does not wait for more input.
+#[must_use]
+pub fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
+    let is_done = |result: &ToolResult| !matches!(result.control, Control::NeedInput(_));
+    outcome.as_ref().is_ok_and(|result| is_done(result) && !result.is_error())
+}
+
+/// A result that tells the program, in `details.unmet_dependencies`, what did not hold and was optional. Details that
+/// are a value of the tool's own kind stay as they are.
+pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
+    if unmet.is_empty() {
+        return result;
+    }
+    if result.details.is_null() {
+        result.details = Value::Object(Map::new());
+    }
+    if let Value::Object(details) = &mut result.details {
+        details.insert(String::from("unmet_dependencies"), unmet.iter().map(Unmet::to_json).collect());
+    }
+    result
+}
+
+/// What the tool requires depends on the arguments of the call.
+pub(crate) fn asks_of_arguments(spec: &ToolSpec) -> bool {
+    spec.requires.iter().any(of_arguments)
+}
+
+fn of_arguments(requirement: &Requirement) -> bool {
+    matches!(requirement.kind, RequirementKind::Entity | RequirementKind::Custom)
+}
+
+fn was_called(tool: &str, ctx: &ToolContext) -> bool {
+    ctx.session().is_some_and(|session| session.has_called(tool))
+}
+
+/// The specification of a required tool, and its requirements to go through.
+fn requirements<'a>(
+    tools: &'a Registry,
+    tool: &Requirement,
+) -> Option<(&'a ToolSpec, std::slice::Iter<'a, Requirement>)> {
+    let spec = tools.get(&tool.name)?.spec();
+    Some((spec, spec.requires.iter()))
+}
+
+/// A requirement is noted once, as blocking if it blocks anywhere.
+fn note(unmet: &mut Vec<Unmet>, new: Unmet) {
+    match unmet.iter_mut().find(|old| old.is_same(&new)) {
+        Some(old) => old.optional &= new.optional,
+        None => unmet.push(new),
+    }
+}
+
+/// What to call before the tool, each after what it requires; without what was called, but with calls further up
+/// that no longer count.
+fn suggested(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Registry) -> Vec<String> {
+    let wanted = missing.iter().filter(|it| it.kind == RequirementKind::Tool).map(|it| it.name.as_str());
+    let find = |name: &str| tools.get(name).map(|tool| tool.spec());
+    let done = |name: &str| name == spec.name.as_str() || was_called(name, ctx);
+    graph::order(wanted, find, done).into_iter().map(str::to_owned).collect()
+}
+
+/// The argument that identifies an entity, under whichever of its names it came.
+fn identifier<'a>(spec: &ToolSpec, argument: &str, args: &'a Value) -> Option<&'a Value> {
+    let args = args.as_object()?;
+    match find_field(spec, argument) {
+        Found::Field(field) => {
+            let names = [field.wire_name(), field.name.as_str()];
+            let aliases = field.aliases.iter().map(|alias| alias.as_str());
+            names.into_iter().chain(aliases).find_map(|name| args.get(name))
+        }
+        Found::Open => args.get(argument),
+        Found::Nothing => None,
+    }
+}
+
+impl fmt::Debug for Dependencies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dependencies")
+            .field("entities", &self.entities.keys())
+            .field("checks", &self.checks.keys())
+            .field("trusted", &self.trusted)
+            .field("timeout", &self.timeout)
+            .finish()
+    }
+}

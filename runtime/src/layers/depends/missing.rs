@@ -1,0 +1,133 @@
+//! What is missing for a call, and how a model is told.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::call::error::ToolError;
+use crate::spec::{Requirement, RequirementKind, ToolSpec};
+
+/// A requirement that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unmet {
+    /// The tool that has the requirement: the one that was called, or one it requires.
+    pub tool: String,
+    /// The kind of requirement.
+    pub kind: RequirementKind,
+    /// Its name.
+    pub name: String,
+    /// The argument that identifies an entity. Empty for other kinds.
+    pub argument: String,
+    /// What a caller is told.
+    pub message: String,
+    /// It does not block the call.
+    pub optional: bool,
+}
+
+impl Unmet {
+    pub(super) fn new(spec: &ToolSpec, requirement: &Requirement) -> Unmet {
+        Unmet {
+            tool: spec.name.to_string(),
+            kind: requirement.kind,
+            name: requirement.name.to_string(),
+            argument: requirement.argument.to_string(),
+            message: requirement.told().into_owned(),
+            optional: requirement.optional,
+        }
+    }
+
+    /// Both ask for the same thing.
+    pub(super) fn is_same(&self, other: &Unmet) -> bool {
+        (self.kind, &self.name, &self.argument) == (other.kind, &other.name, &other.argument)
+    }
+
+    /// `{"type", "key", "description", "optional", "metadata"}`, with the argument as `metadata.arg_key`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let metadata = if self.argument.is_empty() { json!({}) } else { json!({ "arg_key": self.argument }) };
+        json!({
+            "type": self.kind.as_str(),
+            "key": self.name,
+            "description": self.message,
+            "optional": self.optional,
+            "metadata": metadata,
+        })
+    }
+}
+
+/// A tool could not be called: everything that is missing, in the order of the specification.
+///
+/// `Display` is the text for the model:
+///
+/// ```text
+/// Cannot execute 'session_log': prerequisites not met.
+///
+/// Missing:
+/// - Active session required. Call session_start first.
+///
+/// Suggested order:
+///   1. session_start
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingDependencies {
+    /// The tool that was called.
+    pub tool: String,
+    /// What does not hold.
+    pub missing: Vec<Unmet>,
+    /// The tools to call before it, each after all it requires itself.
+    pub suggested_order: Vec<String>,
+}
+
+impl MissingDependencies {
+    /// What a caller can do about it, in a sentence.
+    #[must_use]
+    pub fn help(&self) -> String {
+        if self.suggested_order.is_empty() {
+            return String::from("Ensure all required dependencies are satisfied before calling this tool.");
+        }
+        let order = self.suggested_order.join(" -> ");
+        format!("Call these tools in order before attempting {}: {order}", self.tool)
+    }
+
+    /// `{"error": "dependency_not_met", "message", "tool", "missing_dependencies", "suggested_order", "help"}`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "error": CODE,
+            "message": format!("Cannot execute '{}': prerequisites not met", self.tool),
+            "tool": self.tool,
+            "missing_dependencies": self.missing.iter().map(Unmet::to_json).collect::<Vec<_>>(),
+            "suggested_order": self.suggested_order,
+            "help": self.help(),
+        })
+    }
+}
+
+/// The code of the error.
+pub(crate) const CODE: &str = "dependency_not_met";
+
+impl fmt::Display for MissingDependencies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cannot execute '{}': prerequisites not met.\n\nMissing:", self.tool)?;
+        for unmet in &self.missing {
+            write!(f, "\n- {}", unmet.message)?;
+        }
+        if !self.suggested_order.is_empty() {
+            f.write_str("\n\nSuggested order:")?;
+        }
+        for (index, tool) in self.suggested_order.iter().enumerate() {
+            write!(f, "\n  {}. {tool}", index + 1)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for MissingDependencies {}
+
+impl From<MissingDependencies> for ToolError {
+    fn from(missing: MissingDependencies) -> Self {
+        ToolError::MissingDependencies(Box::new(missing))
+    }
+}

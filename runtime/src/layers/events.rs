@@ -1,0 +1,139 @@
+//! What happens to calls, as values that can be stored and sent.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::base::frozen::Text;
+use crate::call::whole_millis;
+
+/// Takes events. It is called where the call runs, so it should be quick; if it panics, nobody is told.
+pub type OnEvent = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// Something that happened to a call. A call has one [`ToolCall`](EventKind::ToolCall), any number of updates and
+/// lines of progress, and then one [`ToolResponse`](EventKind::ToolResponse) or [`Error`](EventKind::Error).
+///
+/// Secrets are hidden in all of it, see [`redact`](crate::layers::redact), and of images and other bytes only the length is
+/// told: events are made to be stored and sent. [`Hooks`](crate::layers::hooks::Hooks) see everything.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Event {
+    /// The model's name for the call.
+    pub id: Text,
+    /// The tool.
+    pub name: Text,
+    /// The agent that calls.
+    pub agent_id: Option<Text>,
+    /// When it happened.
+    pub at: SystemTime,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What happened to a call.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A model called.
+    ToolCall {
+        /// The arguments as sent; `null` for a call that was skipped.
+        arguments: Value,
+    },
+    /// The tool gave a result.
+    ToolResponse {
+        /// What the model sees, as MCP writes it.
+        content: Value,
+        /// The tool itself says that it failed.
+        is_error: bool,
+        /// How long it took.
+        duration: Duration,
+    },
+    /// There is no result.
+    Error {
+        /// What the model sees.
+        message: String,
+        /// The code of the error.
+        code: String,
+        /// How long it took.
+        duration: Duration,
+    },
+    /// What a running tool has so far.
+    Update {
+        /// What people who watch see, as MCP writes it.
+        content: Value,
+        /// What programs that watch see.
+        details: Value,
+    },
+    /// A line of progress.
+    Progress {
+        /// The line.
+        message: String,
+    },
+}
+
+impl Event {
+    /// The name of the kind: `tool_call`, `tool_response`, `error`, `update` or `progress`.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self.kind {
+            EventKind::ToolCall { .. } => "tool_call",
+            EventKind::ToolResponse { .. } => "tool_response",
+            EventKind::Error { .. } => "error",
+            EventKind::Update { .. } => "update",
+            EventKind::Progress { .. } => "progress",
+        }
+    }
+
+    /// An object with `type`, `object` (`tool.call`, `tool.response`, …), `id`, `name`, `timestamp` in milliseconds
+    /// since 1970, `agent_id` where there is one, and what belongs to the kind.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let kind = self.type_name();
+        let since = self.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let object = match self.kind {
+            EventKind::ToolCall { .. } => "tool.call",
+            EventKind::ToolResponse { .. } => "tool.response",
+            EventKind::Error { .. } => "tool.error",
+            EventKind::Update { .. } => "tool.update",
+            EventKind::Progress { .. } => "tool.progress",
+        };
+        let mut out = json!({
+            "type": kind,
+            "object": object,
+            "id": self.id.as_str(),
+            "name": self.name.as_str(),
+            "timestamp": whole_millis(since),
+        });
+        if let Some(agent) = &self.agent_id {
+            out["agent_id"] = Value::from(agent.as_str());
+        }
+        match &self.kind {
+            EventKind::ToolCall { arguments } => out["arguments"] = arguments.clone(),
+            EventKind::ToolResponse { content, is_error, duration } => {
+                out["content"] = content.clone();
+                out["is_error"] = Value::from(*is_error);
+                out["duration_ms"] = Value::from(whole_millis(*duration));
+            }
+            EventKind::Error { message, code, duration } => {
+                out["error"] = Value::from(message.as_str());
+                out["code"] = Value::from(code.as_str());
+                out["is_error"] = Value::from(true);
+                out["duration_ms"] = Value::from(whole_millis(*duration));
+            }
+            EventKind::Update { content, details } => {
+                out["content"] = content.clone();
+                out["details"] = details.clone();
+            }
+            EventKind::Progress { message } => out["message"] = Value::from(message.as_str()),
+        }
+        out
+    }
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}

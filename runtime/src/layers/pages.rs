@@ -1,0 +1,285 @@
+//! Results that are too large for a model to get at once.
+//!
+//! [`Pages::apply`] cuts such a result, keeps the whole of its text for a while, and tells the model how to go on:
+//! with the tool `read_result`, which [`Pages::tool`] gives and a provider offers beside its own when a limit is set.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolgen_runtime::layers::pages::{Pages, ResultLimit};
+//! use toolgen_runtime::{ToolContext, ToolResult, ToolSpec, testing};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), toolgen_runtime::ToolError> {
+//! let pages = Pages::new(ResultLimit::bytes(10));
+//! let ctx = ToolContext::new("call-1", "log");
+//! let cut = pages.apply(ToolResult::text("one\ntwo\nthree\nfour\n"), &ToolSpec::EMPTY, &ctx);
+//! let text = cut.to_text();
+//! assert!(text.starts_with("one\ntwo\n\n[Result cut: bytes 0-8 of 19. Call read_result with {\"handle\":"));
+//!
+//! let handle = text.split('"').nth(3).unwrap_or_default();
+//! let next = testing::call_in(&pages.tool(), json!({"handle": handle, "offset": 8}), &ctx).await?;
+//! assert!(next.to_text().starts_with("three\n\n[Result cut: bytes 8-14 of 19. Call read_result"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod read;
+mod store;
+
+use std::sync::Arc;
+
+pub use read::{READ_RESULT, ReadResult};
+pub use store::StoreLimits;
+
+use crate::base::text::floor;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ResourceData, ToolResult};
+use crate::spec::ToolSpec;
+use store::{Owner, Store};
+
+/// How much of a result a model gets at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResultLimit {
+    /// The most bytes of text, all pieces of a result together. A tool's own
+    /// [`result_limit`](ToolSpec::result_limit) holds where it is smaller. What is said about a cut comes on top.
+    pub text: u64,
+    /// The most bytes of images, sounds and the like together, before they become base64.
+    pub binary: u64,
+}
+
+impl ResultLimit {
+    /// At most so many bytes of text, and so many of everything else.
+    #[must_use]
+    pub const fn bytes(bytes: u64) -> ResultLimit {
+        ResultLimit { text: bytes, binary: bytes }
+    }
+
+    /// Sets the most bytes of images, sounds and the like.
+    #[must_use]
+    pub const fn with_binary(mut self, bytes: u64) -> ResultLimit {
+        self.binary = bytes;
+        self
+    }
+
+    fn of(self, spec: &ToolSpec) -> ResultLimit {
+        let own = spec.result_limit.unwrap_or(u64::MAX);
+        ResultLimit { text: self.text.min(own), binary: self.binary.min(own) }
+    }
+}
+
+/// Cuts large results and keeps what was cut. Clones share what they keep.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    limit: ResultLimit,
+    store: Arc<Store>,
+}
+
+impl Pages {
+    /// Cuts at this limit, and keeps as much as [`StoreLimits::DEFAULT`] says.
+    #[must_use]
+    pub fn new(limit: ResultLimit) -> Pages {
+        Pages::with_store(limit, StoreLimits::DEFAULT)
+    }
+
+    /// Cuts at this limit, and keeps as much as is said.
+    #[must_use]
+    pub fn with_store(limit: ResultLimit, kept: StoreLimits) -> Pages {
+        Pages { limit, store: Arc::new(Store::new(kept)) }
+    }
+
+    /// The tool with which a model reads on.
+    #[must_use]
+    pub fn tool(&self) -> ReadResult {
+        ReadResult::new(Arc::clone(&self.store))
+    }
+
+    /// The result as a model gets it.
+    ///
+    /// Within the limit it stays as it is. Beyond, texts are cut, at the end of a line if one is near, else between
+    /// two characters; the model is told how to read on. The texts that follow the cut are read on with it, one a
+    /// line as [`ToolResult::to_text`] writes them. A resource of text that does not fit is read as a whole by a
+    /// handle of its own. Binary content that does not fit becomes a text that says its type and size. Details are
+    /// not touched: no model sees them.
+    ///
+    /// What is kept can be read in the same session, by the same agent and for the same principal only.
+    #[must_use]
+    pub fn apply(&self, mut result: ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> ToolResult {
+        // A page is never cut again.
+        if spec.name.as_str() == READ_RESULT {
+            return result;
+        }
+        let limit = self.limit.of(spec);
+        let (text, binary) = sizes(&result.content);
+        if text > limit.text {
+            let whole = result.to_text();
+            result.content = Cut { pages: self, limit, ctx }.texts(result.content, whole);
+        }
+        if binary > limit.binary {
+            let mut left = limit.binary;
+            result.content.iter_mut().for_each(|content| shrink(content, limit.binary, &mut left));
+        }
+        result
+    }
+
+    /// An error as a model gets it: the text of a tool that failed is cut and kept like a result.
+    #[must_use]
+    pub fn apply_error(&self, mut error: ToolError, spec: &ToolSpec, ctx: &ToolContext) -> ToolError {
+        let limit = self.limit.of(spec);
+        if let ToolError::Failed { message, .. } = &mut error
+            && size(message.len()) > limit.text
+            && spec.name.as_str() != READ_RESULT
+        {
+            let whole = std::mem::take(message);
+            let end = cut(&whole, bytes(limit.text));
+            let shown = whole.get(..end).unwrap_or_default().to_owned();
+            *message = format!("{shown}\n{}", Cut { pages: self, limit, ctx }.notice(whole, end));
+        }
+        error
+    }
+}
+
+/// The bytes of text and of everything else.
+fn sizes(content: &[Content]) -> (u64, u64) {
+    let (mut text, mut binary) = (0, 0);
+    let mut texts: u64 = 0;
+    for piece in content {
+        match piece {
+            Content::Text(piece) => {
+                text += size(piece.len());
+                texts += 1;
+            }
+            Content::Resource { data: ResourceData::Text(piece), .. } => text += size(piece.len()),
+            Content::Image { data, .. }
+            | Content::Audio { data, .. }
+            | Content::Resource { data: ResourceData::Base64(data), .. } => binary += decoded_size(data),
+        }
+    }
+    // With the breaks between texts.
+    (text + texts.saturating_sub(1), binary)
+}
+
+/// A result that is too large, being cut.
+struct Cut<'a> {
+    pages: &'a Pages,
+    limit: ResultLimit,
+    ctx: &'a ToolContext,
+}
+
+impl Cut<'_> {
+    /// The pieces that fit, and what to do about the others.
+    fn texts(&self, content: Vec<Content>, mut whole: String) -> Vec<Content> {
+        let mut left = self.limit.text;
+        let mut kept = Vec::with_capacity(content.len() + 1);
+        // Where in the whole text the next piece begins; after the cut, nothing more is shown of it.
+        let mut begin = Some(0);
+        for piece in content {
+            match piece {
+                Content::Text(text) => {
+                    let Some(from) = begin else { continue };
+                    let broken = u64::from(from > 0);
+                    if size(text.len()) + broken <= left {
+                        left -= size(text.len()) + broken;
+                        begin = Some(from + text.len() + 1);
+                        kept.push(Content::Text(text));
+                        continue;
+                    }
+                    let end = cut(&text, bytes(left.saturating_sub(broken)));
+                    if let Some(shown) = text.get(..end).filter(|shown| !shown.is_empty()) {
+                        kept.push(Content::Text(shown.to_owned()));
+                    }
+                    kept.push(Content::Text(self.notice(std::mem::take(&mut whole), from + end)));
+                    (left, begin) = (0, None);
+                }
+                Content::Resource { uri, mime_type, data: ResourceData::Text(text) }
+                    if size(text.len()) > left =>
+                {
+                    kept.push(Content::Text(self.resource(&uri, &mime_type, text)));
+                }
+                piece => {
+                    if let Content::Resource { data: ResourceData::Text(text), .. } = &piece {
+                        left -= size(text.len());
+                    }
+                    kept.push(piece);
+                }
+            }
+        }
+        kept
+    }
+
+    fn notice(&self, whole: String, end: usize) -> String {
+        let total = whole.len();
+        match self.keep(whole) {
+            Some(handle) => read::go_on(&handle, 0, end, total),
+            None => {
+                format!(
+                    "[Result cut: bytes 0-{end} of {total}. The rest is too large to be kept; ask for less.]"
+                )
+            }
+        }
+    }
+
+    fn resource(&self, uri: &str, mime_type: &str, text: String) -> String {
+        let kind = if mime_type.is_empty() { "text" } else { mime_type };
+        let total = text.len();
+        let how = match self.keep(text) {
+            Some(handle) => format!("Call {} to read it.", read::call(&handle, 0)),
+            None => String::from("It is too large to be kept; ask for less."),
+        };
+        format!("[Resource {uri} ({kind}): {total} bytes, not shown. {how}]")
+    }
+
+    fn keep(&self, whole: String) -> Option<String> {
+        // A page of nothing would lead nowhere.
+        let page = bytes(self.limit.text).max(1);
+        self.pages.store.keep(whole, page, Owner::of(self.ctx))
+    }
+}
+
+/// Puts a text in the place of binary content that does not fit in what is left.
+fn shrink(content: &mut Content, most: u64, left: &mut u64) {
+    let (what, mime_type, data) = match &*content {
+        Content::Image { data, mime_type } => (String::from("Image"), mime_type, data),
+        Content::Audio { data, mime_type } => (String::from("Audio"), mime_type, data),
+        Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } => {
+            (format!("Resource {uri}"), mime_type, data)
+        }
+        Content::Text(_) | Content::Resource { .. } => return,
+    };
+    let size = decoded_size(data);
+    if size <= *left {
+        *left -= size;
+        return;
+    }
+    let kind = if mime_type.is_empty() { "binary" } else { mime_type };
+    let text = format!("[{what} ({kind}): {size} bytes, not shown: more than {most} bytes are too many.]");
+    *content = Content::Text(text);
+}
+
+/// How many bytes a base64 text stands for.
+fn decoded_size(base64: &str) -> u64 {
+    size(base64.trim_end_matches('=').len()) * 3 / 4
+}
+
+/// Where to cut a text so that at most so many bytes stay: after the last line break if that keeps at least half, else
+/// between two characters.
+fn cut(text: &str, most: usize) -> usize {
+    if text.len() <= most {
+        return text.len();
+    }
+    let end = floor(text, most);
+    let line = text.get(..end).and_then(|shown| shown.rfind('\n')).map(|newline| newline + 1);
+    line.filter(|line| *line >= end.div_ceil(2)).unwrap_or(end)
+}
+
+fn size(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+fn bytes(size: u64) -> usize {
+    usize::try_from(size).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests;

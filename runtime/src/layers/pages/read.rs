@@ -1,0 +1,101 @@
+//! The tool with which a model reads on.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::store::{Owner, Store};
+use super::{bytes, cut, floor};
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, BoxFuture};
+use crate::schema::shape::Schema;
+use crate::spec::{Effects, ToolName, ToolSpec};
+
+/// The name of the tool with which a model reads on.
+pub const READ_RESULT: &str = "read_result";
+
+static SPEC: ToolSpec = ToolSpec {
+    name: ToolName::new(READ_RESULT),
+    label: Text::Static("Read Result"),
+    description: Text::Static(
+        "Reads on in a result that was too large to be shown at once. The end of such a result says which handle and \
+         offset to give.",
+    ),
+    returns: Text::Static("The next part of the result, and how to read on if there is more."),
+    input: Schema::text(
+        r#"{"type":"object","properties":{"handle":{"type":"string","description":"The handle, as the cut result gives it."},"offset":{"type":"integer","minimum":0,"default":0,"description":"The byte of the result to read on from."}},"required":["handle"],"additionalProperties":false}"#,
+    ),
+    effects: Effects::NONE,
+    ..ToolSpec::EMPTY
+};
+
+/// The tool `read_result`, with which a model reads on in a result that [`Pages`](super::Pages) cut.
+#[derive(Clone, Debug)]
+pub struct ReadResult {
+    store: Arc<Store>,
+}
+
+impl ReadResult {
+    pub(super) fn new(store: Arc<Store>) -> ReadResult {
+        ReadResult { store }
+    }
+
+    fn read(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let handle = params.get("handle").and_then(Value::as_str).unwrap_or_default();
+        let offset = bytes(params.get("offset").and_then(Value::as_u64).unwrap_or(0));
+        let Some((text, page)) = self.store.get(handle, &Owner::of(ctx)) else {
+            let text = format!(
+                "There is no result '{handle}' here, or no longer: results are kept for some time only. Call the tool \
+                 that gave it again."
+            );
+            return Err(ToolError::failed_with("RESULT_NOT_FOUND", text));
+        };
+        if offset >= text.len() {
+            let text =
+                format!("offset {offset} is behind the end of the result, which has {} bytes", text.len());
+            return Err(ToolError::invalid_args(text));
+        }
+        let begin = floor(&text, offset);
+        let rest = text.get(begin..).unwrap_or_default();
+        // At least one character, or there would be no end.
+        let one = rest.chars().next().map_or(0, char::len_utf8);
+        let end = begin + cut(rest, page).max(one);
+        let shown = text.get(begin..end).unwrap_or_default();
+        let notice = if end == text.len() {
+            format!("[End of the result: bytes {begin}-{end} of {end}.]")
+        } else {
+            go_on(handle, begin, end, text.len())
+        };
+        let result = ToolResult::text(shown);
+        let next = if end == text.len() { Value::Null } else { json!(end) };
+        let details = json!({ "handle": handle, "offset": begin, "next_offset": next, "total": text.len() });
+        Ok(result.with_content(crate::Content::Text(notice)).with_details(details))
+    }
+}
+
+impl AgentTool for ReadResult {
+    fn spec(&self) -> &ToolSpec {
+        &SPEC
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(std::future::ready(self.read(&params, ctx)))
+    }
+}
+
+/// What a model is told at a cut.
+pub(super) fn go_on(handle: &str, begin: usize, end: usize, total: usize) -> String {
+    format!("[Result cut: bytes {begin}-{end} of {total}. Call {} to read on.]", call(handle, end))
+}
+
+/// How a model reads from an offset.
+pub(super) fn call(handle: &str, offset: usize) -> String {
+    format!(r#"{READ_RESULT} with {{"handle":"{handle}","offset":{offset}}}"#)
+}

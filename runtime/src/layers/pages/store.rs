@@ -1,0 +1,139 @@
+//! Where large results are kept until a model has read them.
+
+use std::collections::VecDeque;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+
+/// How much of large results is kept, for all sessions together, and how long. Beyond it the oldest goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreLimits {
+    /// The most bytes. A result that alone is larger is not kept.
+    pub bytes: usize,
+    /// The most results.
+    pub results: usize,
+    /// How long a result is kept.
+    pub ttl: Duration,
+}
+
+impl StoreLimits {
+    /// 32 MiB, 256 results, 30 minutes.
+    pub const DEFAULT: StoreLimits =
+        StoreLimits { bytes: 32 << 20, results: 256, ttl: Duration::from_secs(30 * 60) };
+}
+
+impl Default for StoreLimits {
+    fn default() -> StoreLimits {
+        StoreLimits::DEFAULT
+    }
+}
+
+/// Who may read a result.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    session: Option<Text>,
+    agent: Option<Text>,
+    principal: Option<Text>,
+}
+
+impl Owner {
+    pub(super) fn of(ctx: &ToolContext) -> Owner {
+        let text = |text: &str| Text::from(text.to_owned());
+        Owner {
+            session: ctx.session().map(|session| text(session.id())),
+            agent: ctx.agent_id().map(text),
+            principal: ctx.principal().map(|principal| principal.id.clone()),
+        }
+    }
+}
+
+/// Keeps results under names that cannot be guessed.
+pub(super) struct Store {
+    limits: StoreLimits,
+    /// Keyed with what the operating system gives for the purpose, so nobody can tell the name that follows.
+    names: RandomState,
+    kept: Mutex<Shelf>,
+}
+
+#[derive(Default)]
+struct Shelf {
+    /// How many were ever kept.
+    count: u64,
+    bytes: usize,
+    /// In the order in which they came, which is that in which they go.
+    results: VecDeque<Kept>,
+}
+
+struct Kept {
+    handle: String,
+    owner: Owner,
+    text: Arc<str>,
+    page: usize,
+    until: Instant,
+}
+
+impl Store {
+    pub(super) fn new(limits: StoreLimits) -> Store {
+        Store { limits, names: RandomState::new(), kept: Mutex::default() }
+    }
+
+    /// Keeps a text that is read in pages of so many bytes, and gives the name to read it by. `None`: it is too large.
+    pub(super) fn keep(&self, text: String, page: usize, owner: Owner) -> Option<String> {
+        if text.len() > self.limits.bytes || self.limits.results == 0 {
+            return None;
+        }
+        let now = Instant::now();
+        // A time that cannot be told is far enough away.
+        let until = now.checked_add(self.limits.ttl).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
+        let mut shelf = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        shelf.count += 1;
+        let (left, right) =
+            (self.names.hash_one((shelf.count, 0_u8)), self.names.hash_one((shelf.count, 1_u8)));
+        // 96 bits, which a model copies without a mistake and nobody guesses.
+        let handle = format!("r{left:016x}{:08x}", right >> 32);
+        shelf.bytes += text.len();
+        shelf.results.push_back(Kept { handle: handle.clone(), owner, text: text.into(), page, until });
+        shelf.forget(now, &self.limits);
+        Some(handle)
+    }
+
+    /// A kept text and the size of its pages, if it is still there and this is its owner.
+    pub(super) fn get(&self, handle: &str, owner: &Owner) -> Option<(Arc<str>, usize)> {
+        let mut shelf = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        shelf.forget(Instant::now(), &self.limits);
+        let kept = shelf.results.iter().find(|kept| kept.handle == handle && kept.owner == *owner)?;
+        Some((Arc::clone(&kept.text), kept.page))
+    }
+}
+
+impl Shelf {
+    fn forget(&mut self, now: Instant, limits: &StoreLimits) {
+        while let Some(oldest) = self.results.front() {
+            let crowded = self.bytes > limits.bytes || self.results.len() > limits.results;
+            if !crowded && oldest.until > now {
+                return;
+            }
+            self.bytes = self.bytes.saturating_sub(oldest.text.len());
+            self.results.pop_front();
+        }
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shelf = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // Neither texts nor the names that open them.
+        f.debug_struct("Store")
+            .field("limits", &self.limits)
+            .field("results", &shelf.results.len())
+            .field("bytes", &shelf.bytes)
+            .finish_non_exhaustive()
+    }
+}

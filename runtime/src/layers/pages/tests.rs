@@ -1,0 +1,271 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tokio::time::advance;
+
+use super::*;
+use crate::call::principal::Principal;
+use crate::call::session::Session;
+use crate::call::tool::AgentTool;
+use crate::function::testing::call_in;
+use crate::spec::ToolName;
+
+fn ctx() -> ToolContext {
+    ToolContext::new("1", "big")
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec { name: ToolName::new("big"), ..ToolSpec::EMPTY }
+}
+
+fn text(content: &Content) -> &str {
+    match content {
+        Content::Text(text) => text,
+        other => panic!("not a text: {other:?}"),
+    }
+}
+
+/// What a notice tells a model to call, read as a model would read it.
+fn told(notice: &str) -> Option<Value> {
+    let (_, call) = notice.split_once("read_result with ")?;
+    let (arguments, _) = call.split_once('}')?;
+    Some(serde_json::from_str(&format!("{arguments}}}")).unwrap())
+}
+
+/// All pages, by doing what each tells.
+async fn pages_of(pages: &Pages, first: &ToolResult, ctx: &ToolContext) -> Vec<String> {
+    let tool = pages.tool();
+    let (mut shown, mut result) = (Vec::new(), first.clone());
+    loop {
+        let [.., page, notice] = &result.content[..] else { panic!("{result:?}") };
+        shown.push(text(page).to_owned());
+        let Some(arguments) = told(text(notice)) else { return shown };
+        result = call_in(&tool, arguments, ctx).await.unwrap();
+    }
+}
+
+fn run<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.unwrap().block_on(future)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_pages_together_are_the_result_and_none_is_larger_than_the_limit(
+        whole in "[a-cß€😀\n]{1,80}",
+        limit in 1_u64..40,
+    ) {
+        let pages = Pages::new(ResultLimit::bytes(limit));
+        let result = ToolResult::text(whole.clone()).with_details(json!({"k": 1}));
+        let cut = pages.apply(result.clone(), &spec(), &ctx());
+        prop_assert_eq!(&cut.details, &result.details);
+        if whole.len() as u64 <= limit {
+            prop_assert_eq!(cut, result);
+            return Ok(());
+        }
+        // A first page of nothing is left out.
+        let first = if cut.content.len() == 1 { ToolResult::text("").with_content(cut.content[0].clone()) } else { cut };
+        let shown = run(pages_of(&pages, &first, &ctx()));
+        prop_assert_eq!(shown.concat(), whole);
+        for page in &shown[1..] {
+            let one = page.chars().count() == 1;
+            prop_assert!(!page.is_empty() && (page.len() as u64 <= limit || one), "{:?}", page);
+        }
+        prop_assert!(shown[0].len() as u64 <= limit);
+    }
+
+    #[test]
+    fn several_pieces_are_read_on_as_one_text(
+        pieces in proptest::collection::vec("[ab€\n]{0,12}", 1..6),
+        limit in 1_u64..40,
+    ) {
+        let pages = Pages::new(ResultLimit::bytes(limit));
+        let image = Content::Image { data: "AQ==".into(), mime_type: "image/png".into() };
+        let result = pieces.iter().fold(ToolResult::empty().with_content(image.clone()), |result, piece| {
+            result.with_content(Content::Text(piece.clone()))
+        });
+        let whole = result.to_text();
+        let cut = pages.apply(result.clone(), &spec(), &ctx());
+        prop_assert_eq!(&cut.content[0], &image);
+        if whole.len() as u64 <= limit {
+            prop_assert_eq!(cut, result);
+            return Ok(());
+        }
+        let (notice, shown) = cut.content[1..].split_last().unwrap();
+        let shown: Vec<&str> = shown.iter().map(text).collect();
+        let arguments = told(text(notice)).unwrap();
+        let offset = arguments["offset"].as_u64().unwrap() as usize;
+        // What is shown is what comes before the offset, but for a break at the end of it.
+        let shown = shown.join("\n");
+        prop_assert_eq!(shown.trim_end_matches('\n'), whole[..offset].trim_end_matches('\n'));
+        prop_assert!(offset as u64 <= limit + 1);
+        let rest = run(async {
+            let next = call_in(&pages.tool(), arguments, &ctx()).await.unwrap();
+            pages_of(&pages, &next, &ctx()).await.concat()
+        });
+        prop_assert_eq!(format!("{}{rest}", &whole[..offset]), whole);
+    }
+}
+
+#[tokio::test]
+async fn a_cut_prefers_the_end_of_a_line_and_says_how_to_read_on() {
+    let pages = Pages::new(ResultLimit::bytes(12));
+    let cut = pages.apply(ToolResult::text("first line\nsecond line\n"), &spec(), &ctx());
+    assert_eq!(text(&cut.content[0]), "first line\n");
+    let arguments = told(text(&cut.content[1])).unwrap();
+    let handle = arguments["handle"].as_str().unwrap().to_owned();
+    let expected = format!(
+        "[Result cut: bytes 0-11 of 23. Call read_result with {{\"handle\":\"{handle}\",\"offset\":11}} to read on.]"
+    );
+    assert_eq!(text(&cut.content[1]), expected);
+    let last = call_in(&pages.tool(), arguments, &ctx()).await.unwrap();
+    assert_eq!(last.to_text(), "second line\n\n[End of the result: bytes 11-23 of 23.]");
+    assert_eq!(last.details, json!({"handle": handle, "offset": 11, "next_offset": null, "total": 23}));
+    // In the middle of a character and without an offset.
+    let whole = call_in(&pages.tool(), json!({"handle": handle}), &ctx()).await.unwrap();
+    assert_eq!(text(&whole.content[0]), "first line\n");
+    let behind = call_in(&pages.tool(), json!({"handle": handle, "offset": 23}), &ctx()).await.unwrap_err();
+    let expected = "Invalid arguments: offset 23 is behind the end of the result, which has 23 bytes";
+    assert_eq!(behind.to_string(), expected);
+}
+
+#[tokio::test]
+async fn a_tool_may_have_a_smaller_limit_but_no_larger_one() {
+    let pages = Pages::new(ResultLimit::bytes(8));
+    for (own, shown) in [(None, 8), (Some(4), 4), (Some(800), 8)] {
+        let spec = ToolSpec { result_limit: own, ..spec() };
+        let cut = pages.apply(ToolResult::text("x".repeat(50)), &spec, &ctx());
+        assert_eq!(text(&cut.content[0]).len(), shown);
+        let next = call_in(&pages.tool(), told(text(&cut.content[1])).unwrap(), &ctx()).await.unwrap();
+        assert_eq!(text(&next.content[0]).len(), shown);
+        // A page passes as it is.
+        assert_eq!(pages.apply(next.clone(), pages.tool().spec(), &ctx()), next);
+    }
+}
+
+#[tokio::test]
+async fn only_the_same_session_agent_and_principal_read_on() {
+    let pages = Pages::new(ResultLimit::bytes(4));
+    let owner =
+        ctx().with_session(Session::new("s")).with_agent_id("coder").with_principal(Principal::new("p"));
+    let cut = pages.apply(ToolResult::text("0123456789"), &spec(), &owner);
+    let arguments = told(text(&cut.content[1])).unwrap();
+    let same = ctx()
+        .with_session(Session::new("s"))
+        .with_agent_id("coder")
+        .with_principal(Principal::new("p").with_scopes(["x"]));
+    assert_eq!(text(&call_in(&pages.tool(), arguments.clone(), &same).await.unwrap().content[0]), "4567");
+    let others = [
+        ctx(),
+        owner.clone().with_session(Session::new("t")),
+        owner.clone().with_agent_id("tester"),
+        owner.with_principal(Principal::new("q")),
+    ];
+    let unknown = json!({"handle": "r0", "offset": 4});
+    let nothing = call_in(&pages.tool(), unknown, &same).await.unwrap_err().to_string();
+    for other in others {
+        let error = call_in(&pages.tool(), arguments.clone(), &other).await.unwrap_err();
+        // Not to be told from a handle that never was.
+        assert_eq!(error.to_string().replace(arguments["handle"].as_str().unwrap(), "r0"), nothing);
+        assert_eq!(error.code(), "RESULT_NOT_FOUND");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_kept_expires_and_is_bounded() {
+    let kept = StoreLimits { bytes: 100, results: 3, ttl: Duration::from_secs(60) };
+    let pages = Pages::with_store(ResultLimit::bytes(4), kept);
+    let add = |length: usize| {
+        let cut = pages.apply(ToolResult::text("x".repeat(length)), &spec(), &ctx());
+        told(text(&cut.content[1]))
+    };
+    let tool = pages.tool();
+    let there = async |arguments: &Option<Value>| match arguments {
+        Some(arguments) => call_in(&tool, arguments.clone(), &ctx()).await.is_ok(),
+        None => false,
+    };
+    let first = add(10);
+    advance(Duration::from_secs(59)).await;
+    assert!(there(&first).await);
+    let second = add(10);
+    advance(Duration::from_secs(2)).await;
+    assert!(!there(&first).await && there(&second).await);
+    // By number, then by bytes.
+    let more = [add(10), add(10), add(10)];
+    assert!(!there(&second).await && there(&more[0]).await);
+    let large = add(85);
+    assert!(there(&large).await && !there(&more[1]).await && there(&more[2]).await);
+    // What is too large alone drives nothing out.
+    assert!(add(101).is_none() && there(&large).await);
+    let cut = pages.apply(ToolResult::text("x".repeat(101)), &spec(), &ctx());
+    let expected = "[Result cut: bytes 0-4 of 101. The rest is too large to be kept; ask for less.]";
+    assert_eq!(text(&cut.content[1]), expected);
+    let shown = format!("{pages:?}");
+    let handle = large.unwrap()["handle"].as_str().unwrap().to_owned();
+    assert!(shown.contains("results: 2, bytes: 95") && !shown.contains(&handle), "{shown}");
+}
+
+#[tokio::test]
+async fn binary_content_and_resources_that_do_not_fit_become_texts() {
+    let pages = Pages::new(ResultLimit::bytes(10).with_binary(5));
+    let image = |data: &str| Content::Image { data: data.into(), mime_type: "image/png".into() };
+    let resource = |data| Content::Resource { uri: "log:/a".into(), mime_type: String::new(), data };
+    let result = ToolResult::text("ok")
+        .with_content(image("AQID"))
+        .with_content(image("AQIDBA=="))
+        .with_content(image("AQI="))
+        .with_content(Content::Audio { data: "AAAA".into(), mime_type: "audio/wav".into() })
+        .with_content(resource(ResourceData::Base64("AAAAAAAA".into())))
+        .with_content(resource(ResourceData::Text("a log of 17 bytes".into())))
+        .with_content(resource(ResourceData::Text("8 bytes!".into())));
+    let cut = pages.apply(result.clone(), &spec(), &ctx());
+    assert_eq!(cut.content[..2], [Content::Text("ok".into()), image("AQID")]);
+    let too_many = "not shown: more than 5 bytes are too many.]";
+    assert_eq!(text(&cut.content[2]), format!("[Image (image/png): 4 bytes, {too_many}"));
+    assert_eq!(cut.content[3], image("AQI="));
+    assert_eq!(text(&cut.content[4]), format!("[Audio (audio/wav): 3 bytes, {too_many}"));
+    assert_eq!(text(&cut.content[5]), format!("[Resource log:/a (binary): 6 bytes, {too_many}"));
+    let notice = text(&cut.content[6]);
+    assert!(
+        notice.starts_with("[Resource log:/a (text): 17 bytes, not shown. Call read_result with"),
+        "{notice}"
+    );
+    let read = call_in(&pages.tool(), told(notice).unwrap(), &ctx()).await.unwrap();
+    assert_eq!(text(&read.content[0]), "a log of 1");
+    assert_eq!(cut.content[7], result.content[7]);
+    assert_eq!(cut.content.len(), result.content.len());
+}
+
+#[tokio::test]
+async fn the_text_of_an_error_is_cut_too() {
+    let pages = Pages::new(ResultLimit::bytes(8));
+    let short = ToolError::failed("short");
+    assert_eq!(pages.apply_error(short.clone(), &spec(), &ctx()), short);
+    let long = ToolError::failed_with("X", "ein Ausfall größerer Art").with_operator_detail("kept");
+    let cut = pages.apply_error(long, &spec(), &ctx());
+    let text = cut.to_string();
+    assert!(text.starts_with("ein Ausf\n[Result cut: bytes 0-8 of 26."), "{text}");
+    assert_eq!((cut.code(), cut.operator_text().as_ref()), ("X", "kept"));
+    let rest = call_in(&pages.tool(), told(&text).unwrap(), &ctx()).await.unwrap();
+    assert!(rest.to_text().starts_with("all gr"));
+}
+
+#[test]
+fn handles_do_not_follow_one_another() {
+    let pages = [(); 2].map(|()| Pages::new(ResultLimit::bytes(1)));
+    let mut handles: Vec<String> = (0..200)
+        .map(|n| {
+            let cut = pages[n % 2].apply(ToolResult::text("xyz"), &spec(), &ctx());
+            told(text(&cut.content[1])).unwrap()["handle"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    handles.sort();
+    handles.dedup();
+    assert_eq!(handles.len(), 200);
+    assert!(handles.iter().all(|handle| handle.len() == 25));
+    let starts: std::collections::BTreeSet<&str> = handles.iter().map(|handle| &handle[..5]).collect();
+    assert!(starts.len() > 150, "{starts:?}");
+}

@@ -1,0 +1,165 @@
+//! What a context lets tools do: its [`Limits`] on effects, and [`Rules`] about which tools there are at all.
+//!
+//! Everything here is a pure function of a [`ToolSpec`]: nothing is executed to find out whether it may be, and a
+//! policy can be asked what it would refuse before any model sees a tool.
+//!
+//! ```
+//! use toolgen_runtime::layers::policy::{Limits, Policy, Rules};
+//! use toolgen_runtime::{Effects, ToolName, ToolSpec, spec::Network};
+//!
+//! let fetch = ToolSpec {
+//!     name: ToolName::new("web_fetch"),
+//!     effects: Effects { network: Network::Any, open_world: true, ..Effects::NONE },
+//!     ..ToolSpec::EMPTY
+//! };
+//! let offline = Policy::new(Limits { network: Network::None, ..Limits::ANY });
+//! let error = offline.check(&fetch).unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
+//!      - network: it may reach any host (allowed: none)"
+//! );
+//! let rules = Rules::builder().include(["web_*"]).exclude(["effect:destructive"]).build()?;
+//! assert!(Policy::new(Limits::ANY).with_rules(rules).check(&fetch).is_ok());
+//! # Ok::<(), toolgen_runtime::layers::policy::RulesError>(())
+//! ```
+
+mod glob;
+mod hosts;
+mod limits;
+mod rules;
+
+use std::fmt;
+
+pub use limits::{Excess, Limits};
+pub use rules::{Decision, EffectKind, RuleError, RuleProblem, Rules, RulesBuilder, RulesError};
+
+use crate::base::frozen::Text;
+use crate::call::error::ToolError;
+use crate::spec::{Effects, ToolSpec};
+
+/// What a context allows: the effects its tools may have, and the tools it offers. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Policy {
+    /// The most a tool may do.
+    pub limits: Limits,
+    /// The tools it may be.
+    pub rules: Rules,
+}
+
+impl Policy {
+    /// Every tool that stays within these limits.
+    #[must_use]
+    pub fn new(limits: Limits) -> Policy {
+        Policy { limits, rules: Rules::default() }
+    }
+
+    /// Sets which tools it may be.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Rules) -> Policy {
+        self.rules = rules;
+        self
+    }
+
+    /// Checks the rules and the limits.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Denied`] with the rule that decides and every effect that goes too far, in one text.
+    pub fn check(&self, spec: &ToolSpec) -> Result<(), ToolError> {
+        self.check_with(spec, &spec.effects)
+    }
+
+    /// As [`check`](Self::check), for a tool that has other effects in this context than it declares. Rules go by what
+    /// is declared.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub fn check_with(&self, spec: &ToolSpec, effects: &Effects) -> Result<(), ToolError> {
+        if self.rules.allows(spec) && self.limits.allows(effects) {
+            return Ok(());
+        }
+        Err(ToolError::denied(self.explain_with(spec, effects).to_string()))
+    }
+
+    /// Says what the policy thinks of a tool, and why.
+    #[must_use]
+    pub fn explain(&self, spec: &ToolSpec) -> Explanation {
+        self.explain_with(spec, &spec.effects)
+    }
+
+    fn explain_with(&self, spec: &ToolSpec, effects: &Effects) -> Explanation {
+        Explanation {
+            tool: spec.name.to_text(),
+            decision: self.rules.explain(spec),
+            excess: self.limits.exceeded(effects),
+            undeclared: *effects == Effects::UNDECLARED,
+        }
+    }
+
+    /// What the policy would refuse of these tools, in their order.
+    pub fn refused<'a>(&self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Explanation> {
+        let explained = specs.into_iter().map(|spec| self.explain(spec));
+        explained.filter(|explanation| !explanation.is_allowed()).collect()
+    }
+}
+
+/// What a [`Policy`] thinks of a tool. Displays as the text for a model where the tool is refused.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The tool.
+    pub tool: Text,
+    /// What the rules say.
+    pub decision: Decision,
+    /// What the tool may do beyond the limits.
+    pub excess: Vec<Excess>,
+    /// The tool declares no effects, so the worst was assumed.
+    pub undeclared: bool,
+}
+
+impl Explanation {
+    /// The tool may be called.
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        self.decision.is_allowed() && self.excess.is_empty()
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Explanation { tool, decision, excess, undeclared } = self;
+        if self.is_allowed() {
+            return match decision {
+                Decision::Allowed { rule: Some(rule) } => write!(f, "tool '{tool}' is included by '{rule}'"),
+                _ => write!(f, "tool '{tool}' is allowed"),
+            };
+        }
+        f.write_str("Permission denied: ")?;
+        match decision {
+            Decision::Allowed { .. } => write!(f, "tool '{tool}' may do more than this context allows")?,
+            Decision::Excluded { rule } => write!(f, "tool '{tool}' is excluded by the rule '{rule}'")?,
+            Decision::NotIncluded => write!(f, "tool '{tool}' is not included by any rule")?,
+        }
+        if excess.is_empty() {
+            return Ok(());
+        }
+        f.write_str(if decision.is_allowed() {
+            ":"
+        } else {
+            ", and it may do more than this context allows:"
+        })?;
+        for each in excess {
+            write!(f, "\n- {each}")?;
+        }
+        if *undeclared {
+            f.write_str("\nThe tool does not declare its effects, so the worst is assumed.")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,324 @@
+//! Which tools there are for a context: rules that include and exclude.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::glob;
+use crate::base::frozen::Text;
+use crate::registry::Registry;
+use crate::spec::{Effects, Files, Network, ToolSpec};
+
+/// Rules about which tools there are. Cheap to clone; without any rule, all are.
+///
+/// A rule is a text of conditions with spaces between them that must all hold:
+///
+/// * a name, such as `get_*`, in which `*` stands for any characters and `?` for one; case matters;
+/// * `category:files`, with the same wildcards;
+/// * `effect:destructive` and the like, see [`EffectKind`].
+///
+/// A tool that a rule excludes is out, whatever includes it. If there is a list of inclusions, even an empty one, a
+/// tool that is on none of them is out, too.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rules(Arc<Lists>);
+
+#[derive(Debug, Default, PartialEq)]
+struct Lists {
+    include: Option<Vec<Rule>>,
+    exclude: Vec<Rule>,
+}
+
+/// Collects the rules of [`Rules`].
+#[derive(Clone, Debug, Default)]
+pub struct RulesBuilder {
+    include: Option<Vec<Text>>,
+    exclude: Vec<Text>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Rule {
+    text: Text,
+    conditions: Vec<Condition>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Condition {
+    Name(String),
+    Category(String),
+    Effect(EffectKind),
+}
+
+/// What `effect:…` in a rule asks of the effects of a tool. A tool that declares none has the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EffectKind {
+    /// `read_only`: it changes nothing, and destroys nothing.
+    ReadOnly,
+    /// `mutating`: it is not read-only.
+    Mutating,
+    /// `destructive`: it may destroy things.
+    Destructive,
+    /// `idempotent`: a second call changes nothing more.
+    Idempotent,
+    /// `open_world`: it talks to things outside the program's control.
+    OpenWorld,
+    /// `network`: it may reach a host.
+    Network,
+    /// `files_read`: it may read files.
+    FilesRead,
+    /// `files_write`: it may write files.
+    FilesWrite,
+    /// `spawns`: it may start programs.
+    Spawns,
+    /// `undeclared`: it does not say.
+    Undeclared,
+}
+
+impl EffectKind {
+    const ALL: [(&'static str, EffectKind); 10] = [
+        ("read_only", EffectKind::ReadOnly),
+        ("mutating", EffectKind::Mutating),
+        ("destructive", EffectKind::Destructive),
+        ("idempotent", EffectKind::Idempotent),
+        ("open_world", EffectKind::OpenWorld),
+        ("network", EffectKind::Network),
+        ("files_read", EffectKind::FilesRead),
+        ("files_write", EffectKind::FilesWrite),
+        ("spawns", EffectKind::Spawns),
+        ("undeclared", EffectKind::Undeclared),
+    ];
+
+    /// The effects are of this kind.
+    #[must_use]
+    pub fn is_in(self, effects: &Effects) -> bool {
+        let read_only = effects.read_only && !effects.destructive;
+        match self {
+            EffectKind::ReadOnly => read_only,
+            EffectKind::Mutating => !read_only,
+            EffectKind::Destructive => effects.destructive,
+            EffectKind::Idempotent => effects.idempotent,
+            EffectKind::OpenWorld => effects.open_world,
+            EffectKind::Network => match &effects.network {
+                Network::None => false,
+                Network::Hosts(hosts) => !hosts.is_empty(),
+                Network::Any => true,
+            },
+            EffectKind::FilesRead => effects.files != Files::None,
+            EffectKind::FilesWrite => effects.files == Files::Write,
+            EffectKind::Spawns => effects.spawns,
+            EffectKind::Undeclared => *effects == Effects::UNDECLARED,
+        }
+    }
+}
+
+/// What [`Rules`] say of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// It is there.
+    Allowed {
+        /// The first rule that includes it. `None`: there is no list of inclusions.
+        rule: Option<Text>,
+    },
+    /// It is out.
+    Excluded {
+        /// The first rule that excludes it.
+        rule: Text,
+    },
+    /// There are inclusions, and none names it.
+    NotIncluded,
+}
+
+impl Decision {
+    /// The tool is there.
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, Decision::Allowed { .. })
+    }
+}
+
+/// Why rules could not be built: every text that is not a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesError {
+    /// What is wrong, in the order of the rules, inclusions first.
+    pub problems: Vec<RuleError>,
+}
+
+/// Why a text is not a rule: `rule '{rule}': {problem}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// The text.
+    pub rule: Text,
+    /// What is wrong with it.
+    pub problem: RuleProblem,
+}
+
+/// What is wrong with the text of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RuleProblem {
+    /// It has no condition.
+    Empty,
+    /// A name with a character that no name of a tool has, so that no tool would ever fit.
+    Character(char),
+    /// `x:` with an `x` that is neither `category` nor `effect`.
+    Kind(String),
+    /// `effect:x` with an `x` that is none.
+    Effect(String),
+    /// `category:` without a category.
+    NoCategory,
+}
+
+impl RulesBuilder {
+    /// Includes what fits one of these rules. After this, what fits no inclusion is out, even if the list is empty.
+    #[must_use]
+    pub fn include<S: Into<Text>>(mut self, rules: impl IntoIterator<Item = S>) -> RulesBuilder {
+        self.include.get_or_insert_default().extend(rules.into_iter().map(Into::into));
+        self
+    }
+
+    /// Excludes what fits one of these rules.
+    #[must_use]
+    pub fn exclude<S: Into<Text>>(mut self, rules: impl IntoIterator<Item = S>) -> RulesBuilder {
+        self.exclude.extend(rules.into_iter().map(Into::into));
+        self
+    }
+
+    /// Reads the rules.
+    ///
+    /// # Errors
+    ///
+    /// Every text that is not a rule. None is skipped: a rule that cannot be read might have excluded something.
+    pub fn build(self) -> Result<Rules, RulesError> {
+        let mut problems = Vec::new();
+        let mut read = |texts: Vec<Text>| -> Vec<Rule> {
+            let rules =
+                texts.into_iter().filter_map(|text| Rule::parse(text).map_err(|why| problems.push(why)).ok());
+            rules.collect()
+        };
+        let lists = Lists { include: self.include.map(&mut read), exclude: read(self.exclude) };
+        if problems.is_empty() { Ok(Rules(Arc::new(lists))) } else { Err(RulesError { problems }) }
+    }
+}
+
+impl Rules {
+    /// No rules to add to.
+    #[must_use]
+    pub fn builder() -> RulesBuilder {
+        RulesBuilder::default()
+    }
+
+    /// The tool is there.
+    #[must_use]
+    pub fn allows(&self, spec: &ToolSpec) -> bool {
+        let Lists { include, exclude } = &*self.0;
+        !exclude.iter().any(|rule| rule.fits(spec))
+            && include.as_ref().is_none_or(|include| include.iter().any(|rule| rule.fits(spec)))
+    }
+
+    /// What the rules say of a tool, and which of them decides.
+    #[must_use]
+    pub fn explain(&self, spec: &ToolSpec) -> Decision {
+        let first = |rules: &[Rule]| rules.iter().find(|rule| rule.fits(spec)).map(|rule| rule.text.clone());
+        if let Some(rule) = first(&self.0.exclude) {
+            return Decision::Excluded { rule };
+        }
+        match &self.0.include {
+            None => Decision::Allowed { rule: None },
+            Some(include) => {
+                first(include).map_or(Decision::NotIncluded, |rule| Decision::Allowed { rule: Some(rule) })
+            }
+        }
+    }
+
+    /// The rules that fit no tool of a set, inclusions first: often a name with a mistake in it.
+    #[must_use]
+    pub fn unused(&self, registry: &Registry) -> Vec<Text> {
+        let Lists { include, exclude } = &*self.0;
+        let rules = include.iter().flatten().chain(exclude);
+        let unused = rules.filter(|rule| !registry.iter().any(|tool| rule.fits(tool.spec())));
+        unused.map(|rule| rule.text.clone()).collect()
+    }
+}
+
+impl Rule {
+    fn parse(text: Text) -> Result<Rule, RuleError> {
+        let read: Result<Vec<Condition>, RuleProblem> =
+            text.split_whitespace().map(Condition::parse).collect();
+        match read {
+            Ok(conditions) if conditions.is_empty() => {
+                Err(RuleError { rule: text, problem: RuleProblem::Empty })
+            }
+            Ok(conditions) => Ok(Rule { text, conditions }),
+            Err(problem) => Err(RuleError { rule: text, problem }),
+        }
+    }
+
+    fn fits(&self, spec: &ToolSpec) -> bool {
+        self.conditions.iter().all(|condition| match condition {
+            Condition::Name(pattern) => glob::matches(pattern, spec.name.as_str()),
+            Condition::Category(pattern) => glob::matches(pattern, &spec.category),
+            Condition::Effect(kind) => kind.is_in(&spec.effects),
+        })
+    }
+}
+
+impl Condition {
+    fn parse(text: &str) -> Result<Condition, RuleProblem> {
+        match text.split_once(':') {
+            Some(("category", "")) => Err(RuleProblem::NoCategory),
+            Some(("category", pattern)) => Ok(Condition::Category(pattern.to_owned())),
+            Some(("effect", name)) => {
+                let known = EffectKind::ALL.iter().find(|(known, _)| *known == name);
+                known
+                    .map(|(_, kind)| Condition::Effect(*kind))
+                    .ok_or_else(|| RuleProblem::Effect(name.to_owned()))
+            }
+            Some((kind, _)) => Err(RuleProblem::Kind(kind.to_owned())),
+            None => {
+                let odd = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*' | '?'));
+                match text.chars().find(odd) {
+                    Some(odd) => Err(RuleProblem::Character(odd)),
+                    None => Ok(Condition::Name(text.to_owned())),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for RuleProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RuleProblem::Empty => f.write_str("it is empty"),
+            RuleProblem::Character(odd) => {
+                write!(f, "no name of a tool has a {odd:?}; `*` and `?` are wildcards")
+            }
+            RuleProblem::Kind(kind) => {
+                write!(f, "'{kind}:' is unknown; there are 'category:', 'effect:', and names without a colon")
+            }
+            RuleProblem::Effect(name) => {
+                let known: Vec<&str> = EffectKind::ALL.iter().map(|(known, _)| *known).collect();
+                write!(f, "there is no effect '{name}', only {}", known.join(", "))
+            }
+            RuleProblem::NoCategory => f.write_str("'category:' names no category"),
+        }
+    }
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rule '{}': {}", self.rule, self.problem)
+    }
+}
+
+impl fmt::Display for RulesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            let line_break = if index == 0 { "" } else { "\n" };
+            write!(f, "{line_break}{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RuleError {}
+impl std::error::Error for RulesError {}

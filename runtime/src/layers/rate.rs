@@ -1,0 +1,250 @@
+//! How often a principal may call tools.
+//!
+//! A limit is an input from the program that hosts the agent: it knows its customers and its plans, and it may share
+//! counts between machines. [`WindowLimit`] is one for a single process. A call without a
+//! [`Principal`] is the program's own and not limited.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::principal::Principal;
+use crate::call::tool::BoxFuture;
+use crate::provider::pipeline::caught;
+use crate::spec::ToolSpec;
+
+/// Decides whether a principal may call a tool now, and counts the call if so.
+///
+/// A function `Fn(&Principal, &ToolSpec) -> bool` is one.
+pub trait RateLimit: Send + Sync {
+    /// Whether the call may go on. It is asked once a call, after the scopes of the principal and before anything
+    /// the call depends on.
+    fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool>;
+}
+
+impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
+    fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool> {
+        Box::pin(async move { self(principal, spec) })
+    }
+}
+
+/// How long a limit may take to answer: 5 seconds.
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Asks a limit for a call.
+///
+/// # Errors
+///
+/// [`exceeded`], also if the limit panics or does not answer within [`ANSWER_TIMEOUT`]: what cannot be counted is not
+/// called. [`ToolError::Cancelled`] if the caller gives up meanwhile.
+pub async fn check(
+    limit: &dyn RateLimit,
+    principal: &Principal,
+    spec: &ToolSpec,
+    ctx: &ToolContext,
+) -> Result<(), ToolError> {
+    // Within a future, so that a panic of `allow` itself is caught, too.
+    let asked = caught(async { limit.allow(principal, spec).await });
+    let asked = tokio::time::timeout(ANSWER_TIMEOUT, asked);
+    match ctx.caller_token().run_until_cancelled(asked).await {
+        None => Err(ToolError::Cancelled),
+        Some(Ok(Some(true))) => Ok(()),
+        Some(Ok(Some(false) | None) | Err(_)) => Err(exceeded(spec.name.as_str())),
+    }
+}
+
+/// `Rate limit exceeded: API key cannot execute tool '{tool}' right now`, with the code `RATE_LIMITED`.
+#[must_use]
+pub fn exceeded(tool: &str) -> ToolError {
+    let text = format!("Rate limit exceeded: API key cannot execute tool '{tool}' right now");
+    ToolError::failed_with("RATE_LIMITED", text)
+}
+
+/// A limit for one process: at most so many calls in any stretch of time of a given length, for each principal
+/// altogether and for each of its tools. Refused calls do not count.
+///
+/// The limits hold in every stretch of that length, not only between full minutes. Time is counted in 64ths of it, so a
+/// call may count for a 64th longer.
+///
+/// Memory does not grow with the number of calls: for each of at most so many principals there are 64 counts for each
+/// tool it calls. Principals that do not call are forgotten; when all places are taken by ones that do, others are
+/// refused.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use toolgen_runtime::layers::rate::{RateLimit, WindowLimit};
+/// use toolgen_runtime::{Principal, ToolSpec};
+///
+/// let limit = WindowLimit::new().with_per_tool(2);
+/// let (caller, spec) = (Principal::new("key-7"), ToolSpec::EMPTY);
+/// assert!(limit.allow(&caller, &spec).await && limit.allow(&caller, &spec).await);
+/// assert!(!limit.allow(&caller, &spec).await);
+/// # }
+/// ```
+pub struct WindowLimit {
+    window: Duration,
+    per_tool: u32,
+    per_principal: u32,
+    principals: usize,
+    start: Instant,
+    counts: Mutex<Counts>,
+}
+
+/// How many parts a window has.
+const PARTS: u64 = 64;
+
+#[derive(Default)]
+struct Counts {
+    callers: BTreeMap<Text, Caller>,
+    /// The part in which callers were last looked through for ones to forget.
+    swept: u64,
+}
+
+/// The calls of a principal in the window.
+#[derive(Default)]
+struct Caller {
+    /// By the part of time and the tool.
+    parts: BTreeMap<(u64, Text), u32>,
+    /// The sums over time.
+    tools: BTreeMap<Text, u32>,
+    total: u32,
+}
+
+impl Default for WindowLimit {
+    fn default() -> WindowLimit {
+        WindowLimit::new()
+    }
+}
+
+impl WindowLimit {
+    /// In 60 seconds, 60 calls of each tool and 100 altogether for each of 10,000 principals.
+    #[must_use]
+    pub fn new() -> WindowLimit {
+        WindowLimit {
+            window: Duration::from_secs(60),
+            per_tool: 60,
+            per_principal: 100,
+            principals: 10_000,
+            start: Instant::now(),
+            counts: Mutex::default(),
+        }
+    }
+
+    /// Sets the stretch of time.
+    #[must_use]
+    pub fn with_window(mut self, window: Duration) -> WindowLimit {
+        self.window = window;
+        self
+    }
+
+    /// Sets how many calls of one tool a principal may make.
+    #[must_use]
+    pub fn with_per_tool(mut self, calls: u32) -> WindowLimit {
+        self.per_tool = calls;
+        self
+    }
+
+    /// Sets how many calls a principal may make altogether, unless it has a [`quota`](Principal::quota) of its own.
+    #[must_use]
+    pub fn with_per_principal(mut self, calls: u32) -> WindowLimit {
+        self.per_principal = calls;
+        self
+    }
+
+    /// Sets for how many principals calls are counted.
+    #[must_use]
+    pub fn with_principals(mut self, principals: usize) -> WindowLimit {
+        self.principals = principals;
+        self
+    }
+
+    /// Whether a call may go on now; it counts if so.
+    pub fn admit(&self, principal: &Principal, tool: &Text) -> bool {
+        let part_length = (self.window.as_nanos() / u128::from(PARTS)).max(1);
+        let part = u64::try_from(self.start.elapsed().as_nanos() / part_length).unwrap_or(u64::MAX);
+        let most = principal.quota.unwrap_or(self.per_principal);
+        if most == 0 || self.per_tool == 0 {
+            return false;
+        }
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.sweep(part, self.principals);
+        let Counts { callers, .. } = &mut *counts;
+        if !callers.contains_key(&principal.id) && callers.len() >= self.principals {
+            return false;
+        }
+        let caller = callers.entry(principal.id.clone()).or_default();
+        caller.forget(part);
+        let of_tool = caller.tools.get(tool).copied().unwrap_or(0);
+        let allowed = caller.total < most && of_tool < self.per_tool;
+        if allowed {
+            caller.count(part, tool);
+        }
+        allowed
+    }
+}
+
+impl Counts {
+    /// Forgets principals that did not call in the window: once a window, and in every part while all places are
+    /// taken.
+    fn sweep(&mut self, part: u64, places: usize) {
+        let passed = part.saturating_sub(self.swept);
+        if passed > PARTS || (passed > 0 && self.callers.len() >= places) {
+            self.swept = part;
+            self.callers.retain(|_, caller| {
+                caller.forget(part);
+                caller.total > 0
+            });
+        }
+    }
+}
+
+impl Caller {
+    fn forget(&mut self, part: u64) {
+        while let Some(oldest) = self.parts.first_entry() {
+            if oldest.key().0.saturating_add(PARTS) >= part {
+                return;
+            }
+            let ((_, tool), calls) = oldest.remove_entry();
+            self.total = self.total.saturating_sub(calls);
+            let left = self.tools.get(&tool).map_or(0, |sum| sum.saturating_sub(calls));
+            if left == 0 {
+                self.tools.remove(&tool);
+            } else {
+                self.tools.insert(tool, left);
+            }
+        }
+    }
+
+    fn count(&mut self, part: u64, tool: &Text) {
+        *self.parts.entry((part, tool.clone())).or_default() += 1;
+        *self.tools.entry(tool.clone()).or_default() += 1;
+        self.total += 1;
+    }
+}
+
+impl RateLimit for WindowLimit {
+    fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(self.admit(principal, &spec.name.to_text())))
+    }
+}
+
+impl fmt::Debug for WindowLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WindowLimit")
+            .field("window", &self.window)
+            .field("per_tool", &self.per_tool)
+            .field("per_principal", &self.per_principal)
+            .field("principals", &self.principals)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

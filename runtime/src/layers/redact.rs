@@ -1,0 +1,326 @@
+//! Keeps secrets out of what is written down about a call.
+//!
+//! Three things tell that something is secret: the tool declares it (`#[arg(secret)]`, the format `password`, fields
+//! that are write-only), its key does (`api_key`, `Authorization`, …), or its form (`sk-…`, `ghp_…`, a JSON Web
+//! Token, a private key, a URL with a password). What was secret in the arguments of a call is then hidden wherever
+//! else it turns up in the same call, such as in an error text.
+//!
+//! In doubt it hides too much. It never fails open: where a rule of the program panics, the text is dropped.
+
+mod declared;
+mod keys;
+mod rules;
+mod scan;
+mod secrets;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ResourceData, ToolResult};
+use crate::schema::shape::read::read_document;
+use crate::spec::ToolSpec;
+use declared::Declared;
+use keys::Keys;
+use rules::{Rules, hide_all};
+use scan::Prefix;
+
+pub use secrets::Secrets;
+
+/// Stands in the place of a secret.
+pub const REDACTED: &str = "[REDACTED]";
+/// Stands in the place of what is nested too deeply to be checked.
+pub const TOO_DEEP: &str = "[MAX_DEPTH_EXCEEDED]";
+/// Stands in the place of what a rule of the program failed to check.
+pub const FAILED: &str = "[REDACTION_FAILED]";
+
+/// How deeply values may be nested unless the program says otherwise.
+const MAX_DEPTH: usize = 32;
+
+/// Hides secrets in values and texts. Clones share the rules.
+///
+/// ```
+/// use serde_json::json;
+/// use toolgen_runtime::layers::redact::Redactor;
+///
+/// let redactor = Redactor::new();
+/// assert_eq!(redactor.text("GET https://u:pw@host/x?token=abc"), "GET https://[REDACTED]@host/x?token=[REDACTED]");
+/// assert_eq!(redactor.value(json!({"apiKey": "x", "id": 1})), json!({"apiKey": "[REDACTED]", "id": 1}));
+/// ```
+#[derive(Clone)]
+pub struct Redactor(Option<Arc<Rules>>);
+
+/// Sets up a [`Redactor`], from the default rules.
+pub struct RedactorBuilder(Rules);
+
+impl RedactorBuilder {
+    /// Hides what stands under this key too: in any spelling, also as some words of a longer key.
+    #[must_use]
+    pub fn key(mut self, name: &str) -> RedactorBuilder {
+        self.0.keys.add(name);
+        self
+    }
+
+    /// No longer takes this key for the name of a secret.
+    #[must_use]
+    pub fn without_key(mut self, name: &str) -> RedactorBuilder {
+        self.0.keys.remove(name);
+        self
+    }
+
+    /// Hides only what stands under these keys, instead of the default ones.
+    #[must_use]
+    pub fn only_keys<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> RedactorBuilder {
+        self.0.keys = Keys::default();
+        names.into_iter().for_each(|name| self.0.keys.add(name));
+        self
+    }
+
+    /// Hides tokens that start with this text, followed by at least so many letters, digits, `_` and `-`.
+    #[must_use]
+    pub fn token_prefix(mut self, prefix: impl Into<String>, least: usize) -> RedactorBuilder {
+        self.0.prefixes.push(Prefix { text: prefix.into(), least, of: scan::word });
+        self
+    }
+
+    /// Adds a rule: it takes the key a text stands under (empty: none) and the text as far as other rules have left
+    /// it, and gives what to write instead, or `None` to leave it. If it panics, [`FAILED`] is written.
+    #[must_use]
+    pub fn rule(
+        mut self,
+        rule: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static,
+    ) -> RedactorBuilder {
+        self.0.rules.push(Box::new(rule));
+        self
+    }
+
+    /// Checks values nested so deeply and drops what is nested deeper; 32 unless set, 100 at most.
+    #[must_use]
+    pub fn max_depth(mut self, depth: usize) -> RedactorBuilder {
+        self.0.max_depth = depth.min(100);
+        self
+    }
+
+    /// The redactor.
+    #[must_use]
+    pub fn build(self) -> Redactor {
+        Redactor(Some(Arc::new(self.0)))
+    }
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Redactor::new()
+    }
+}
+
+impl Redactor {
+    /// The default rules.
+    #[must_use]
+    pub fn new() -> Redactor {
+        Redactor::builder().build()
+    }
+
+    /// The default rules, to change.
+    #[must_use]
+    pub fn builder() -> RedactorBuilder {
+        let mut known = Keys::default();
+        keys::DEFAULT.iter().for_each(|name| known.add(name));
+        let prefixes = scan::default_prefixes();
+        RedactorBuilder(Rules { keys: known, prefixes, rules: Vec::new(), max_depth: MAX_DEPTH })
+    }
+
+    /// Hides nothing: everything is written as it is. Must be asked for.
+    #[must_use]
+    pub fn none() -> Redactor {
+        Redactor(None)
+    }
+
+    /// The redactor of the calls of a tool, which knows what the tool declares as secret.
+    #[must_use]
+    pub fn for_tool(&self, spec: &ToolSpec) -> ToolRedactor {
+        let rules = self.0.as_ref();
+        let input = rules.and_then(|_| Declared::of_arguments(&spec.input, &spec.defs));
+        let output =
+            rules.and(spec.output.as_ref()).and_then(|output| Declared::of_result(output, &spec.defs));
+        let (input, output) = (input.map(Arc::new), output.map(Arc::new));
+        ToolRedactor { redactor: self.clone(), input, output, is_known: true }
+    }
+
+    /// The redactor of calls of no known tool: nobody says which of their arguments are secret, so all are hidden.
+    #[must_use]
+    pub fn for_unknown(&self) -> ToolRedactor {
+        ToolRedactor { redactor: self.clone(), input: None, output: None, is_known: false }
+    }
+
+    /// A text without secrets.
+    #[must_use]
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.text_with(text, &Secrets::default())
+    }
+
+    /// A text without secrets and without these.
+    #[must_use]
+    pub fn text_with<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
+        match &self.0 {
+            Some(rules) => rules.text("", text, secrets, rules.max_depth),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    /// A value without secrets.
+    #[must_use]
+    pub fn value(&self, value: Value) -> Value {
+        self.value_with(value, &Secrets::default())
+    }
+
+    /// A value without secrets and without these.
+    #[must_use]
+    pub fn value_with(&self, mut value: Value, secrets: &Secrets) -> Value {
+        if let Some(rules) = &self.0 {
+            rules.hide_keys(&mut value, &mut Secrets::default(), rules.max_depth);
+            rules.clean("", &mut value, secrets, rules.max_depth);
+        }
+        value
+    }
+}
+
+/// A [`Redactor`] that knows what a tool declares as secret. Clones share what they know.
+#[derive(Clone, Debug)]
+pub struct ToolRedactor {
+    redactor: Redactor,
+    input: Option<Arc<Declared>>,
+    output: Option<Arc<Declared>>,
+    is_known: bool,
+}
+
+impl ToolRedactor {
+    /// The arguments without secrets, and what the secrets were.
+    ///
+    /// Arguments in a text are parsed; a text that is no JSON may hold a secret anywhere, so only its length is told.
+    #[must_use]
+    pub fn arguments(&self, mut arguments: Value) -> (Value, Secrets) {
+        let mut secrets = Secrets::default();
+        let Some(rules) = &self.redactor.0 else { return (arguments, secrets) };
+        if let Value::String(text) = &arguments {
+            arguments = match serde_json::from_str(text) {
+                Ok(parsed) => parsed,
+                Err(_) if text.trim().is_empty() => Value::Null,
+                Err(_) => return (Value::from(format!("[UNPARSED: {} bytes]", text.len())), secrets),
+            };
+        }
+        if let Some(input) = &self.input {
+            input.hide(&mut arguments, &mut secrets, rules.max_depth);
+        }
+        rules.hide_keys(&mut arguments, &mut secrets, rules.max_depth);
+        if !self.is_known {
+            hide_all(&mut arguments);
+        }
+        secrets.seal();
+        rules.clean("", &mut arguments, &secrets, rules.max_depth);
+        (arguments, secrets)
+    }
+
+    /// Adds what is secret in the answer to a question: what its schema declares and what its keys tell, and
+    /// everything if the schema is not known.
+    pub(crate) fn answer(&self, schema: Option<&Value>, mut answer: Value, secrets: &mut Secrets) {
+        let Some(rules) = &self.redactor.0 else { return };
+        match schema {
+            Some(schema) => {
+                let (shape, defs) = read_document(schema, &mut Vec::new());
+                if let Some(declared) = Declared::of_result(&shape.into(), &defs) {
+                    declared.hide(&mut answer, secrets, rules.max_depth);
+                }
+                rules.hide_keys(&mut answer, secrets, rules.max_depth);
+            }
+            None => secrets.collect(&answer, rules.max_depth),
+        }
+        secrets.seal();
+    }
+
+    /// `{"content", "details"}` of a result without secrets and without those of the arguments. Of images, sounds
+    /// and other bytes only the length is told.
+    #[must_use]
+    pub fn result(&self, result: &ToolResult, secrets: &Secrets) -> Value {
+        let mut own = Secrets::default();
+        let mut details = result.details.clone();
+        if let (Some(rules), Some(output)) = (&self.redactor.0, &self.output) {
+            output.hide(&mut details, &mut own, rules.max_depth);
+        }
+        if let Some(rules) = &self.redactor.0 {
+            rules.hide_keys(&mut details, &mut own, rules.max_depth);
+        }
+        // The content usually says the same as the details.
+        own.extend(secrets);
+        own.seal();
+        let content = without_bytes(result).content.iter().map(Content::to_json).collect();
+        let mut out = Map::new();
+        out.insert("content".to_owned(), self.redactor.value_with(content, &own));
+        out.insert("details".to_owned(), self.redactor.value_with(details, &own));
+        if let Some(id) = &result.child_loop_id {
+            out.insert("child_loop_id".to_owned(), Value::from(id.as_str()));
+        }
+        Value::Object(out)
+    }
+
+    /// What operators may know of an error, without secrets and without those of the arguments.
+    #[must_use]
+    pub fn error(&self, why: &ToolError, secrets: &Secrets) -> String {
+        self.redactor.text_with(&why.operator_text(), secrets).into_owned()
+    }
+
+    /// A text without secrets and without those of the arguments.
+    #[must_use]
+    pub fn text<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
+        self.redactor.text_with(text, secrets)
+    }
+}
+
+/// A copy of the result without the bytes of images, sounds and files, of which it tells the length.
+pub(crate) fn without_bytes(result: &ToolResult) -> ToolResult {
+    let length = |data: &String| match data.starts_with('[') {
+        // Said before: this is not base64.
+        true => data.clone(),
+        false => format!("[BASE64: {} characters]", data.len()),
+    };
+    let content = result.content.iter().map(|content| match content {
+        Content::Image { data, mime_type } => {
+            Content::Image { data: length(data), mime_type: mime_type.clone() }
+        }
+        Content::Audio { data, mime_type } => {
+            Content::Audio { data: length(data), mime_type: mime_type.clone() }
+        }
+        Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } => Content::Resource {
+            uri: uri.clone(),
+            mime_type: mime_type.clone(),
+            data: ResourceData::Base64(length(data)),
+        },
+        other => other.clone(),
+    });
+    ToolResult {
+        content: content.collect(),
+        details: result.details.clone(),
+        child_loop_id: result.child_loop_id.clone(),
+        ..ToolResult::default()
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(rules) => write!(f, "Redactor({} rules of the program)", rules.rules.len()),
+            None => f.write_str("Redactor::none()"),
+        }
+    }
+}
+
+impl fmt::Debug for RedactorBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RedactorBuilder({} rules of the program)", self.0.rules.len())
+    }
+}

@@ -1,0 +1,315 @@
+//! Which parts of a value its schema calls secret.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{REDACTED, Secrets, TOO_DEEP};
+use crate::base::frozen::List;
+use crate::schema::shape::pointer::referenced;
+use crate::schema::shape::render::canonical;
+use crate::schema::shape::{Def, Schema, Shape, find_def};
+
+/// The secret parts of a schema.
+///
+/// A schema often says what a value *may* be. Whatever branch calls a part secret, it is hidden: which branch is
+/// meant is decided elsewhere, and a wrong guess would be a leak. So a value is walked with the set of all nodes
+/// that may describe it, which also bounds the work by nodes times values.
+#[derive(Clone, Debug)]
+pub(super) struct Declared {
+    nodes: Vec<Node>,
+    /// What nobody has asked for is hidden, too.
+    strict: bool,
+}
+
+/// What one schema says, by the index of other nodes. The root is the first.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    secret: bool,
+    /// Allows no other keys than those it describes.
+    closed: bool,
+    /// Describe the same value.
+    also: Vec<usize>,
+    /// Describe the values of these keys, as [`spelling`] gives them.
+    fields: Vec<(String, usize)>,
+    /// Describe the values of other keys.
+    rest: Vec<usize>,
+    /// Describe the value of any key.
+    any: Vec<usize>,
+    /// Describe the first values of a list.
+    first: Vec<usize>,
+    /// Describe the others.
+    items: Vec<usize>,
+}
+
+impl Node {
+    fn leads_to(&self) -> impl Iterator<Item = usize> {
+        let named = self.fields.iter().map(|(_, node)| *node);
+        let lists = [&self.also, &self.rest, &self.any, &self.first, &self.items];
+        lists.into_iter().flatten().copied().chain(named)
+    }
+}
+
+/// Keywords whose schemas describe the same value.
+const SAME_VALUE: &[&str] =
+    &["allOf", "anyOf", "oneOf", "x-all", "x-anyOf", "x-oneOf", "if", "then", "else", "not"];
+
+impl Declared {
+    /// What a result must hide, if anything.
+    pub(super) fn of_result(schema: &Schema, defs: &List<Def>) -> Option<Declared> {
+        Declared::read(schema, defs).ok().map(|nodes| Declared { nodes, strict: false })
+    }
+
+    /// What arguments must hide: also those that nobody has asked for, if there may be none, since a model may have
+    /// got the name of a secret wrong.
+    pub(super) fn of_arguments(schema: &Schema, defs: &List<Def>) -> Option<Declared> {
+        let root = match Declared::read(schema, defs) {
+            Ok(nodes) => return Some(Declared { nodes, strict: true }),
+            Err(nodes) => nodes.into_iter().next().filter(|node| node.closed && node.also.is_empty())?,
+        };
+        // Most tools have no secrets; of those no more is needed than which arguments they have.
+        let fields = root.fields.into_iter().map(|(name, _)| (name, usize::MAX));
+        let root = Node { closed: true, fields: fields.collect(), ..Node::default() };
+        Some(Declared { nodes: vec![root], strict: true })
+    }
+
+    /// The nodes of a schema, as an error if none of them is secret.
+    fn read(schema: &Schema, defs: &List<Def>) -> Result<Vec<Node>, Vec<Node>> {
+        let mut reader = Reader { defs, named: BTreeMap::new(), nodes: Vec::new(), waiting: Vec::new() };
+        reader.shape(schema.shape());
+        while let Some((index, shape)) = reader.waiting.pop() {
+            let body = reader.shape(shape);
+            reader.node_mut(index, |node| node.also.push(body));
+        }
+        let nodes = reader.nodes;
+        let mut reached = vec![false; nodes.len()];
+        let mut next = vec![0];
+        while let Some(index) = next.pop() {
+            let (Some(node), Some(seen)) = (nodes.get(index), reached.get_mut(index)) else { continue };
+            if node.secret {
+                return Ok(nodes);
+            }
+            if !std::mem::replace(seen, true) {
+                next.extend(node.leads_to());
+            }
+        }
+        Err(nodes)
+    }
+
+    /// Hides the secret parts and collects what they were.
+    pub(super) fn hide(&self, value: &mut Value, found: &mut Secrets, depth: usize) {
+        self.walk(vec![0], value, found, depth);
+    }
+
+    fn walk(&self, nodes: Vec<usize>, value: &mut Value, found: &mut Secrets, depth: usize) {
+        let nodes = self.with_others(nodes);
+        let all = || nodes.iter().filter_map(|index| self.nodes.get(*index));
+        if nodes.is_empty() || value.is_null() {
+            return;
+        }
+        // A decoder may take a single value for a list of one.
+        let scalar = !value.is_object() && !value.is_array();
+        let wrapped = || all().flat_map(|node| node.first.iter().chain(&node.items));
+        let listed = || self.with_others(wrapped().copied().collect());
+        let is_secret = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.secret);
+        if all().any(|node| node.secret) || (scalar && listed().iter().any(is_secret)) {
+            found.collect(value, depth);
+            *value = Value::from(REDACTED);
+            return;
+        }
+        if depth == 0 {
+            if !scalar {
+                *value = Value::from(TOO_DEEP);
+            }
+            return;
+        }
+        match value {
+            Value::Object(fields) => {
+                let closed = self.strict && all().any(|node| node.closed);
+                for (key, value) in fields {
+                    let key = spelling(key);
+                    if closed && !all().any(|node| node.knows(&key)) {
+                        found.collect(value, depth);
+                        *value = Value::from(REDACTED);
+                        continue;
+                    }
+                    let inner = all().flat_map(|node| node.of_key(&key)).collect();
+                    self.walk(inner, value, found, depth - 1);
+                }
+            }
+            Value::Array(items) => {
+                for (index, value) in items.iter_mut().enumerate() {
+                    let mut inner: Vec<usize> = Vec::new();
+                    for node in all() {
+                        inner.extend(node.first.get(index).into_iter().chain(&node.items));
+                    }
+                    // A decoder may take a list of one for the object in it.
+                    if value.is_object() {
+                        inner.extend(&nodes);
+                    }
+                    self.walk(inner, value, found, depth - 1);
+                }
+            }
+            Value::String(text) => self.text(&nodes, text, found, depth),
+            _ => {}
+        }
+    }
+
+    /// Models send lists and objects as texts, too, and a decoder takes them.
+    fn text(&self, nodes: &[usize], text: &mut String, found: &mut Secrets, depth: usize) {
+        if !text.trim_start().starts_with(['{', '[']) {
+            return;
+        }
+        match serde_json::from_str::<Value>(text) {
+            Ok(inner) => {
+                let mut hidden = inner.clone();
+                self.walk(nodes.to_vec(), &mut hidden, found, depth - 1);
+                if hidden != inner {
+                    *text = hidden.to_string();
+                }
+            }
+            Err(_) => *text = REDACTED.to_owned(),
+        }
+    }
+
+    /// The nodes and all that describe the same values, each once.
+    fn with_others(&self, mut nodes: Vec<usize>) -> Vec<usize> {
+        let mut index = 0;
+        nodes.sort_unstable();
+        nodes.dedup();
+        while let Some(node) = nodes.get(index).and_then(|at| self.nodes.get(*at)) {
+            for also in &node.also {
+                if !nodes.contains(also) {
+                    nodes.push(*also);
+                }
+            }
+            index += 1;
+        }
+        nodes
+    }
+}
+
+impl Node {
+    fn knows(&self, key: &str) -> bool {
+        self.fields.iter().any(|(name, _)| name == key) || !self.rest.is_empty() || !self.any.is_empty()
+    }
+
+    fn of_key(&self, key: &str) -> impl Iterator<Item = usize> {
+        let named = self.fields.iter().filter(move |(name, _)| name == key).map(|(_, node)| *node);
+        let known = self.fields.iter().any(|(name, _)| name == key);
+        let rest = if known { &[][..] } else { &self.rest[..] };
+        named.chain(rest.iter().chain(&self.any).copied())
+    }
+}
+
+/// A key without what people and models get wrong in it.
+fn spelling(key: &str) -> String {
+    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+struct Reader<'a> {
+    defs: &'a List<Def>,
+    named: BTreeMap<String, usize>,
+    nodes: Vec<Node>,
+    /// Named shapes that something refers to and nobody has read yet.
+    waiting: Vec<(usize, &'a Shape)>,
+}
+
+impl Reader<'_> {
+    fn node_mut(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
+        if let Some(node) = self.nodes.get_mut(index) {
+            change(node);
+        }
+    }
+
+    fn shape(&mut self, shape: &Shape) -> usize {
+        self.text(&canonical(shape))
+    }
+
+    /// What cannot be read may say that anything is secret.
+    fn text(&mut self, text: &str) -> usize {
+        match serde_json::from_str(text) {
+            Ok(schema) => self.schema(&schema),
+            Err(_) => {
+                self.nodes.push(Node { secret: true, ..Node::default() });
+                self.nodes.len() - 1
+            }
+        }
+    }
+
+    fn schema(&mut self, schema: &Value) -> usize {
+        let index = self.nodes.len();
+        self.nodes.push(Node::default());
+        if let Value::Object(schema) = schema {
+            let node = self.keywords(schema);
+            self.node_mut(index, |place| *place = node);
+        }
+        index
+    }
+
+    fn keywords(&mut self, schema: &Map<String, Value>) -> Node {
+        let mut node = Node::default();
+        for (keyword, value) in schema {
+            match (keyword.as_str(), value) {
+                ("format", Value::String(format)) => node.secret |= format.eq_ignore_ascii_case("password"),
+                ("writeOnly", value) => node.secret |= *value == Value::Bool(true),
+                ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
+                    let target = self.reference(reference);
+                    node.also.push(target);
+                }
+                ("x-raw", Value::String(text)) => {
+                    let raw = self.text(text);
+                    node.also.push(raw);
+                }
+                ("properties", Value::Object(fields)) => {
+                    for (name, value) in fields {
+                        self.field(name, value, &mut node);
+                    }
+                }
+                ("patternProperties", Value::Object(fields)) => {
+                    node.any.extend(fields.values().map(|value| self.schema(value)));
+                }
+                ("additionalProperties" | "unevaluatedProperties", Value::Bool(false)) => node.closed = true,
+                ("additionalProperties" | "unevaluatedProperties", value) => {
+                    node.rest.push(self.schema(value));
+                }
+                ("dependentSchemas" | "dependencies", Value::Object(fields)) => {
+                    node.also.extend(fields.values().map(|value| self.schema(value)));
+                }
+                ("prefixItems" | "items", Value::Array(items)) => {
+                    node.first.extend(items.iter().map(|value| self.schema(value)));
+                }
+                ("items" | "contains" | "unevaluatedItems" | "additionalItems", value) => {
+                    node.items.push(self.schema(value));
+                }
+                (keyword, Value::Array(parts)) if SAME_VALUE.contains(&keyword) => {
+                    node.also.extend(parts.iter().map(|value| self.schema(value)));
+                }
+                (keyword, value) if SAME_VALUE.contains(&keyword) => node.also.push(self.schema(value)),
+                _ => {}
+            }
+        }
+        node
+    }
+
+    fn field(&mut self, name: &str, schema: &Value, node: &mut Node) {
+        let index = self.schema(schema);
+        let aliases = schema.get("x-aliases").and_then(Value::as_array).into_iter().flatten();
+        let others = aliases.chain(schema.get("x-wire")).filter_map(Value::as_str);
+        node.fields.extend([name].into_iter().chain(others).map(|name| (spelling(name), index)));
+    }
+
+    /// A reference that leads nowhere we know is taken for one to the whole.
+    fn reference(&mut self, reference: &str) -> usize {
+        let Some(name) = referenced(reference) else { return 0 };
+        if let Some(index) = self.named.get(&name) {
+            return *index;
+        }
+        let Some(shape) = find_def(self.defs, &name) else { return 0 };
+        let index = self.nodes.len();
+        self.nodes.push(Node::default());
+        self.named.insert(name, index);
+        self.waiting.push((index, shape));
+        index
+    }
+}

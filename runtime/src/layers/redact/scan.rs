@@ -1,0 +1,313 @@
+//! Secrets that a text shows by their form, found in one pass.
+//!
+//! Every scanner moves forward only, so the time is linear in the text whatever somebody puts into it.
+
+use crate::base::text::floor;
+
+use super::REDACTED;
+use super::keys::Keys;
+
+/// Tokens that start with a text of their issuer, followed by at least so many characters of a kind.
+#[derive(Clone, Debug)]
+pub(super) struct Prefix {
+    pub(super) text: String,
+    pub(super) least: usize,
+    pub(super) of: Class,
+}
+
+/// A kind of characters.
+type Class = fn(u8) -> bool;
+
+pub(super) fn word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+fn upper(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit()
+}
+
+/// What RFC 6750 allows in a bearer token.
+fn token68(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
+}
+
+/// The documented forms of large issuers.
+const PREFIXES: &[(&str, usize, Class)] = &[
+    ("sk-", 16, word),
+    ("sk_live_", 10, word),
+    ("sk_test_", 10, word),
+    ("rk_live_", 10, word),
+    ("rk_test_", 10, word),
+    ("whsec_", 16, word),
+    ("ghp_", 16, word),
+    ("gho_", 16, word),
+    ("ghu_", 16, word),
+    ("ghs_", 16, word),
+    ("ghr_", 16, word),
+    ("github_pat_", 16, word),
+    ("glpat-", 16, word),
+    ("npm_", 30, word),
+    ("pypi-", 30, word),
+    ("hf_", 30, word),
+    ("xapp-", 10, word),
+    ("xoxa-", 10, word),
+    ("xoxb-", 10, word),
+    ("xoxe-", 10, word),
+    ("xoxo-", 10, word),
+    ("xoxp-", 10, word),
+    ("xoxr-", 10, word),
+    ("xoxs-", 10, word),
+    ("AKIA", 16, upper),
+    ("ASIA", 16, upper),
+    ("AIza", 35, word),
+    ("ya29.", 16, word),
+];
+
+pub(super) fn default_prefixes() -> Vec<Prefix> {
+    PREFIXES
+        .iter()
+        .map(|(text, least, of)| Prefix { text: (*text).to_owned(), least: *least, of: *of })
+        .collect()
+}
+
+/// Puts [`REDACTED`] in the place of every token. `None`: there is none.
+pub(super) fn tokens(text: &str, prefixes: &[Prefix]) -> Option<String> {
+    replace(text, |text, at| token_at(text, at, prefixes))
+}
+
+/// Puts [`REDACTED`] in the place of what is assigned to a name that stands for a secret, as in `password=…`,
+/// `"api_key": "…"`, `--token …` and `Cookie: …`. `None`: there is nothing.
+pub(super) fn assignments(text: &str, keys: &Keys) -> Option<String> {
+    replace(text, |text, at| assignment_at(text, at, keys))
+}
+
+/// What a scanner finds at a position that starts a word.
+enum Found {
+    /// Nothing; go on there.
+    Skip(usize),
+    /// This part is secret.
+    Hide(usize, usize),
+}
+
+fn replace(text: &str, find: impl Fn(&[u8], usize) -> Found) -> Option<String> {
+    let bytes = text.as_bytes();
+    let (mut at, mut kept, mut out) = (0, 0, None);
+    while at < bytes.len() {
+        match find(bytes, at) {
+            Found::Skip(next) => at = next.max(at + 1),
+            Found::Hide(start, end) => {
+                // All scanners stop at ASCII, so these are always characters' bounds.
+                let (start, end) = (floor(text, start), ceil(text, end));
+                let out = out.get_or_insert_with(String::new);
+                out.push_str(text.get(kept..start).unwrap_or_default());
+                out.push_str(REDACTED);
+                kept = end;
+                at = end.max(at + 1);
+            }
+        }
+    }
+    let mut out: String = out?;
+    out.push_str(text.get(kept..).unwrap_or_default());
+    Some(out)
+}
+
+fn ceil(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+}
+
+/// The end of the run of bytes of a kind.
+fn run(text: &[u8], from: usize, of: impl Fn(u8) -> bool) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    from + rest.iter().position(|byte| !of(*byte)).unwrap_or(rest.len())
+}
+
+fn starts(text: &[u8], at: usize, with: &str) -> bool {
+    text.get(at..).is_some_and(|rest| rest.starts_with(with.as_bytes()))
+}
+
+fn starts_any_case(text: &[u8], at: usize, with: &str) -> bool {
+    text.get(at..at + with.len()).is_some_and(|part| part.eq_ignore_ascii_case(with.as_bytes()))
+}
+
+fn token_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
+    if starts(text, at, "://") {
+        return userinfo(text, at + 3);
+    }
+    if starts(text, at, "-----BEGIN ") {
+        return private_key(text, at);
+    }
+    if at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(u8::is_ascii_alphanumeric) {
+        return Found::Skip(at + 1);
+    }
+    for Prefix { text: prefix, least, of } in prefixes {
+        if starts(text, at, prefix) {
+            let end = run(text, at + prefix.len(), of);
+            if end - at - prefix.len() >= *least {
+                return Found::Hide(at, end);
+            }
+        }
+    }
+    if starts(text, at, "eyJ") {
+        return json_web_token(text, at);
+    }
+    if starts_any_case(text, at, "bearer") {
+        return scheme(text, at + 6, |token| token.len() >= 4);
+    }
+    if starts_any_case(text, at, "basic") {
+        return scheme(text, at + 5, is_basic);
+    }
+    Found::Skip(at + 1)
+}
+
+/// `user:password@` between `://` and the end of the authority.
+fn userinfo(text: &[u8], from: usize) -> Found {
+    let stop = |byte: u8| {
+        byte.is_ascii_whitespace() || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'\\')
+    };
+    let end = run(text, from, |byte| !stop(byte));
+    let authority = text.get(from..end).unwrap_or_default();
+    match authority.iter().rposition(|byte| *byte == b'@') {
+        Some(at) if at > 0 => Found::Hide(from, from + at),
+        _ => Found::Skip(end),
+    }
+}
+
+/// A PEM block whose label says that it is a private key, up to its end or the end of the text.
+fn private_key(text: &[u8], at: usize) -> Found {
+    const LONGEST_LABEL: usize = 64;
+    let label = at + "-----BEGIN ".len();
+    let end = run(text, label, |byte| byte != b'-' && byte != b'\n').min(label + LONGEST_LABEL);
+    let name = text.get(label..end).unwrap_or_default();
+    if !name.windows(11).any(|part| part == b"PRIVATE KEY") {
+        return Found::Skip(end);
+    }
+    let rest = text.get(end..).unwrap_or_default();
+    let Some(closing) = rest.windows(9).position(|part| part == b"-----END ") else {
+        return Found::Hide(at, text.len());
+    };
+    let line = run(text, end + closing + 9, |byte| byte != b'-');
+    Found::Hide(at, run(text, line, |byte| byte == b'-'))
+}
+
+/// Three parts of base64url with points between them; the last may be empty.
+fn json_web_token(text: &[u8], at: usize) -> Found {
+    let header = run(text, at, word);
+    if text.get(header) != Some(&b'.') {
+        return Found::Skip(header);
+    }
+    let claims = run(text, header + 1, word);
+    if claims - header < 5 || text.get(claims) != Some(&b'.') {
+        return Found::Skip(header);
+    }
+    Found::Hide(at, run(text, claims + 1, word))
+}
+
+/// The credentials behind the name of a scheme of the `Authorization` header.
+fn scheme(text: &[u8], from: usize, is_token: impl Fn(&[u8]) -> bool) -> Found {
+    let start = run(text, from, |byte| matches!(byte, b' ' | b'\t' | b':'));
+    let end = run(text, start, token68);
+    match text.get(start..end) {
+        Some(token) if start > from && is_token(token) => Found::Hide(start, end),
+        _ => Found::Skip(start),
+    }
+}
+
+/// Base64 that is not just a word of prose.
+fn is_basic(token: &[u8]) -> bool {
+    let prose = token.iter().skip(1).all(u8::is_ascii_lowercase);
+    token.len() >= 8 && token.len().is_multiple_of(4) && !prose
+}
+
+fn in_name(byte: u8) -> bool {
+    word(byte) || byte == b'.'
+}
+
+fn assignment_at(text: &[u8], at: usize, keys: &Keys) -> Found {
+    let name_end = run(text, at, in_name);
+    let name = text.get(at..name_end).and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default();
+    if name.is_empty() {
+        return Found::Skip(at + 1);
+    }
+    let Some(start) = value_start(text, name, name_end) else { return Found::Skip(name_end) };
+    if !keys.holds(name) {
+        return Found::Skip(name_end);
+    }
+    let (start, end) = value_bounds(text, start, name);
+    let bare = text.get(start..end).unwrap_or_default();
+    if bare.is_empty() || matches!(bare, b"null" | b"true" | b"false") {
+        return Found::Skip(end);
+    }
+    Found::Hide(start, end)
+}
+
+/// Where the value of a name starts, if it has one.
+fn value_start(text: &[u8], name: &str, name_end: usize) -> Option<usize> {
+    let blank = |byte: u8| matches!(byte, b' ' | b'\t');
+    // A closing quote, in text within text after a backslash.
+    let quoted = run(text, name_end, |byte| matches!(byte, b'\\' | b'"' | b'\'')).min(name_end + 4);
+    let sign = run(text, quoted, blank);
+    match text.get(sign) {
+        Some(b'=' | b':') => Some(run(text, sign + 1, |byte| blank(byte) || matches!(byte, b'=' | b'>'))),
+        // `--token abc`
+        Some(_) if sign > quoted && quoted == name_end && name.starts_with("--") => Some(sign),
+        _ => None,
+    }
+}
+
+/// The part that is the value: a text in quotes, a list or an object, or up to what ends a bare value.
+fn value_bounds(text: &[u8], start: usize, name: &str) -> (usize, usize) {
+    let open = run(text, start, |byte| byte == b'\\').min(start + 3);
+    match text.get(open) {
+        Some(quote @ (b'"' | b'\'')) => (open + 1, closing_quote(text, open + 1, *quote, open > start)),
+        Some(b'{' | b'[') => (open, closing_bracket(text, open)),
+        _ => {
+            // Headers whose values hold blanks.
+            let lower = name.to_ascii_lowercase();
+            let line = lower.ends_with("authorization") || lower.ends_with("cookie");
+            let ends = |byte: u8| match byte {
+                b'\n' | b'\r' | b'"' => true,
+                b' ' | b'\t' | b',' | b';' | b'&' | b'\'' | b')' | b'}' | b']' | b'<' | b'>' => !line,
+                _ => false,
+            };
+            (start, run(text, start, |byte| !ends(byte)))
+        }
+    }
+}
+
+/// The quote that ends a text, or the end. In text within text (`escaped`), the quote has a backslash.
+fn closing_quote(text: &[u8], from: usize, quote: u8, escaped: bool) -> usize {
+    let mut at = from;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'\\' if escaped && text.get(at + 1) == Some(&quote) => return at,
+            // A backslash of the inner text, with what it stands before.
+            b'\\' if escaped && text.get(at + 1) == Some(&b'\\') => {
+                at += if text.get(at + 2) == Some(&b'\\') { 4 } else { 3 };
+            }
+            b'\\' => at += 2,
+            byte if *byte == quote => return at,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+/// The end of a list or an object, or of the text if it is cut off.
+fn closing_bracket(text: &[u8], from: usize) -> usize {
+    let (mut at, mut depth) = (from, 0_usize);
+    while let Some(byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'"' => at = (closing_quote(text, at, b'"', false) + 1).min(text.len()),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return at;
+                }
+            }
+            _ => {}
+        }
+    }
+    text.len()
+}

@@ -1,0 +1,93 @@
+//! Secrets that a text shows by their form.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::fake;
+use crate::layers::redact::Redactor;
+
+#[test]
+fn tokens_are_known_by_their_form() {
+    let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----";
+    let public = "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----";
+    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl";
+    let r = "[REDACTED]";
+    let cases = [
+        (format!("use {} now", fake("sk-")), format!("use {r} now")),
+        (fake("sk-ant-api03-"), r.to_owned()),
+        (format!("({})", fake("ghp_")), format!("({r})")),
+        (fake("github_pat_"), r.to_owned()),
+        (format!("{},", fake("xoxb-")), format!("{r},")),
+        (format!("id {}!", ["AK", "IA", "IOSFODNN7EXAMPLE"].concat()), format!("id {r}!")),
+        (format!("jwt {jwt}."), format!("jwt {r}.")),
+        (format!("a\n{key}\nb"), format!("a\n{r}\nb")),
+        (format!("cut {}", &key[..40]), format!("cut {r}")),
+        (public.to_owned(), public.to_owned()),
+        ("curl -H 'X: bearer abcd.efgh=='".into(), format!("curl -H 'X: bearer {r}'")),
+        ("Basic dXNlcjpwYXNz".into(), format!("Basic {r}")),
+        ("basic movement".into(), "basic movement".into()),
+        ("postgres://me:pw@db:5432/x?y=@".into(), format!("postgres://{r}@db:5432/x?y=@")),
+        ("https://example.com/@user".into(), "https://example.com/@user".into()),
+        (
+            "a risk-assessment-of-everything and desk-lamps".into(),
+            "a risk-assessment-of-everything and desk-lamps".into(),
+        ),
+        ("größe sk- ghp_ eyJ eyJ. Bearer".into(), "größe sk- ghp_ eyJ eyJ. Bearer".into()),
+    ];
+    for (text, wanted) in cases {
+        assert_eq!(Redactor::new().text(&text), wanted);
+    }
+}
+
+#[test]
+fn what_is_assigned_to_the_name_of_a_secret_is_hidden() {
+    let cases = [
+        ("DB_PASSWORD=hunter2 DB=x", "DB_PASSWORD=[REDACTED] DB=x"),
+        ("password: \"a b\", x: 1", "password: \"[REDACTED]\", x: 1"),
+        ("{'api_key': 'k', 'id': 1", "{'api_key': '[REDACTED]', 'id': 1"),
+        ("x?a=1&access_token=zz&b=2", "x?a=1&access_token=[REDACTED]&b=2"),
+        ("login --token abc --user me", "login --token [REDACTED] --user me"),
+        ("Authorization: Basic x y\nHost: h", "Authorization: [REDACTED]\nHost: h"),
+        ("Set-Cookie: sid=1; Path=/\nA: b", "Set-Cookie: [REDACTED]\nA: b"),
+        (
+            "say \"{\\\"secret\\\": \\\"a\\\\\\\"b\\\", \\\"n\\\": 1}\"",
+            "say \"{\\\"secret\\\": \\\"[REDACTED]\\\", \\\"n\\\": 1}\"",
+        ),
+        ("log {\"token\": {\"v\": [\"a}\"]}, \"n\": 1}", "log {\"token\": [REDACTED], \"n\": 1}"),
+        ("cut {\"token\": {\"v\": \"a", "cut {\"token\": [REDACTED]"),
+        ("max_tokens: 5, has_password: true", "max_tokens: 5, has_password: true"),
+        ("the password is wrong", "the password is wrong"),
+    ];
+    for (text, wanted) in cases {
+        assert_eq!(Redactor::new().text(text), wanted);
+    }
+}
+
+#[test]
+fn scanning_takes_linear_time() {
+    let redactor = Redactor::new();
+    let (_, secrets) = redactor.for_unknown().arguments(json!({"token": "aaaaaaaaaaaaaaaaaaaaaaaaab"}));
+    let units = [
+        "eyJ",
+        "eyJ.",
+        "sk-",
+        "://",
+        "-----BEGIN ",
+        "Bearer ",
+        "password=",
+        "password",
+        "\"token\":\"",
+        "{",
+        "a",
+        "\\\"",
+        "token:{",
+        "--token ",
+    ];
+    for unit in units {
+        let text = unit.repeat(400_000 / unit.len());
+        let start = Instant::now();
+        let _ = redactor.text_with(&text, &secrets);
+        assert!(start.elapsed() < Duration::from_secs(3), "{unit}: {:?}", start.elapsed());
+    }
+}

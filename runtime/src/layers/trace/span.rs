@@ -1,0 +1,135 @@
+//! The span of a call.
+
+use std::pin::Pin;
+
+use serde_json::Value;
+use tracing::field::Empty;
+use tracing::{Instrument, Span, info, info_span, warn};
+
+use super::Trace;
+use crate::call::ToolCall;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::session::Session;
+use crate::layers::redact::{Secrets, ToolRedactor};
+use crate::provider::Provider;
+
+/// Runs a call in its span.
+pub(crate) async fn traced(
+    provider: &Provider,
+    call: &ToolCall,
+    ctx: &ToolContext,
+    run: Pin<&mut impl Future<Output = Result<ToolResult, ToolError>>>,
+) -> Result<ToolResult, ToolError> {
+    let span = span(provider, call, ctx);
+    if span.is_disabled() {
+        return run.await;
+    }
+    let layers = &provider.inner().layers;
+    let content = layers.trace.content.then(|| Shown::of(provider, call, &span));
+    async {
+        let name = call.name.as_str();
+        let noun = layers.trace.noun.as_str();
+        info!("Executing {noun}: {name}");
+        for key in ctx.values().shadowed() {
+            // The key is one of the program's own; the value is not shown.
+            warn!("A client's value of {key:?} was ignored: the program set it");
+        }
+        // If the future is dropped, the call was given up.
+        let end = End(Some(&span));
+        let outcome = run.await;
+        end.with(&outcome, &layers.trace, name);
+        if let (Some(shown), Ok(result)) = (&content, &outcome) {
+            let result = shown.redactor.result(result, &shown.secrets);
+            span.record("gen_ai.tool.call.result", result.to_string());
+        }
+        outcome
+    }
+    .instrument(span.clone())
+    .await
+}
+
+fn span(provider: &Provider, call: &ToolCall, ctx: &ToolContext) -> Span {
+    let span = info_span!(
+        "execute_tool",
+        otel.name = Empty,
+        otel.kind = "internal",
+        otel.status_code = Empty,
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = call.name.as_str(),
+        gen_ai.tool.r#type = "function",
+        gen_ai.tool.call.id = call.id.as_str(),
+        gen_ai.tool.description = Empty,
+        gen_ai.agent.id = ctx.agent_id(),
+        gen_ai.conversation.id = ctx.session().map(Session::id),
+        gen_ai.tool.call.arguments = Empty,
+        gen_ai.tool.call.result = Empty,
+        error.r#type = Empty,
+    );
+    if !span.is_disabled() {
+        span.record("otel.name", format!("execute_tool {}", call.name));
+        if let Some(tool) = provider.inner().registry.get(&call.name) {
+            span.record("gen_ai.tool.description", tool.description());
+        }
+    }
+    span
+}
+
+/// What may be shown of a call.
+struct Shown {
+    redactor: ToolRedactor,
+    secrets: Secrets,
+}
+
+impl Shown {
+    fn of(provider: &Provider, call: &ToolCall, span: &Span) -> Shown {
+        let redactor = provider.inner().redactor(&call.name);
+        let (arguments, secrets): (Value, Secrets) = redactor.arguments(call.arguments.clone());
+        span.record("gen_ai.tool.call.arguments", arguments.to_string());
+        Shown { redactor, secrets }
+    }
+}
+
+/// Says how a call ended.
+struct End<'s>(Option<&'s Span>);
+
+impl End<'_> {
+    fn with(mut self, outcome: &Result<ToolResult, ToolError>, trace: &Trace, name: &str) {
+        let Some(span) = self.0.take() else { return };
+        let code = match outcome {
+            Ok(result) if !result.is_error() => None,
+            Ok(result) => {
+                Some(result.details.get("code").and_then(Value::as_str).unwrap_or("EXECUTION_ERROR"))
+            }
+            Err(why) => Some(why.code()),
+        };
+        let noun = capital(&trace.noun);
+        match code {
+            None => info!("{noun} {name} executed successfully"),
+            Some(code) => {
+                failed(span, code);
+                // Not the text, which may hold anything.
+                warn!("{noun} {name} failed: {code}");
+            }
+        }
+    }
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        if let Some(span) = self.0 {
+            failed(span, ToolError::Cancelled.code());
+        }
+    }
+}
+
+fn failed(span: &Span, code: &str) {
+    span.record("error.type", code);
+    span.record("otel.status_code", "ERROR");
+}
+
+fn capital(noun: &str) -> String {
+    let mut chars = noun.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}

@@ -1,0 +1,354 @@
+//! The one way of a call through a [`Provider`]:
+//!
+//! registered → allowed → scopes → list of tools → rate → dependencies → identical failures → arguments → middleware →
+//! approval → circuit breaker → record of the intent → the tool, under its time and token → size of the result →
+//! record of the outcome → events.
+//!
+//! Every call gets one answer, whatever any of the layers does.
+
+mod control;
+mod decide;
+mod watch;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::call::context::{Surroundings, ToolContext};
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit, unwound};
+use crate::call::{ToolCall, ToolResponse};
+use crate::function::input::Given;
+use crate::layers::audit::{Auditor, CallInfo, Record};
+use crate::layers::breaker::CircuitBreaker;
+use crate::layers::depends::{self, Dependencies, Unmet};
+use crate::layers::events::OnEvent;
+use crate::layers::hooks::Hooks;
+use crate::layers::middleware::{ApprovalRequest, Approver, Middleware};
+use crate::layers::pages::{Pages, READ_RESULT};
+use crate::layers::policy::Policy;
+use crate::layers::rate::{self, RateLimit};
+use crate::layers::redact::Redactor;
+use crate::layers::repeat::{self, RepeatGuard, Repeats};
+use crate::provider::{Admitted, Provider};
+use crate::registry::Registry;
+use crate::spec::ToolSpec;
+
+use crate::layers::trace::{Trace, traced};
+pub(crate) use control::Controls;
+use watch::Watch;
+
+/// What a call passes, as far as it is there.
+#[derive(Clone)]
+pub(crate) struct Layers {
+    pub(crate) default_timeout: Duration,
+    pub(crate) policy: Policy,
+    pub(crate) rate: Option<Arc<dyn RateLimit>>,
+    pub(crate) dependencies: Dependencies,
+    pub(crate) repeats: Repeats,
+    pub(crate) breaker: Arc<CircuitBreaker>,
+    pub(crate) controls: Controls,
+    pub(crate) middleware: Vec<Arc<dyn Middleware>>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) pages: Option<Pages>,
+    pub(crate) hooks: Option<Arc<dyn Hooks>>,
+    pub(crate) on_event: Option<OnEvent>,
+    pub(crate) redactor: Redactor,
+    pub(crate) auditor: Auditor,
+    pub(crate) trace: Trace,
+}
+
+impl Layers {
+    pub(crate) fn new(default_timeout: Duration) -> Layers {
+        Layers {
+            default_timeout,
+            policy: Policy::default(),
+            rate: None,
+            dependencies: Dependencies::default(),
+            repeats: Repeats::default(),
+            breaker: Arc::default(),
+            controls: Controls::default(),
+            middleware: Vec::new(),
+            approver: None,
+            pages: None,
+            hooks: None,
+            on_event: None,
+            redactor: Redactor::new(),
+            auditor: Auditor::none(),
+            trace: Trace::new(),
+        }
+    }
+}
+
+/// What the model is told of a call that it could not finish.
+const TRUNCATED: &str =
+    "The call was cut off before it was complete, and was not executed. Send it again, whole.";
+
+impl Provider {
+    /// Calls a tool, through all layers. The context is that of the turn: who calls, in which session, under which
+    /// token; that of the call is made from it.
+    ///
+    /// This never fails: what goes wrong is the answer.
+    pub async fn call(&self, call: ToolCall, turn: &ToolContext) -> ToolResponse {
+        self.answer(call, turn, self.surroundings(turn)).await
+    }
+
+    /// Runs a call that was answered with `APPROVAL_REQUIRED` and that somebody has approved of since. All layers
+    /// look at it once more; middleware is not asked again for what is approved.
+    pub async fn resume(&self, request: ApprovalRequest, turn: &ToolContext) -> ToolResponse {
+        let ApprovalRequest { id, name, arguments, reasons } = request;
+        let mut call = ToolCall::new("", "", arguments);
+        (call.id, call.name, call.approved) = (id, name, reasons);
+        self.call(call, turn).await
+    }
+
+    /// What the calls of a turn share: what the turn brings, and below it what the provider lends.
+    pub(crate) fn surroundings(&self, turn: &ToolContext) -> Arc<Surroundings> {
+        let around = turn.surroundings();
+        if around.provider.as_ref().is_some_and(|provider| provider.is(self)) {
+            // A tool calls another: everything is there already.
+            return Arc::clone(around);
+        }
+        let context = self.context();
+        let mut all = Surroundings::clone(around);
+        all.services = context.confined(around.services.over(&context.services));
+        all.roots = around.roots.over(&context.roots);
+        all.values = context.values.merged(&around.values);
+        all.agent_id = around.agent_id.clone().or_else(|| context.agent_id.clone());
+        all.provider = Some(self.clone());
+        Arc::new(all)
+    }
+
+    /// One call, one answer.
+    pub(crate) async fn answer(
+        &self,
+        call: ToolCall,
+        turn: &ToolContext,
+        around: Arc<Surroundings>,
+    ) -> ToolResponse {
+        let (started, clock) = (SystemTime::now(), Instant::now());
+        let watch = Watch::of(self, &call, &around);
+        let around = watch.as_ref().map_or(around.clone(), |watch| watch.around(&around));
+        let ctx = turn.child_in(around, call.id.clone(), call.name.clone());
+        // If this future is dropped, the record says so.
+        let mut record = self.record(&call, &ctx);
+        if let Some(watch) = &watch
+            && let Some(response) = watch.begins(&call, &ctx).await
+        {
+            let response = ToolResponse { started, ..response };
+            record.finish(&response.outcome).await;
+            return response;
+        }
+        let outcome = {
+            let run = pin!(self.run(&call, &ctx, &mut record));
+            let run = pin!(guarded(run));
+            traced(self, &call, &ctx, run).await
+        };
+        record.finish(&outcome).await;
+        let response = ToolResponse {
+            id: ctx.tool_call_id.clone(),
+            name: ctx.tool_name.clone(),
+            outcome,
+            skipped: false,
+            started,
+            duration: clock.elapsed(),
+        };
+        depends::record(&ctx, response.name.clone(), &response.outcome);
+        if let Some(watch) = &watch {
+            watch.ends(&response, &ctx).await;
+        }
+        response
+    }
+
+    /// The record of a call, if calls are recorded.
+    pub(crate) fn record(&self, call: &ToolCall, ctx: &ToolContext) -> Record {
+        let inner = self.inner();
+        inner.layers.auditor.record(|| {
+            let tool = inner.registry.get(&call.name).cloned();
+            let attempt = if call.approved.is_empty() { 1 } else { 2 };
+            CallInfo::of(ctx, call.arguments.clone()).with_tool(tool).with_attempt(attempt)
+        })
+    }
+
+    /// Answers a call without running it. Those who watch see it with `null` arguments, and no hook is asked.
+    pub(crate) async fn pass_over(
+        &self,
+        call: ToolCall,
+        turn: &ToolContext,
+        around: Arc<Surroundings>,
+        response: ToolResponse,
+    ) -> ToolResponse {
+        let ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
+        self.record(&call, &ctx).finish(&response.outcome).await;
+        if let Some(watch) = Watch::of(self, &ToolCall::named(call.id, call.name), &around) {
+            watch.passed_over(&response);
+        }
+        response
+    }
+
+    /// From the name of a tool to what came of it.
+    async fn run(
+        &self,
+        call: &ToolCall,
+        ctx: &ToolContext,
+        record: &mut Record,
+    ) -> Result<ToolResult, ToolError> {
+        let inner = self.inner();
+        let layers = &inner.layers;
+        let admitted = inner.admit(&call.name)?;
+        let spec = admitted.spec;
+        if let Some(principal) = ctx.principal() {
+            if !layers.reads_on(spec) {
+                principal.check(spec)?;
+            }
+            if let Some(limit) = &layers.rate {
+                rate::check(&**limit, principal, spec, ctx).await?;
+            }
+        }
+        if call.truncated {
+            return Err(ToolError::failed_with("TRUNCATED", TRUNCATED));
+        }
+        let guard = layers.repeats.guard(ctx);
+        let outcome = match layers.straight(spec, call, guard.as_deref(), ctx) {
+            Some(given) => {
+                let outcome = self.perform(admitted, given, call, ctx, record).await;
+                if let Some(guard) = &guard
+                    && !repeat::succeeded(&outcome)
+                    && let Ok(arguments) = parsed(call.arguments.clone())
+                {
+                    repeat::note(guard, guard.key(spec.name.as_str(), &arguments), &outcome);
+                }
+                outcome
+            }
+            None => self.weighed(admitted, guard.as_deref(), call, ctx, record).await,
+        };
+        let Some(pages) = &layers.pages else { return outcome };
+        match outcome {
+            Ok(result) => Ok(pages.apply(result, spec, ctx)),
+            Err(error) => Err(pages.apply_error(error, spec, ctx)),
+        }
+    }
+
+    /// From the arguments to what came of them, past everybody who wants to see them.
+    async fn weighed(
+        &self,
+        admitted: Admitted<'_>,
+        guard: Option<&RepeatGuard>,
+        call: &ToolCall,
+        ctx: &ToolContext,
+        record: &mut Record,
+    ) -> Result<ToolResult, ToolError> {
+        let inner = self.inner();
+        let (layers, spec) = (&inner.layers, admitted.spec);
+        // A call whose tool must know more goes on with the same arguments.
+        let arguments = parsed(call.arguments.clone());
+        let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
+        let arguments = arguments?;
+        let repeats = guard.map(|guard| (guard, guard.key(spec.name.as_str(), &arguments)));
+        if let Some((guard, key)) = repeats {
+            guard.check_key(spec.name.as_str(), key)?;
+        }
+        let outcome = match layers.decide(spec, arguments, call, ctx).await {
+            Ok(arguments) => {
+                if !layers.middleware.is_empty() {
+                    record.set_arguments(&arguments);
+                }
+                self.perform(admitted, arguments.into(), call, ctx, record).await
+            }
+            Err(why) => Err(why),
+        };
+        if let Some((guard, key)) = repeats {
+            repeat::note(guard, key, &outcome);
+        }
+        outcome.map(|result| depends::reported(&unmet, result))
+    }
+
+    /// From checked arguments to what came of them.
+    async fn perform<'a>(
+        &'a self,
+        admitted: Admitted<'a>,
+        arguments: Given<'a>,
+        call: &'a ToolCall,
+        ctx: &'a ToolContext,
+        record: &mut Record,
+    ) -> Result<ToolResult, ToolError> {
+        let inner = self.inner();
+        let tool = inner.build(admitted)?;
+        inner.layers.controlled(&**tool, admitted.spec, arguments, call, ctx, record).await
+    }
+}
+
+impl Layers {
+    /// The arguments as they stand in the text that the model wrote, if they are right as they are and nobody wants to
+    /// see them before the tool does. Most calls are like that, and need no [`Value`] made of them.
+    fn straight<'a>(
+        &self,
+        spec: &ToolSpec,
+        call: &'a ToolCall,
+        guard: Option<&RepeatGuard>,
+        ctx: &ToolContext,
+    ) -> Option<Given<'a>> {
+        let alone = spec.requires.is_empty() && self.middleware.is_empty() && self.controls.input.is_none();
+        match &call.arguments {
+            Value::String(text) if alone && guard.is_none_or(RepeatGuard::remembers_nothing) => {
+                exact_text(spec, text, ctx.dialect())
+            }
+            _ => None,
+        }
+    }
+
+    /// Runs a tool, unless the service it needs is down.
+    async fn execute<'a>(
+        &self,
+        tool: &'a dyn AgentTool,
+        spec: &ToolSpec,
+        arguments: Given<'a>,
+        ctx: &'a ToolContext,
+        record: &mut Record,
+    ) -> Result<ToolResult, ToolError> {
+        let permit = match spec.service.as_str() {
+            "" => None,
+            service => Some(self.breaker.admit(service)?),
+        };
+        record.intent().await?;
+        let limit = time_limit(spec, self.default_timeout, ctx.timeout());
+        let outcome = execute(tool, arguments, ctx, limit).await;
+        if let Some(permit) = permit {
+            permit.settle(&outcome);
+        }
+        outcome
+    }
+
+    /// The tool with which a model reads on in what it got already, for which it needed no more than that.
+    fn reads_on(&self, spec: &ToolSpec) -> bool {
+        self.pages.is_some() && spec.name.as_str() == READ_RESULT
+    }
+
+    /// Checks what the tool requires before a call, and gives what does not hold and is optional. What is looked up
+    /// is what the tool would see; arguments that are wrong are told once all is there.
+    async fn require(
+        &self,
+        spec: &ToolSpec,
+        arguments: Option<&Value>,
+        ctx: &ToolContext,
+        registry: &Registry,
+    ) -> Result<Vec<Unmet>, ToolError> {
+        if spec.requires.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sent = arguments.unwrap_or(&Value::Null);
+        let checked =
+            depends::asks_of_arguments(spec).then(|| decoded(spec, sent.clone(), ctx.dialect()).ok());
+        self.dependencies.check(spec, checked.flatten().as_ref().unwrap_or(sent), ctx, registry).await
+    }
+}
+
+/// What a future gives, or nothing if it panics.
+pub(crate) async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
+    let mut run = std::pin::pin!(run);
+    std::future::poll_fn(|cx| unwound(run.as_mut(), cx)).await.ok()
+}

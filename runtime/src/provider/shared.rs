@@ -1,0 +1,143 @@
+//! A registry that parts of a program fill before it is used, for programs whose tools announce themselves.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::call::tool::AgentTool;
+use crate::provider::{Provider, ProviderContext, ProviderError};
+use crate::registry::{Registry, RegistryError, RegistryProblem};
+
+/// A registry that threads fill together, until the first provider is made of it.
+///
+/// Where a program can, it hands a list of tools to [`Registry::new`]: then no order of initialisation matters and a
+/// late tool is a compile error. This is for the others, and as a `static` it serves the whole process:
+///
+/// ```
+/// use toolgen_runtime::registry::SharedRegistry;
+/// use toolgen_runtime::{ProviderContext, tool};
+///
+/// static TOOLS: SharedRegistry = SharedRegistry::new();
+///
+/// /// Adds two numbers.
+/// #[tool(read_only, undocumented)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// TOOLS.register(add::tool());
+/// let provider = TOOLS.provider(ProviderContext::new(), ["add"])?;
+/// assert_eq!(provider.list().len(), 1);
+/// let late = TOOLS.try_register(add::tool()).unwrap_err();
+/// assert_eq!(late.to_string(), "tool registry sealed - cannot register");
+/// # Ok::<(), toolgen_runtime::provider::ProviderError>(())
+/// ```
+pub struct SharedRegistry(Mutex<State>);
+
+enum State {
+    /// By name, so that nothing depends on who came first.
+    Open(BTreeMap<String, Arc<dyn AgentTool>>),
+    Sealed(Registry),
+}
+
+impl SharedRegistry {
+    /// An empty registry, open for tools.
+    #[must_use]
+    pub const fn new() -> SharedRegistry {
+        SharedRegistry(Mutex::new(State::Open(BTreeMap::new())))
+    }
+
+    /// Adds a tool, for initialisation that has nowhere to return an error to.
+    ///
+    /// # Panics
+    ///
+    /// With `tool registry sealed - cannot register` once the registry is sealed, and with
+    /// `Tool [x] is already registered.` for a name that is taken.
+    #[track_caller]
+    #[expect(
+        clippy::panic,
+        reason = "a tool that is silently missing is worse than a program that does not start"
+    )]
+    pub fn register(&self, tool: impl AgentTool + 'static) {
+        if let Err(why) = self.try_register(tool) {
+            panic!("{why}");
+        }
+    }
+
+    /// Adds a tool.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryProblem::Sealed`] once the registry is sealed, and [`RegistryProblem::Duplicate`] for a name that is
+    /// taken; the tool that has it stays.
+    pub fn try_register(&self, tool: impl AgentTool + 'static) -> Result<(), RegistryError> {
+        let name = tool.name().to_owned();
+        let tool: Arc<dyn AgentTool> = Arc::new(tool);
+        let problem = match &mut *self.lock() {
+            State::Sealed(_) => RegistryProblem::Sealed,
+            State::Open(tools) if tools.contains_key(&name) => RegistryProblem::Duplicate(name),
+            State::Open(tools) => {
+                tools.insert(name, tool);
+                return Ok(());
+            }
+        };
+        Err(RegistryError { problems: vec![problem] })
+    }
+
+    /// Closes the registry and gives the sealed set; the same one whenever it is asked for.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with what the tools require, see [`RegistryBuilder::seal`](super::RegistryBuilder::seal). The
+    /// registry then stays open, so that the missing ones can be added.
+    pub fn seal(&self) -> Result<Registry, RegistryError> {
+        let mut state = self.lock();
+        let registry = match &*state {
+            State::Sealed(registry) => return Ok(registry.clone()),
+            State::Open(tools) => Registry::new(tools.values().cloned())?,
+        };
+        *state = State::Sealed(registry.clone());
+        Ok(registry)
+    }
+
+    /// A provider of these tools, after sealing the registry. With layers it is
+    /// [`Provider::builder`] of what [`seal`](Self::seal) gives.
+    ///
+    /// # Errors
+    ///
+    /// As [`seal`](Self::seal), and every name that no tool has.
+    pub fn provider<S: Into<String>>(
+        &self,
+        context: ProviderContext,
+        allowed: impl IntoIterator<Item = S>,
+    ) -> Result<Provider, ProviderError> {
+        let registry = self.seal().map_err(ProviderError::NotSealed)?;
+        Provider::builder(&registry).context(context).allow(allowed).build()
+    }
+
+    /// The registry no longer changes.
+    #[must_use]
+    pub fn is_sealed(&self) -> bool {
+        matches!(&*self.lock(), State::Sealed(_))
+    }
+
+    /// Every change is one step, so what a panicking holder left is whole.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for SharedRegistry {
+    fn default() -> Self {
+        SharedRegistry::new()
+    }
+}
+
+impl fmt::Debug for SharedRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.lock() {
+            State::Open(tools) => f.debug_tuple("Open").field(&tools.keys()).finish(),
+            State::Sealed(registry) => f.debug_tuple("Sealed").field(registry).finish(),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Tools with which a model finds tools: `list_tools` and `search_tools`.
+//!
+//! Where there are more tools than fit in a prompt, a model gets these two and looks for what it needs. They are
+//! ordinary tools, to be registered beside the others, and tell of the tools of the provider they are called through
+//! that may be used there, and by the principal of the call; or of a fixed list.
+//!
+//! ```
+//! # use serde_json::json;
+//! use toolgen_runtime::registry::catalogue::SearchTools;
+//! use toolgen_runtime::{Effects, ToolName, ToolSpec, testing};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), toolgen_runtime::ToolError> {
+//! let spec = ToolSpec {
+//!     name: ToolName::new("get_weather"),
+//!     description: "Tells the weather of a place.".into(),
+//!     effects: Effects::NONE,
+//!     ..ToolSpec::EMPTY
+//! };
+//! let found = testing::call(&SearchTools::of([spec]), json!({"query": "weather in Oslo"})).await?;
+//! assert_eq!(found.to_text(), "- **get_weather** - Tells the weather of a place.\n");
+//! # Ok(())
+//! # }
+//! ```
+
+mod search;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, BoxFuture};
+use crate::schema::shape::Schema;
+use crate::spec::docs;
+use crate::spec::{Effects, ToolName, ToolSpec};
+
+/// The name of the tool that lists tools.
+pub const LIST_TOOLS: &str = "list_tools";
+
+/// The name of the tool that searches tools.
+pub const SEARCH_TOOLS: &str = "search_tools";
+
+static LIST: ToolSpec = ToolSpec {
+    name: ToolName::new(LIST_TOOLS),
+    label: Text::Static("List Tools"),
+    description: Text::Static("Lists the tools there are, by name, with a line about each."),
+    use_for: Text::Static("seeing which tools there are"),
+    input: Schema::text(
+        r#"{"type":"object","properties":{"category":{"type":"string","description":"Only tools of this category."},"offset":{"type":"integer","minimum":0,"default":0,"description":"How many tools to leave out at the start."},"limit":{"type":"integer","minimum":1,"maximum":500,"default":50,"description":"The most tools to list."}},"additionalProperties":false}"#,
+    ),
+    effects: Effects::NONE,
+    ..ToolSpec::EMPTY
+};
+
+static SEARCH: ToolSpec = ToolSpec {
+    name: ToolName::new(SEARCH_TOOLS),
+    label: Text::Static("Search Tools"),
+    description: Text::Static("Finds tools by words, and tells how they are called. The best comes first."),
+    use_for: Text::Static("finding the tool for a task"),
+    input: Schema::text(
+        r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"Words about what the tool should do."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The most tools to tell of."}},"required":["query"],"additionalProperties":false}"#,
+    ),
+    effects: Effects::NONE,
+    ..ToolSpec::EMPTY
+};
+
+/// Which tools are told of.
+#[derive(Clone, Debug, Default)]
+enum Source {
+    /// Those of the provider of the call.
+    #[default]
+    Provider,
+    /// These, sorted by name.
+    List(Arc<[ToolSpec]>),
+}
+
+impl Source {
+    fn list(specs: impl IntoIterator<Item = ToolSpec>) -> Source {
+        let mut specs: Vec<ToolSpec> = specs.into_iter().collect();
+        specs.sort_by(|left, right| left.name.cmp(&right.name));
+        Source::List(specs.into())
+    }
+
+    /// The tools that may be used in a call, sorted by name; not the ones that tell of them.
+    fn allowed<'a>(&'a self, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
+        let mut specs: Vec<&ToolSpec> = match (self, &ctx.surroundings().provider) {
+            (Source::List(specs), _) => specs.iter().collect(),
+            (Source::Provider, Some(provider)) => provider.specs().collect(),
+            (Source::Provider, None) => {
+                let text = "tools can be looked up only in calls through a provider";
+                return Err(ToolError::failed_with("service_unavailable", text));
+            }
+        };
+        specs.retain(|spec| {
+            ![LIST_TOOLS, SEARCH_TOOLS].contains(&spec.name.as_str())
+                && ctx.principal().is_none_or(|principal| principal.check(spec).is_ok())
+        });
+        Ok(specs)
+    }
+}
+
+/// The tool `list_tools`.
+#[derive(Clone, Debug, Default)]
+pub struct ListTools(Source);
+
+impl ListTools {
+    /// Lists the tools of the provider it is called through.
+    #[must_use]
+    pub fn new() -> ListTools {
+        ListTools::default()
+    }
+
+    /// Lists these tools.
+    #[must_use]
+    pub fn of(specs: impl IntoIterator<Item = ToolSpec>) -> ListTools {
+        ListTools(Source::list(specs))
+    }
+
+    fn list(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let category = params.get("category").and_then(Value::as_str);
+        let (offset, limit) = (number(params, "offset", 0), number(params, "limit", 50));
+        let mut specs = self.0.allowed(ctx)?;
+        specs.retain(|spec| category.is_none_or(|category| &*spec.category == category));
+        let total = specs.len();
+        let shown: Vec<&ToolSpec> = specs.into_iter().skip(offset).take(limit).collect();
+        let end = offset.saturating_add(shown.len());
+        let mut text = docs::summary(shown.iter().copied());
+        if end < total {
+            let first = offset + 1;
+            text.push_str(&format!("\n{first}-{end} of {total} tools. The next ones are at offset {end}.\n"));
+        }
+        let next = if end < total { json!(end) } else { Value::Null };
+        let details = json!({ "tools": told(&shown), "total": total, "next_offset": next });
+        Ok(ToolResult::text(text).with_details(details))
+    }
+}
+
+/// The tool `search_tools`.
+#[derive(Clone, Debug, Default)]
+pub struct SearchTools(Source);
+
+impl SearchTools {
+    /// Searches the tools of the provider it is called through.
+    #[must_use]
+    pub fn new() -> SearchTools {
+        SearchTools::default()
+    }
+
+    /// Searches these tools.
+    #[must_use]
+    pub fn of(specs: impl IntoIterator<Item = ToolSpec>) -> SearchTools {
+        SearchTools(Source::list(specs))
+    }
+
+    fn search(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let query = params.get("query").and_then(Value::as_str).unwrap_or_default();
+        let found = search::best(self.0.allowed(ctx)?, query, number(params, "limit", 5));
+        let text = if found.is_empty() {
+            format!("No tool is about '{query}'.")
+        } else {
+            found.iter().map(|spec| docs::detail(spec)).collect()
+        };
+        Ok(ToolResult::text(text).with_details(json!({ "tools": told(&found) })))
+    }
+}
+
+fn number(params: &Value, name: &str, default: usize) -> usize {
+    let number = params.get(name).and_then(Value::as_u64);
+    number.map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+fn told(specs: &[&ToolSpec]) -> Value {
+    let told = specs.iter().map(|spec| {
+        json!({
+            "name": spec.name.as_str(),
+            "description": spec.description.as_str(),
+            "category": spec.category.as_str(),
+        })
+    });
+    told.collect()
+}
+
+macro_rules! tool {
+    ($type:ty, $spec:ident, $run:ident) => {
+        impl AgentTool for $type {
+            fn spec(&self) -> &ToolSpec {
+                &$spec
+            }
+
+            fn execute<'a>(
+                &'a self,
+                params: Value,
+                ctx: &'a ToolContext,
+            ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+                Box::pin(std::future::ready(self.$run(&params, ctx)))
+            }
+        }
+    };
+}
+
+tool!(ListTools, LIST, list);
+tool!(SearchTools, SEARCH, search);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+use serde_json::json;
+
+use super::*;
+use crate::call::principal::Principal;
+use crate::function::testing::{call, call_in};
+
+fn tool(name: &str, description: &'static str, category: &'static str) -> ToolSpec {
+    ToolSpec {
+        name: ToolName::parse(name.to_owned()).unwrap(),
+        description: description.into(),
+        category: category.into(),
+        effects: Effects::NONE,
+        ..ToolSpec::EMPTY
+    }
+}
+
+fn tools() -> Vec<ToolSpec> {
+    vec![
+        tool("write_file", "Writes a text to a file.", "files"),
+        tool("read_file", "Reads a file as text.", "files"),
+        tool("list_files", "Lists the files of a directory.", "files"),
+        tool("send_mail", "Sends a message. It may have a file attached.", "mail"),
+        tool("weather", "Tells how warm it will be.", "general"),
+    ]
+}
+
+fn names(result: &ToolResult) -> Vec<&str> {
+    let tools = result.details["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_search_finds_by_name_then_by_text_and_the_order_is_stable() {
+    let cases: [(&str, &[&str]); 8] = [
+        ("read a file", &["read_file", "write_file", "list_files", "send_mail"]),
+        ("FILE", &["read_file", "write_file", "list_files", "send_mail"]),
+        ("files", &["list_files", "read_file", "write_file", "send_mail"]),
+        ("message", &["send_mail"]),
+        ("warm", &["weather"]),
+        ("lists", &["list_files"]),
+        ("of", &["list_files"]),
+        ("spaceship", &[]),
+    ];
+    for (query, expected) in cases {
+        let search = SearchTools::of(tools());
+        let mut reversed = tools();
+        reversed.reverse();
+        let found = call(&search, json!({"query": query})).await.unwrap();
+        assert_eq!(names(&found), expected, "{query}");
+        assert_eq!(call(&SearchTools::of(reversed), json!({"query": query})).await.unwrap(), found);
+    }
+    let found = call(&SearchTools::of(tools()), json!({"query": "read file", "limit": 1})).await.unwrap();
+    assert_eq!(found.to_text(), docs::detail(&tools()[1]));
+    let none = call(&SearchTools::of(tools()), json!({"query": "spaceship"})).await.unwrap();
+    assert_eq!(none.to_text(), "No tool is about 'spaceship'.");
+}
+
+#[tokio::test]
+async fn a_list_is_sorted_and_read_page_by_page() {
+    let list = ListTools::of(tools());
+    let first = call(&list, json!({"limit": 3})).await.unwrap();
+    let expected = "\
+## Available Tools
+
+- **list_files** - Lists the files of a directory.
+- **read_file** - Reads a file as text.
+- **send_mail** - Sends a message. It may have a file attached.
+
+1-3 of 5 tools. The next ones are at offset 3.
+";
+    assert_eq!(first.to_text(), expected);
+    assert_eq!((&first.details["next_offset"], &first.details["total"]), (&json!(3), &json!(5)));
+    let second = call(&list, json!({"limit": 3, "offset": 3})).await.unwrap();
+    assert_eq!(names(&second), ["weather", "write_file"]);
+    assert_eq!(second.details["next_offset"], json!(null));
+    let mail = call(&list, json!({"category": "mail"})).await.unwrap();
+    assert_eq!(names(&mail), ["send_mail"]);
+    let none = call(&list, json!({"category": "Mail"})).await.unwrap();
+    assert_eq!(none.to_text(), "No tools available");
+    assert_eq!(call(&list, json!({"offset": 99})).await.unwrap().to_text(), "No tools available");
+}
+
+#[tokio::test]
+async fn a_principal_is_told_of_what_it_may_call() {
+    let writing = ToolSpec { effects: Effects::UNDECLARED, ..tool("write_file", "Writes a file.", "files") };
+    let specs = [writing, tool("read_file", "Reads a file.", "files"), tool("list_files", "Lists.", "files")];
+    let reader = Principal::new("p").with_scopes(["read"]).with_tools(["read_file", "write_file"]);
+    let ctx = ToolContext::new("1", "x").with_principal(reader);
+    let listed = call_in(&ListTools::of(specs.clone()), json!({}), &ctx).await.unwrap();
+    assert_eq!(names(&listed), ["read_file"]);
+    let found = call_in(&SearchTools::of(specs), json!({"query": "file"}), &ctx).await.unwrap();
+    assert_eq!(names(&found), ["read_file"]);
+}
+
+#[tokio::test]
+async fn without_a_provider_there_is_nothing_to_tell_of() {
+    let error = call(&SearchTools::new(), json!({"query": "x"})).await.unwrap_err();
+    assert_eq!(error.to_string(), "tools can be looked up only in calls through a provider");
+}

@@ -1,0 +1,144 @@
+//! Named sets of tools: what an agent of some kind gets, and how far its tools may go.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::base::frozen::{List, Text};
+use crate::layers::policy::Limits;
+use crate::registry::Registry;
+
+/// A named set of tools. Can be a constant:
+///
+/// ```
+/// use toolgen_runtime::layers::policy::Limits;
+/// use toolgen_runtime::registry::toolsets::Toolset;
+/// use toolgen_runtime::{List, Text};
+///
+/// static PLANNING: Toolset = Toolset {
+///     name: Text::Static("planning"),
+///     members: List::Static(&[Text::Static("shell"), Text::Static("submit_plan")]),
+///     overlay: Limits::PLANNING,
+/// };
+/// let registry = toolgen_runtime::Registry::new([])?;
+/// assert_eq!(
+///     PLANNING.check(&registry).unwrap_err().to_string(),
+///     "toolset 'planning': tool 'shell' not registered\ntoolset 'planning': tool 'submit_plan' not registered"
+/// );
+/// # Ok::<(), toolgen_runtime::RegistryError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Toolset {
+    /// The name of the set.
+    pub name: Text,
+    /// The names of its tools.
+    pub members: List<Text>,
+    /// The most its tools may do, beside what their context says: the stricter of both holds.
+    pub overlay: Limits,
+}
+
+/// What is wrong with sets of tools: everything, set by set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolsetError {
+    /// What is wrong, one entry a name, in the order of the members.
+    pub problems: Vec<ToolsetProblem>,
+}
+
+/// Something wrong with a set of tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolsetProblem {
+    /// The set.
+    pub set: Text,
+    /// The member.
+    pub member: Text,
+    /// What is wrong with it.
+    pub kind: ToolsetProblemKind,
+}
+
+/// The ways in which a member of a set of tools is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolsetProblemKind {
+    /// No tool has this name: `toolset '{set}': tool '{member}' not registered`
+    Unknown,
+    /// It is named more than once: `toolset '{set}': tool '{member}' is listed twice`
+    Duplicate,
+}
+
+impl Toolset {
+    /// A set whose tools may do all that their context allows.
+    pub fn new<S: Into<Text>>(name: impl Into<Text>, members: impl IntoIterator<Item = S>) -> Toolset {
+        let members = members.into_iter().map(Into::into).collect();
+        Toolset { name: name.into(), members, overlay: Limits::ANY }
+    }
+
+    /// Sets the most its tools may do.
+    #[must_use]
+    pub fn with_overlay(mut self, overlay: Limits) -> Toolset {
+        self.overlay = overlay;
+        self
+    }
+
+    /// Checks that every member is a tool of the registry, and named once.
+    ///
+    /// # Errors
+    ///
+    /// Every member that is not.
+    pub fn check(&self, registry: &Registry) -> Result<(), ToolsetError> {
+        check_all([self], registry)
+    }
+
+    fn problems(&self, registry: &Registry) -> Vec<ToolsetProblem> {
+        let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
+        let mut problems = Vec::new();
+        for member in &self.members {
+            let kind = if seen.insert(member) {
+                if registry.get(member).is_some() {
+                    continue;
+                }
+                ToolsetProblemKind::Unknown
+            } else if twice.insert(member) {
+                ToolsetProblemKind::Duplicate
+            } else {
+                continue;
+            };
+            problems.push(ToolsetProblem { set: self.name.clone(), member: member.clone(), kind });
+        }
+        problems
+    }
+}
+
+/// Checks several sets.
+///
+/// # Errors
+///
+/// Everything that is wrong with any of them.
+pub fn check_all<'a>(
+    sets: impl IntoIterator<Item = &'a Toolset>,
+    registry: &Registry,
+) -> Result<(), ToolsetError> {
+    let problems: Vec<ToolsetProblem> = sets.into_iter().flat_map(|set| set.problems(registry)).collect();
+    if problems.is_empty() { Ok(()) } else { Err(ToolsetError { problems }) }
+}
+
+impl fmt::Display for ToolsetProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ToolsetProblem { set, member, kind } = self;
+        match kind {
+            ToolsetProblemKind::Unknown => write!(f, "toolset '{set}': tool '{member}' not registered"),
+            ToolsetProblemKind::Duplicate => write!(f, "toolset '{set}': tool '{member}' is listed twice"),
+        }
+    }
+}
+
+impl fmt::Display for ToolsetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            let line_break = if index == 0 { "" } else { "\n" };
+            write!(f, "{line_break}{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ToolsetError {}

@@ -1,0 +1,107 @@
+//! What a model sent, against a [`Shape`].
+//!
+//! First the arguments are checked, then they are put in the form the tool takes. The two agree with JSON Schema
+//! 2020-12 on the plain rendering of the shape, with these deliberate differences:
+//!
+//! - `format` is a remark and not checked; [`Kind::Raw`](super::Kind::Raw) is accepted as it is.
+//! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer where
+//!   the pattern repeats repetitions: matching backtracks, and a hostile text must not stop the program.
+//! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
+//! - Fields are also known by their wire names and aliases; read-only fields are not known.
+//! - With a discriminator, only the variant it names is tried.
+
+mod check;
+pub(crate) mod exact;
+mod objects;
+mod say;
+mod transform;
+mod unions;
+
+use serde_json::Value;
+
+use super::{Def, Shape};
+use crate::base::frozen::List;
+use crate::schema::dialect::{Dialect, JSON_SCHEMA};
+
+use check::Checker;
+
+/// Something wrong with the arguments of a call, for the model that must correct it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentProblem {
+    /// Where in the arguments, as a JSON pointer. Empty: the arguments as a whole.
+    pub pointer: String,
+    /// The kind of mistake.
+    pub kind: ArgumentProblemKind,
+    /// What was expected, what was given and, where one is near, what was probably meant.
+    pub message: String,
+}
+
+/// The kinds of [`ArgumentProblem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArgumentProblemKind {
+    /// A required value is missing.
+    Missing,
+    /// There is no argument of this name.
+    Unknown,
+    /// A value of another type.
+    Type,
+    /// A value of the right type that is not allowed.
+    Value,
+}
+
+/// Checks arguments and gives them in the form the tool takes: fields under their wire names, `5.0` as `5` where an
+/// integer is asked for, and `null` taken away where the dialect makes a model send it for an optional field.
+/// Nothing else is changed and no default is filled in.
+///
+/// # Errors
+///
+/// Every problem at once, in the order of the arguments; of more than a hundred, the first hundred.
+pub fn decode(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    let mut checker = Checker::new(defs, dialect);
+    if !arguments.is_object() {
+        return Err(vec![ArgumentProblem {
+            pointer: String::new(),
+            kind: ArgumentProblemKind::Type,
+            message: format!("expected an object with the arguments, got {}", say::given(arguments)),
+        }]);
+    }
+    let problems = checker.problems_of(arguments, shape);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    checker.steps = 0;
+    Ok(checker.transform(arguments, &[shape]))
+}
+
+/// As [`decode`], for arguments nobody else needs: those that are right as they are come back untouched.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_owned(
+    arguments: Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    if arguments.is_object() && exact::is_exact(&arguments, shape, defs, dialect) {
+        return Ok(arguments);
+    }
+    decode(&arguments, shape, defs, dialect)
+}
+
+/// Whether a value fits a shape as JSON Schema means it.
+pub(super) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+    Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
+}
+
+#[cfg(test)]
+pub(in crate::schema::shape) mod oracle;
+#[cfg(test)]
+mod tests;

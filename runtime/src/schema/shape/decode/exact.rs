@@ -1,0 +1,155 @@
+//! The short way for arguments that are right as they are, which most are.
+
+use serde_json::{Number, Value};
+
+use crate::base::frozen::List;
+use crate::function::input::Given;
+use crate::schema::dialect::Dialect;
+use crate::schema::shape::read::number_of;
+use crate::schema::shape::{Access, Def, Extra, Kind, Literal, ObjectRules, Shape, find_def, rules};
+
+/// Values nested deeper than this take the long way.
+const MAX_DEPTH: usize = 32;
+
+/// Whether a value fits a shape and decoding would change nothing about it. `false` says nothing: what is wrong, and
+/// what is right in a less simple way, is found on the long way.
+pub(crate) fn is_exact<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> bool {
+    // There a `null` may only mean that something was left out.
+    !dialect.strict && fits(value, shape, defs, 0)
+}
+
+/// JSON in one of its forms.
+pub(crate) trait Tree: Sized {
+    /// What it is.
+    fn view(&self) -> View<'_, Self>;
+
+    /// The entries, if it is an object.
+    fn entries(&self) -> impl Iterator<Item = (&str, &Self)>;
+}
+
+/// What a piece of JSON is.
+pub(crate) enum View<'a, T> {
+    Null,
+    Bool,
+    Number(&'a Number),
+    Text(&'a str),
+    List(&'a [T]),
+    Object,
+    /// It has no such form.
+    Unknown,
+}
+
+impl Tree for Value {
+    fn view(&self) -> View<'_, Value> {
+        match self {
+            Value::Null => View::Null,
+            Value::Bool(_) => View::Bool,
+            Value::Number(number) => View::Number(number),
+            Value::String(text) => View::Text(text),
+            Value::Array(items) => View::List(items),
+            Value::Object(_) => View::Object,
+        }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.as_object().into_iter().flatten().map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+impl<'t> Tree for Given<'t> {
+    fn view(&self) -> View<'_, Given<'t>> {
+        match self {
+            Given::Null => View::Null,
+            Given::Bool(_) => View::Bool,
+            Given::Number(number) => View::Number(number),
+            Given::Text(text) => View::Text(text),
+            Given::List(items) => View::List(items),
+            Given::Object(_) => View::Object,
+            Given::Value(_) => View::Unknown,
+        }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&str, &Given<'t>)> {
+        let entries = match self {
+            Given::Object(entries) => entries.as_slice(),
+            _ => &[],
+        };
+        entries.iter().map(|(key, value)| (&**key, value))
+    }
+}
+
+fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
+    if depth > MAX_DEPTH {
+        return false;
+    }
+    let view = value.view();
+    match (&shape.kind, view) {
+        (Kind::Ref(name), view) if !shape.nullable || !matches!(view, View::Null) => {
+            find_def(defs, name).is_some_and(|target| fits(value, target, defs, depth + 1))
+        }
+        (_, View::Null) => shape.nullable,
+        (Kind::Any, View::Bool | View::Text(_)) | (Kind::Boolean, View::Bool) => true,
+        (Kind::String(known), View::Text(text)) => rules::text_fits(text, known),
+        (Kind::Integer(known), View::Number(number)) => {
+            !number.is_f64() && number_of(number).is_some_and(|number| rules::number_fits(number, known))
+        }
+        (Kind::Number(known), View::Number(number)) => {
+            number_of(number).is_some_and(|number| rules::number_fits(number, known))
+        }
+        (Kind::Enum(values), View::Text(text)) => {
+            values.iter().any(|literal| matches!(literal, Literal::String(known) if *known == text))
+        }
+        (Kind::Array(known), View::List(items)) => {
+            let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
+            !known.unique
+                && known.min_items.is_none_or(|least| count >= least)
+                && known.max_items.is_none_or(|most| count <= most)
+                && items.iter().all(|item| fits(item, &known.items, defs, depth + 1))
+        }
+        (Kind::Object(known), View::Object) => object(value, known, defs, depth),
+        _ => false,
+    }
+}
+
+fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, depth: usize) -> bool {
+    let simple =
+        known.patterns.is_empty() && known.min_properties.is_none() && known.max_properties.is_none();
+    if !simple {
+        return false;
+    }
+    // In which places a field was given: a text may hold a key twice.
+    let mut seen: u64 = 0;
+    // Most fields come in the order of the tool.
+    let mut next = 0;
+    for (key, value) in given.entries() {
+        let is = |index: &usize| known.fields.get(*index).is_some_and(|field| field.name == *key);
+        let found = Some(next).filter(is).or_else(|| (0..known.fields.len()).find(is));
+        let fine = match found.and_then(|index| Some((index, known.fields.get(index)?))) {
+            Some((index, field)) => {
+                next = index + 1;
+                let place = u32::try_from(index).ok().and_then(|index| 1_u64.checked_shl(index)).unwrap_or(0);
+                let again = seen & place != 0 || place == 0;
+                seen |= place;
+                !again
+                    && field.access != Access::ReadOnly
+                    && field.wire.is_empty()
+                    && fits(value, &field.shape, defs, depth + 1)
+            }
+            // It may be the wire name or an alias of a field, which the long way knows.
+            None => match &known.extra {
+                Extra::Of(shape) => known.fields.is_empty() && fits(value, shape, defs, depth + 1),
+                Extra::Open => known.fields.is_empty(),
+                Extra::Closed => false,
+            },
+        };
+        if !fine {
+            return false;
+        }
+    }
+    let is_seen =
+        |index: usize| u32::try_from(index).is_ok_and(|index| seen.checked_shr(index).unwrap_or(0) & 1 == 1);
+    let complete = known.fields.iter().enumerate().all(|(index, field)| !field.required || is_seen(index));
+    let is_given =
+        |name: &str| given.entries().any(|(key, value)| key == name && !matches!(value.view(), View::Null));
+    complete && known.relations.iter().all(|relation| relation.problem(is_given).is_none())
+}

@@ -1,0 +1,125 @@
+//! Objects: known, unknown and missing fields.
+
+use serde_json::{Map, Value};
+
+use super::check::Checker;
+use super::{ArgumentProblemKind, say};
+use crate::schema::shape::nulls::takes_null;
+use crate::schema::shape::{Access, Extra, Field, ObjectRules, rules};
+
+impl Checker<'_> {
+    pub(super) fn object(&mut self, given: &Map<String, Value>, known: &ObjectRules) {
+        let mut taken: Vec<(&str, &str)> = Vec::new();
+        let mut count: u64 = 0;
+        for (key, value) in given {
+            let field = find_field(known, key);
+            if self.is_absent(value, field, known, key) {
+                continue;
+            }
+            count += 1;
+            if let Some(field) = field {
+                if let Some((_, first)) = taken.iter().find(|(name, _)| *name == field.name.as_str()) {
+                    let message = format!(
+                        "given twice, as {}; send only {}",
+                        say::names(&[first, key]),
+                        say::names(&[&field.name])
+                    );
+                    self.at(key, |checker| checker.value(message));
+                }
+                taken.push((&field.name, key));
+                self.at(key, |checker| checker.check(value, &field.shape));
+            }
+            self.patterns_and_extra(key, value, field, known);
+        }
+        for field in &known.fields {
+            let missing = field.required
+                && field.access != Access::ReadOnly
+                && !taken.iter().any(|(name, _)| *name == field.name.as_str());
+            if missing {
+                let message = format!("missing: expected {}", say::expected(&field.shape));
+                self.at(&field.name, |checker| checker.add(ArgumentProblemKind::Missing, message));
+            }
+        }
+        let is_given = |name: &str| {
+            let of = |key: &str| find_field(known, key).is_some_and(|field| field.name == *name);
+            given.iter().any(|(key, value)| !value.is_null() && of(key))
+        };
+        for problem in known.relations.iter().filter_map(|relation| relation.problem(is_given)) {
+            self.value(problem);
+        }
+        if let Some(limit) = known.min_properties.filter(|limit| count < *limit) {
+            self.value(format!("must have at least {limit} keys, got {count}"));
+        }
+        if let Some(limit) = known.max_properties.filter(|limit| count > *limit) {
+            self.value(format!("must have at most {limit} keys, got {count}"));
+        }
+    }
+
+    /// Whether a `null` only says that the model left something out.
+    pub(super) fn is_absent(
+        &self,
+        value: &Value,
+        field: Option<&Field>,
+        known: &ObjectRules,
+        key: &str,
+    ) -> bool {
+        if !self.null_is_absent || !value.is_null() {
+            return false;
+        }
+        match field {
+            Some(field) => !field.required && !takes_null(&field.shape, self.defs),
+            // The dialect showed a union as one object: this is a field of another variant.
+            None => {
+                !matches!(known.extra, Extra::Of(_))
+                    && !known.patterns.iter().any(|pattern| rules::matches(&pattern.pattern, key))
+            }
+        }
+    }
+
+    fn patterns_and_extra(&mut self, key: &str, value: &Value, field: Option<&Field>, known: &ObjectRules) {
+        let mut matched = field.is_some();
+        for pattern in &known.patterns {
+            if rules::matches(&pattern.pattern, key) {
+                matched = true;
+                self.at(key, |checker| checker.check(value, &pattern.shape));
+            }
+        }
+        if matched {
+            return;
+        }
+        match &known.extra {
+            Extra::Open => {}
+            Extra::Of(shape) => self.at(key, |checker| checker.check(value, shape)),
+            Extra::Closed => self.unknown(key, known),
+        }
+    }
+
+    fn unknown(&mut self, key: &str, known: &ObjectRules) {
+        let names: Vec<&str> = known
+            .fields
+            .iter()
+            .filter(|field| field.access != Access::ReadOnly)
+            .map(|field| field.name.as_str())
+            .collect();
+        let what = if self.path.is_empty() { "argument" } else { "field" };
+        let mut message = format!("unknown {what} {}", say::names(&[key]));
+        if let Some(meant) = say::meant(key, names.iter().copied()) {
+            message.push_str(&format!(", did you mean `{meant}`?"));
+        }
+        message.push_str(&match names.as_slice() {
+            [] => format!("; there are no {what}s"),
+            _ => format!("; known: {}", say::names(&names)),
+        });
+        self.at(key, |checker| checker.add(ArgumentProblemKind::Unknown, message));
+    }
+}
+
+/// The field a key stands for: by its name, by its wire name, or by an alias.
+pub(super) fn find_field<'s>(known: &'s ObjectRules, key: &str) -> Option<&'s Field> {
+    let by = |fits: &dyn Fn(&Field) -> bool| {
+        known.fields.iter().find(|field| field.access != Access::ReadOnly && fits(field))
+    };
+    by(&|field| field.name == *key)
+        .or_else(|| by(&|field| field.wire_name() == key))
+        .or_else(|| by(&|field| field.aliases.iter().any(|alias| *alias == *key)))
+}

@@ -1,0 +1,122 @@
+//! Valid arguments in the form the tool takes.
+
+use serde_json::{Map, Value};
+
+use super::check::{Checker, equals};
+use super::objects::find_field;
+use crate::schema::shape::{Extra, Kind, Literal, Number, Shape, find_def, rules};
+
+/// References nested deeper than this are not followed: they may be cyclic.
+const MAX_DEPTH: usize = 64;
+
+impl<'a> Checker<'a> {
+    /// A value that fits all of the shapes, with keys as the data has them and integers as integers.
+    pub(super) fn transform(&mut self, value: &Value, shapes: &[&'a Shape]) -> Value {
+        let mut parts = Vec::new();
+        for shape in shapes {
+            self.parts(value, shape, 0, &mut parts);
+        }
+        match value {
+            Value::Number(number) => match parts.iter().any(|part| wants_integer(value, &part.kind)) {
+                true => integer(number).unwrap_or_else(|| value.clone()),
+                false => value.clone(),
+            },
+            Value::Array(items) => {
+                items.iter().enumerate().map(|(index, item)| self.item(index, item, &parts)).collect()
+            }
+            Value::Object(fields) => self.fields(fields, &parts),
+            other => other.clone(),
+        }
+    }
+
+    /// The shapes without references and choices that a value fits.
+    fn parts(&mut self, value: &Value, shape: &'a Shape, depth: usize, parts: &mut Vec<&'a Shape>) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        match &shape.kind {
+            Kind::Ref(name) => {
+                if let Some(target) = find_def(self.defs, name) {
+                    self.parts(value, target, depth + 1, parts);
+                }
+            }
+            Kind::All(all) => all.iter().for_each(|part| self.parts(value, part, depth + 1, parts)),
+            Kind::Union(union) => {
+                let chosen = self.chosen(value, union);
+                let fits = |variant: &&Shape| self.problems_of(value, variant).is_empty();
+                if let Some(variant) = chosen.or_else(|| union.variants.iter().find(fits)) {
+                    self.parts(value, variant, depth + 1, parts);
+                }
+            }
+            _ if parts.iter().any(|known| std::ptr::eq(*known, shape)) => {}
+            _ => parts.push(shape),
+        }
+    }
+
+    fn item(&mut self, index: usize, item: &Value, parts: &[&'a Shape]) -> Value {
+        let mut shapes: Vec<&'a Shape> = Vec::new();
+        for part in parts {
+            match &part.kind {
+                Kind::Array(rules) => shapes.push(&rules.items),
+                Kind::Tuple(rules) => match (rules.items.get(index), &rules.rest) {
+                    (Some(shape), _) => shapes.push(shape),
+                    (None, Extra::Of(shape)) => shapes.push(shape),
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+        self.transform(item, &shapes)
+    }
+
+    fn fields(&mut self, fields: &Map<String, Value>, parts: &[&'a Shape]) -> Value {
+        let mut out = Map::new();
+        for (key, value) in fields {
+            let mut shapes: Vec<&'a Shape> = Vec::new();
+            let mut wire: Option<&str> = None;
+            let mut absent: Option<bool> = None;
+            for part in parts {
+                let Kind::Object(known) = &part.kind else { continue };
+                let field = find_field(known, key);
+                let dropped = self.is_absent(value, field, known, key);
+                absent = Some(dropped && absent.unwrap_or(true));
+                if let Some(field) = field {
+                    wire = wire.or(Some(field.wire_name()));
+                    shapes.push(&field.shape);
+                }
+                let before = shapes.len();
+                let matching = known.patterns.iter().filter(|pattern| rules::matches(&pattern.pattern, key));
+                shapes.extend(matching.map(|pattern| &pattern.shape));
+                if let (Extra::Of(shape), None, true) = (&known.extra, field, before == shapes.len()) {
+                    shapes.push(shape);
+                }
+            }
+            if absent != Some(true) {
+                let value = self.transform(value, &shapes);
+                out.insert(wire.unwrap_or(key).to_owned(), value);
+            }
+        }
+        Value::Object(out)
+    }
+}
+
+fn wants_integer(value: &Value, kind: &Kind) -> bool {
+    match kind {
+        Kind::Integer(_) => true,
+        Kind::Enum(values) => values
+            .iter()
+            .any(|literal| matches!(literal, Literal::Number(Number::Int(_))) && equals(value, literal)),
+        _ => false,
+    }
+}
+
+/// `5.0` as `5`. Nothing if it is one already, or too large to stay exact.
+fn integer(number: &serde_json::Number) -> Option<Value> {
+    if !number.is_f64() {
+        return None;
+    }
+    let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= 2f64.powi(53))?;
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and in range")]
+    let int = float as i64;
+    Some(int.into())
+}

@@ -1,0 +1,218 @@
+//! One of several shapes: which one was meant, and what is wrong with it.
+
+use serde_json::Value;
+
+use super::check::{Checker, equals};
+use super::objects::find_field;
+use super::{ArgumentProblem, ArgumentProblemKind, say};
+use crate::schema::shape::{Discriminator, Kind, Literal, Shape, UnionMode, UnionRules, find_def};
+
+/// References nested deeper than this are not followed: they may be cyclic.
+const MAX_DEPTH: usize = 16;
+
+/// What a discriminator says of a value.
+enum Choice<'s> {
+    /// It is this one.
+    Variant(&'s Shape),
+    /// The property is missing or holds no known value.
+    Wrong,
+    /// It does not tell.
+    Open,
+}
+
+impl Checker<'_> {
+    pub(super) fn union(&mut self, value: &Value, union: &UnionRules, shape: &Shape) {
+        if let Some(discriminator) = &union.discriminator {
+            match self.choose(value, discriminator, union) {
+                Choice::Variant(variant) => return self.check(value, variant),
+                Choice::Wrong => return self.wrong_choice(value, discriminator, union),
+                Choice::Open => {}
+            }
+        }
+        let tried: Vec<Vec<ArgumentProblem>> =
+            union.variants.iter().map(|variant| self.problems_of(value, variant)).collect();
+        let fitting = tried.iter().filter(|problems| problems.is_empty()).count();
+        if fitting > 1 && union.mode == UnionMode::One && !self.loose_one_of {
+            self.value(format!(
+                "fits {fitting} of the alternatives, must fit exactly one; leave out what makes it ambiguous"
+            ));
+        }
+        if fitting > 0 {
+            return;
+        }
+        self.best(value, tried, union, shape);
+    }
+
+    /// The problems of the variant that was most likely meant, so that a model reads something it can act on.
+    fn best(&mut self, value: &Value, tried: Vec<Vec<ArgumentProblem>>, union: &UnionRules, shape: &Shape) {
+        let place = self.path.clone();
+        let another_type = |problems: &Vec<ArgumentProblem>| {
+            problems
+                .iter()
+                .any(|problem| problem.kind == ArgumentProblemKind::Type && problem.pointer == place)
+        };
+        let all_listed = union.variants.iter().all(|variant| matches!(variant.kind, Kind::Enum(_)));
+        if tried.iter().all(another_type) || all_listed {
+            return self.mismatch(value, shape);
+        }
+        let mut best: Option<(usize, Vec<ArgumentProblem>)> = None;
+        for (variant, problems) in union.variants.iter().zip(tried) {
+            if another_type(&problems) {
+                continue;
+            }
+            // A wrong constant tells that another variant was meant.
+            let wrong_tag = self.wrong_tag(value, variant, 0);
+            let cost = problems.len() + if wrong_tag { 1_000 } else { 0 };
+            if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+                best = Some((cost, problems));
+            }
+        }
+        if let Some((_, problems)) = best {
+            self.add_all(problems);
+        }
+    }
+
+    /// Whether a field that has one possible value holds another.
+    fn wrong_tag(&self, value: &Value, variant: &Shape, depth: usize) -> bool {
+        let Value::Object(given) = value else { return false };
+        match &variant.kind {
+            Kind::Object(rules) => {
+                rules.fields.iter().any(|field| match (&field.shape.kind, given.get(field.name.as_str())) {
+                    (Kind::Enum(values), Some(given)) => {
+                        matches!(&**values, [only] if !equals(given, only))
+                    }
+                    _ => false,
+                })
+            }
+            Kind::Ref(name) if depth < MAX_DEPTH => {
+                find_def(self.defs, name).is_some_and(|target| self.wrong_tag(value, target, depth + 1))
+            }
+            Kind::All(parts) if depth < MAX_DEPTH => {
+                parts.iter().any(|part| self.wrong_tag(value, part, depth + 1))
+            }
+            _ => false,
+        }
+    }
+
+    /// The variant a discriminator names, for reading a valid value too.
+    pub(super) fn chosen<'s>(&self, value: &Value, union: &'s UnionRules) -> Option<&'s Shape> {
+        match self.choose(value, union.discriminator.as_ref()?, union) {
+            Choice::Variant(variant) => Some(variant),
+            Choice::Wrong | Choice::Open => None,
+        }
+    }
+
+    fn choose<'s>(&self, value: &Value, discriminator: &Discriminator, union: &'s UnionRules) -> Choice<'s> {
+        let Value::Object(given) = value else { return Choice::Open };
+        let property = discriminator.property.as_str();
+        let tags: Vec<Vec<String>> =
+            union.variants.iter().map(|variant| self.tags(variant, discriminator)).collect();
+        // A variant without a known value may always be meant.
+        let complete = tags.iter().all(|tags| !tags.is_empty());
+        let Some(tag) = union.variants.iter().find_map(|variant| self.tag(given, variant, property, 0))
+        else {
+            return if complete { Choice::Wrong } else { Choice::Open };
+        };
+        let Value::String(tag) = tag else { return if complete { Choice::Wrong } else { Choice::Open } };
+        let mut fitting = union.variants.iter().zip(&tags).filter(|(_, tags)| tags.contains(tag));
+        match (fitting.next(), fitting.next()) {
+            (Some((variant, _)), None) => Choice::Variant(variant),
+            (None, _) if complete => Choice::Wrong,
+            _ => Choice::Open,
+        }
+    }
+
+    /// The value of the discriminating property, under whichever name the variant knows it by.
+    fn tag<'v>(
+        &self,
+        given: &'v serde_json::Map<String, Value>,
+        variant: &Shape,
+        property: &str,
+        depth: usize,
+    ) -> Option<&'v Value> {
+        if let Some(value) = given.get(property) {
+            return Some(value);
+        }
+        match &variant.kind {
+            Kind::Object(rules) => {
+                let field = find_field(rules, property)?;
+                given
+                    .iter()
+                    .find(|(key, _)| find_field(rules, key).is_some_and(|known| known.name == field.name))
+                    .map(|(_, value)| value)
+            }
+            Kind::Ref(name) if depth < MAX_DEPTH => {
+                self.tag(given, find_def(self.defs, name)?, property, depth + 1)
+            }
+            Kind::All(parts) if depth < MAX_DEPTH => {
+                parts.iter().find_map(|part| self.tag(given, part, property, depth + 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// The values of the property that mean this variant: as mapped, as the variant itself lists them, or its name.
+    fn tags(&self, variant: &Shape, discriminator: &Discriminator) -> Vec<String> {
+        let name = match &variant.kind {
+            Kind::Ref(name) => Some(name),
+            _ => None,
+        };
+        let mut tags: Vec<String> = discriminator
+            .mapping
+            .iter()
+            .filter(|(_, target)| Some(target) == name)
+            .map(|(value, _)| value.to_string())
+            .collect();
+        if tags.is_empty() {
+            tags = self.listed_tags(variant, &discriminator.property, 0);
+        }
+        if tags.is_empty() {
+            tags.extend(name.map(|name| name.to_string()));
+        }
+        tags
+    }
+
+    fn listed_tags(&self, variant: &Shape, property: &str, depth: usize) -> Vec<String> {
+        match &variant.kind {
+            Kind::Object(rules) => match find_field(rules, property).map(|field| &field.shape.kind) {
+                Some(Kind::Enum(values)) => values
+                    .iter()
+                    .filter_map(|value| match value {
+                        Literal::String(text) => Some(text.to_string()),
+                        _ => None,
+                    })
+                    .collect(),
+                _ => Vec::new(),
+            },
+            Kind::Ref(name) if depth < MAX_DEPTH => find_def(self.defs, name)
+                .map_or_else(Vec::new, |target| self.listed_tags(target, property, depth + 1)),
+            Kind::All(parts) if depth < MAX_DEPTH => {
+                parts.iter().flat_map(|part| self.listed_tags(part, property, depth + 1)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn wrong_choice(&mut self, value: &Value, discriminator: &Discriminator, union: &UnionRules) {
+        let mut tags: Vec<String> = Vec::new();
+        for variant in &union.variants {
+            tags.extend(self.tags(variant, discriminator));
+        }
+        let literals: Vec<Literal> = tags.iter().map(|tag| Literal::String(tag.clone().into())).collect();
+        let property = discriminator.property.as_str();
+        let given = value.get(property);
+        let listed = say::listed(&literals);
+        let (kind, mut message) = match given {
+            None => (ArgumentProblemKind::Missing, format!("missing: expected {listed}")),
+            Some(given) => {
+                (ArgumentProblemKind::Value, format!("expected {listed}, got {}", say::given(given)))
+            }
+        };
+        if let Some(Value::String(given)) = given
+            && let Some(meant) = say::meant(given, tags.iter().map(String::as_str))
+        {
+            message.push_str(&format!("; did you mean {}?", Value::from(meant)));
+        }
+        self.at(property, |checker| checker.add(kind, message));
+    }
+}

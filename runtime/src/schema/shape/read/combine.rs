@@ -1,0 +1,150 @@
+//! Unions, and several rules in one schema.
+
+use serde_json::Value;
+
+use super::types::is_bare;
+use super::{Object, Reader};
+use crate::base::frozen::{List, Text};
+use crate::schema::shape::{Discriminator, Kind, Literal, Shape, UnionMode, UnionRules, pointer};
+
+impl Reader<'_> {
+    pub(super) fn unions(&mut self, schema: &Object, parts: &mut Vec<Shape>) {
+        let count = ["anyOf", "oneOf"].iter().filter(|keyword| schema.contains_key(**keyword)).count();
+        for (keyword, mode) in [("anyOf", UnionMode::Any), ("oneOf", UnionMode::One)] {
+            if !schema.contains_key(keyword) {
+                continue;
+            }
+            let variants = self.schemas(schema, keyword);
+            // With two unions it is not known which one the discriminator is of.
+            let discriminator = if count == 1 { self.discriminator(schema) } else { None };
+            parts.extend(union(mode, variants, discriminator));
+        }
+    }
+
+    pub(super) fn discriminator(&mut self, schema: &Object) -> Option<Discriminator> {
+        let value = schema.get("discriminator")?;
+        let Some(Value::String(property)) = value.get("propertyName") else {
+            self.problem_at("discriminator", "without a `propertyName`, so ignored");
+            return None;
+        };
+        let mut mapping: Vec<(Text, Text)> = Vec::new();
+        match value.get("mapping") {
+            Some(Value::Object(pairs)) => self.at("discriminator", |reader| {
+                reader.at("mapping", |reader| {
+                    for (value, target) in pairs {
+                        match target.as_str().and_then(pointer::referenced) {
+                            Some(name) => mapping.push((value.clone().into(), name.into())),
+                            None => reader
+                                .problem_at(value, "does not name a schema under `#/$defs/`, so ignored"),
+                        }
+                    }
+                });
+            }),
+            None => {}
+            Some(_) => self.problem_at("discriminator", "`mapping` is not an object, so ignored"),
+        }
+        Some(Discriminator { property: property.clone().into(), mapping: mapping.into() })
+    }
+}
+
+/// A union as its simplest equal: `null` is taken out, a single variant stands for itself.
+fn union(mode: UnionMode, mut variants: Vec<Shape>, discriminator: Option<Discriminator>) -> Option<Shape> {
+    if variants.is_empty() {
+        return None;
+    }
+    let all = variants.len();
+    variants.retain(|variant| !matches!(variant.kind, Kind::Null));
+    let nullable = variants.len() < all;
+    match variants.pop() {
+        None => Some(Shape::of(Kind::Null)),
+        Some(only) if variants.is_empty() => Some(Shape { nullable: nullable || only.nullable, ..only }),
+        Some(last) => {
+            variants.push(last);
+            let rules = UnionRules { mode, variants: variants.into(), discriminator };
+            Some(Shape { nullable, ..Shape::of(Kind::Union(rules)) })
+        }
+    }
+}
+
+/// Makes one shape of the annotations of a schema and of its parts, all of which hold.
+pub(super) fn combine(mut shape: Shape, mut parts: Vec<Shape>) -> Shape {
+    // A part that allows everything is there for its annotations: `allOf: [{$ref}, {description}]`.
+    parts.retain(|part| {
+        let only_remarks = matches!(part.kind, Kind::Any);
+        if only_remarks {
+            shape.nullable |= part.nullable;
+            adopt(&mut shape, part);
+        }
+        !only_remarks
+    });
+    drop_implied(&mut parts);
+    match parts.len() {
+        0 => {}
+        1 => {
+            for part in parts {
+                shape.nullable |= part.nullable;
+                adopt(&mut shape, &part);
+                shape.kind = part.kind;
+            }
+        }
+        _ => shape.kind = Kind::All(parts.into()),
+    }
+    shape
+}
+
+/// Takes over the annotations that the outer schema does not have.
+fn adopt(shape: &mut Shape, part: &Shape) {
+    if shape.description.is_empty() {
+        shape.description = part.description.clone();
+    }
+    if shape.default.is_none() {
+        shape.default = part.default.clone();
+    }
+    if shape.examples.is_empty() {
+        shape.examples = part.examples.clone();
+    }
+    shape.deprecated |= part.deprecated;
+}
+
+/// `type: object` beside `allOf` or `oneOf` only repeats what they say.
+fn drop_implied(parts: &mut Vec<Shape>) {
+    let bare = parts.iter().position(|part| is_bare(&part.kind) && part.description.is_empty());
+    let Some(index) = bare else { return };
+    if parts.len() < 2 {
+        return;
+    }
+    let kind = parts[index].kind.clone();
+    let implied = parts.iter().enumerate().any(|(other, part)| other != index && implies(part, &kind));
+    if implied {
+        parts.remove(index);
+    }
+}
+
+/// Whether whatever fits the shape is of the type of the bare kind. A reference is taken to be.
+fn implies(shape: &Shape, bare: &Kind) -> bool {
+    match &shape.kind {
+        Kind::Ref(_) => true,
+        Kind::All(parts) => parts.iter().any(|part| implies(part, bare)),
+        Kind::Union(rules) => rules.variants.iter().all(|variant| implies(variant, bare)),
+        Kind::Enum(values) => match bare {
+            Kind::String(_) => values.iter().all(|value| matches!(value, Literal::String(_))),
+            Kind::Boolean => values.iter().all(|value| matches!(value, Literal::Bool(_))),
+            Kind::Number(_) => values.iter().all(|value| matches!(value, Literal::Number(_))),
+            _ => false,
+        },
+        Kind::Integer(_) => matches!(bare, Kind::Integer(_) | Kind::Number(_)),
+        Kind::Tuple(_) => matches!(bare, Kind::Array(_)),
+        kind => std::mem::discriminant(kind) == std::mem::discriminant(bare),
+    }
+}
+
+/// A list of shapes as canonical text may hold it under `allOf`, `anyOf` or `oneOf` and get it back.
+pub(in crate::schema::shape) fn is_natural_union(variants: &List<Shape>) -> bool {
+    variants.len() > 1 && !variants.iter().any(|variant| matches!(variant.kind, Kind::Null))
+}
+
+/// As [`is_natural_union`], for `allOf`.
+pub(in crate::schema::shape) fn is_natural_all(parts: &List<Shape>) -> bool {
+    let fixed = |part: &Shape| !matches!(part.kind, Kind::Any) && !is_bare(&part.kind);
+    parts.len() > 1 && parts.iter().all(fixed)
+}

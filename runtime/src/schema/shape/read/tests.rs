@@ -1,0 +1,308 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::schema::shape::arbitrary;
+use crate::schema::shape::render::canonical;
+use crate::schema::shape::{Access, ArrayRules, Extra, NumberRules, StringRules, UnionMode};
+
+/// Reads and gives the canonical text, which says everything there is to a shape.
+fn text(schema: &Value) -> String {
+    let mut problems = Vec::new();
+    let shape = read(schema, &mut problems);
+    assert_eq!(problems, [], "{schema}");
+    again(&shape);
+    canonical(&shape)
+}
+
+fn again(shape: &Shape) {
+    let text = canonical(shape);
+    let value = serde_json::from_str(&text).unwrap();
+    assert_eq!(&read_canonical(&value), shape, "{text}");
+}
+
+/// Reads a malformed schema: its canonical text and what is said about it.
+fn degraded(schema: &Value) -> (String, Vec<(String, String)>) {
+    let mut problems = Vec::new();
+    let shape = read(schema, &mut problems);
+    again(&shape);
+    (canonical(&shape), problems.into_iter().map(|problem| (problem.pointer, problem.message)).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn canonical_text_gives_the_shape_back(shape in arbitrary::shape()) {
+        let text = canonical(&shape);
+        let value = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(read_canonical(&value), shape, "{}", text);
+    }
+
+    #[test]
+    fn whatever_is_read_has_a_canonical_text(schema in odd_schema()) {
+        let shape = read(&schema, &mut Vec::new());
+        let text = canonical(&shape);
+        let value = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(read_canonical(&value), shape, "{}", text);
+    }
+}
+
+/// Keywords with any value, right or wrong, nested.
+fn odd_schema() -> impl Strategy<Value = Value> {
+    const KEYWORDS: &[&str] = &[
+        "type",
+        "enum",
+        "const",
+        "properties",
+        "required",
+        "items",
+        "prefixItems",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "$ref",
+        "minimum",
+        "exclusiveMinimum",
+        "minLength",
+        "pattern",
+        "format",
+        "nullable",
+        "default",
+        "description",
+        "uniqueItems",
+        "contains",
+        "minContains",
+        "unevaluatedProperties",
+        "discriminator",
+        "x-wire",
+        "x-raw",
+        "title",
+        "example",
+        "examples",
+        "readOnly",
+    ];
+    let value = prop_oneof![
+        arbitrary::json(),
+        proptest::sample::select(vec![
+            json!("string"),
+            json!("object"),
+            json!("integer"),
+            json!("null"),
+            json!(["string", "null"]),
+            json!(["object", "array"]),
+            json!("#/$defs/a"),
+            json!("#/definitions/b%20c"),
+            json!([{"type": "null"}]),
+            json!({"$ref": "#/$defs/a"}),
+            json!({"propertyName": "a", "mapping": {"b": "#/$defs/b"}}),
+        ]),
+    ];
+    let leaf = proptest::collection::vec((proptest::sample::select(KEYWORDS), value), 0..5).prop_map(object);
+    leaf.prop_recursive(3, 20, 4, |inner| {
+        let list = proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from);
+        let map = inner.clone().prop_map(|schema| json!({"a": schema, "b c": true}));
+        let value = prop_oneof![inner, list, map];
+        proptest::collection::vec((proptest::sample::select(KEYWORDS), value), 0..5).prop_map(object)
+    })
+}
+
+fn object(pairs: Vec<(&str, Value)>) -> Value {
+    Value::Object(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+#[test]
+fn plain_schemas_read_as_they_are_written() {
+    let same = [
+        json!({}),
+        json!(false),
+        json!({"type": "string", "description": "A name.", "minLength": 1, "maxLength": 64, "pattern": "^a"}),
+        json!({"type": ["string", "null"]}),
+        json!({"type": "integer", "format": "int64", "minimum": 0, "exclusiveMaximum": 10, "multipleOf": 2}),
+        json!({"enum": ["a", "b", null]}),
+        json!({"const": 5}),
+        json!({"type": "array", "minItems": 1, "uniqueItems": true, "items": {"type": "string"}}),
+        json!({"type": "array", "prefixItems": [{"type": "string"}], "items": false}),
+        json!({"type": "object", "properties": {"b": {"type": "string"}, "a": {}}, "required": ["a"],
+            "additionalProperties": false}),
+        json!({"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": {"type": "string"}}),
+        json!({"$ref": "#/$defs/Pet", "description": "The pet."}),
+        json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        json!({"oneOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}],
+            "discriminator": {"propertyName": "kind", "mapping": {"cat": "#/$defs/Cat"}}}),
+        json!({"not": {"type": "string"}}),
+        json!({"allOf": [{"$ref": "#/$defs/A"}, {"type": "object", "properties": {"b": {}}}]}),
+    ];
+    for schema in same {
+        assert_eq!(text(&schema), schema.to_string());
+    }
+}
+
+#[test]
+fn what_authors_mean_is_read() {
+    let cases = [
+        (
+            json!({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]}),
+            json!({"$ref": "#/$defs/A", "nullable": true}),
+        ),
+        (
+            json!({"allOf": [{"$ref": "#/definitions/A"}], "description": "x"}),
+            json!({"$ref": "#/$defs/A", "description": "x"}),
+        ),
+        (
+            json!({"allOf": [{"$ref": "#/$defs/A"}, {"description": "x"}]}),
+            json!({"$ref": "#/$defs/A", "description": "x"}),
+        ),
+        (
+            json!({"type": "object", "allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}),
+            json!({"allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}),
+        ),
+        (
+            json!({"$ref": "#/$defs/A", "minLength": 2}),
+            json!({"allOf": [{"$ref": "#/$defs/A"}, {"type": "string", "minLength": 2}]}),
+        ),
+        (
+            json!({"properties": {"a": {"type": "string"}}}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}}}),
+        ),
+        (
+            json!({"type": "object", "required": ["a"]}),
+            json!({"type": "object", "properties": {"a": {}}, "required": ["a"]}),
+        ),
+        (json!({"type": "string", "enum": ["a", "bb"], "maxLength": 5}), json!({"enum": ["a", "bb"]})),
+        (
+            json!({"type": ["string", "integer", "null"], "minLength": 1}),
+            json!({"anyOf": [{"type": "string", "minLength": 1}, {"type": "integer"}], "nullable": true}),
+        ),
+        (json!({"type": ["string", "number", "boolean", "object", "array", "null"]}), json!({})),
+        (json!({"enum": [null]}), json!({"type": "null"})),
+        (
+            json!({"minimum": 5, "exclusiveMinimum": true, "type": "number"}),
+            json!({"type": "number", "exclusiveMinimum": 5}),
+        ),
+        (
+            json!({"type": "number", "maximum": 1e3, "multipleOf": 0.01}),
+            json!({"type": "number", "maximum": 1000, "multipleOf": 0.01}),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {}}, "unevaluatedProperties": false}),
+            json!({"type": "object", "properties": {"a": {}}, "additionalProperties": false}),
+        ),
+        (
+            json!({"type": "array", "items": [{"type": "string"}], "additionalItems": false}),
+            json!({"type": "array", "prefixItems": [{"type": "string"}], "items": false}),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {}}, "not": {"required": ["b"]}}),
+            json!({"allOf": [{"type": "object", "properties": {"a": {}}}, {"not": {"required": ["b"]}}]}),
+        ),
+        (
+            json!({"type": "string", "title": "Two words"}),
+            json!({"type": "string", "description": "Two words"}),
+        ),
+        (
+            json!({"type": "object", "properties": {"user_id": {"type": "string", "title": "User Id"}}}),
+            json!({"type": "object", "properties": {"user_id": {"type": "string"}}}),
+        ),
+        (
+            json!({"type": "string", "example": "x", "x-y": 1, "xml": {}}),
+            json!({"type": "string", "examples": ["x"]}),
+        ),
+    ];
+    for (schema, expected) in cases {
+        assert_eq!(text(&schema), expected.to_string(), "{schema}");
+    }
+}
+
+#[test]
+fn malformed_keywords_are_told_and_ignored() {
+    let cases = [
+        (json!({"type": "string", "minLength": "3"}), json!({"type": "string"}), "/minLength"),
+        (json!({"type": "string", "minLength": -3}), json!({"type": "string"}), "/minLength"),
+        (json!({"type": "object", "required": true}), json!({"type": "object"}), "/required"),
+        (json!({"type": "object", "properties": []}), json!({"type": "object"}), "/properties"),
+        (json!({"type": "array", "items": "string"}), json!({"type": "array"}), "/items"),
+        (json!({"type": "text"}), json!({"type": "string"}), "/type"),
+        (json!({"type": "any"}), json!({}), "/type"),
+        (json!({"type": "string", "enum": [1, true]}), json!({"enum": ["1", "true"]}), "/enum"),
+        (json!({"type": "string", "enum": []}), json!({"type": "string"}), "/enum"),
+        (json!({"$ref": "other.json"}), json!({"x-raw": "{\"$ref\":\"other.json\"}"}), "/$ref"),
+        (
+            json!({"properties": {"a": 5}}),
+            json!({"type": "object", "properties": {"a": {}}}),
+            "/properties/a",
+        ),
+        (json!({"oneOf": {}}), json!({}), "/oneOf"),
+        (json!({"not": 5}), json!({}), "/not"),
+        (json!(7), json!({}), ""),
+    ];
+    for (schema, expected, pointer) in cases {
+        let (text, problems) = degraded(&schema);
+        assert_eq!(text, expected.to_string(), "{schema}");
+        let pointers: Vec<&str> = problems.iter().map(|(pointer, _)| pointer.as_str()).collect();
+        assert_eq!(pointers, [pointer], "{schema} {problems:?}");
+    }
+}
+
+#[test]
+fn annotations_belong_to_the_shape() {
+    let schema = json!({"type": "object", "properties": {
+        "a": {"type": "string", "readOnly": true, "deprecated": true, "default": "x", "x-wire": "a[]"},
+        "b": {"type": "array", "writeOnly": true, "x-aliases": ["c"]},
+    }});
+    let shape = read(&schema, &mut Vec::new());
+    let Kind::Object(rules) = &shape.kind else { panic!("{shape:?}") };
+    assert_eq!(rules.extra, Extra::Open);
+    let [a, b] = &*rules.fields else { panic!("{rules:?}") };
+    assert_eq!((a.wire_name(), a.access, a.shape.deprecated), ("a[]", Access::ReadOnly, true));
+    assert_eq!(a.shape.default, Some(Literal::String("x".into())));
+    assert_eq!((&*b.aliases, b.access), (["c".into()].as_slice(), Access::WriteOnly));
+    assert_eq!(b.shape.kind, Kind::Array(ArrayRules::ANY));
+}
+
+#[test]
+fn deep_and_absurd_schemas_are_bounded() {
+    let mut deep = json!({"type": "string"});
+    for _ in 0..500 {
+        deep = json!({ "items": deep });
+    }
+    let (text, problems) = degraded(&deep);
+    assert!(text.len() < 2_000 && problems.len() == 1, "{problems:?}");
+    let mut deep = json!({});
+    for _ in 0..500 {
+        deep = json!({"not": {"allOf": [deep]}});
+    }
+    assert_eq!(degraded(&deep).1.len(), 1);
+    let huge: Value =
+        serde_json::from_str(r#"{"type":"integer","maximum":100000000000000000000000000000}"#).unwrap();
+    let rules = NumberRules {
+        maximum: Some(super::super::Number::Int(99999999999999991433150857216)),
+        ..NumberRules::ANY
+    };
+    assert_eq!(read(&huge, &mut Vec::new()).kind, Kind::Integer(rules));
+}
+
+#[test]
+fn a_document_brings_its_named_schemas() {
+    let schema = json!({"$ref": "#/$defs/B", "$defs": {"B": {"type": "string"}, "A": true},
+        "definitions": {"B": {"type": "integer"}, "C": false}});
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    assert_eq!(shape.kind, Kind::Ref("B".into()));
+    let names: Vec<&str> = defs.iter().map(|def| def.name.as_str()).collect();
+    assert_eq!(names, ["A", "B", "C"]);
+    assert_eq!(defs[1].schema.kind, Kind::String(StringRules::ANY));
+}
+
+#[test]
+fn a_union_of_null_only_is_null() {
+    assert_eq!(text(&json!({"oneOf": [{"type": "null"}]})), r#"{"type":"null"}"#);
+    let shape =
+        read(&json!({"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]}), &mut Vec::new());
+    assert!(shape.nullable);
+    let Kind::Union(rules) = &shape.kind else { panic!("{shape:?}") };
+    assert_eq!((rules.mode, rules.variants.len()), (UnionMode::One, 2));
+}

@@ -1,0 +1,129 @@
+//! Rules between fields of an object: as canonical text, as prose, and against what was given.
+
+use serde_json::{Map, Value};
+
+use crate::base::frozen::{List, Text};
+
+/// A rule between fields of an object. A field that is `null` counts as not given.
+///
+/// Models pass over what JSON Schema says of it (`oneOf`, `dependentRequired`) and several providers refuse that at
+/// the root, so every dialect says it in the description, and those that take the keywords say it by them, too.
+/// Decoding enforces it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relation {
+    /// Which rule.
+    pub kind: RelationKind,
+    /// The names of the fields.
+    pub fields: List<Text>,
+}
+
+/// The kinds of [`Relation`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelationKind {
+    /// One of the fields must be given, and no other of them.
+    ExactlyOne,
+    /// No two of the fields may be given.
+    AtMostOne,
+    /// If the first field is given, all others must be.
+    Requires,
+}
+
+/// The keyword of the canonical text: `[["exactly-one", "a", "b"]]`.
+pub(crate) const KEYWORD: &str = "x-relations";
+
+const KINDS: [(RelationKind, &str); 3] = [
+    (RelationKind::ExactlyOne, "exactly-one"),
+    (RelationKind::AtMostOne, "at-most-one"),
+    (RelationKind::Requires, "requires"),
+];
+
+/// The value of [`KEYWORD`].
+pub(crate) fn write(relations: &[Relation]) -> Value {
+    let rule = |relation: &Relation| -> Value {
+        let kind = KINDS.iter().find(|(kind, _)| *kind == relation.kind).map_or("", |(_, name)| name);
+        [kind].into_iter().chain(relation.fields.iter().map(Text::as_str)).collect()
+    };
+    relations.iter().map(rule).collect()
+}
+
+/// The rules of a schema that [`write`] wrote. What it did not write is passed over.
+pub(crate) fn read(schema: &Map<String, Value>) -> List<Relation> {
+    let rules = schema.get(KEYWORD).and_then(Value::as_array).into_iter().flatten();
+    let rule = |rule: &Value| {
+        let mut words = rule.as_array()?.iter().map(Value::as_str);
+        let name = words.next()??;
+        let (kind, _) = KINDS.iter().find(|(_, known)| *known == name)?;
+        let fields: Option<Vec<Text>> = words.map(|word| Some(word?.to_owned().into())).collect();
+        Some(Relation { kind: *kind, fields: fields?.into() })
+    };
+    rules.filter_map(rule).collect()
+}
+
+impl Relation {
+    /// The rule as a sentence without its full stop.
+    pub(crate) fn said(&self) -> String {
+        let names: Vec<String> = self.fields.iter().map(|name| format!("`{name}`")).collect();
+        match (self.kind, names.as_slice()) {
+            (RelationKind::ExactlyOne, names) => format!("give exactly one of {}", names.join(", ")),
+            (RelationKind::AtMostOne, names) => format!("give at most one of {}", names.join(", ")),
+            (RelationKind::Requires, [first, rest @ ..]) => {
+                format!("{first} can only be given together with {}", rest.join(", "))
+            }
+            (RelationKind::Requires, []) => String::new(),
+        }
+    }
+
+    /// What is wrong with what was given, if anything is.
+    pub(crate) fn problem(&self, is_given: impl Fn(&str) -> bool) -> Option<String> {
+        let given: Vec<&str> = self.fields.iter().map(Text::as_str).filter(|name| is_given(name)).collect();
+        let broken = match self.kind {
+            RelationKind::ExactlyOne => given.len() != 1,
+            RelationKind::AtMostOne => given.len() > 1,
+            RelationKind::Requires => {
+                self.fields.first().is_some_and(|first| is_given(first)) && given.len() < self.fields.len()
+            }
+        };
+        let listed = || match given.as_slice() {
+            [] => "none".to_owned(),
+            given => given.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+        };
+        broken.then(|| format!("{}, got {}", self.said(), listed()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn relation(kind: RelationKind, names: &[&'static str]) -> Relation {
+        Relation { kind, fields: names.iter().map(|name| Text::Static(name)).collect() }
+    }
+
+    #[test]
+    fn what_is_given_is_held_against_the_rule() {
+        use RelationKind::{AtMostOne, ExactlyOne, Requires};
+        let cases: [(RelationKind, &[&str], Option<&str>); 7] = [
+            (ExactlyOne, &["a"], None),
+            (ExactlyOne, &[], Some("give exactly one of `a`, `b`, got none")),
+            (ExactlyOne, &["a", "b"], Some("give exactly one of `a`, `b`, got `a`, `b`")),
+            (AtMostOne, &[], None),
+            (AtMostOne, &["a", "b"], Some("give at most one of `a`, `b`, got `a`, `b`")),
+            (Requires, &["b"], None),
+            (Requires, &["a"], Some("`a` can only be given together with `b`, got `a`")),
+        ];
+        for (kind, given, expected) in cases {
+            let problem = relation(kind, &["a", "b"]).problem(|name| given.contains(&name));
+            assert_eq!(problem.as_deref(), expected);
+        }
+    }
+
+    #[test]
+    fn the_text_gives_the_rules_back() {
+        let rules =
+            [relation(RelationKind::AtMostOne, &["a", "b"]), relation(RelationKind::Requires, &["b", "c"])];
+        let schema = json!({ KEYWORD: write(&rules) });
+        assert_eq!(&*read(schema.as_object().unwrap()), &rules);
+    }
+}

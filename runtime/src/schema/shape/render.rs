@@ -1,0 +1,186 @@
+//! [`Shape`] to JSON Schema, for each dialect.
+//!
+//! What a dialect cannot say moves into descriptions, so that a model still reads it, and is recorded as a [`Loss`].
+//! Decoding checks the shape itself: whatever a rendering lost, a call with wrong arguments is still refused.
+
+pub(crate) mod canonical;
+mod limits;
+mod lists;
+mod merge;
+mod node;
+mod objects;
+pub(crate) mod prose;
+mod relations;
+mod root;
+mod unions;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::{Access, Def, Field, Shape, find_def, pointer};
+use crate::base::frozen::List;
+use crate::schema::dialect::Dialect;
+
+pub use canonical::canonical;
+
+/// A schema as a provider takes it, and what it no longer says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rendered {
+    /// The schema.
+    pub schema: Value,
+    /// What the dialect could not say, and where it went.
+    pub losses: Vec<Loss>,
+}
+
+/// Something a dialect could not say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Where in the rendered schema, as a JSON pointer.
+    pub pointer: String,
+    /// The keyword.
+    pub keyword: &'static str,
+    /// Said in the description instead, so the model still reads it.
+    pub in_prose: bool,
+}
+
+/// A reason why a dialect cannot take a schema at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Where in the schema, as a JSON pointer.
+    pub pointer: String,
+    /// Why, and what would help.
+    pub reason: String,
+}
+
+/// The arguments' schema as a provider takes it: fields that are read-only are left out, named shapes that are
+/// reached stand under `$defs`. The root is always an object.
+///
+/// # Errors
+///
+/// All reasons why the dialect cannot take it.
+pub fn render_input(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
+    let mut renderer = Renderer::new(defs, dialect, Access::ReadOnly);
+    let schema = renderer.root(shape);
+    renderer.finish(schema)
+}
+
+/// The result's schema as a provider takes it: fields that are write-only are left out. The root may be any value.
+///
+/// # Errors
+///
+/// All reasons why the dialect cannot take it.
+pub fn render_output(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
+    let mut renderer = Renderer::new(defs, dialect, Access::WriteOnly);
+    let schema = renderer.node(shape, false);
+    renderer.finish(schema)
+}
+
+type Object = Map<String, Value>;
+
+struct Renderer<'a> {
+    defs: &'a List<Def>,
+    dialect: &'a Dialect,
+    /// Fields of this access are left out.
+    hidden: Access,
+    path: String,
+    losses: Vec<Loss>,
+    refusals: Vec<Refusal>,
+    /// Named shapes that were referred to.
+    reached: BTreeSet<String>,
+    /// Named shapes that are being inlined.
+    inlining: Vec<String>,
+    /// How many more shapes may be inlined: references used twice at each level would double at each.
+    budget: usize,
+}
+
+/// Where references are not taken, no more shapes than this are inlined.
+const MAX_INLINED: usize = 2_000;
+
+impl<'a> Renderer<'a> {
+    fn new(defs: &'a List<Def>, dialect: &'a Dialect, hidden: Access) -> Renderer<'a> {
+        Renderer {
+            defs,
+            dialect,
+            hidden,
+            path: String::new(),
+            losses: Vec::new(),
+            refusals: Vec::new(),
+            reached: BTreeSet::new(),
+            inlining: Vec::new(),
+            budget: MAX_INLINED,
+        }
+    }
+
+    /// Adds the named shapes that were reached and checks the whole.
+    fn finish(mut self, schema: Value) -> Result<Rendered, Vec<Refusal>> {
+        let defs = self.named();
+        let mut schema = schema;
+        if let (Value::Object(schema), false) = (&mut schema, defs.is_empty()) {
+            schema.insert("$defs".into(), Value::Object(defs));
+        }
+        limits::check(&schema, &self.dialect.limits, self.dialect.title, &mut self.refusals);
+        if self.refusals.is_empty() {
+            return Ok(Rendered { schema, losses: self.losses });
+        }
+        self.refusals.dedup();
+        Err(self.refusals)
+    }
+
+    /// Renders named shapes until no new one is reached.
+    fn named(&mut self) -> Object {
+        let mut rendered: Vec<(String, Value)> = Vec::new();
+        while let Some(name) =
+            self.reached.iter().find(|name| !rendered.iter().any(|(known, _)| known == *name)).cloned()
+        {
+            self.path = String::from("/$defs");
+            pointer::push(&mut self.path, &name);
+            let schema = match find_def(self.defs, &name) {
+                Some(shape) => self.node(shape, false),
+                None => {
+                    self.lose("$ref", false);
+                    self.node(&Shape::ANY, false)
+                }
+            };
+            rendered.push((name, schema));
+        }
+        self.path = String::new();
+        rendered.sort_by(|(a, _), (b, _)| a.cmp(b));
+        rendered.into_iter().collect()
+    }
+
+    fn visible(&self, field: &Field) -> bool {
+        field.access != self.hidden
+    }
+
+    fn lose(&mut self, keyword: &'static str, in_prose: bool) {
+        self.losses.push(Loss { pointer: self.path.clone(), keyword, in_prose });
+    }
+
+    fn refuse(&mut self, reason: impl Into<String>) {
+        self.refusals.push(Refusal { pointer: self.path.clone(), reason: reason.into() });
+    }
+
+    fn at<T>(&mut self, tokens: &[&str], render: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        for token in tokens {
+            pointer::push(&mut self.path, token);
+        }
+        let result = render(self);
+        self.path.truncate(length);
+        result
+    }
+
+    /// Shapes in a list under a keyword.
+    fn list(&mut self, keyword: &str, shapes: &[Shape]) -> Vec<Value> {
+        let node = |(index, shape): (usize, &Shape)| {
+            self.at(&[keyword, &index.to_string()], |renderer| renderer.node(shape, false))
+        };
+        shapes.iter().enumerate().map(node).collect()
+    }
+}
+
+#[cfg(test)]
+mod gates;
+#[cfg(test)]
+mod tests;

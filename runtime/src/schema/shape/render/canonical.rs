@@ -1,0 +1,264 @@
+//! The text form of a shape.
+
+use serde_json::{Map, Value};
+
+use crate::schema::shape::read::{is_natural_all, is_natural_raw, is_natural_union};
+use crate::schema::shape::{
+    Access, ArrayRules, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Shape, StringRules,
+    TupleRules, UnionMode, UnionRules, pointer, relations,
+};
+
+type Object = Map<String, Value>;
+
+/// The canonical text of a shape, which generated code holds: JSON Schema 2020-12, compact, in a fixed order.
+///
+/// Beyond JSON Schema it says `x-wire` and `x-aliases` where a field has them, OpenAPI's `nullable` and
+/// `discriminator`, and `x-enum`, `x-all`, `x-anyOf`, `x-oneOf` and `x-raw` for shapes that reading would simplify.
+/// [`read_canonical`](crate::schema::shape::read::read_canonical) gives the same shape back.
+#[must_use]
+pub fn canonical(shape: &Shape) -> String {
+    value(shape).to_string()
+}
+
+fn value(shape: &Shape) -> Value {
+    if matches!(shape.kind, Kind::Never) && *shape == Shape::of(Kind::Never) {
+        return Value::Bool(false);
+    }
+    Value::Object(object(shape))
+}
+
+fn object(shape: &Shape) -> Object {
+    let mut out = Object::new();
+    let null_said = head(shape, &mut out);
+    text(&mut out, "description", &shape.description);
+    body(shape, &mut out);
+    if let Some(default) = &shape.default {
+        out.insert("default".into(), literal(default));
+    }
+    if !shape.examples.is_empty() {
+        out.insert("examples".into(), shape.examples.iter().map(literal).collect());
+    }
+    flag(&mut out, "deprecated", shape.deprecated);
+    flag(&mut out, "nullable", shape.nullable && !null_said);
+    out
+}
+
+/// What names the kind, first. Tells whether it says that `null` is allowed, too.
+fn head(shape: &Shape, out: &mut Object) -> bool {
+    let name = match &shape.kind {
+        Kind::Boolean => "boolean",
+        Kind::Integer(_) => "integer",
+        Kind::Number(_) => "number",
+        Kind::String(_) => "string",
+        Kind::Array(_) | Kind::Tuple(_) => "array",
+        Kind::Object(_) => "object",
+        Kind::Enum(values) => return enumeration(values, shape.nullable, out),
+        other => {
+            match other {
+                Kind::Null => out.insert("type".into(), "null".into()),
+                Kind::Ref(name) => out.insert("$ref".into(), pointer::reference(name).into()),
+                _ => None,
+            };
+            return false;
+        }
+    };
+    let value = if shape.nullable { Value::from(vec![name, "null"]) } else { name.into() };
+    out.insert("type".into(), value);
+    true
+}
+
+fn enumeration(values: &[Literal], nullable: bool, out: &mut Object) -> bool {
+    let listed = values.iter().map(literal);
+    if values.is_empty() || values.contains(&Literal::Null) || repeats(values) {
+        out.insert("x-enum".into(), listed.collect());
+        return false;
+    }
+    if let ([only], false) = (values, nullable) {
+        out.insert("const".into(), literal(only));
+    } else {
+        out.insert("enum".into(), listed.chain(nullable.then_some(Value::Null)).collect());
+    }
+    true
+}
+
+fn repeats(values: &[Literal]) -> bool {
+    let numbers = |value: &Literal| match value {
+        Literal::Number(Number::Float(float)) => float.fract() == 0.0,
+        _ => false,
+    };
+    // Listed values are mostly unique texts; only those that might be simplified are looked at closely.
+    values.iter().any(numbers)
+        || values
+            .iter()
+            .enumerate()
+            .any(|(index, value)| values.iter().take(index).any(|other| other == value))
+}
+
+fn body(shape: &Shape, out: &mut Object) {
+    match &shape.kind {
+        Kind::Any | Kind::Null | Kind::Boolean | Kind::Enum(_) | Kind::Ref(_) => {}
+        Kind::Never => {
+            out.insert("not".into(), Value::Object(Object::new()));
+        }
+        Kind::Integer(rules) | Kind::Number(rules) => number_rules(rules, out),
+        Kind::String(rules) => string_rules(rules, out),
+        Kind::Array(rules) => array(rules, out),
+        Kind::Tuple(rules) => tuple(rules, out),
+        Kind::Object(rules) => object_rules(rules, out),
+        Kind::Union(rules) => union(rules, out),
+        Kind::All(parts) => {
+            let keyword = if is_natural_all(parts) { "allOf" } else { "x-all" };
+            out.insert(keyword.into(), parts.iter().map(value).collect());
+        }
+        Kind::Raw(text) => match is_natural_raw(text) {
+            Some(raw) => out.extend(raw),
+            None => {
+                out.insert("x-raw".into(), text.as_str().into());
+            }
+        },
+    }
+}
+
+pub(super) fn number_rules(rules: &NumberRules, out: &mut Object) {
+    text(out, "format", &rules.format);
+    for (keyword, bound) in rules.bounds() {
+        if let Some(bound) = bound {
+            out.insert(keyword.into(), number(bound));
+        }
+    }
+}
+
+pub(super) fn string_rules(rules: &StringRules, out: &mut Object) {
+    text(out, "format", &rules.format);
+    count(out, "minLength", rules.min_length);
+    count(out, "maxLength", rules.max_length);
+    text(out, "pattern", &rules.pattern);
+    text(out, "x-deny", &rules.deny);
+    text(out, "x-deny-message", &rules.deny_message);
+    text(out, "contentEncoding", &rules.content_encoding);
+    text(out, "contentMediaType", &rules.content_media_type);
+}
+
+fn array(rules: &ArrayRules, out: &mut Object) {
+    count(out, "minItems", rules.min_items);
+    count(out, "maxItems", rules.max_items);
+    flag(out, "uniqueItems", rules.unique);
+    if *rules.items != Shape::ANY {
+        out.insert("items".into(), value(&rules.items));
+    }
+}
+
+fn tuple(rules: &TupleRules, out: &mut Object) {
+    count(out, "minItems", rules.min_items);
+    count(out, "maxItems", rules.max_items);
+    out.insert("prefixItems".into(), rules.items.iter().map(value).collect());
+    extra(out, "items", &rules.rest);
+}
+
+fn object_rules(rules: &ObjectRules, out: &mut Object) {
+    if !rules.fields.is_empty() {
+        let properties: Object = rules.fields.iter().map(field).collect();
+        out.insert("properties".into(), Value::Object(properties));
+    }
+    let required: Vec<&str> =
+        rules.fields.iter().filter(|field| field.required).map(|field| field.name.as_str()).collect();
+    if !required.is_empty() {
+        out.insert("required".into(), required.into());
+    }
+    if !rules.patterns.is_empty() {
+        let patterns: Object =
+            rules.patterns.iter().map(|field| (field.pattern.to_string(), value(&field.shape))).collect();
+        out.insert("patternProperties".into(), Value::Object(patterns));
+    }
+    extra(out, "additionalProperties", &rules.extra);
+    count(out, "minProperties", rules.min_properties);
+    count(out, "maxProperties", rules.max_properties);
+    if !rules.relations.is_empty() {
+        out.insert(relations::KEYWORD.into(), relations::write(&rules.relations));
+    }
+}
+
+fn field(field: &Field) -> (String, Value) {
+    let mut out = object(&field.shape);
+    flag(&mut out, "readOnly", field.access == Access::ReadOnly);
+    flag(&mut out, "writeOnly", field.access == Access::WriteOnly);
+    text(&mut out, "x-wire", &field.wire);
+    if !field.aliases.is_empty() {
+        out.insert("x-aliases".into(), field.aliases.iter().map(|alias| alias.as_str()).collect());
+    }
+    (field.name.to_string(), Value::Object(out))
+}
+
+fn extra(out: &mut Object, keyword: &str, extra: &Extra) {
+    match extra {
+        Extra::Open => {}
+        Extra::Closed => {
+            out.insert(keyword.into(), false.into());
+        }
+        // As an object always: `true` and `false` mean the other two.
+        Extra::Of(shape) => {
+            out.insert(keyword.into(), Value::Object(object(shape)));
+        }
+    }
+}
+
+fn union(rules: &UnionRules, out: &mut Object) {
+    let keyword = match (rules.mode, is_natural_union(&rules.variants)) {
+        (UnionMode::Any, true) => "anyOf",
+        (UnionMode::One, true) => "oneOf",
+        (UnionMode::Any, false) => "x-anyOf",
+        (UnionMode::One, false) => "x-oneOf",
+    };
+    out.insert(keyword.into(), rules.variants.iter().map(value).collect());
+    let Some(discriminator) = &rules.discriminator else { return };
+    let mut told = Object::new();
+    told.insert("propertyName".into(), discriminator.property.as_str().into());
+    if !discriminator.mapping.is_empty() {
+        let pair =
+            |(value, name): &(crate::Text, crate::Text)| (value.to_string(), pointer::reference(name).into());
+        told.insert("mapping".into(), Value::Object(discriminator.mapping.iter().map(pair).collect()));
+    }
+    out.insert("discriminator".into(), Value::Object(told));
+}
+
+/// A number as JSON. What JSON cannot hold is `null`.
+pub(crate) fn number(number: Number) -> Value {
+    match number {
+        Number::Int(int) => match (i64::try_from(int), u64::try_from(int)) {
+            (Ok(int), _) => int.into(),
+            (_, Ok(int)) => int.into(),
+            #[expect(clippy::cast_precision_loss, reason = "JSON readers do not keep more either")]
+            _ => (int as f64).into(),
+        },
+        Number::Float(float) => float.into(),
+    }
+}
+
+/// A literal as JSON.
+pub(crate) fn literal(literal: &Literal) -> Value {
+    match literal {
+        Literal::Null => Value::Null,
+        Literal::Bool(flag) => (*flag).into(),
+        Literal::Number(value) => number(*value),
+        Literal::String(text) => text.as_str().into(),
+        Literal::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+    }
+}
+
+pub(super) fn text(out: &mut Object, keyword: &str, text: &str) {
+    if !text.is_empty() {
+        out.insert(keyword.into(), text.into());
+    }
+}
+
+pub(super) fn count(out: &mut Object, keyword: &str, count: Option<u64>) {
+    if let Some(count) = count {
+        out.insert(keyword.into(), count.into());
+    }
+}
+
+pub(super) fn flag(out: &mut Object, keyword: &str, flag: bool) {
+    if flag {
+        out.insert(keyword.into(), true.into());
+    }
+}

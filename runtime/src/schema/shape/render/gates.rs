@@ -1,0 +1,245 @@
+//! What providers refuse, checked on everything that can be rendered, apart from the code that renders.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{render_input, render_output};
+use crate::base::frozen::List;
+use crate::schema::dialect::{Dialect, GEMINI, OPENAI_STRICT};
+use crate::schema::shape::{Def, Extra, Field, Kind, ObjectRules, Shape, arbitrary};
+
+/// Calls `see` with every schema in a schema, and where it stands.
+fn each(schema: &Value, place: &str, see: &mut dyn FnMut(&Value, &str)) {
+    see(schema, place);
+    let Value::Object(fields) = schema else { return };
+    for (keyword, value) in fields {
+        match (keyword.as_str(), value) {
+            ("properties" | "patternProperties" | "$defs", Value::Object(schemas)) => {
+                schemas
+                    .iter()
+                    .for_each(|(name, schema)| each(schema, &format!("{place}/{keyword}/{name}"), see));
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
+                schemas.iter().for_each(|schema| each(schema, &format!("{place}/{keyword}"), see));
+            }
+            ("items" | "additionalProperties", schema) => each(schema, &format!("{place}/{keyword}"), see),
+            _ => {}
+        }
+    }
+}
+
+/// The complaint of OpenAI in its own words, if a list does not say what is in it.
+fn arrays_have_items(schema: &Value) -> Result<(), String> {
+    let mut missing = Ok(());
+    each(schema, "", &mut |schema, place| {
+        let types = &schema["type"];
+        let array =
+            *types == "array" || types.as_array().is_some_and(|types| types.contains(&json!("array")));
+        if array && schema.get("items").is_none() {
+            missing = Err(format!("In context={place}, array schema missing items."));
+        }
+    });
+    missing
+}
+
+fn root_is_an_object(schema: &Value, composition: bool) -> Result<(), String> {
+    if schema["type"] != "object" || schema.get("properties").is_none() && !composition {
+        return Err(format!("root: {schema}"));
+    }
+    let composed =
+        ["anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref"].iter().any(|k| schema.get(k).is_some());
+    if composed && !composition { Err(format!("composed root: {schema}")) } else { Ok(()) }
+}
+
+fn only(schema: &Value, keywords: &[&str]) -> Result<(), String> {
+    let mut found = Ok(());
+    each(schema, "", &mut |schema, place| match schema {
+        Value::Object(fields) => {
+            for keyword in fields.keys().filter(|keyword| !keywords.contains(&keyword.as_str())) {
+                found = Err(format!("{keyword} at {place}"));
+            }
+        }
+        other => found = Err(format!("{other} at {place}")),
+    });
+    found
+}
+
+fn strict(schema: &Value) -> Result<(), String> {
+    root_is_an_object(schema, false)?;
+    only(
+        schema,
+        &[
+            "type",
+            "description",
+            "properties",
+            "required",
+            "additionalProperties",
+            "items",
+            "anyOf",
+            "enum",
+            "const",
+            "$ref",
+            "$defs",
+            "format",
+            "pattern",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "minItems",
+            "maxItems",
+        ],
+    )
+    .or_else(|found| {
+        if found.starts_with("false at") && found.ends_with("additionalProperties") {
+            Ok(())
+        } else {
+            Err(found)
+        }
+    })?;
+    let mut wrong = Ok(());
+    each(schema, "", &mut |schema, place| {
+        if schema.get("$ref").is_some() && schema.as_object().is_some_and(|fields| fields.len() > 1) {
+            wrong = Err(format!("$ref has siblings at {place}"));
+        }
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            let names: Vec<Value> = properties.keys().map(|name| name.as_str().into()).collect();
+            let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+            if names != required || schema["additionalProperties"] != false {
+                wrong = Err(format!("open or optional at {place}: {schema}"));
+            }
+        }
+        let formats = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+        if let Some(Value::String(format)) = schema.get("format")
+            && !formats.contains(&format.as_str())
+        {
+            wrong = Err(format!("format {format} at {place}"));
+        }
+        let says =
+            ["type", "anyOf", "$ref", "enum", "const"].iter().any(|keyword| schema.get(keyword).is_some());
+        if !says && !schema.is_boolean() {
+            wrong = Err(format!("no type at {place}: {schema}"));
+        }
+    });
+    wrong
+}
+
+fn gemini(schema: &Value) -> Result<(), String> {
+    root_is_an_object(schema, false)?;
+    only(
+        schema,
+        &[
+            "type",
+            "format",
+            "description",
+            "nullable",
+            "items",
+            "minItems",
+            "maxItems",
+            "enum",
+            "properties",
+            "required",
+            "minProperties",
+            "maxProperties",
+            "minLength",
+            "maxLength",
+            "minimum",
+            "maximum",
+            "pattern",
+            "anyOf",
+        ],
+    )?;
+    let mut wrong = Ok(());
+    each(schema, "", &mut |schema, place| {
+        let Some(fields) = schema.as_object() else { return };
+        match (fields.get("type"), fields.get("anyOf")) {
+            (Some(Value::String(_)), None) => {}
+            (None, Some(_)) if fields.len() == 1 => {}
+            _ => wrong = Err(format!("not one type, not anyOf alone at {place}: {schema}")),
+        }
+        if let Some(values) = fields.get("enum").and_then(Value::as_array)
+            && (fields["type"] != "string" || !values.iter().all(Value::is_string))
+        {
+            wrong = Err(format!("enum of other than texts at {place}"));
+        }
+        if fields.get("properties").and_then(Value::as_object).is_some_and(|p| p.is_empty())
+            && !place.is_empty()
+        {
+            wrong = Err(format!("no properties at {place}"));
+        }
+        for name in fields.get("properties").and_then(Value::as_object).into_iter().flat_map(|p| p.keys()) {
+            if !GEMINI.keys.takes(name) {
+                wrong = Err(format!("key {name} at {place}"));
+            }
+        }
+    });
+    wrong
+}
+
+fn gate(dialect: &Dialect, schema: &Value) -> Result<(), String> {
+    arrays_have_items(schema)?;
+    match dialect.name {
+        "openai" | "anthropic" => root_is_an_object(schema, false)?,
+        "openai-strict" => strict(schema)?,
+        "gemini" => return gemini(schema),
+        _ => root_is_an_object(schema, true)?,
+    }
+    if jsonschema::meta::is_valid(schema) { Ok(()) } else { Err(format!("not a JSON Schema: {schema}")) }
+}
+
+fn arguments(shape: Shape) -> Shape {
+    let rules = ObjectRules {
+        fields: vec![Field { name: "v".into(), shape, ..Field::OPTIONAL }].into(),
+        extra: Extra::Closed,
+        ..ObjectRules::ANY
+    };
+    Shape::of(Kind::Object(rules))
+}
+
+fn named(shapes: Vec<Shape>) -> List<Def> {
+    let names = ["a", "b", "c"];
+    names
+        .into_iter()
+        .zip(shapes)
+        .map(|(name, shape)| Def { name: name.into(), schema: shape.into() })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_rendered_passes_the_gates(shape in arbitrary::shape(), others in vec(arbitrary::shape(), 3)) {
+        let defs = named(others);
+        for dialect in Dialect::ALL {
+            for shape in [arguments(shape.clone()), shape.clone()] {
+                let Ok(rendered) = render_input(&shape, &defs, dialect) else { continue };
+                let passed = gate(dialect, &rendered.schema);
+                prop_assert_eq!(passed, Ok(()), "{} {}", dialect.name, rendered.schema);
+                prop_assert_eq!(render_input(&shape, &defs, dialect).unwrap(), rendered);
+            }
+            if let Ok(rendered) = render_output(&shape, &defs, dialect) {
+                prop_assert_eq!(arrays_have_items(&rendered.schema), Ok(()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_list_without_items_cannot_be_rendered() {
+    let lost = json!({"type": "object", "properties": {"requirements": {"type": "array"}}});
+    let complaint = arrays_have_items(&lost).unwrap_err();
+    assert!(complaint.ends_with("array schema missing items."), "{complaint}");
+    let mut problems = Vec::new();
+    let shape = crate::schema::shape::read::read(&lost, &mut problems);
+    for dialect in Dialect::ALL {
+        if *dialect != OPENAI_STRICT {
+            let rendered = render_input(&shape, &List::EMPTY, dialect).unwrap();
+            assert_eq!(gate(dialect, &rendered.schema), Ok(()), "{}", dialect.name);
+        }
+    }
+    let refusals = render_input(&shape, &List::EMPTY, &OPENAI_STRICT).unwrap_err();
+    assert_eq!(refusals[0].pointer, "/properties/requirements/items");
+}

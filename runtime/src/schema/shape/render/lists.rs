@@ -1,0 +1,163 @@
+//! Listed values, lists and tuples.
+
+use serde_json::Value;
+
+use super::canonical::literal;
+use super::node::{Node, named, typed};
+use super::{Object, Renderer, prose};
+use crate::schema::shape::{ArrayRules, Extra, Literal, Number, Shape, TupleRules};
+
+impl Renderer<'_> {
+    pub(super) fn enumeration(&mut self, values: &[Literal], node: &mut Node) {
+        let types = types_of(values);
+        let listed = || values.iter().map(literal).collect::<Vec<Value>>();
+        if self.dialect.takes("enum") {
+            match types.as_slice() {
+                [only] if !matches!(*only, "array" | "object") => named(node, only),
+                // Strict mode wants a type; elsewhere the values say it.
+                _ if self.dialect.strict => {
+                    node.map.insert("type".into(), types.clone().into());
+                }
+                _ => {}
+            }
+            if self.dialect.strict && types.iter().any(|name| matches!(*name, "array" | "object")) {
+                self.refuse(format!("{} lists no values that are lists or objects", self.dialect.title));
+            }
+            if let ([only], true) = (values, self.dialect.takes("const")) {
+                node.map.insert("const".into(), literal(only));
+            } else {
+                node.map.insert("enum".into(), listed().into());
+            }
+            return;
+        }
+        if types == ["string"] {
+            named(node, "string");
+            node.map.insert("enum".into(), listed().into());
+            return;
+        }
+        // Only texts may be listed here.
+        self.lose("enum", true);
+        node.notes.push(prose::listed(values));
+        match types.as_slice() {
+            [only] => {
+                named(node, only);
+                if *only == "array" {
+                    node.map.insert("items".into(), typed("string"));
+                }
+            }
+            _ => {
+                let variants =
+                    types.iter().filter(|name| !matches!(**name, "array" | "null")).map(|name| typed(name));
+                node.map.insert("anyOf".into(), variants.collect::<Vec<Value>>().into());
+            }
+        }
+    }
+
+    pub(super) fn array(&mut self, rules: &ArrayRules, node: &mut Node) {
+        named(node, "array");
+        self.count(node, "minItems", rules.min_items);
+        self.count(node, "maxItems", rules.max_items);
+        if rules.unique {
+            self.keyword(node, "uniqueItems", true.into(), || "no item twice".into());
+        }
+        let items = self.at(&["items"], |renderer| renderer.node(&rules.items, false));
+        node.map.insert("items".into(), items);
+    }
+
+    pub(super) fn tuple(&mut self, rules: &TupleRules, node: &mut Node) {
+        named(node, "array");
+        if self.dialect.takes("prefixItems") {
+            self.count(node, "minItems", rules.min_items);
+            self.count(node, "maxItems", rules.max_items);
+            let items = self.list("prefixItems", &rules.items);
+            // An empty list of schemas is not one.
+            if !items.is_empty() {
+                node.map.insert("prefixItems".into(), items.into());
+            }
+            let rest = match &rules.rest {
+                Extra::Open => Value::Object(Object::new()),
+                Extra::Closed => false.into(),
+                Extra::Of(shape) => self.at(&["items"], |renderer| renderer.node(shape, false)),
+            };
+            node.map.insert("items".into(), rest);
+            return;
+        }
+        if self.dialect.strict {
+            self.refuse(format!(
+                "{} has no lists with a schema for each place; use an object with a field for each",
+                self.dialect.title
+            ));
+        }
+        self.loose_tuple(rules, node);
+    }
+
+    /// A tuple as a list of any of its members, with the places told in prose.
+    fn loose_tuple(&mut self, rules: &TupleRules, node: &mut Node) {
+        self.lose("prefixItems", true);
+        let mut members: Vec<Value> = Vec::new();
+        let mut places: Vec<String> = Vec::new();
+        for shape in &rules.items {
+            let member = self.at(&["items"], |renderer| renderer.node(shape, false));
+            let told = prose::schema(&member);
+            places.push(if shape.description.is_empty() {
+                told
+            } else {
+                format!("{told}: {}", shape.description)
+            });
+            if !members.contains(&member) {
+                members.push(member);
+            }
+        }
+        let closed = rules.rest == Extra::Closed;
+        if let Extra::Of(shape) = &rules.rest {
+            let member = self.at(&["items"], |renderer| renderer.node(shape, false));
+            places.push(format!("then any number of {}", prose::schema(&member)));
+            if !members.contains(&member) {
+                members.push(member);
+            }
+        }
+        let length = u64::try_from(rules.items.len()).unwrap_or(u64::MAX);
+        let max = if closed {
+            Some(rules.max_items.map_or(length, |max| max.min(length)))
+        } else {
+            rules.max_items
+        };
+        self.count(node, "minItems", rules.min_items);
+        self.count(node, "maxItems", max);
+        if !places.is_empty() {
+            node.notes.push(format!("in this order: {}", places.join(", ")));
+        }
+        let items = match (members.pop(), rules.rest == Extra::Open) {
+            (Some(only), false) if members.is_empty() => only,
+            (Some(last), false) => {
+                members.push(last);
+                Value::Object([(String::from("anyOf"), Value::from(members))].into_iter().collect())
+            }
+            _ => self.at(&["items"], |renderer| renderer.node(&Shape::ANY, false)),
+        };
+        node.map.insert("items".into(), items);
+    }
+}
+
+/// The JSON types of listed values, each once.
+fn types_of(values: &[Literal]) -> Vec<&'static str> {
+    let mut types = Vec::new();
+    for value in values {
+        let name = match value {
+            Literal::Null => "null",
+            Literal::Bool(_) => "boolean",
+            Literal::Number(Number::Int(_)) => "integer",
+            Literal::Number(Number::Float(_)) => "number",
+            Literal::String(_) => "string",
+            Literal::Json(text) if text.starts_with('[') => "array",
+            Literal::Json(_) => "object",
+        };
+        if !types.contains(&name) {
+            types.push(name);
+        }
+    }
+    if types.contains(&"number") {
+        types.retain(|name| *name != "integer");
+    }
+    types
+}

@@ -1,0 +1,306 @@
+//! Several shapes that all hold, as one.
+
+use super::canonical;
+use crate::base::frozen::List;
+use crate::schema::shape::decode;
+use crate::schema::shape::rules;
+use crate::schema::shape::{
+    Access, ArrayRules, Def, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Shape,
+    StringRules, UnionRules, find_def,
+};
+
+/// References nested deeper than this are not followed: they may be cyclic.
+const MAX_DEPTH: usize = 16;
+/// A union of more variants than this is not multiplied out.
+const MAX_VARIANTS: usize = 32;
+
+/// No value.
+const NEVER: Shape = Shape { kind: Kind::Never, ..Shape::ANY };
+
+/// Merges shapes. What has no merged form is collected in `raw`.
+pub(super) struct Merger<'d> {
+    pub(super) defs: &'d List<Def>,
+    /// Fields of this access do not count.
+    pub(super) hidden: Access,
+    /// Schemas that could not be merged; their rules are lost.
+    pub(super) raw: Vec<String>,
+    /// Something has no merged form: then the whole has none, rather than one that says something else.
+    failed: bool,
+}
+
+impl<'d> Merger<'d> {
+    pub(super) fn new(defs: &'d List<Def>, hidden: Access) -> Merger<'d> {
+        Merger { defs, hidden, raw: Vec::new(), failed: false }
+    }
+
+    /// Nothing, because there is no merged form.
+    fn fail<T>(&mut self) -> Option<T> {
+        self.failed = true;
+        None
+    }
+
+    /// The shape whose values fit all of the parts. Nothing if there is no such shape.
+    pub(super) fn all(&mut self, parts: &[Shape], depth: usize) -> Option<Shape> {
+        let mut merged = Shape { nullable: true, ..Shape::ANY };
+        for part in parts {
+            merged = self.two(&merged, part, depth)?;
+        }
+        (!self.failed).then_some(merged)
+    }
+
+    fn two(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Shape> {
+        if depth > MAX_DEPTH {
+            return self.fail();
+        }
+        let (a, b) = (self.resolved(a, depth)?, self.resolved(b, depth)?);
+        // Not `nullable` alone: a variant of a union may be what takes `null`.
+        let takes_null = |shape: &Shape| decode::fits(&serde_json::Value::Null, shape, self.defs);
+        let nullable = takes_null(&a) && takes_null(&b);
+        let kind = match self.kinds(&a, &b, depth) {
+            Some(kind) => kind,
+            // Nothing else fits both.
+            None if nullable && !self.failed => Kind::Null,
+            None => return None,
+        };
+        Some(Shape {
+            kind,
+            nullable,
+            description: if a.description.is_empty() { b.description } else { a.description },
+            default: a.default.or(b.default),
+            examples: if a.examples.is_empty() { b.examples } else { a.examples },
+            deprecated: a.deprecated || b.deprecated,
+        })
+    }
+
+    /// Without references and nested conjunctions at the top.
+    fn resolved(&mut self, shape: &Shape, depth: usize) -> Option<Shape> {
+        let inner = match &shape.kind {
+            Kind::Ref(name) => {
+                let Some(target) = find_def(self.defs, name).filter(|_| depth <= MAX_DEPTH) else {
+                    return self.fail();
+                };
+                self.resolved(target, depth + 1)?
+            }
+            Kind::All(parts) => self.all(parts, depth + 1)?,
+            Kind::Raw(text) => {
+                self.raw.push(text.to_string());
+                Shape { nullable: true, ..Shape::ANY }
+            }
+            _ => return Some(shape.clone()),
+        };
+        let mut outer = Shape { kind: inner.kind, ..shape.clone() };
+        outer.nullable |= inner.nullable;
+        if outer.description.is_empty() {
+            outer.description = inner.description;
+        }
+        if outer.default.is_none() {
+            outer.default = inner.default;
+        }
+        if outer.examples.is_empty() {
+            outer.examples = inner.examples;
+        }
+        Some(outer)
+    }
+
+    fn kinds(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Kind> {
+        Some(match (&a.kind, &b.kind) {
+            (Kind::Any, other) | (other, Kind::Any) => other.clone(),
+            (Kind::Union(rules), _) => return self.distribute(rules, b, depth),
+            (_, Kind::Union(rules)) => return self.distribute(rules, a, depth),
+            (Kind::Never, _) | (_, Kind::Never) => Kind::Never,
+            (Kind::Enum(values), _) => self.listed(values, b)?,
+            (_, Kind::Enum(values)) => self.listed(values, a)?,
+            (Kind::Null, Kind::Null) => Kind::Null,
+            (Kind::Boolean, Kind::Boolean) => Kind::Boolean,
+            (Kind::Number(a), Kind::Number(b)) => Kind::Number(numbers(a, b).or_else(|| self.fail())?),
+            (Kind::Integer(a) | Kind::Number(a), Kind::Integer(b) | Kind::Number(b)) => {
+                Kind::Integer(numbers(a, b).or_else(|| self.fail())?)
+            }
+            (Kind::String(a), Kind::String(b)) => Kind::String(texts(a, b).or_else(|| self.fail())?),
+            (Kind::Array(a), Kind::Array(b)) => Kind::Array(ArrayRules {
+                items: self.two(&a.items, &b.items, depth + 1).unwrap_or(NEVER).into(),
+                min_items: a.min_items.max(b.min_items),
+                max_items: least(a.max_items, b.max_items),
+                unique: a.unique || b.unique,
+            }),
+            (Kind::Object(a), Kind::Object(b)) => Kind::Object(self.objects(a, b, depth)?),
+            (Kind::Tuple(_), Kind::Array(_) | Kind::Tuple(_)) | (Kind::Array(_), Kind::Tuple(_)) => {
+                return self.fail();
+            }
+            _ => return None,
+        })
+    }
+
+    fn listed(&self, values: &[Literal], other: &Shape) -> Option<Kind> {
+        let fits = |value: &&Literal| decode::fits(&canonical::literal(value), other, self.defs);
+        let values: List<Literal> = values.iter().filter(fits).cloned().collect();
+        (!values.is_empty()).then_some(Kind::Enum(values))
+    }
+
+    fn distribute(&mut self, union: &UnionRules, other: &Shape, depth: usize) -> Option<Kind> {
+        let factor = if let Kind::Union(rules) = &other.kind { rules.variants.len() } else { 1 };
+        if union.variants.len() * factor > MAX_VARIANTS {
+            return self.fail();
+        }
+        // The annotations of the other stay outside, not in every variant.
+        let plain = Shape { nullable: other.nullable, ..Shape::of(other.kind.clone()) };
+        let variants: List<Shape> =
+            union.variants.iter().filter_map(|variant| self.two(variant, &plain, depth + 1)).collect();
+        match &*variants {
+            [] => None,
+            [only] if !only.nullable => Some(only.kind.clone()),
+            _ => Some(Kind::Union(UnionRules {
+                mode: union.mode,
+                variants,
+                // Its targets are no longer references.
+                discriminator: None,
+            })),
+        }
+    }
+
+    fn objects(&mut self, a: &ObjectRules, b: &ObjectRules, depth: usize) -> Option<ObjectRules> {
+        // What one knows by a pattern falls under the other's rule for unknown keys: that has no merged form.
+        let crossed = |a: &ObjectRules, b: &ObjectRules| !a.patterns.is_empty() && b.extra != Extra::Open;
+        if crossed(a, b) || crossed(b, a) {
+            return self.fail();
+        }
+        let mut fields: Vec<Field> = Vec::new();
+        for (own, other) in [(a, b), (b, a)] {
+            for field in &own.fields {
+                if field.access == self.hidden || fields.iter().any(|known| known.name == field.name) {
+                    continue;
+                }
+                if let Some(field) = self.field(field, other, depth)? {
+                    fields.push(field);
+                }
+            }
+        }
+        let extra = match (&a.extra, &b.extra) {
+            (Extra::Open, other) | (other, Extra::Open) => other.clone(),
+            (Extra::Closed, _) | (_, Extra::Closed) => Extra::Closed,
+            (Extra::Of(a), Extra::Of(b)) => Extra::Of(self.two(a, b, depth + 1).unwrap_or(NEVER).into()),
+        };
+        Some(ObjectRules {
+            fields: fields.into(),
+            patterns: a.patterns.iter().chain(&b.patterns).cloned().collect(),
+            extra,
+            min_properties: a.min_properties.max(b.min_properties),
+            max_properties: least(a.max_properties, b.max_properties),
+            relations: a.relations.iter().chain(&b.relations).cloned().collect(),
+        })
+    }
+
+    /// A field of one object, as the other allows it. Nothing inside if it must not be there; nothing at all if it
+    /// must and must not.
+    fn field(&mut self, field: &Field, other: &ObjectRules, depth: usize) -> Option<Option<Field>> {
+        if let Some(twin) =
+            other.fields.iter().find(|twin| twin.name == field.name && twin.access != self.hidden)
+        {
+            let required = field.required || twin.required;
+            let shape = match self.two(&field.shape, &twin.shape, depth + 1) {
+                Some(shape) => shape,
+                None if required => return None,
+                None => NEVER,
+            };
+            return Some(Some(Field { required, shape, ..field.clone() }));
+        }
+        Some(match &other.extra {
+            _ if other.patterns.iter().any(|pattern| rules::matches(&pattern.pattern, &field.name)) => {
+                Some(field.clone())
+            }
+            Extra::Open => Some(field.clone()),
+            Extra::Closed if field.required => return None,
+            Extra::Closed => None,
+            Extra::Of(shape) => {
+                let shape = match self.two(&field.shape, shape, depth + 1) {
+                    Some(shape) => shape,
+                    None if field.required => return None,
+                    None => NEVER,
+                };
+                Some(Field { shape, ..field.clone() })
+            }
+        })
+    }
+}
+
+fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (limit, None) | (None, limit) => limit,
+    }
+}
+
+/// The only one, or one of two that are the same.
+fn one<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
+    match (a, b) {
+        (a, b) if b == none || a == b => Some(a.clone()),
+        (a, b) if a == none => Some(b.clone()),
+        _ => None,
+    }
+}
+
+fn tightest(a: Option<Number>, b: Option<Number>, wanted: std::cmp::Ordering) -> Option<Number> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if rules::compare(a, b) == wanted { a } else { b }),
+        (bound, None) | (None, bound) => bound,
+    }
+}
+
+fn numbers(a: &NumberRules, b: &NumberRules) -> Option<NumberRules> {
+    use std::cmp::Ordering::{Greater, Less};
+    Some(NumberRules {
+        minimum: tightest(a.minimum, b.minimum, Greater),
+        maximum: tightest(a.maximum, b.maximum, Less),
+        exclusive_minimum: tightest(a.exclusive_minimum, b.exclusive_minimum, Greater),
+        exclusive_maximum: tightest(a.exclusive_maximum, b.exclusive_maximum, Less),
+        multiple_of: one(&a.multiple_of, &b.multiple_of, &None)?,
+        format: if a.format.is_empty() { b.format.clone() } else { a.format.clone() },
+    })
+}
+
+fn texts(a: &StringRules, b: &StringRules) -> Option<StringRules> {
+    let none = StringRules::ANY;
+    let first = |a: &crate::Text, b: &crate::Text| if a.is_empty() { b.clone() } else { a.clone() };
+    Some(StringRules {
+        min_length: a.min_length.max(b.min_length),
+        max_length: least(a.max_length, b.max_length),
+        pattern: one(&a.pattern, &b.pattern, &none.pattern)?,
+        deny: one(&a.deny, &b.deny, &none.deny)?,
+        deny_message: first(&a.deny_message, &b.deny_message),
+        format: first(&a.format, &b.format),
+        content_encoding: first(&a.content_encoding, &b.content_encoding),
+        content_media_type: first(&a.content_media_type, &b.content_media_type),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::dialect::JSON_SCHEMA;
+    use crate::schema::shape::decode::{decode, oracle};
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_merged_shape_takes_what_all_parts_take(
+            parts in vec(oracle::shape(), 2..4),
+            values in vec(oracle::value(), 1..12),
+        ) {
+            let defs = oracle::defs(Shape::of(Kind::Boolean), Shape::of(Kind::String(StringRules::ANY)));
+            let mut merger = Merger::new(&defs, Access::ReadOnly);
+            let Some(merged) = merger.all(&parts, 0) else { return Ok(()) };
+            let (all, merged) = (oracle::arguments(Shape::of(Kind::All(parts.into()))), oracle::arguments(merged));
+            for value in values {
+                let arguments = json!({ "v": value });
+                let all = decode(&arguments, &all, &defs, &JSON_SCHEMA);
+                let one = decode(&arguments, &merged, &defs, &JSON_SCHEMA);
+                prop_assert_eq!(all.is_ok(), one.is_ok(), "{} {:?} {:?}", arguments, all, one);
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! One shape as a schema.
+
+use serde_json::Value;
+
+use super::canonical::{self, literal};
+use super::merge::Merger;
+use super::{Object, Renderer, prose};
+use crate::schema::dialect::Nulls;
+use crate::schema::shape::read::raw_keyword_is_well_formed;
+use crate::schema::shape::{Kind, NumberRules, Shape, StringRules, find_def, pointer};
+
+/// A schema that is being written.
+#[derive(Default)]
+pub(super) struct Node {
+    pub(super) map: Object,
+    /// What the schema cannot say.
+    pub(super) notes: Vec<String>,
+}
+
+impl Renderer<'_> {
+    /// A shape as a schema; `or_null` allows `null` beyond what the shape allows.
+    pub(super) fn node(&mut self, shape: &Shape, or_null: bool) -> Value {
+        if let Kind::Ref(name) = &shape.kind
+            && !self.dialect.takes("$ref")
+        {
+            return self.inline(name, shape, or_null);
+        }
+        if let Kind::All(parts) = &shape.kind
+            && !self.dialect.takes("allOf")
+        {
+            return self.merged(parts, shape, or_null);
+        }
+        let mut node = Node::default();
+        self.kind(shape, &mut node);
+        self.annotations(shape, &mut node);
+        self.close(node, shape, shape.nullable || or_null)
+    }
+
+    fn kind(&mut self, shape: &Shape, node: &mut Node) {
+        match &shape.kind {
+            Kind::Any => self.any(node),
+            Kind::Never => self.never(node),
+            Kind::Null => self.null(node),
+            Kind::Boolean => named(node, "boolean"),
+            Kind::Integer(rules) => {
+                named(node, "integer");
+                self.number(rules, node);
+            }
+            Kind::Number(rules) => {
+                named(node, "number");
+                self.number(rules, node);
+            }
+            Kind::String(rules) => {
+                named(node, "string");
+                self.string(rules, node);
+            }
+            Kind::Enum(values) if values.is_empty() => self.never(node),
+            Kind::Enum(values) => self.enumeration(values, node),
+            Kind::Array(rules) => self.array(rules, node),
+            Kind::Tuple(rules) => self.tuple(rules, node),
+            Kind::Object(rules) => self.object(rules, node, false),
+            Kind::Union(rules) => self.union(rules, node),
+            Kind::All(parts) if parts.is_empty() => self.any(node),
+            Kind::All(parts) => {
+                let rendered = self.list("allOf", parts);
+                match beside(&rendered) {
+                    Some(one) => node.map = one,
+                    None => {
+                        node.map.insert("allOf".into(), rendered.into());
+                    }
+                }
+            }
+            Kind::Ref(name) => {
+                self.reached.insert(name.to_string());
+                node.map.insert("$ref".into(), pointer::reference(name).into());
+            }
+            Kind::Raw(text) => self.raw(text, node),
+        }
+    }
+
+    /// The named shape itself, where references are not taken.
+    fn inline(&mut self, name: &str, outer: &Shape, or_null: bool) -> Value {
+        let cyclic = self.inlining.iter().any(|known| known == name);
+        let target = find_def(self.defs, name).filter(|_| !cyclic && self.budget > 0);
+        let Some(target) = target else {
+            self.lose("$ref", true);
+            let mut node = Node::default();
+            named(&mut node, "object");
+            node.notes.push(format!("the same form as the enclosing {name}"));
+            if !cyclic {
+                node.notes = vec![format!("a {name}")];
+            }
+            return self.close(node, outer, outer.nullable || or_null);
+        };
+        self.budget -= 1;
+        self.inlining.push(name.to_owned());
+        let shape = under(target, outer);
+        let value = self.node(&shape, or_null);
+        self.inlining.pop();
+        value
+    }
+
+    fn merged(&mut self, parts: &[Shape], outer: &Shape, or_null: bool) -> Value {
+        let mut merger = Merger::new(self.defs, self.hidden);
+        let merged = merger.all(parts, 0);
+        let raw = merger.raw;
+        let Some(merged) = merged else {
+            self.lose("allOf", false);
+            self.refuse(format!(
+                "{} has no `allOf`, and these schemas cannot be merged into one; describe the value with one schema",
+                self.dialect.title
+            ));
+            return Value::Object(Object::new());
+        };
+        let mut shape = under(&merged, outer);
+        if !raw.is_empty() {
+            let mut notes = Vec::new();
+            raw.iter().for_each(|text| self.lose_raw(text, &mut notes));
+            shape.description = prose::describe(&shape.description, &notes).into();
+        }
+        self.node(&shape, or_null)
+    }
+
+    /// Loses a schema that the dialect has no place for.
+    fn lose_raw(&mut self, text: &str, notes: &mut Vec<String>) {
+        self.lose("schema", true);
+        notes.push(format!("must also fit the JSON Schema {}", prose::cut(text, 200)));
+    }
+
+    fn raw(&mut self, text: &str, node: &mut Node) {
+        match serde_json::from_str(text) {
+            // A reference to elsewhere, or a malformed rule, would cost the whole request.
+            Ok(Value::Object(raw))
+                if raw.iter().all(|(keyword, value)| {
+                    self.dialect.takes(keyword) && raw_keyword_is_well_formed(keyword, value)
+                }) =>
+            {
+                self.reach(&Value::Object(raw.clone()));
+                node.map.extend(raw);
+            }
+            _ => {
+                self.lose_raw(text, &mut node.notes);
+                self.any(node);
+            }
+        }
+    }
+
+    /// Notes the named shapes that a raw schema refers to.
+    fn reach(&mut self, raw: &Value) {
+        match raw {
+            Value::Array(items) => items.iter().for_each(|item| self.reach(item)),
+            Value::Object(fields) => {
+                if let Some(Value::String(reference)) = fields.get("$ref") {
+                    self.reached.extend(pointer::referenced(reference));
+                }
+                fields.values().for_each(|field| self.reach(field));
+            }
+            _ => {}
+        }
+    }
+
+    fn any(&mut self, node: &mut Node) {
+        if self.dialect.strict {
+            self.refuse(format!(
+                "{} has no schema for any value; give the value a type, or leave strict mode off",
+                self.dialect.title
+            ));
+        }
+        if self.dialect.any_of_alone {
+            // Every schema has a type here.
+            self.lose("type", true);
+            let mut variants: Vec<Value> = ["string", "number", "boolean", "object"].map(typed).into();
+            let mut list = typed("array");
+            if let Value::Object(list) = &mut list {
+                list.insert("items".into(), typed("string"));
+            }
+            variants.push(list);
+            node.map.insert("anyOf".into(), variants.into());
+            node.notes.push("any JSON value".into());
+        }
+    }
+
+    pub(super) fn never(&mut self, node: &mut Node) {
+        if self.dialect.takes("not") {
+            node.map.insert("not".into(), Value::Object(Object::new()));
+        } else {
+            self.refuse("no value is allowed here; leave the field out");
+        }
+    }
+
+    fn null(&mut self, node: &mut Node) {
+        match self.dialect.nulls {
+            Nulls::Type => named(node, "null"),
+            Nulls::Keyword => {
+                named(node, "string");
+                node.map.insert("nullable".into(), true.into());
+                node.notes.push("always null".into());
+            }
+        }
+    }
+
+    /// Writes a keyword if the dialect takes it, and says it in prose otherwise.
+    pub(super) fn keyword(
+        &mut self,
+        node: &mut Node,
+        keyword: &'static str,
+        value: Value,
+        prose: impl FnOnce() -> String,
+    ) {
+        if self.dialect.takes(keyword) {
+            node.map.insert(keyword.into(), value);
+        } else {
+            self.lose(keyword, true);
+            node.notes.push(prose());
+        }
+    }
+
+    fn number(&mut self, rules: &NumberRules, node: &mut Node) {
+        // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
+        for (keyword, bound) in rules.bounds() {
+            if let Some(bound) = bound {
+                self.keyword(node, keyword, canonical::number(bound), || prose::bound(keyword, bound));
+            }
+        }
+    }
+
+    fn string(&mut self, rules: &StringRules, node: &mut Node) {
+        if !rules.format.is_empty() {
+            if self.dialect.takes_format(&rules.format) {
+                node.map.insert("format".into(), rules.format.as_str().into());
+            } else {
+                self.lose("format", true);
+                node.notes.push(format!("format: {}", rules.format));
+            }
+        }
+        self.count(node, "minLength", rules.min_length);
+        self.count(node, "maxLength", rules.max_length);
+        if !rules.pattern.is_empty() {
+            // Providers compile patterns to automata, which cannot look around.
+            let looks_around =
+                ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| rules.pattern.contains(group));
+            if self.dialect.strict && looks_around {
+                self.lose("pattern", true);
+                node.notes.push(format!("matching {}", rules.pattern));
+            } else {
+                let pattern = rules.pattern.as_str();
+                self.keyword(node, "pattern", pattern.into(), || format!("matching {pattern}"));
+            }
+        }
+        if !rules.deny.is_empty() {
+            let mut not = Object::new();
+            not.insert("pattern".into(), rules.deny.as_str().into());
+            self.keyword(node, "not", Value::Object(not), || prose::denied(rules));
+        }
+        if !rules.content_encoding.is_empty() {
+            let encoding = rules.content_encoding.as_str();
+            self.keyword(node, "contentEncoding", encoding.into(), || format!("{encoding} text"));
+        }
+        if !rules.content_media_type.is_empty() {
+            let media_type = rules.content_media_type.as_str();
+            self.keyword(node, "contentMediaType", media_type.into(), || {
+                format!("content of type {media_type}")
+            });
+        }
+    }
+
+    pub(super) fn count(&mut self, node: &mut Node, keyword: &'static str, count: Option<u64>) {
+        if let Some(count) = count {
+            self.keyword(node, keyword, count.into(), || prose::count(keyword, count));
+        }
+    }
+
+    fn annotations(&mut self, shape: &Shape, node: &mut Node) {
+        if let Some(default) = &shape.default {
+            self.keyword(node, "default", literal(default), || format!("default: {}", prose::value(default)));
+        }
+        if !shape.examples.is_empty() {
+            let examples: Vec<Value> = shape.examples.iter().map(literal).collect();
+            self.keyword(node, "examples", examples.into(), || prose::examples(&shape.examples));
+        }
+        if shape.deprecated {
+            self.keyword(node, "deprecated", true.into(), || "deprecated".into());
+        }
+    }
+}
+
+/// A shape with the annotations of the one that stands for it.
+fn under(inner: &Shape, outer: &Shape) -> Shape {
+    let mut shape = inner.clone();
+    shape.nullable |= outer.nullable;
+    shape.deprecated |= outer.deprecated;
+    if !outer.description.is_empty() {
+        shape.description = outer.description.clone();
+    }
+    if outer.default.is_some() {
+        shape.default = outer.default.clone();
+    }
+    if !outer.examples.is_empty() {
+        shape.examples = outer.examples.clone();
+    }
+    shape
+}
+
+/// Schemas that all hold as one, with their keywords beside each other, where that means the same: one schema of
+/// any keywords, and others of keywords that do not look at their neighbours.
+fn beside(parts: &[Value]) -> Option<Object> {
+    const ALONE: &[&str] =
+        &["anyOf", "oneOf", "not", "propertyNames", "dependentRequired", "dependentSchemas"];
+    let alone = |part: &Value| {
+        part.as_object().is_some_and(|part| part.keys().all(|keyword| ALONE.contains(&keyword.as_str())))
+    };
+    let mut whole: Object = Object::new();
+    let mut others = 0;
+    for part in parts {
+        let keywords = part.as_object()?;
+        others += usize::from(!alone(part));
+        if others > 1
+            || keywords.contains_key("$ref")
+            || keywords.keys().any(|keyword| whole.contains_key(keyword))
+        {
+            return None;
+        }
+        whole.extend(keywords.clone());
+    }
+    Some(whole)
+}
+
+pub(super) fn named(node: &mut Node, name: &str) {
+    node.map.insert("type".into(), name.into());
+}
+
+pub(super) fn typed(name: &str) -> Value {
+    Value::Object([(String::from("type"), Value::from(name))].into_iter().collect())
+}

@@ -1,0 +1,249 @@
+//! Objects, and the last steps of every schema.
+
+use serde_json::Value;
+
+use super::node::{Node, named, typed};
+use super::{Object, Renderer, prose};
+use crate::schema::dialect::{KeyRule, Nulls};
+use crate::schema::shape::nulls::takes_null;
+use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape};
+
+impl Renderer<'_> {
+    /// `root`: what the arguments are must always be spelled out.
+    pub(super) fn object(&mut self, rules: &ObjectRules, node: &mut Node, root: bool) {
+        named(node, "object");
+        let fields: Vec<&Field> =
+            rules.fields.iter().filter(|field| self.visible(field) && !self.is_forbidden(field)).collect();
+        if self.dialect.strict {
+            self.refuse_maps(rules, fields.is_empty() && !root);
+        }
+        let mut properties = Object::new();
+        for field in &fields {
+            let value = self.at(&["properties", &field.name], |renderer| renderer.field(field));
+            properties.insert(field.name.to_string(), value);
+        }
+        let closed_empty = rules.extra == Extra::Closed && !self.dialect.any_of_alone;
+        if !properties.is_empty() || root || closed_empty || self.dialect.strict {
+            node.map.insert("properties".into(), Value::Object(properties));
+        }
+        let needed = |field: &&&Field| field.required || self.dialect.strict;
+        let required: Vec<&str> = fields.iter().filter(needed).map(|field| field.name.as_str()).collect();
+        if !required.is_empty() {
+            node.map.insert("required".into(), required.into());
+        }
+        self.patterns(rules, node);
+        self.extra(&rules.extra, fields.is_empty(), node);
+        self.count(node, "minProperties", rules.min_properties);
+        self.count(node, "maxProperties", rules.max_properties);
+        node.notes.extend(rules.relations.iter().map(Relation::said));
+        if root {
+            self.relations(rules, node);
+        }
+    }
+
+    /// A field that must not be given is not told of where that cannot be said.
+    fn is_forbidden(&self, field: &Field) -> bool {
+        !field.required
+            && !field.shape.nullable
+            && field.shape.kind == Kind::Never
+            && !self.dialect.takes("not")
+    }
+
+    fn field(&mut self, field: &Field) -> Value {
+        if !self.dialect.keys.takes(&field.name) {
+            self.refuse(format!(
+                "{} does not take `{}` as a key: {}",
+                self.dialect.title,
+                field.name,
+                self.key_rule()
+            ));
+        }
+        let optional = self.dialect.strict && !field.required;
+        if optional && takes_null(&field.shape, self.defs) {
+            // Left out and `null` can no longer be told apart.
+            self.lose("required", false);
+        }
+        self.node(&field.shape, optional)
+    }
+
+    fn key_rule(&self) -> String {
+        match self.dialect.keys {
+            KeyRule::Any => String::from("any key is taken"),
+            KeyRule::Ascii { also, starts_with_letter, length } => {
+                let start = if starts_with_letter { ", first a letter or `_`" } else { "" };
+                format!("at most {length} ASCII letters, digits and `{also}`{start}; rename it")
+            }
+        }
+    }
+
+    fn refuse_maps(&mut self, rules: &ObjectRules, empty: bool) {
+        let open = empty && rules.extra != Extra::Closed;
+        if open || !rules.patterns.is_empty() && empty {
+            self.refuse(format!(
+                "{} has no objects with free keys; use a list of objects with a key and a value, or leave strict mode off",
+                self.dialect.title
+            ));
+        }
+    }
+
+    fn patterns(&mut self, rules: &ObjectRules, node: &mut Node) {
+        if rules.patterns.is_empty() {
+            return;
+        }
+        let mut patterns = Object::new();
+        for field in &rules.patterns {
+            let value = self
+                .at(&["patternProperties", &field.pattern], |renderer| renderer.node(&field.shape, false));
+            patterns.insert(field.pattern.to_string(), value);
+        }
+        let told = || {
+            let told: Vec<String> = patterns
+                .iter()
+                .map(|(pattern, value)| format!("{pattern} ({})", prose::schema(value)))
+                .collect();
+            format!("keys may also match {}", told.join(", "))
+        };
+        let told = told();
+        self.keyword(node, "patternProperties", Value::Object(patterns), || told);
+    }
+
+    fn extra(&mut self, extra: &Extra, only: bool, node: &mut Node) {
+        if self.dialect.strict {
+            if *extra != Extra::Closed {
+                self.lose("additionalProperties", false);
+            }
+            node.map.insert("additionalProperties".into(), false.into());
+            return;
+        }
+        match extra {
+            // What JSON Schema means without the keyword; said only where it is all there is to say.
+            Extra::Open if only && self.dialect.takes("additionalProperties") => {
+                node.map.insert("additionalProperties".into(), true.into());
+            }
+            Extra::Open => {}
+            Extra::Closed if !self.dialect.takes("additionalProperties") => {}
+            Extra::Closed => {
+                node.map.insert("additionalProperties".into(), false.into());
+            }
+            Extra::Of(shape) => {
+                let value = self.at(&["additionalProperties"], |renderer| renderer.node(shape, false));
+                let told = prose::schema(&value);
+                let any_key = if only { "any keys" } else { "also any other keys" };
+                self.keyword(node, "additionalProperties", value, || {
+                    format!("{any_key}, each with a {told}")
+                });
+            }
+        }
+    }
+
+    /// Puts `type` and the description first and adds `null`.
+    pub(super) fn close(&mut self, node: Node, shape: &Shape, nullable: bool) -> Value {
+        let Node { mut map, notes } = node;
+        let description = prose::describe(&shape.description, &notes);
+        if self.dialect.any_of_alone && map.contains_key("anyOf") {
+            into_first_variant(&mut map, &description, nullable);
+            return Value::Object(map);
+        }
+        if nullable && !matches!(shape.kind, Kind::Any) {
+            map = self.or_null(map, shape);
+        }
+        if self.dialect.ref_alone && map.contains_key("$ref") && (map.len() > 1 || !description.is_empty()) {
+            let reference = map.shift_remove("$ref").unwrap_or_default();
+            let only: Object = [(String::from("$ref"), reference)].into_iter().collect();
+            map.insert("anyOf".into(), vec![Value::Object(only)].into());
+        }
+        let mut out = Object::new();
+        for first in ["type", "$ref"] {
+            if let Some(value) = map.shift_remove(first) {
+                out.insert(first.into(), value);
+            }
+        }
+        if !description.is_empty() {
+            out.insert("description".into(), description.into());
+        }
+        out.extend(map);
+        Value::Object(out)
+    }
+
+    fn or_null(&mut self, mut map: Object, shape: &Shape) -> Object {
+        if self.dialect.nulls == Nulls::Keyword {
+            map.insert("nullable".into(), true.into());
+            return map;
+        }
+        let done = !matches!(shape.kind, Kind::All(_)) && self.null_inside(&mut map, shape);
+        if done {
+            return map;
+        }
+        // The annotations stay outside.
+        let mut inner = Object::new();
+        let mut outer = Object::new();
+        for (keyword, value) in map {
+            let outside = matches!(keyword.as_str(), "default" | "examples" | "deprecated");
+            if outside { &mut outer } else { &mut inner }.insert(keyword, value);
+        }
+        outer.insert("anyOf".into(), vec![Value::Object(inner), typed("null")].into());
+        outer
+    }
+
+    /// Adds `null` to what a schema lists. False if it lists nothing that `null` could be added to.
+    fn null_inside(&self, map: &mut Object, shape: &Shape) -> bool {
+        if let Some(only) = map.shift_remove("const") {
+            map.insert("enum".into(), vec![only, Value::Null].into());
+        } else if let Some(Value::Array(values)) = map.get_mut("enum")
+            && !values.contains(&Value::Null)
+        {
+            values.push(Value::Null);
+        }
+        let listed = map.contains_key("enum");
+        match map.get_mut("type") {
+            Some(Value::Array(types)) => {
+                if !types.contains(&"null".into()) {
+                    types.push("null".into());
+                }
+                return true;
+            }
+            Some(name) if *name == "null" => return true,
+            Some(name) => {
+                *name = vec![name.take(), "null".into()].into();
+                return true;
+            }
+            None if listed => return true,
+            None => {}
+        }
+        let others_take_it = takes_null(&Shape { nullable: false, ..shape.clone() }, self.defs);
+        for keyword in ["anyOf", "oneOf"] {
+            if keyword == "oneOf" && others_take_it {
+                continue;
+            }
+            if let Some(Value::Array(variants)) = map.get_mut(keyword) {
+                variants.push(typed("null"));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Where nothing may stand beside `anyOf`, its first variant carries what is said of all.
+fn into_first_variant(map: &mut Object, description: &str, nullable: bool) {
+    let Some(Value::Array(variants)) = map.get_mut("anyOf") else { return };
+    let variants = std::mem::take(variants);
+    map.clear();
+    let mut told = Vec::new();
+    for (index, variant) in variants.into_iter().enumerate() {
+        let Value::Object(mut variant) = variant else { continue };
+        if index == 0 {
+            if nullable {
+                variant.insert("nullable".into(), true.into());
+            }
+            if !description.is_empty() {
+                let own = variant.get("description").and_then(Value::as_str).unwrap_or_default();
+                let both =
+                    if own.is_empty() { description.to_owned() } else { format!("{description} {own}") };
+                variant.insert("description".into(), both.into());
+            }
+        }
+        told.push(Value::Object(variant));
+    }
+    map.insert("anyOf".into(), told.into());
+}

@@ -1,0 +1,100 @@
+//! Rules between the arguments of a tool, as keywords.
+//!
+//! A field that is `null` counts as not given, as in decoding, so where `null` is allowed `required` alone is not
+//! enough. Providers refuse such keywords at the root; there the description says it, which it does everywhere.
+
+use serde_json::{Value, json};
+
+use super::Renderer;
+use super::node::Node;
+use crate::base::frozen::Text;
+use crate::schema::shape::nulls::takes_null;
+use crate::schema::shape::{ObjectRules, Relation, RelationKind};
+
+/// What the keywords of a rule are made of.
+const KEYWORDS: [&str; 5] = ["allOf", "dependentRequired", "not", "oneOf", "const"];
+
+impl Renderer<'_> {
+    /// Says the rules between the arguments, where a schema may.
+    pub(super) fn relations(&self, rules: &ObjectRules, node: &mut Node) {
+        let taken = self.dialect.root_composition && KEYWORDS.iter().all(|word| self.dialect.takes(word));
+        if !taken || self.dialect.strict {
+            return;
+        }
+        let mut said: Vec<Value> = rules.relations.iter().map(|rule| self.relation(rule, rules)).collect();
+        match (said.pop(), said.is_empty()) {
+            (Some(Value::Object(only)), true) => node.map.extend(only),
+            (Some(last), _) => {
+                said.push(last);
+                node.map.insert("allOf".into(), said.into());
+            }
+            (None, _) => {}
+        }
+    }
+
+    fn relation(&self, relation: &Relation, rules: &ObjectRules) -> Value {
+        let given: Vec<Given<'_>> = relation.fields.iter().map(|name| self.given(name, rules)).collect();
+        let each = || given.iter().map(Given::schema).collect::<Vec<Value>>();
+        let plain = given.iter().all(|given| matches!(given, Given::Present(_)));
+        match (relation.kind, given.as_slice()) {
+            (RelationKind::ExactlyOne, _) => json!({ "oneOf": each() }),
+            (RelationKind::AtMostOne, [first, second]) if plain => {
+                json!({ "not": { "required": [first.name(), second.name()] } })
+            }
+            (RelationKind::AtMostOne, _) => {
+                let mut ways = each();
+                ways.push(json!({ "not": { "anyOf": each() } }));
+                json!({ "oneOf": ways })
+            }
+            (RelationKind::Requires, [first, others @ ..]) if plain => {
+                let others: Vec<&str> = others.iter().map(Given::name).collect();
+                json!({ "dependentRequired": { first.name(): others } })
+            }
+            (RelationKind::Requires, [first, others @ ..]) => {
+                let others: Vec<Value> = others.iter().map(Given::schema).collect();
+                json!({ "anyOf": [{ "not": first.schema() }, { "allOf": others }] })
+            }
+            (RelationKind::Requires, []) => json!({}),
+        }
+    }
+
+    fn given<'n>(&self, name: &'n Text, rules: &ObjectRules) -> Given<'n> {
+        match rules.fields.iter().find(|field| field.name == *name && self.visible(field)) {
+            Some(field) if takes_null(&field.shape, self.defs) => Given::NotNull(name),
+            Some(_) => Given::Present(name),
+            None => Given::Never(name),
+        }
+    }
+}
+
+/// When a field is given.
+enum Given<'n> {
+    /// If it is there.
+    Present(&'n str),
+    /// If it is there and not `null`.
+    NotNull(&'n str),
+    /// Nobody can give it.
+    Never(&'n str),
+}
+
+impl Given<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Given::Present(name) | Given::NotNull(name) | Given::Never(name) => name,
+        }
+    }
+
+    /// The schema of objects in which it is given.
+    fn schema(&self) -> Value {
+        match self {
+            Given::Present(name) => json!({ "required": [name] }),
+            Given::NotNull(name) => {
+                json!({ "required": [name], "properties": { *name: { "not": { "const": null } } } })
+            }
+            Given::Never(_) => json!({ "not": {} }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! The arguments as a whole: always an object.
+
+use serde_json::Value;
+
+use super::merge::Merger;
+use super::node::{Node, typed};
+use super::{Object, Renderer, prose};
+use crate::base::frozen::List;
+use crate::schema::shape::{
+    Extra, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def,
+};
+
+/// References nested deeper than this are not followed: they may be cyclic.
+const MAX_DEPTH: usize = 16;
+
+impl Renderer<'_> {
+    pub(super) fn root(&mut self, shape: &Shape) -> Value {
+        let (resolved, description) = self.follow(shape);
+        let kind = match &resolved.kind {
+            // Anything that is an object.
+            Kind::Any | Kind::Raw(_) => {
+                let object = Shape::of(Kind::Object(ObjectRules::ANY));
+                self.composed_root(&resolved, Some(&object))
+            }
+            Kind::Object(rules) => return self.object_root(rules, Vec::new(), &resolved, &description),
+            Kind::All(parts) => {
+                let mut merger = Merger::new(self.defs, self.hidden);
+                if let (Some(Shape { kind: Kind::Object(rules), .. }), true) =
+                    (merger.all(parts, 0), merger.raw.is_empty())
+                {
+                    return self.object_root(&rules, Vec::new(), &resolved, &description);
+                }
+                self.composed_root(&resolved, None)
+            }
+            Kind::Union(_) => self.composed_root(&resolved, None),
+            _ => None,
+        };
+        match kind {
+            Some(value) => value,
+            None => {
+                let mut notes = Vec::new();
+                if let Some(rules) = self.superset(&resolved, &mut notes, 0) {
+                    return self.object_root(&rules, notes, &resolved, &description);
+                }
+                self.refuse("the arguments of a tool are an object; wrap the value in one");
+                typed("object")
+            }
+        }
+    }
+
+    fn follow(&self, shape: &Shape) -> (Shape, String) {
+        let mut description = shape.description.to_string();
+        let mut resolved = shape.clone();
+        for _ in 0..MAX_DEPTH {
+            let Kind::Ref(name) = &resolved.kind else { break };
+            let Some(target) = find_def(self.defs, name) else { break };
+            resolved = target.clone();
+            if description.is_empty() {
+                description = resolved.description.to_string();
+            }
+        }
+        (resolved, description)
+    }
+
+    fn object_root(
+        &mut self,
+        rules: &ObjectRules,
+        notes: Vec<String>,
+        shape: &Shape,
+        description: &str,
+    ) -> Value {
+        let mut node = Node { notes, ..Node::default() };
+        self.object(rules, &mut node, true);
+        let outer = Shape { description: description.to_owned().into(), ..Shape::of(shape.kind.clone()) };
+        self.close(node, &outer, false)
+    }
+
+    /// `type: object` beside what else must hold, where the dialect takes that at the root.
+    fn composed_root(&mut self, shape: &Shape, bare: Option<&Shape>) -> Option<Value> {
+        if let (Kind::Any, Some(object)) = (&shape.kind, bare)
+            && let Kind::Object(rules) = &object.kind
+        {
+            return Some(self.object_root(rules, Vec::new(), object, &shape.description));
+        }
+        if !self.dialect.root_composition {
+            return None;
+        }
+        let plain = Shape { nullable: false, ..shape.clone() };
+        let Value::Object(rest) = self.node(&plain, false) else { return None };
+        let mut out: Object = [(String::from("type"), Value::from("object"))].into_iter().collect();
+        out.extend(rest.into_iter().filter(|(keyword, _)| keyword != "type"));
+        Some(Value::Object(out))
+    }
+
+    /// One object that takes everything the shape takes, and what that loses.
+    fn superset(&mut self, shape: &Shape, notes: &mut Vec<String>, depth: usize) -> Option<ObjectRules> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        match &shape.kind {
+            Kind::Object(rules) => Some(rules.clone()),
+            Kind::Ref(name) => self.superset(find_def(self.defs, name)?, notes, depth + 1),
+            Kind::Raw(text) => {
+                self.lose("schema", true);
+                notes.push(format!("must also fit the JSON Schema {}", prose::cut(text, 200)));
+                Some(ObjectRules::ANY)
+            }
+            Kind::All(parts) => {
+                let mut merger = Merger::new(self.defs, self.hidden);
+                let merged = merger.all(parts, 0);
+                for text in std::mem::take(&mut merger.raw) {
+                    self.lose("schema", true);
+                    notes.push(format!("must also fit the JSON Schema {}", prose::cut(&text, 200)));
+                }
+                let merged = merged?;
+                // What is still a conjunction or a reference after merging has no single form.
+                let mergeable = matches!(merged.kind, Kind::Object(_) | Kind::Union(_) | Kind::Any);
+                if matches!(merged.kind, Kind::Any) {
+                    return Some(ObjectRules::ANY);
+                }
+                mergeable.then(|| self.superset(&merged, notes, depth + 1))?
+            }
+            Kind::Union(rules) => self.united(rules, notes, depth),
+            _ => None,
+        }
+    }
+
+    fn united(&mut self, union: &UnionRules, notes: &mut Vec<String>, depth: usize) -> Option<ObjectRules> {
+        let mut objects = Vec::new();
+        for variant in &union.variants {
+            objects.push(self.superset(variant, notes, depth + 1)?);
+        }
+        let keyword = if union.mode == UnionMode::One { "oneOf" } else { "anyOf" };
+        self.lose(keyword, true);
+        let visible = |rules: &ObjectRules| -> Vec<Field> {
+            rules.fields.iter().filter(|field| self.visible(field)).cloned().collect()
+        };
+        let variants: Vec<Vec<Field>> = objects.iter().map(visible).collect();
+        let fields = unite(&variants);
+        let sets: Vec<String> = variants.iter().map(|variant| required_set(variant, &fields)).collect();
+        if sets.iter().any(|set| set != "nothing more") {
+            let how = if union.mode == UnionMode::One { "exactly one" } else { "at least one" };
+            notes.push(format!("give {how} of these sets of fields: {}", sets.join(", or ")));
+        }
+        let closed = objects.iter().all(|rules| rules.extra == Extra::Closed);
+        Some(ObjectRules {
+            fields: fields.into(),
+            extra: if closed { Extra::Closed } else { Extra::Open },
+            ..ObjectRules::ANY
+        })
+    }
+}
+
+/// The fields of all variants; required are those that every variant requires.
+fn unite(variants: &[Vec<Field>]) -> Vec<Field> {
+    let mut fields: Vec<Field> = Vec::new();
+    for field in variants.iter().flatten() {
+        if fields.iter().any(|known| known.name == field.name) {
+            continue;
+        }
+        let twins: Vec<&Field> = variants
+            .iter()
+            .filter_map(|variant| variant.iter().find(|twin| twin.name == field.name))
+            .collect();
+        let required = twins.len() == variants.len() && twins.iter().all(|twin| twin.required);
+        let mut shapes: Vec<Shape> = Vec::new();
+        for twin in &twins {
+            if !shapes.contains(&twin.shape) {
+                shapes.push(twin.shape.clone());
+            }
+        }
+        fields.push(Field { required, shape: either(shapes), ..field.clone() });
+    }
+    fields
+}
+
+/// A shape that takes what any of the shapes takes.
+fn either(shapes: Vec<Shape>) -> Shape {
+    let mut values: Vec<Literal> = Vec::new();
+    for shape in &shapes {
+        match &shape.kind {
+            Kind::Enum(listed) => values
+                .extend(listed.iter().filter(|value| !values.contains(value)).cloned().collect::<Vec<_>>()),
+            _ => values.clear(),
+        }
+    }
+    let nullable = shapes.iter().any(|shape| shape.nullable);
+    let description = shapes
+        .iter()
+        .map(|shape| shape.description.clone())
+        .find(|text| !text.is_empty())
+        .unwrap_or_default();
+    match (shapes.as_slice(), shapes.iter().all(|shape| matches!(shape.kind, Kind::Enum(_)))) {
+        ([only], _) => only.clone(),
+        (_, true) => Shape { nullable, description, ..Shape::of(Kind::Enum(values.into())) },
+        _ => {
+            let variants: List<Shape> = shapes.into();
+            Shape::of(Kind::Union(UnionRules { mode: UnionMode::Any, variants, discriminator: None }))
+        }
+    }
+}
+
+/// What tells a variant from the others: fields with a value of their own, and what it needs beyond what all need.
+fn required_set(variant: &[Field], all: &[Field]) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for field in variant.iter().filter(|field| field.required) {
+        let shared = all.iter().find(|known| known.name == field.name);
+        match (&field.shape.kind, shared) {
+            (Kind::Enum(values), Some(shared)) if values.len() == 1 && shared.shape != field.shape => {
+                told.extend(values.iter().map(|value| format!("`{}` {}", field.name, prose::value(value))));
+            }
+            (_, Some(shared)) if shared.required => {}
+            _ => told.push(format!("`{}`", field.name)),
+        }
+    }
+    if told.is_empty() { String::from("nothing more") } else { told.join(" with ") }
+}

@@ -1,0 +1,165 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::schema::dialect::{GEMINI, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
+use crate::schema::shape::read::read_document;
+
+fn rendered(schema: &Value, dialect: &Dialect) -> Result<Value, Vec<String>> {
+    let mut problems = Vec::new();
+    let (shape, defs) = read_document(schema, &mut problems);
+    assert_eq!(problems, []);
+    render_input(&shape, &defs, dialect)
+        .map(|rendered| rendered.schema)
+        .map_err(|refusals| refusals.into_iter().map(|refusal| refusal.pointer).collect())
+}
+
+#[track_caller]
+fn check(dialect: &Dialect, schema: &Value, expected: &Value) {
+    assert_eq!(rendered(schema, dialect).unwrap().to_string(), expected.to_string(), "{}", dialect.name);
+}
+
+#[test]
+fn no_arguments_are_an_empty_object() {
+    for dialect in Dialect::ALL {
+        let rendered = render_input(&Shape::NO_ARGUMENTS, &List::EMPTY, dialect).unwrap();
+        let expected = match dialect.name {
+            "gemini" => json!({"type": "object", "properties": {}}),
+            _ => json!({"type": "object", "properties": {}, "additionalProperties": false}),
+        };
+        assert_eq!(rendered.schema.to_string(), expected.to_string(), "{}", dialect.name);
+        assert_eq!(rendered.losses, []);
+    }
+}
+
+#[test]
+fn plain_json_schema_says_everything() {
+    let schema = json!({"type": "object", "description": "Finds pets.", "properties": {
+            "name": {"type": ["string", "null"], "description": "A name.", "maxLength": 64},
+            "limit": {"type": "integer", "format": "int32", "minimum": 1, "default": 20},
+            "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
+            "filter": {"$ref": "#/$defs/Filter"},
+            "id": {"type": "string", "readOnly": true},
+        }, "required": ["limit", "id"], "additionalProperties": false,
+        "$defs": {"Filter": {"anyOf": [{"$ref": "#/$defs/Filter"}, {"type": "null"}]}, "Unused": {}}});
+    check(
+        &JSON_SCHEMA,
+        &schema,
+        &json!({"type": "object", "description": "Finds pets.", "properties": {
+            "name": {"type": ["string", "null"], "description": "A name.", "maxLength": 64},
+            "limit": {"type": "integer", "minimum": 1, "default": 20},
+            "tags": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}},
+            "filter": {"$ref": "#/$defs/Filter"},
+        }, "required": ["limit"], "additionalProperties": false,
+        "$defs": {"Filter": {"anyOf": [{"$ref": "#/$defs/Filter"}, {"type": "null"}]}}}),
+    );
+}
+
+/// Schemas as every dialect says them, with the losses (`keyword~pointer`: said in prose, `keyword!pointer`: not said)
+/// or the refusals. A change of a rendering is a change of this file, to be read.
+#[test]
+fn every_dialect_says_what_it_can() {
+    let golden = include_str!("dialects.golden");
+    let mut written = String::new();
+    for line in golden.lines() {
+        let Some(source) = line.strip_prefix("== ") else { continue };
+        let schema: Value = serde_json::from_str(source).unwrap();
+        let mut problems = Vec::new();
+        let (shape, defs) = read_document(&schema, &mut problems);
+        assert_eq!(problems, [], "{source}");
+        written.push_str(&format!("\n{line}\n"));
+        for dialect in Dialect::ALL {
+            written.push_str(&format!(
+                "{:14}{}\n",
+                dialect.name,
+                told(&render_input(&shape, &defs, dialect))
+            ));
+        }
+    }
+    assert!(golden.ends_with(&written), "the renderings are now:\n{written}");
+}
+
+fn told(rendered: &Result<Rendered, Vec<Refusal>>) -> String {
+    match rendered {
+        Ok(rendered) => {
+            let mut told = rendered.schema.to_string();
+            for loss in &rendered.losses {
+                told.push_str(&format!(
+                    " {}{}{}",
+                    loss.keyword,
+                    if loss.in_prose { '~' } else { '!' },
+                    loss.pointer
+                ));
+            }
+            told
+        }
+        Err(refusals) => {
+            let told: Vec<String> = refusals
+                .iter()
+                .map(|refusal| format!("refused at {:?}: {}", refusal.pointer, refusal.reason))
+                .collect();
+            told.join(" | ")
+        }
+    }
+}
+
+#[test]
+fn all_refusals_are_told_at_once() {
+    let schema = json!({"type": "object", "properties": {
+        "any": {}, "map": {"type": "object", "additionalProperties": {"type": "string"}},
+        "pair": {"type": "array", "prefixItems": [{"type": "string"}, {}]},
+    }});
+    let pointers = rendered(&schema, &OPENAI_STRICT).unwrap_err();
+    assert_eq!(
+        pointers,
+        ["/properties/any", "/properties/map", "/properties/pair", "/properties/pair/items"]
+    );
+}
+
+#[test]
+fn sizes_are_checked() {
+    let many: Value =
+        (0..5_001).map(|i| (format!("p{i}"), json!({"type": "string"}))).collect::<Map<_, _>>().into();
+    let (wide, _) = read_document(&json!({"type": "object", "properties": many}), &mut Vec::new());
+    let refusals = render_input(&wide, &List::EMPTY, &OPENAI_STRICT).unwrap_err();
+    assert!(refusals[0].reason.contains("at most 5000 properties, the schema has 5001"), "{refusals:?}");
+    let mut deep = json!({"type": "string"});
+    for _ in 0..11 {
+        deep = json!({"type": "object", "properties": {"a": deep}});
+    }
+    let (deep, _) = read_document(&deep, &mut Vec::new());
+    assert!(
+        render_input(&deep, &List::EMPTY, &OPENAI_STRICT).unwrap_err()[0]
+            .reason
+            .contains("at most 10 levels")
+    );
+    assert!(render_input(&deep, &List::EMPTY, &OPENAI).is_ok());
+}
+
+#[test]
+fn inlining_is_bounded() {
+    // Each name doubles the next one: two to the power of forty when written out.
+    let mut defs = Map::new();
+    for i in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
+        defs.insert(format!("d{i}"), json!({"type": "object", "properties": {"a": next, "b": next}}));
+    }
+    defs.insert("d40".into(), json!({"type": "string"}));
+    let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs});
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    let rendered = render_input(&shape, &defs, &GEMINI).unwrap();
+    assert!(rendered.schema.to_string().len() < 1_000_000);
+}
+
+#[test]
+fn results_keep_what_arguments_leave_out() {
+    let schema = json!({"type": "object", "properties": {
+        "id": {"type": "string", "readOnly": true}, "password": {"type": "string", "writeOnly": true}}});
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    let keys = |rendered: Rendered| {
+        rendered.schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(keys(render_input(&shape, &defs, &JSON_SCHEMA).unwrap()), ["password"]);
+    assert_eq!(keys(render_output(&shape, &defs, &JSON_SCHEMA).unwrap()), ["id"]);
+    let (list, defs) = read_document(&json!({"type": "array", "items": {"type": "string"}}), &mut Vec::new());
+    assert_eq!(render_output(&list, &defs, &JSON_SCHEMA).unwrap().schema["type"], "array");
+}

@@ -1,0 +1,162 @@
+//! One of several shapes.
+
+use serde_json::{Value, json};
+
+use super::Renderer;
+use super::node::Node;
+use crate::base::frozen::List;
+use crate::schema::shape::{
+    Discriminator, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def,
+};
+
+impl Renderer<'_> {
+    pub(super) fn union(&mut self, rules: &UnionRules, node: &mut Node) {
+        if rules.variants.is_empty() {
+            return self.never(node);
+        }
+        if let Some((values, notes)) = self.folded(&rules.variants) {
+            let shape = Shape::of(Kind::Enum(values));
+            if let Value::Object(map) = self.node(&shape, false) {
+                node.map = map;
+            }
+            node.notes.extend(notes);
+            return;
+        }
+        let keyword = match rules.mode {
+            UnionMode::One if self.dialect.takes("oneOf") => "oneOf",
+            UnionMode::One => {
+                self.lose("oneOf", false);
+                "anyOf"
+            }
+            UnionMode::Any => "anyOf",
+        };
+        let variants = self.list(keyword, &rules.variants);
+        // A union in a union is one union, where only `anyOf` is known and nothing stands beside it.
+        let mut flat: Vec<Value> = Vec::new();
+        for variant in variants {
+            match variant {
+                Value::Object(mut inner) if self.dialect.any_of_alone && inner.contains_key("anyOf") => {
+                    if let Some(Value::Array(inner)) = inner.shift_remove("anyOf") {
+                        flat.extend(inner);
+                    }
+                }
+                other => flat.push(other),
+            }
+        }
+        if let Some(discriminator) = &rules.discriminator {
+            self.tag(discriminator, &rules.variants, &mut flat);
+            self.discriminator(discriminator, &rules.variants, node);
+        }
+        node.map.insert(keyword.into(), flat.into());
+    }
+
+    /// Says beside each reference which values of the property mean it, as decoding holds to: without that the
+    /// schema would allow more. Only where every variant is named, and rules may stand beside a reference.
+    fn tag(&self, discriminator: &Discriminator, variants: &List<Shape>, rendered: &mut [Value]) {
+        if self.dialect.ref_alone || !self.dialect.takes("const") || rendered.len() != variants.len() {
+            return;
+        }
+        let Some(names) = variants.iter().map(referred).collect::<Option<Vec<_>>>() else { return };
+        for (name, value) in names.into_iter().zip(rendered) {
+            let Some(target) = find_def(self.defs, name) else { continue };
+            let Some(map) = value.as_object_mut().filter(|map| map.contains_key("$ref")) else { continue };
+            if says(target, &discriminator.property) {
+                continue;
+            }
+            let property = advertised(target, &discriminator.property);
+            let mapped =
+                discriminator.mapping.iter().filter(|(_, to)| to == name).map(|(tag, _)| tag.as_str());
+            let tags: Vec<&str> = mapped.collect();
+            let allowed = match tags.as_slice() {
+                [] => json!({ "const": name }),
+                [tag] => json!({ "const": tag }),
+                tags => json!({ "enum": tags }),
+            };
+            map.insert("properties".into(), json!({ property: allowed }));
+            map.insert("required".into(), json!([property]));
+        }
+    }
+
+    /// Alternatives that are single values with a description each (as documented enumerations are written), as one
+    /// list of values. Only where the long form is not taken, or not held to.
+    fn folded(&mut self, variants: &List<Shape>) -> Option<(List<Literal>, Vec<String>)> {
+        if self.dialect.takes("oneOf") {
+            return None;
+        }
+        let mut values = Vec::new();
+        let mut notes = Vec::new();
+        for variant in variants {
+            let Kind::Enum(listed) = &variant.kind else { return None };
+            if variant.nullable {
+                return None;
+            }
+            values.extend(listed.iter().cloned());
+            if !variant.description.is_empty() {
+                let told: Vec<String> = listed.iter().map(super::prose::value).collect();
+                notes.push(format!("{}: {}", told.join(" or "), variant.description));
+            }
+        }
+        Some((values.into(), notes))
+    }
+
+    /// The keyword is OpenAPI's, so what it says is told, unless the variants say it themselves.
+    fn discriminator(&mut self, discriminator: &Discriminator, variants: &List<Shape>, node: &mut Node) {
+        let property = discriminator.property.as_str();
+        let names: Vec<(&str, &Shape)> = variants
+            .iter()
+            .filter_map(referred)
+            .filter_map(|name| Some((name, find_def(self.defs, name)?)))
+            .collect();
+        if names.len() == variants.len() && names.iter().all(|(_, shape)| says(shape, property)) {
+            return;
+        }
+        let mut told = Vec::new();
+        for (name, _) in &names {
+            let mut values = discriminator
+                .mapping
+                .iter()
+                .filter(|(_, target)| target == *name)
+                .map(|(value, _)| value.as_str());
+            told.push(format!("{:?} for {name}", values.next().unwrap_or(name)));
+        }
+        self.lose("discriminator", true);
+        node.notes.push(match told.as_slice() {
+            [] => format!("`{property}` tells which one it is"),
+            _ => format!("`{property}` is {}", told.join(", ")),
+        });
+    }
+}
+
+/// The name a variant refers to.
+fn referred(variant: &Shape) -> Option<&str> {
+    match &variant.kind {
+        Kind::Ref(name) => Some(name.as_str()),
+        _ => None,
+    }
+}
+
+/// The key under which a model is told of a property.
+fn advertised<'a>(shape: &'a Shape, property: &'a str) -> &'a str {
+    match &shape.kind {
+        Kind::Object(rules) => rules
+            .fields
+            .iter()
+            .find(|field| field.wire_name() == property)
+            .map_or(property, |field| field.name.as_str()),
+        _ => property,
+    }
+}
+
+/// Whether an object lists the values of a property.
+fn says(shape: &Shape, property: &str) -> bool {
+    let in_fields = |rules: &ObjectRules| {
+        rules.fields.iter().any(|field| field.name == property && matches!(field.shape.kind, Kind::Enum(_)))
+    };
+    match &shape.kind {
+        Kind::Object(rules) => in_fields(rules),
+        Kind::All(parts) => {
+            parts.iter().any(|part| matches!(&part.kind, Kind::Object(rules) if in_fields(rules)))
+        }
+        _ => false,
+    }
+}

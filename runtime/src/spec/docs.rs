@@ -1,0 +1,266 @@
+//! Prompt documentation of tools, generated from their specifications.
+//!
+//! Everything here is a function of the specification, so a prompt never disagrees with the schema beside it. The
+//! order of tools is the caller's: prompts are cached by their bytes.
+
+use serde_json::Value;
+
+use crate::base::frozen::List;
+use crate::schema::shape::render::prose;
+use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def};
+use crate::spec::{Example, ToolSpec};
+
+mod template;
+mod troubleshooting;
+
+pub use template::{TemplateError, TemplateProblem, fill};
+pub use troubleshooting::troubleshooting;
+
+/// References nested deeper than this are not followed: they may be cyclic.
+const MAX_DEPTH: usize = 16;
+
+/// The list of tools for a prompt: `No tools available`, or a header and one line a tool,
+/// `- **name** - description`.
+///
+/// A description of one line stands as it is. One of several lines is told by its first paragraph, its lines joined by
+/// spaces: a list has one line for each tool, and the rest is in [`detail`].
+#[must_use]
+pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
+    let mut out = String::new();
+    for spec in specs {
+        if out.is_empty() {
+            out.push_str("## Available Tools\n\n");
+        }
+        out.push_str(&format!("- **{}** - {}\n", spec.name, first_paragraph(&spec.description)));
+    }
+    if out.is_empty() { String::from("No tools available") } else { out }
+}
+
+/// The full documentation of one tool for a prompt: the line of [`summary`] with the whole description, then
+///
+/// ```text
+///   - Parameters: a (required), b (optional)
+///     - a (integer, required): What it is. (at least 1)
+///   - Returns: …
+///   - Use for: …
+///   - Example: {"a":1}
+/// ```
+///
+/// with only the lines there is something to say for. A tool that has [`documentation`](ToolSpec::documentation) of its
+/// own is documented by it alone.
+#[must_use]
+pub fn detail(spec: &ToolSpec) -> String {
+    if !spec.documentation.is_empty() {
+        return format!("{}\n", spec.documentation.trim_end());
+    }
+    let mut out = format!("- **{}** - {}\n", spec.name, one_line(&spec.description));
+    if let Some(instead) = &spec.deprecated {
+        line(&mut out, "Deprecated", if instead.is_empty() { "do not use it any more" } else { instead });
+    }
+    match arguments(&spec.input, &spec.defs, 0) {
+        Some(rules) => parameters(&mut out, rules, &spec.defs),
+        None => line(&mut out, "Parameters", &told(&spec.input, &spec.defs)),
+    }
+    line(&mut out, "Returns", &one_line(&spec.returns));
+    line(&mut out, "Use for", &one_line(&spec.use_for));
+    for Example { summary, arguments } in &spec.examples {
+        let summary = one_line(summary);
+        let told = if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };
+        line(&mut out, "Example", &told);
+    }
+    out
+}
+
+/// How many tokens a tool roughly costs in a prompt: the bytes of its name, its description and its schema as
+/// compact JSON, divided by four and rounded up. Tokenizers differ; for English and JSON they come near this.
+#[must_use]
+pub fn schema_tokens(spec: &ToolSpec, schema: &Value) -> usize {
+    estimate(spec.name.as_str().len() + spec.description.len() + schema.to_string().len())
+}
+
+/// How many tokens a text roughly costs: its bytes divided by four, rounded up.
+#[must_use]
+pub fn text_tokens(text: &str) -> usize {
+    estimate(text.len())
+}
+
+fn estimate(bytes: usize) -> usize {
+    bytes.div_ceil(4)
+}
+
+fn line(out: &mut String, title: &str, text: &str) {
+    if !text.is_empty() {
+        out.push_str(&format!("  - {title}: {text}\n"));
+    }
+}
+
+fn first_paragraph(text: &str) -> String {
+    let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
+    if text.contains(['\n', '\r']) { one_line(paragraph) } else { text.to_owned() }
+}
+
+fn one_line(text: &str) -> String {
+    if text.contains(['\n', '\r']) {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// The object the arguments are, if they are one.
+fn arguments<'s>(shape: &'s Shape, defs: &'s List<Def>, depth: usize) -> Option<&'s ObjectRules> {
+    match &shape.kind {
+        Kind::Object(rules) => Some(rules),
+        Kind::Ref(name) if depth < MAX_DEPTH => arguments(find_def(defs, name)?, defs, depth + 1),
+        _ => None,
+    }
+}
+
+fn parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
+    let fields: Vec<&Field> = rules.fields.iter().filter(|field| field.access != Access::ReadOnly).collect();
+    let named: Vec<String> = fields.iter().map(|field| format!("{} ({})", field.name, need(field))).collect();
+    let open = if rules.extra != Extra::Closed && fields.is_empty() { "any" } else { "" };
+    line(out, "Parameters", &if named.is_empty() { open.to_owned() } else { named.join(", ") });
+    for field in fields {
+        let described = told(&field.shape, defs);
+        let kind = kind_name(&field.shape, defs);
+        let colon = if described.is_empty() { "" } else { ": " };
+        out.push_str(&format!("    - {} ({kind}, {}){colon}{described}\n", field.name, need(field)));
+    }
+}
+
+fn need(field: &Field) -> String {
+    match (&field.shape.default, field.required) {
+        (_, true) => String::from("required"),
+        (Some(default), false) => format!("optional, default {}", prose::value(default)),
+        (None, false) => String::from("optional"),
+    }
+}
+
+/// The description of a shape and its rules, in one line.
+fn told(shape: &Shape, defs: &List<Def>) -> String {
+    let mut notes = prose::rules(shape);
+    let mut description = one_line(&shape.description);
+    if let Kind::Ref(name) = &shape.kind
+        && let Some(target) = find_def(defs, name)
+    {
+        notes.extend(prose::rules(target));
+        if description.is_empty() {
+            description = one_line(&target.description);
+        }
+    }
+    prose::describe(&description, &notes)
+}
+
+/// What a shape is called in a list of parameters.
+fn kind_name(shape: &Shape, defs: &List<Def>) -> String {
+    let name = match &shape.kind {
+        Kind::Any | Kind::Raw(_) => "any value".into(),
+        Kind::Never => "nothing".into(),
+        Kind::Null => "null".into(),
+        Kind::Boolean => "boolean".into(),
+        Kind::Integer(_) => "integer".into(),
+        Kind::Number(_) => "number".into(),
+        Kind::String(_) => "string".into(),
+        Kind::Enum(_) => "value".into(),
+        Kind::Array(rules) => format!("list of {}", kind_name(&rules.items, defs)),
+        Kind::Tuple(_) => "list".into(),
+        Kind::Object(_) => "object".into(),
+        Kind::Ref(name) => match find_def(defs, name).map(|shape| &shape.kind) {
+            Some(Kind::Ref(_) | Kind::Object(_) | Kind::Union(_) | Kind::All(_)) | None => name.to_string(),
+            Some(_) => find_def(defs, name).map_or_else(String::new, |shape| kind_name(shape, &List::EMPTY)),
+        },
+        Kind::Union(rules) => {
+            let mut names: Vec<String> = Vec::new();
+            for variant in &rules.variants {
+                let name = kind_name(variant, defs);
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            names.join(" or ")
+        }
+        Kind::All(parts) => parts.first().map_or_else(|| "any value".into(), |part| kind_name(part, defs)),
+    };
+    if shape.nullable { format!("{name} or null") } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::shape::read::read;
+    use crate::spec::{Effects, ToolName};
+    use serde_json::json;
+
+    fn spec() -> ToolSpec {
+        let schema = json!({"type": "object", "properties": {
+            "cmd": {"type": "string", "description": "Shell command to execute", "minLength": 1},
+            "cwd": {"type": ["string", "null"], "description": "Optional working\ndirectory"},
+            "mode": {"enum": ["a", "b"], "default": "a"},
+            "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
+            "id": {"type": "string", "readOnly": true},
+        }, "required": ["cmd"], "additionalProperties": false});
+        ToolSpec {
+            name: ToolName::new("shell"),
+            description: "Executes shell commands".into(),
+            returns: "What the command printed.".into(),
+            use_for: "looking around".into(),
+            examples: vec![Example { summary: "List files".into(), arguments: r#"{"cmd":"ls"}"#.into() }]
+                .into(),
+            input: read(&schema, &mut Vec::new()).into(),
+            effects: Effects::NONE,
+            ..ToolSpec::EMPTY
+        }
+    }
+
+    #[test]
+    fn no_tools_are_told_so() {
+        assert_eq!(summary([]), "No tools available");
+    }
+
+    #[test]
+    fn the_summary_has_a_line_for_each_tool() {
+        let long = ToolSpec {
+            name: ToolName::new("long"),
+            description: "First line\nand second.\n\nMore.".into(),
+            ..ToolSpec::EMPTY
+        };
+        let expected = "## Available Tools\n\n- **shell** - Executes shell commands\n- **long** - First line and second.\n";
+        assert_eq!(summary([&spec(), &long]), expected);
+    }
+
+    #[test]
+    fn the_detail_says_everything() {
+        let expected = "\
+- **shell** - Executes shell commands
+  - Parameters: cmd (required), cwd (optional), mode (optional, default \"a\"), tags (optional)
+    - cmd (string, required): Shell command to execute (at least 1 character)
+    - cwd (string or null, optional): Optional working directory
+    - mode (value, optional, default \"a\"): (one of \"a\", \"b\")
+    - tags (list of string, optional): (at most 3 items)
+  - Returns: What the command printed.
+  - Use for: looking around
+  - Example: List files: {\"cmd\":\"ls\"}
+";
+        assert_eq!(detail(&spec()), expected);
+    }
+
+    #[test]
+    fn documentation_of_its_own_takes_the_place_of_what_is_made() {
+        let own = ToolSpec { documentation: "- **shell** - Ask first.\n\n".into(), ..spec() };
+        assert_eq!(detail(&own), "- **shell** - Ask first.\n");
+        assert_eq!(summary([&own]), summary([&spec()]));
+    }
+
+    #[test]
+    fn a_tool_without_arguments_has_no_line_for_them() {
+        let spec = ToolSpec { description: "Does it.".into(), ..ToolSpec::EMPTY };
+        assert_eq!(detail(&spec), "- **unnamed** - Does it.\n");
+    }
+
+    #[test]
+    fn tokens_are_a_quarter_of_the_bytes() {
+        assert_eq!((text_tokens(""), text_tokens("abcd"), text_tokens("abcde")), (0, 1, 2));
+        assert_eq!(schema_tokens(&ToolSpec::EMPTY, &json!({})), 3);
+    }
+}

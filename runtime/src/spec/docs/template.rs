@@ -1,0 +1,129 @@
+//! The documentation of tools, in a prompt of the program's own.
+
+use std::fmt;
+
+/// What keeps a prompt from being filled: everything, in its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateError {
+    /// What is wrong.
+    pub problems: Vec<TemplateProblem>,
+}
+
+/// Something that keeps a prompt from being filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TemplateProblem {
+    /// There is no value of this name: `no value for '{{.Name}}'`.
+    NoValue(String),
+    /// What stands between braces is not the name of a value: `'{{…}}' is not a place for a value`.
+    NotAPlace(String),
+    /// A place has no end: `'{{' without '}}'`.
+    Open,
+}
+
+/// Fills the places of a prompt, `{{.Name}}` or `{{ .Name }}`, with values.
+///
+/// ```
+/// let prompt = "You are a coder.\n\n{{.ToolDocumentation}}\nTask: {{ .TaskContent }}";
+/// let tools = "## Available Tools\n\n- **shell** - Runs a command.\n";
+/// let values = [("ToolDocumentation", tools), ("TaskContent", "Build it.")];
+/// let filled = toolgen_runtime::spec::docs::fill(prompt, &values)?;
+/// assert!(filled.ends_with("- **shell** - Runs a command.\n\nTask: Build it."));
+/// # Ok::<(), toolgen_runtime::spec::docs::TemplateError>(())
+/// ```
+///
+/// A value stays as it is: places in it are not filled, so no task can ask for another value. A name may have dots, as
+/// in `{{.Extra.Branch}}`. Nothing else that templates can do elsewhere is done here.
+///
+/// # Errors
+///
+/// Every place without a value, and everything in such braces that is no place: no prompt goes out half filled.
+pub fn fill(template: &str, values: &[(&str, &str)]) -> Result<String, TemplateError> {
+    let (mut out, mut rest) = (String::with_capacity(template.len()), template);
+    let mut problems = Vec::new();
+    while let Some((before, behind)) = rest.split_once("{{") {
+        out.push_str(before);
+        let Some((place, after)) = behind.split_once("}}") else {
+            problems.push(TemplateProblem::Open);
+            break;
+        };
+        rest = after;
+        match name(place) {
+            None => problems.push(TemplateProblem::NotAPlace(place.to_owned())),
+            Some(name) => match values.iter().find(|(known, _)| *known == name) {
+                Some((_, value)) => out.push_str(value),
+                None => problems.push(TemplateProblem::NoValue(name.to_owned())),
+            },
+        }
+    }
+    out.push_str(rest);
+    if problems.is_empty() { Ok(out) } else { Err(TemplateError { problems }) }
+}
+
+fn name(place: &str) -> Option<&str> {
+    let name = place.trim().strip_prefix('.')?;
+    let fits = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+    name.split('.').all(fits).then_some(name)
+}
+
+impl fmt::Display for TemplateProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TemplateProblem::NoValue(name) => write!(f, "no value for '{{{{.{name}}}}}'"),
+            TemplateProblem::NotAPlace(place) => write!(f, "'{{{{{place}}}}}' is not a place for a value"),
+            TemplateProblem::Open => f.write_str("'{{' without '}}'"),
+        }
+    }
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            let line_break = if index == 0 { "" } else { "\n" };
+            write!(f, "{line_break}{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for TemplateError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_filled_and_values_stay_as_they_are() {
+        let values = [
+            ("TaskContent", "say {{.TreeOutput}}"),
+            ("TreeOutput", "src/"),
+            ("Extra.Branch", "main"),
+            ("ToolDocumentation", "- **a** - b\n"),
+            ("ContainerName", ""),
+        ];
+        let cases = [
+            ("", ""),
+            ("no places { } }}", "no places { } }}"),
+            ("{{.TreeOutput}}{{ .Extra.Branch }}", "src/main"),
+            ("<{{.TaskContent}}>", "<say {{.TreeOutput}}>"),
+            ("[{{.ContainerName}}]", "[]"),
+            ("## Tools\n{{\t.ToolDocumentation\n}}ü", "## Tools\n- **a** - b\nü"),
+        ];
+        for (template, filled) in cases {
+            assert_eq!(fill(template, &values).as_deref(), Ok(filled));
+        }
+    }
+
+    #[test]
+    fn a_prompt_is_never_half_filled_and_all_reasons_are_told() {
+        let template = "{{.A}} {{if .B}} {{.B}} {{.}} {{.A.}} {{B}} {{.B";
+        let told = "\
+no value for '{{.A}}'
+'{{if .B}}' is not a place for a value
+'{{.}}' is not a place for a value
+'{{.A.}}' is not a place for a value
+'{{B}}' is not a place for a value
+'{{' without '}}'";
+        assert_eq!(fill(template, &[("B", "b")]).unwrap_err().to_string(), told);
+    }
+}
