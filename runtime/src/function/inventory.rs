@@ -5,7 +5,8 @@
 //! so [`toolset!`](crate::toolset!) is the usual way. Methods are not registered: they need an object.
 //!
 //! ```
-//! use toolgen_runtime::{Registry, inventory, tool};
+//! use toolgen_runtime::function::inventory;
+//! use toolgen_runtime::{Registry, tool};
 //!
 //! /// Says hello.
 //! #[tool]

@@ -14,7 +14,7 @@ use crate::registry::{Registry, RegistryError, RegistryProblem};
 /// late tool is a compile error. This is for the others, and as a `static` it serves the whole process:
 ///
 /// ```
-/// use toolgen_runtime::registry::SharedRegistry;
+/// use toolgen_runtime::provider::SharedRegistry;
 /// use toolgen_runtime::{ProviderContext, tool};
 ///
 /// static TOOLS: SharedRegistry = SharedRegistry::new();

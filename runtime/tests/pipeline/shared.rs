@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
+use toolgen_runtime::provider::SharedRegistry;
 use toolgen_runtime::provider::{ProviderError, ToolFactory};
-use toolgen_runtime::registry::SharedRegistry;
 use toolgen_runtime::{ProviderContext, RegistryProblem, ToolName, ToolSpec};
 
 use super::{add, fail};

@@ -2,7 +2,8 @@
 #![deny(warnings)]
 #![forbid(unsafe_code)]
 
-use toolgen_runtime::{inventory, tool};
+use toolgen_runtime::function::inventory;
+use toolgen_runtime::tool;
 
 mod far {
     /// Nobody names it.
