@@ -1,9 +1,14 @@
 //! A call that a model made, and the one answer it gets.
 
+pub(crate) mod approval;
 pub mod context;
 pub mod control;
 pub mod error;
+pub mod limits;
+pub(crate) mod missing;
+pub(crate) mod peers;
 pub mod principal;
+pub(crate) mod provider_context;
 pub mod result;
 pub mod roots;
 pub mod services;
@@ -17,6 +22,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::base::frozen::Text;
+use crate::base::time::whole_millis;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
@@ -151,11 +157,6 @@ impl ToolResponse {
         }
         out
     }
-}
-
-/// Milliseconds, as far as 64 bits go: half a billion years.
-pub(crate) fn whole_millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -33,10 +33,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::base::future::poll_caught;
 use crate::base::sync::{Mutex, RwLock, lock, read, write};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::unwound;
 
 pub use settings::{BreakerSettings, BreakerState, BreakerStats};
 use state::{Admission, Machine};
@@ -252,7 +252,7 @@ impl Permit {
     /// Runs an operation and reports how it ended, by a panic too.
     async fn watch<T>(self, operation: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
         let mut operation = pin!(operation);
-        match poll_fn(|cx| unwound(operation.as_mut(), cx)).await {
+        match poll_fn(|cx| poll_caught(operation.as_mut(), cx)).await {
             Ok(outcome) => {
                 match &outcome {
                     Ok(_) => self.success(),

@@ -12,11 +12,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::base::future::caught;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
-use crate::call::tool::BoxFuture;
-use crate::provider::pipeline::caught;
 use crate::spec::ToolSpec;
 
 /// Decides whether a principal may call a tool now, and counts the call if so.

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use crate::call::context::{Surroundings, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit, unwound};
+use crate::call::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit};
 use crate::call::{ToolCall, ToolResponse};
 use crate::function::input::Given;
 use crate::layers::audit::{Auditor, CallInfo, Record};
@@ -38,7 +38,7 @@ use crate::provider::{Admitted, Provider};
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
-use crate::layers::trace::{Trace, traced};
+use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;
 use watch::Watch;
 
@@ -109,7 +109,7 @@ impl Provider {
     /// What the calls of a turn share: what the turn brings, and below it what the provider lends.
     pub(crate) fn surroundings(&self, turn: &ToolContext) -> Arc<Surroundings> {
         let around = turn.surroundings();
-        if around.provider.as_ref().is_some_and(|provider| provider.is(self)) {
+        if self.is_peer_of(around) {
             // A tool calls another: everything is there already.
             return Arc::clone(around);
         }
@@ -119,7 +119,7 @@ impl Provider {
         all.roots = around.roots.over(&context.roots);
         all.values = context.values.merged(&around.values);
         all.agent_id = around.agent_id.clone().or_else(|| context.agent_id.clone());
-        all.provider = Some(self.clone());
+        all.peers = Some(self.peers());
         Arc::new(all)
     }
 
@@ -146,7 +146,14 @@ impl Provider {
         let outcome = {
             let run = pin!(self.run(&call, &ctx, &mut record));
             let run = pin!(guarded(run));
-            traced(self, &call, &ctx, run).await
+            let inner = self.inner();
+            let subject = Traced {
+                call: &call,
+                ctx: &ctx,
+                tool: inner.registry.get(&call.name).map(|tool| &**tool),
+                redactor: &|| inner.redactor(&call.name),
+            };
+            traced(&inner.layers.trace, &subject, run).await
         };
         record.finish(&outcome).await;
         let response = ToolResponse {
@@ -345,10 +352,4 @@ impl Layers {
             depends::asks_of_arguments(spec).then(|| decoded(spec, sent.clone(), ctx.dialect()).ok());
         self.dependencies.check(spec, checked.flatten().as_ref().unwrap_or(sent), ctx, registry).await
     }
-}
-
-/// What a future gives, or nothing if it panics.
-pub(crate) async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
-    let mut run = std::pin::pin!(run);
-    std::future::poll_fn(|cx| unwound(run.as_mut(), cx)).await.ok()
 }

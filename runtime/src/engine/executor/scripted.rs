@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::{ExecError, ExecOptions, ExecOutput, Executor};
-use crate::call::tool::BoxFuture;
+use crate::base::future::BoxFuture;
 
 /// An executor for tests: gives the outcomes it was told, in order, and remembers what it was asked. When there are
 /// no more outcomes, every command succeeds and says nothing.
