@@ -8,7 +8,7 @@ mod shared;
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
 
@@ -20,6 +20,7 @@ pub use shared::SharedRegistry;
 
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
+use crate::base::sync::unpoisoned;
 use crate::call::context::{Surroundings, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::peers::Peers;
@@ -246,7 +247,7 @@ impl Inner {
         if let Some(tool) = slot.tool.get() {
             return Ok(tool);
         }
-        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        let _building = unpoisoned(self.building.lock());
         if let Some(tool) = slot.tool.get() {
             return Ok(tool);
         }
