@@ -220,7 +220,7 @@ impl Provider {
             return Err(ToolError::failed_with("TRUNCATED", TRUNCATED));
         }
         let guard = layers.repeats.guard(ctx);
-        let outcome = match layers.straight(spec, call, guard.as_deref(), ctx) {
+        let outcome = match layers.exact_arguments(spec, call, guard.as_deref(), ctx) {
             Some(given) => {
                 let outcome = self.perform(admitted, given, call, ctx, record).await;
                 if let Some(guard) = &guard
@@ -231,7 +231,7 @@ impl Provider {
                 }
                 outcome
             }
-            None => self.weighed(admitted, guard.as_deref(), call, ctx, record).await,
+            None => self.run_checked(admitted, guard.as_deref(), call, ctx, record).await,
         };
         let Some(pages) = &layers.pages else { return outcome };
         match outcome {
@@ -240,8 +240,8 @@ impl Provider {
         }
     }
 
-    /// From the arguments to what came of them, past everybody who wants to see them.
-    async fn weighed(
+    /// From the arguments to the outcome, through every layer that reads arguments.
+    async fn run_checked(
         &self,
         admitted: Admitted<'_>,
         guard: Option<&RepeatGuard>,
@@ -290,20 +290,45 @@ impl Provider {
 }
 
 impl Layers {
-    /// The arguments as they stand in the text that the model wrote, if they are right as they are and nobody wants to
-    /// see them before the tool does. Most calls are like that, and need no [`Value`] made of them.
-    fn straight<'a>(
+    /// The arguments as they stand in the text that the model wrote, if they are right as they are and no layer reads
+    /// them before the tool does. Most calls are like that, and need no [`Value`] made of them.
+    fn exact_arguments<'a>(
         &self,
         spec: &ToolSpec,
         call: &'a ToolCall,
         guard: Option<&RepeatGuard>,
         ctx: &ToolContext,
     ) -> Option<Given<'a>> {
-        let alone = spec.requires.is_empty() && self.middleware.is_empty() && self.controls.input.is_none();
+        // Every layer is named, so that a new one does not compile before it says here whether it reads arguments.
+        let Layers {
+            middleware,
+            // Who answers a question may run the tool again with the same arguments.
+            controls: Controls { input, effects: _ },
+            // Both read the call as it was sent, and what they show is not what the tool gets.
+            hooks: _,
+            on_event: _,
+            // Hides secrets in what others show of the call as it was sent.
+            redactor: _,
+            auditor: _,
+            trace: _,
+            // Asked only where a middleware wants an approval.
+            approver: _,
+            // Reads arguments only after failures, which `guard` tells.
+            repeats: _,
+            // Reads arguments only of tools with requirements.
+            dependencies: _,
+            default_timeout: _,
+            policy: _,
+            rate: _,
+            breaker: _,
+            pages: _,
+        } = self;
+        let read_by_a_layer = !middleware.is_empty()
+            || input.is_some()
+            || !spec.requires.is_empty()
+            || !guard.is_none_or(RepeatGuard::remembers_nothing);
         match &call.arguments {
-            Value::String(text) if alone && guard.is_none_or(RepeatGuard::remembers_nothing) => {
-                exact_text(spec, text, ctx.dialect())
-            }
+            Value::String(text) if !read_by_a_layer => exact_text(spec, text, ctx.dialect()),
             _ => None,
         }
     }
