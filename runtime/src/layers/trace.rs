@@ -6,6 +6,8 @@
 //! fails, `error.type`, which is its code. `otel.name`, `otel.kind` and `otel.status_code` say the rest to bridges
 //! from `tracing` to OpenTelemetry.
 //!
+//! The target of the span and of the log lines is `toolgen_runtime::trace`.
+//!
 //! Arguments and results are in it only if the program asks for them, and then without secrets.
 //!
 //! Without the feature `tracing` there is nothing of it.

@@ -12,6 +12,9 @@ use crate::call::result::ToolResult;
 use crate::call::session::Session;
 use crate::layers::redact::{Secrets, ToolRedactor};
 
+/// The target of the span and its events, by which subscribers filter. Part of the public interface.
+const TARGET: &str = "toolgen_runtime::trace";
+
 /// Runs a call in its span.
 pub(crate) async fn traced(
     trace: &Trace,
@@ -27,10 +30,10 @@ pub(crate) async fn traced(
     async {
         let name = call.name.as_str();
         let noun = trace.noun.as_str();
-        info!("Executing {noun}: {name}");
+        info!(target: TARGET, "Executing {noun}: {name}");
         for key in ctx.values().shadowed() {
             // The key is one of the program's own; the value is not shown.
-            warn!("A client's value of {key:?} was ignored: the program set it");
+            warn!(target: TARGET, "A client's value of {key:?} was ignored: the program set it");
         }
         // If the future is dropped, the call was given up.
         let end = End(Some(&span));
@@ -49,6 +52,7 @@ pub(crate) async fn traced(
 fn span(traced: &Traced<'_>) -> Span {
     let Traced { call, ctx, tool, .. } = *traced;
     let span = info_span!(
+        target: TARGET,
         "execute_tool",
         otel.name = Empty,
         otel.kind = "internal",
@@ -103,11 +107,11 @@ impl End<'_> {
         };
         let noun = capital(&trace.noun);
         match code {
-            None => info!("{noun} {name} executed successfully"),
+            None => info!(target: TARGET, "{noun} {name} executed successfully"),
             Some(code) => {
                 failed(span, code);
                 // Not the text, which may hold anything.
-                warn!("{noun} {name} failed: {code}");
+                warn!(target: TARGET, "{noun} {name} failed: {code}");
             }
         }
     }
