@@ -2,7 +2,7 @@
 
 #[cfg(feature = "runtime")]
 pub mod dynamic;
-#[cfg(feature = "runtime")]
+#[cfg(feature = "executor")]
 pub mod executor;
 #[cfg(feature = "http")]
 pub mod http;

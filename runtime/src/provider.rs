@@ -6,6 +6,7 @@ mod factory;
 pub(crate) mod pipeline;
 mod shared;
 
+#[cfg(feature = "agent")]
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -130,6 +131,7 @@ impl Provider {
     }
 
     /// The provider of a call.
+    #[cfg(feature = "agent")]
     pub(crate) fn of(ctx: &ToolContext) -> Option<Provider> {
         let peers: Arc<dyn Any + Send + Sync> = ctx.surroundings().peers.clone()?;
         peers.downcast().ok().map(Provider)

@@ -1,7 +1,10 @@
 //! Times as texts and numbers.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+#[cfg(feature = "audit")]
+use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(feature = "audit")]
 /// UTC as RFC 3339 with milliseconds: `2026-01-31T23:59:59.999Z`. Times before 1970 are shown as its start.
 pub(crate) fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -16,6 +19,7 @@ pub(crate) fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
+#[cfg(feature = "audit")]
 /// The date so many days after 1970-01-01, by the rules of the Gregorian calendar.
 ///
 /// Years are counted from March, so that the day that some years have more is their last one; they repeat every
@@ -33,7 +37,7 @@ fn date(days: u64) -> (u64, u64, u64) {
     (era * 400 + year + next_year, month, day_of_month)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "audit"))]
 mod tests {
     use super::*;
 

@@ -2,6 +2,7 @@
 
 mod token;
 
+#[cfg(feature = "agent")]
 mod agent;
 mod input;
 
@@ -246,6 +247,12 @@ impl ToolContext {
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
+    }
+
+    /// How many agents are above this call: none for a call of the program's own agent, one for a call of a sub-agent.
+    #[must_use]
+    pub fn agent_depth(&self) -> u32 {
+        self.agents
     }
 
     /// Calls another tool of the same provider, with all that a call of a model passes through. The call is named

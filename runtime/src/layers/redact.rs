@@ -23,7 +23,6 @@ use serde_json::{Map, Value};
 
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ResourceData, ToolResult};
-use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
 use declared::Declared;
 use keys::Keys;
@@ -228,11 +227,12 @@ impl ToolRedactor {
 
     /// Adds what is secret in the answer to a question: what its schema declares and what its keys tell, and
     /// everything if the schema is not known.
+    #[cfg(feature = "audit")]
     pub(crate) fn answer(&self, schema: Option<&Value>, mut answer: Value, secrets: &mut Secrets) {
         let Some(rules) = &self.redactor.0 else { return };
         match schema {
             Some(schema) => {
-                let (shape, defs) = read_document(schema, &mut Vec::new());
+                let (shape, defs) = crate::schema::shape::read::read_document(schema, &mut Vec::new());
                 if let Some(declared) = Declared::of_result(&shape.into(), &defs) {
                     declared.hide(&mut answer, secrets, rules.max_depth);
                 }

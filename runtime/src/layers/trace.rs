@@ -64,6 +64,7 @@ impl Trace {
 }
 
 /// What the span of a call says of it.
+#[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "only a span reads it"))]
 pub(crate) struct Traced<'a> {
     pub(crate) call: &'a ToolCall,
     pub(crate) ctx: &'a ToolContext,

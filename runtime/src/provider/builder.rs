@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::base::frozen::Text;
 use crate::call::tool::AgentTool;
+#[cfg(feature = "audit")]
 use crate::layers::audit::Auditor;
 use crate::layers::breaker::CircuitBreaker;
 use crate::layers::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler, Questions};
@@ -192,6 +193,7 @@ impl ProviderBuilder {
     }
 
     /// Records every answer, whatever it is. Without an auditor nothing is recorded.
+    #[cfg(feature = "audit")]
     #[must_use]
     pub fn auditor(mut self, auditor: Auditor) -> ProviderBuilder {
         self.layers.auditor = auditor;

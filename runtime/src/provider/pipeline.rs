@@ -8,6 +8,7 @@
 
 mod control;
 mod decide;
+mod recording;
 mod watch;
 
 use std::pin::pin;
@@ -23,7 +24,8 @@ use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit};
 use crate::call::{ToolCall, ToolResponse};
 use crate::function::input::Given;
-use crate::layers::audit::{Auditor, CallInfo, Record};
+#[cfg(feature = "audit")]
+use crate::layers::audit::Auditor;
 use crate::layers::breaker::CircuitBreaker;
 use crate::layers::depends::{self, Dependencies, Unmet};
 use crate::layers::events::OnEvent;
@@ -40,6 +42,7 @@ use crate::spec::ToolSpec;
 
 use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;
+pub(crate) use recording::Record;
 use watch::Watch;
 
 /// What a call passes, as far as it is there.
@@ -58,6 +61,7 @@ pub(crate) struct Layers {
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) on_event: Option<OnEvent>,
     pub(crate) redactor: Redactor,
+    #[cfg(feature = "audit")]
     pub(crate) auditor: Auditor,
     pub(crate) trace: Trace,
 }
@@ -78,6 +82,7 @@ impl Layers {
             hooks: None,
             on_event: None,
             redactor: Redactor::new(),
+            #[cfg(feature = "audit")]
             auditor: Auditor::none(),
             trace: Trace::new(),
         }
@@ -115,7 +120,11 @@ impl Provider {
         }
         let context = self.context();
         let mut all = Surroundings::clone(around);
-        all.services = context.confined(around.services.over(&context.services));
+        all.services = around.services.over(&context.services);
+        #[cfg(feature = "executor")]
+        {
+            all.services = context.confined(all.services);
+        }
         all.roots = around.roots.over(&context.roots);
         all.values = context.values.merged(&around.values);
         all.agent_id = around.agent_id.clone().or_else(|| context.agent_id.clone());
@@ -169,16 +178,6 @@ impl Provider {
             watch.ends(&response, &ctx).await;
         }
         response
-    }
-
-    /// The record of a call, if calls are recorded.
-    pub(crate) fn record(&self, call: &ToolCall, ctx: &ToolContext) -> Record {
-        let inner = self.inner();
-        inner.layers.auditor.record(|| {
-            let tool = inner.registry.get(&call.name).cloned();
-            let attempt = if call.approved.is_empty() { 1 } else { 2 };
-            CallInfo::of(ctx, call.arguments.clone()).with_tool(tool).with_attempt(attempt)
-        })
     }
 
     /// Answers a call without running it. Those who watch see it with `null` arguments, and no hook is asked.
@@ -309,7 +308,8 @@ impl Layers {
             on_event: _,
             // Hides secrets in what others show of the call as it was sent.
             redactor: _,
-            auditor: _,
+            #[cfg(feature = "audit")]
+                auditor: _,
             trace: _,
             // Asked only where a middleware wants an approval.
             approver: _,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgen_runtime::agent::{AgentLimits, AgentTask, SubAgentError};
+use toolgen_runtime::agent::sub_agent::{AgentLimits, AgentTask, SubAgentError};
 use toolgen_runtime::provider::ToolFactory;
 use toolgen_runtime::spec::Timeout;
 use toolgen_runtime::{

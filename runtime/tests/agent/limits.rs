@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use toolgen_runtime::agent::{AgentMonitor, AgentTask};
+use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask};
 use toolgen_runtime::{AgentTool, CancellationToken, ToolError};
 
 use super::{By, SubAgentTool, call, call_in, provider, turn};

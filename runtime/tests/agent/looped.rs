@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use toolgen_runtime::agent::run::{Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, run_loop};
-use toolgen_runtime::agent::{AgentMonitor, AgentTask, LoopRunner};
+use toolgen_runtime::agent::agent_loop::{Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, run_loop};
+use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner};
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::{
     BoxFuture, CancellationToken, Provider, ToolCall, ToolContext, ToolError, tool, toolset,

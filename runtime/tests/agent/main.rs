@@ -1,5 +1,5 @@
 //! Agents that are tools of other agents.
-#![cfg(all(feature = "runtime", feature = "macros"))]
+#![cfg(all(feature = "agent", feature = "macros"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
@@ -11,7 +11,7 @@ mod results;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use toolgen_runtime::agent::{
+use toolgen_runtime::agent::sub_agent::{
     AgentFailure, AgentMonitor, AgentRunner, AgentTask, SubAgentBuilder, SubAgentTool,
 };
 use toolgen_runtime::provider::ProviderBuilder;

@@ -1,7 +1,7 @@
 //! What comes of a sub-agent.
 
 use serde_json::json;
-use toolgen_runtime::agent::{AgentFailure, AgentMonitor, AgentTask};
+use toolgen_runtime::agent::sub_agent::{AgentFailure, AgentMonitor, AgentTask};
 use toolgen_runtime::{Session, ToolContext};
 
 use super::{By, SubAgentTool, call, call_in, provider, says, turn, watched};

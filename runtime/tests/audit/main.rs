@@ -1,5 +1,5 @@
 //! What is recorded of calls, what is not, and what a broken disk does to it.
-#![cfg(all(feature = "runtime", feature = "macros"))]
+#![cfg(all(feature = "audit", feature = "macros"))]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod files;

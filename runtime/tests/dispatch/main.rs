@@ -1,4 +1,5 @@
 //! Several calls of a turn, through a provider.
+#![cfg(all(feature = "audit", feature = "macros"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod footprints;

@@ -1,5 +1,5 @@
 //! What a provider offers, in which order it checks calls, and what it does to large results.
-#![cfg(feature = "runtime")]
+#![cfg(all(feature = "executor", feature = "macros"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod documentation;

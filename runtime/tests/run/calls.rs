@@ -3,7 +3,7 @@
 use std::future::ready;
 
 use serde_json::json;
-use toolgen_runtime::agent::run::{LoopEnd, LoopOptions, ModelTurn, run_loop};
+use toolgen_runtime::agent::agent_loop::{LoopEnd, LoopOptions, ModelTurn, run_loop};
 use toolgen_runtime::call::control::PendingInput;
 use toolgen_runtime::layers::control::{Answerer, Question};
 use toolgen_runtime::{

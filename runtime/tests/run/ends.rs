@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use toolgen_runtime::agent::run::{
+use toolgen_runtime::agent::agent_loop::{
     LoopEnd, LoopError, LoopOptions, MAX_ITERATIONS, ModelTurn, Transcript, run_loop,
 };
-use toolgen_runtime::agent::state::StateMap;
+use toolgen_runtime::agent::state_map::StateMap;
 use toolgen_runtime::{CancellationToken, ToolContext};
 
 use super::{Ran, answers, assert_answered, builder, calls, run, run_in, shell_call, stopped_by};

@@ -1,5 +1,5 @@
 //! The loop of an agent.
-#![cfg(all(feature = "runtime", feature = "macros"))]
+#![cfg(all(feature = "agent", feature = "macros"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
@@ -12,7 +12,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use toolgen_runtime::agent::run::{Entry, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop};
+use toolgen_runtime::agent::agent_loop::{
+    Entry, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop,
+};
 use toolgen_runtime::layers::control::AskQuestion;
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::{

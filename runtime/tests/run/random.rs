@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolgen_runtime::ToolContext;
-use toolgen_runtime::agent::run::{LoopOptions, ModelTurn};
+use toolgen_runtime::agent::agent_loop::{LoopOptions, ModelTurn};
 
 use super::{Ran, builder, calls, run_in};
 

@@ -1,8 +1,10 @@
 //! What the user says while the model is at work.
 
 use serde_json::json;
+use toolgen_runtime::agent::agent_loop::{
+    Entry, LoopEnd, LoopOptions, Messages, ModelTurn, Transcript, run_loop,
+};
 use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::agent::run::{Entry, LoopEnd, LoopOptions, Messages, ModelTurn, Transcript, run_loop};
 use toolgen_runtime::{ToolCall, ToolContext};
 
 use super::{Ran, builder, calls, shell_call};

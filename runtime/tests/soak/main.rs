@@ -1,7 +1,7 @@
 //! Many calls that go wrong in every way at once: each gets exactly one answer, and nothing of them stays.
 //!
 //! `TOOLGEN_SOAK_CALLS` says how many, `TOOLGEN_SOAK_SEED` which ones.
-#![cfg(all(feature = "runtime", feature = "macros"))]
+#![cfg(all(feature = "agent", feature = "audit", feature = "macros"))]
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod calls;

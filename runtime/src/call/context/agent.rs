@@ -1,17 +1,11 @@
 //! The context of an agent that a call started.
 
+use super::CancellationToken;
+use super::ToolContext;
 use crate::base::frozen::Text;
 use crate::call::session::Session;
 
-use super::{CancellationToken, ToolContext};
-
 impl ToolContext {
-    /// How many agents are above this call: none for a call of the program's own agent, one for a call of a sub-agent.
-    #[must_use]
-    pub fn agent_depth(&self) -> u32 {
-        self.agents
-    }
-
     /// The context of the turns of an agent that this call starts: what is lent and for whom it is stay, the session is
     /// its own, and what its tools report is not a report of this call.
     pub(crate) fn for_agent(

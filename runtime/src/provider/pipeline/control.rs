@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::Layers;
+use super::{Layers, Record};
 use crate::base::frozen::Text;
 use crate::base::future::caught;
 use crate::call::context::ToolContext;
@@ -15,7 +15,6 @@ use crate::call::result::{Content, ToolResult};
 use crate::call::tool::AgentTool;
 use crate::call::{ToolCall, ToolResponse};
 use crate::function::input::Given;
-use crate::layers::audit::Record;
 use crate::layers::control::{
     EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler,
     InputQuestion,

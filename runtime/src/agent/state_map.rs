@@ -11,7 +11,7 @@ use crate::spec::ToolSpec;
 /// It is checked against the tools when it is built, so that a tool cannot lead nowhere and no entry is dead.
 ///
 /// ```
-/// use toolgen_runtime::agent::state::StateMap;
+/// use toolgen_runtime::agent::state_map::StateMap;
 /// use toolgen_runtime::{Registry, tool, toolset};
 ///
 /// #[derive(Debug, PartialEq)]

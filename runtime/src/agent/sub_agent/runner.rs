@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
-use crate::agent::run::{
+use crate::agent::agent_loop::{
     Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop,
 };
 use crate::base::future::BoxFuture;

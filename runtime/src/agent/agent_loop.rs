@@ -172,7 +172,7 @@ pub struct Completed {
     pub call_id: Text,
     /// The tool.
     pub tool: Text,
-    /// The state to go to, see [`StateMap`](crate::agent::state::StateMap). Empty: just end.
+    /// The state to go to, see [`StateMap`](crate::agent::state_map::StateMap). Empty: just end.
     pub signal: Text,
     /// What the next state is told.
     pub data: Value,
@@ -217,7 +217,7 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 ///
 /// ```
 /// # use serde_json::json;
-/// use toolgen_runtime::agent::run::{Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, run_loop};
+/// use toolgen_runtime::agent::agent_loop::{Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, run_loop};
 /// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
 ///
 /// /// Adds two numbers.

@@ -1,0 +1,300 @@
+//! Agents that are tools of other agents.
+//!
+//! A [`SubAgentTool`] takes a task, has an [`AgentRunner`] do it, and gives what came of it as a text. What a model is
+//! and how it is reached is the runner's business; [`LoopRunner`] is one over [`run_loop`](crate::agent::agent_loop::run_loop).
+//!
+//! A sub-agent starts no others: none of its tools may be a sub-agent, which is checked when it is built, and one that
+//! comes in by another way refuses to run.
+
+mod builder;
+mod monitor;
+mod runner;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub use builder::{SubAgentBuilder, SubAgentError};
+pub use monitor::AgentMonitor;
+pub use runner::LoopRunner;
+
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::session::Session;
+use crate::call::tool::{AgentTool, MISSING_TASK};
+use crate::registry::Registry;
+use crate::spec::ToolSpec;
+
+/// What is said of a call without a task.
+
+/// What a sub-agent says that said nothing.
+const NO_TEXT: &str = "(sub-agent produced no text output)";
+
+/// The code of a sub-agent that would be below another.
+const NESTED: &str = "DEPTH_EXCEEDED";
+
+/// Does the task of a sub-agent.
+pub trait AgentRunner: Send + Sync {
+    /// Does the task and gives the text that the agent ends with. A text without anything in it is fine.
+    ///
+    /// The runner tells the monitor of each turn and what it cost, and stops where the monitor says so. It is dropped when
+    /// the call is given up, when time is up, and when a limit is reached without its stopping.
+    ///
+    /// # Errors
+    ///
+    /// Whatever kept the agent from getting to an end of its own: a text that an aborted agent left is no result.
+    fn run<'a>(
+        &'a self,
+        task: AgentTask,
+        monitor: &'a AgentMonitor,
+    ) -> BoxFuture<'a, Result<String, AgentFailure>>;
+}
+
+/// A task for a sub-agent, and all that its runner should know.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AgentTask {
+    /// What is to be done, in words of the agent that delegates it.
+    pub task: String,
+    /// The name of the sub-agent.
+    pub name: Text,
+    /// The name of this run: `{session}.sub.{number}`.
+    pub loop_id: Text,
+    /// What the model is told first. Empty: nothing.
+    pub system_prompt: Text,
+    /// Which model, and how it is set up, in words that only the runner understands.
+    pub model_config: Value,
+    /// How hard the model should think, in words that only the runner understands. Empty: not said.
+    pub thinking_level: Text,
+    /// The tools of the sub-agent.
+    pub tools: Registry,
+    /// How far it may go.
+    pub limits: AgentLimits,
+    /// What surrounds its turns: its own session, a token that stops with the call, and what the caller lends.
+    pub context: ToolContext,
+}
+
+/// How far a sub-agent may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentLimits {
+    /// How many turns of its model it may take.
+    pub max_turns: u32,
+    /// How many tokens it may cost, as far as its runner knows.
+    pub max_tokens: u64,
+    /// How long it may take.
+    pub max_time: Duration,
+}
+
+impl AgentLimits {
+    /// 10 turns, 1,000,000 tokens, 300 seconds.
+    pub const DEFAULT: AgentLimits =
+        AgentLimits { max_turns: 10, max_tokens: 1_000_000, max_time: Duration::from_secs(300) };
+}
+
+impl Default for AgentLimits {
+    fn default() -> Self {
+        AgentLimits::DEFAULT
+    }
+}
+
+/// Why a sub-agent got to no end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AgentFailure {
+    /// It gave up, or somebody stopped it; why.
+    Aborted(String),
+    /// It did the same again and again.
+    Looped,
+    /// It would have taken more turns than these.
+    MaxTurns(u32),
+    /// It has cost more tokens than these.
+    MaxTokens(u64),
+    /// The token of its context fired.
+    Cancelled,
+    /// Something broke, such as the way to its model; what.
+    Failed(String),
+}
+
+impl AgentFailure {
+    fn of(self, name: &str) -> ToolError {
+        let failed = |code, what: String| ToolError::failed_with(code, format!("Sub-agent '{name}' {what}"));
+        match self {
+            AgentFailure::Aborted(why) => failed("AGENT_ABORTED", format!("was aborted: {why}")),
+            AgentFailure::Looped => {
+                failed("AGENT_LOOPED", "was stopped because it went in circles".to_owned())
+            }
+            AgentFailure::MaxTurns(most) => {
+                failed("AGENT_LIMIT", format!("reached its limit of {most} turns"))
+            }
+            AgentFailure::MaxTokens(most) => {
+                failed("AGENT_LIMIT", format!("reached its limit of {most} tokens"))
+            }
+            AgentFailure::Cancelled => ToolError::Cancelled,
+            AgentFailure::Failed(why) => failed("EXECUTION_ERROR", format!("failed: {why}")),
+        }
+    }
+}
+
+impl fmt::Display for AgentFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AgentFailure::Aborted(why) | AgentFailure::Failed(why) => f.write_str(why),
+            AgentFailure::Looped => f.write_str("it went in circles"),
+            AgentFailure::MaxTurns(most) => write!(f, "it reached its limit of {most} turns"),
+            AgentFailure::MaxTokens(most) => write!(f, "it reached its limit of {most} tokens"),
+            AgentFailure::Cancelled => f.write_str("Cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for AgentFailure {}
+
+/// A tool that has another agent do a task. Its one argument is `task`, its result the text the agent ends with, with
+/// `{"sub_agent", "turns"}` as details.
+///
+/// ```
+/// # use serde_json::json;
+/// use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
+/// use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
+/// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
+///
+/// /// Searches the documentation.
+/// #[tool(read_only, undocumented)]
+/// fn search(query: String) -> String {
+///     format!("3 pages about {query}")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // Stands for a language model; `task` says which one, and its system prompt.
+/// let runner = LoopRunner::new(|_task: &AgentTask, _monitor: &AgentMonitor| {
+///     |transcript: Transcript| async move {
+///         Ok::<_, String>(match transcript.last() {
+///             Some(Entry::Answer(found)) => ModelTurn::text(format!("I found {}.", found.text())),
+///             _ => ModelTurn::calls([ToolCall::new("1", "search", json!({"query": "loops"}))]),
+///         })
+///     }
+/// });
+/// let researcher = SubAgentTool::builder("researcher", runner)
+///     .system_prompt("You find things.")
+///     .tools(toolset![search])
+///     .build()?;
+/// let provider = Registry::builder().add(researcher).seal()?.provider(Default::default())?;
+/// let call = ToolCall::new("call-1", "researcher", json!({"task": "What is there about loops?"}));
+/// let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
+/// assert_eq!(answer.text(), "I found 3 pages about loops.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SubAgentTool {
+    spec: ToolSpec,
+    runner: Arc<dyn AgentRunner>,
+    system_prompt: Text,
+    model_config: Value,
+    thinking_level: Text,
+    tools: Registry,
+    limits: AgentLimits,
+}
+
+impl SubAgentTool {
+    /// A sub-agent of this name.
+    pub fn builder(name: impl Into<Text>, runner: impl AgentRunner + 'static) -> SubAgentBuilder {
+        SubAgentBuilder::new(name.into(), Arc::new(runner))
+    }
+
+    /// How far it may go.
+    #[must_use]
+    pub fn limits(&self) -> AgentLimits {
+        self.limits
+    }
+
+    async fn delegate(&self, task: String, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let name = self.spec.name.to_text();
+        if ctx.agent_depth() > 0 {
+            return Err(ToolError::failed_with(NESTED, "a sub-agent may not start another"));
+        }
+        let loop_id = loop_id(ctx);
+        let token = ctx.cancel().child_token();
+        // Whatever becomes of this call, nothing of the sub-agent goes on without it.
+        let _stop = token.clone().drop_guard();
+        let context = ctx.for_agent(name.clone(), Session::new(loop_id.clone()), token.clone());
+        let monitor = AgentMonitor::new(ctx.clone(), token.clone(), self.limits);
+        let task = AgentTask {
+            task,
+            name: name.clone(),
+            loop_id: loop_id.clone(),
+            system_prompt: self.system_prompt.clone(),
+            model_config: self.model_config.clone(),
+            thinking_level: self.thinking_level.clone(),
+            tools: self.tools.clone(),
+            limits: self.limits,
+            context,
+        };
+        let run = token.run_until_cancelled(self.runner.run(task, &monitor));
+        let ended = tokio::time::timeout(self.limits.max_time, run).await;
+        if let Some(limit) = monitor.exceeded() {
+            return Err(limit.of(&name));
+        }
+        let text = match ended {
+            Err(_) => return Err(ToolError::Timeout { duration: self.limits.max_time }),
+            // What an agent still says when it is stopped is no result.
+            Ok(_) if ctx.is_cancelled() => return Err(ToolError::Cancelled),
+            Ok(None) => return Err(ToolError::Cancelled),
+            Ok(Some(ended)) => ended.map_err(|why| why.of(&name))?,
+        };
+        let text = if text.trim().is_empty() { NO_TEXT.to_owned() } else { text };
+        let details = json!({ "sub_agent": name.as_str(), "turns": monitor.turns() });
+        Ok(ToolResult::text(text).with_details(details).with_child_loop(loop_id.as_str()))
+    }
+}
+
+impl AgentTool for SubAgentTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let Some(task) = params.get("task").and_then(Value::as_str) else {
+                return Err(ToolError::invalid_args(MISSING_TASK));
+            };
+            self.delegate(task.to_owned(), ctx).await
+        })
+    }
+}
+
+impl fmt::Debug for SubAgentTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SubAgentTool")
+            .field("name", &self.spec.name.as_str())
+            .field("tools", &self.tools)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How many sub-agents a session has started.
+#[derive(Default)]
+struct Started(AtomicU64);
+
+fn loop_id(ctx: &ToolContext) -> Text {
+    match ctx.session() {
+        Some(session) => {
+            let number = session.state::<Started>().0.fetch_add(1, Ordering::Relaxed) + 1;
+            format!("{}.sub.{number}", session.id()).into()
+        }
+        // Without a session nothing is known to have been started before.
+        None => format!("{}.sub.1", ctx.tool_call_id).into(),
+    }
+}

@@ -1,0 +1,53 @@
+//! The record of a call; without the feature `audit` there is none.
+
+#[cfg(feature = "audit")]
+pub(crate) use crate::layers::audit::Record;
+#[cfg(not(feature = "audit"))]
+pub(crate) use off::Record;
+
+use crate::call::ToolCall;
+use crate::call::context::ToolContext;
+use crate::provider::Provider;
+
+impl Provider {
+    /// The record of a call, if calls are recorded.
+    #[cfg(feature = "audit")]
+    pub(crate) fn record(&self, call: &ToolCall, ctx: &ToolContext) -> Record {
+        let inner = self.inner();
+        inner.layers.auditor.record(|| {
+            let tool = inner.registry.get(&call.name).cloned();
+            let attempt = if call.approved.is_empty() { 1 } else { 2 };
+            crate::layers::audit::CallInfo::of(ctx, call.arguments.clone())
+                .with_tool(tool)
+                .with_attempt(attempt)
+        })
+    }
+
+    #[cfg(not(feature = "audit"))]
+    pub(crate) fn record(&self, _: &ToolCall, _: &ToolContext) -> Record {
+        Record
+    }
+}
+
+#[cfg(not(feature = "audit"))]
+mod off {
+    use serde_json::Value;
+
+    use crate::call::error::ToolError;
+    use crate::call::result::ToolResult;
+
+    /// What the pipeline asks of a record, and nothing comes of it.
+    pub(crate) struct Record;
+
+    impl Record {
+        pub(crate) fn set_arguments(&mut self, _: &Value) {}
+
+        pub(crate) fn answered(&mut self, _: Option<&Value>, _: &Value) {}
+
+        pub(crate) async fn intent(&mut self) -> Result<(), ToolError> {
+            Ok(())
+        }
+
+        pub(crate) async fn finish(self, _: &Result<ToolResult, ToolError>) {}
+    }
+}
