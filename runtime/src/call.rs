@@ -3,6 +3,7 @@
 pub mod context;
 pub mod control;
 pub mod error;
+mod hosts;
 pub mod principal;
 pub mod result;
 pub mod roots;

@@ -25,7 +25,6 @@
 //! ```
 
 mod glob;
-mod hosts;
 mod limits;
 mod rules;
 

@@ -36,7 +36,7 @@ use crate::layers::redact::Redactor;
 use crate::layers::repeat::{self, RepeatGuard, Repeats};
 use crate::provider::{Admitted, Provider};
 use crate::registry::Registry;
-use crate::spec::ToolSpec;
+use crate::spec::{ToolSpec, hosts};
 
 use crate::layers::trace::{Trace, traced};
 pub(crate) use control::Controls;
@@ -117,6 +117,7 @@ impl Provider {
         let mut all = Surroundings::clone(around);
         all.services = context.confined(around.services.over(&context.services));
         all.roots = around.roots.over(&context.roots);
+        all.hosts = hosts::both(&around.hosts, &context.limits.network);
         all.values = context.values.merged(&around.values);
         all.agent_id = around.agent_id.clone().or_else(|| context.agent_id.clone());
         all.provider = Some(self.clone());

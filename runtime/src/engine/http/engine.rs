@@ -9,10 +9,11 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::credentials::{MissingCredential, authorize};
+use super::guard::Guard;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind, build};
 use super::response::{self, Limits};
 use super::settings::HttpEngineBuilder;
-use super::transport::{self, Reply, SendError};
+use super::transport::{self, Reply, Route, SendError};
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -20,7 +21,7 @@ use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, BoxFuture, DEFAULT_TIMEOUT, time_limit};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::plan::{Call, Codec, RequestPlan, Tool};
-use crate::spec::{Timeout, ToolSpec};
+use crate::spec::{Network, Timeout, ToolSpec};
 
 /// Carries out tools that are HTTP requests. Clones share one pool of connections.
 ///
@@ -41,6 +42,7 @@ pub struct HttpEngine {
 
 pub(super) struct Inner {
     client: Client,
+    guard: Guard,
     settings: HttpEngineBuilder,
 }
 
@@ -57,8 +59,8 @@ impl HttpEngine {
         HttpEngineBuilder::new()
     }
 
-    pub(super) fn new(client: Client, settings: HttpEngineBuilder) -> HttpEngine {
-        HttpEngine { inner: Arc::new(Inner { client, settings }) }
+    pub(super) fn new(client: Client, guard: Guard, settings: HttpEngineBuilder) -> HttpEngine {
+        HttpEngine { inner: Arc::new(Inner { client, guard, settings }) }
     }
 
     /// This engine for the tools of a document that came from a URL: their relative servers are resolved against it,
@@ -68,7 +70,8 @@ impl HttpEngine {
         if self.inner.settings.document_url.is_some() {
             return self.clone();
         }
-        HttpEngine::new(self.inner.client.clone(), self.inner.settings.clone().document_url(url))
+        let Inner { client, guard, settings } = &*self.inner;
+        HttpEngine::new(client.clone(), guard.clone(), settings.clone().document_url(url))
     }
 
     /// Generated tools, carried out by this engine.
@@ -143,10 +146,11 @@ impl HttpEngine {
         if missing.is_empty() { Ok(request) } else { Err(no_credential(&missing)) }
     }
 
-    /// Sends a request; redirects have been followed.
-    pub(super) async fn send(&self, request: &HttpRequest) -> Result<Reply, ToolError> {
-        let sent = transport::send(&self.inner.client, request, &self.inner.settings.headers.0).await;
+    /// Sends a request to a host that is allowed; redirects have been followed.
+    pub(super) async fn send(&self, request: &HttpRequest, allowed: &Network) -> Result<Reply, ToolError> {
+        let sent = transport::send(&self.route(allowed), request, &self.inner.settings.headers.0).await;
         sent.map_err(|error| match error {
+            SendError::Refused(refused) => refused.into(),
             SendError::Malformed(message) => {
                 ToolError::failed_with("invalid_request", format!("Error: {message}"))
             }
@@ -154,8 +158,8 @@ impl HttpEngine {
         })
     }
 
-    pub(super) fn client(&self) -> &Client {
-        &self.inner.client
+    pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
+        Route { client: &self.inner.client, guard: &self.inner.guard, allowed }
     }
 
     pub(super) fn settings(&self) -> &HttpEngineBuilder {
@@ -171,10 +175,11 @@ impl HttpEngine {
         tool: &Frozen<Tool>,
         arguments: Value,
         limit: Option<Duration>,
+        allowed: &Network,
     ) -> Result<ToolResult, ToolError> {
         let started = Instant::now();
         let request = self.prepare(tool, arguments).await?;
-        let reply = self.send(&request).await?;
+        let reply = self.send(&request, allowed).await?;
         let limits = Limits {
             bytes: self.inner.settings.max_bytes,
             media_bytes: self.inner.settings.max_media_bytes,
@@ -261,7 +266,8 @@ impl AgentTool for HttpTool {
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
             let limit = self.engine.time_limit(self.spec(), ctx.timeout());
-            let run = ctx.cancel().run_until_cancelled(self.engine.run(&self.tool, params, limit));
+            let run = self.engine.run(&self.tool, params, limit, ctx.allowed_hosts());
+            let run = ctx.cancel().run_until_cancelled(run);
             let outcome = match limit {
                 Some(duration) => {
                     tokio::time::timeout(duration, run).await.map_err(|_| ToolError::Timeout { duration })?

@@ -11,6 +11,7 @@ use super::{charset, transport::Reply};
 use crate::base::frozen::Frozen;
 use crate::call::error::ToolError;
 use crate::engine::typed::TypedTool;
+use crate::spec::Network;
 
 /// Why a typed call gave no value.
 #[derive(Debug)]
@@ -86,7 +87,8 @@ impl HttpEngine {
             CallError::Transport(ToolError::invalid_args(format!("the arguments are not JSON: {why}")))
         })?;
         let request = self.prepare(&Frozen::Static(tool), arguments).await.map_err(CallError::Transport)?;
-        let Reply { mut response, .. } = self.send(&request).await.map_err(CallError::Transport)?;
+        let Reply { mut response, .. } =
+            self.send(&request, &Network::Any).await.map_err(CallError::Transport)?;
         let status = response.status();
         let content_type = header(response.headers(), "content-type");
         let limit = self.settings().max_typed_bytes;

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use super::hosts;
-use crate::base::frozen::Text;
 use crate::call::error::ToolError;
+use crate::spec::hosts::{self, told};
 use crate::spec::{Effects, Files, Network, ToolSpec};
 
 /// The most that tools of a context may do.
@@ -180,14 +179,5 @@ impl fmt::Display for Excess {
             }
             Excess::Spawns => f.write_str("programs: it may start programs (allowed: none)"),
         }
-    }
-}
-
-fn told(network: &Network) -> String {
-    match network {
-        Network::None => String::from("none"),
-        Network::Any => String::from("any host"),
-        Network::Hosts(hosts) if hosts.is_empty() => String::from("none"),
-        Network::Hosts(hosts) => hosts.iter().map(Text::as_str).collect::<Vec<_>>().join(", "),
     }
 }
