@@ -7,6 +7,8 @@
 //!
 //! - An answer of any status is a result: `{METHOD} {url} → {status}`, an empty line and the body. `details.ok`
 //!   tells success, `details` hold `status`, `method`, `url`, `ok`, `headers`, `truncated` and `content_type`.
+//! - One with a status of 400 and above is a result that [failed](crate::ToolResult::is_error), unless the tool
+//!   [accepts](HttpEngineBuilder::accept_status) the status; so is a redirect that was not followed.
 //! - A text that is longer than the limit is cut off and ends with `... [truncated]`; the rest is not even read.
 //! - No answer is [`ToolError::Failed`](crate::ToolError::Failed) with `Error: HTTP request failed: …` and the code
 //!   `http_error`, or `read_error` if the body broke off.

@@ -14,14 +14,14 @@ use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKi
 use super::response::{self, Limits};
 use super::settings::HttpEngineBuilder;
 use super::transport::{self, Reply, Route, SendError};
-use crate::base::frozen::Frozen;
+use crate::base::frozen::{Frozen, Text};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, BoxFuture, DEFAULT_TIMEOUT, time_limit};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::plan::{Call, Codec, RequestPlan, Tool};
-use crate::spec::{Network, Timeout, ToolSpec};
+use crate::spec::{Effects, Network, Timeout, ToolSpec};
 
 /// Carries out tools that are HTTP requests. Clones share one pool of connections.
 ///
@@ -89,15 +89,27 @@ impl HttpEngine {
     /// One tool, carried out by this engine.
     pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
         let tool = tool.into();
-        // What the engine grants is written into the specification, so that every caller grants the same.
-        let spec = match (tool.spec.timeout, self.inner.settings.timeout) {
-            (Timeout::Default, Some(timeout)) => {
-                let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-                Some(ToolSpec { timeout: Timeout::Millis(millis), ..tool.spec.clone() })
-            }
-            _ => None,
-        };
+        let spec = self.changed(&tool.spec);
         Arc::new(HttpTool { engine: self.clone(), tool, spec })
+    }
+
+    /// The specification with what the settings say in place of what the tool says, so that every caller grants the time
+    /// and checks the host that hold.
+    fn changed(&self, spec: &ToolSpec) -> Option<ToolSpec> {
+        let settings = &self.inner.settings;
+        let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
+        let host = settings.base_host().filter(|_| spec.effects != Effects::UNDECLARED);
+        if timeout.is_none() && host.is_none() {
+            return None;
+        }
+        let mut changed = spec.clone();
+        if let Some(timeout) = timeout {
+            changed.timeout = Timeout::Millis(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+        }
+        if let Some(host) = host {
+            changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
+        }
+        Some(changed)
     }
 
     /// The request a call would send, with its credentials: what a dry run shows.
@@ -180,13 +192,20 @@ impl HttpEngine {
         let started = Instant::now();
         let request = self.prepare(tool, arguments).await?;
         let reply = self.send(&request, allowed).await?;
+        let name = tool.spec.name.as_str();
+        let failed =
+            reply.refused.is_some() || self.settings().is_failure(name, reply.response.status().as_u16());
         let limits = Limits {
             bytes: self.inner.settings.max_bytes,
             media_bytes: self.inner.settings.max_media_bytes,
             stream_until: response::stream_until(started, limit),
         };
         let result = response::result(&request, reply, limits).await;
-        result.map_err(|error| network(&request, "read_error", error))
+        let mut result = result.map_err(|error| network(&request, "read_error", error))?;
+        if failed {
+            result.details["success"] = false.into();
+        }
+        Ok(result)
     }
 }
 
@@ -205,7 +224,7 @@ fn reads_files(tool: &Tool) -> bool {
 
 /// What the network did, in words that hold no credential.
 pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
-    let cause = request.credentials.redact_foreign(&transport::describe(error));
+    let cause = request.credentials.redact(&transport::describe(error));
     ToolError::failed_with(code, format!("Error: HTTP request failed: {cause}"))
 }
 

@@ -161,7 +161,7 @@ impl HttpEngine {
 
     async fn fetch_within(&self, request: &HttpRequest, limit: usize) -> Result<Fetched, FetchErrorKind> {
         let network = |error: reqwest::Error| {
-            FetchErrorKind::Network(request.credentials.redact_foreign(&transport::describe(error)))
+            FetchErrorKind::Network(request.credentials.redact(&transport::describe(error)))
         };
         let sent = transport::send(&self.route(&Network::Any), request, &[]).await;
         let Reply { mut response, final_url, refused } = sent.map_err(|error| match error {

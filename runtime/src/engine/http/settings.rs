@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Client;
 use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
 
 use super::credentials::{Credentials, NoCredentials};
 use super::engine::HttpEngine;
@@ -39,6 +39,7 @@ pub struct HttpEngineBuilder {
     user_agent: String,
     system_proxy: bool,
     private_hosts: Vec<String>,
+    accepted: Vec<(String, u16)>,
     resolver: Arc<dyn Resolver>,
     #[cfg(test)]
     pub(super) diverted: Option<super::guard::Diverted>,
@@ -116,6 +117,7 @@ impl HttpEngineBuilder {
             user_agent: concat!("toolgen-runtime/", env!("CARGO_PKG_VERSION")).to_owned(),
             system_proxy: false,
             private_hosts: Vec::new(),
+            accepted: Vec::new(),
             resolver: Arc::new(SystemResolver),
             #[cfg(test)]
             diverted: None,
@@ -135,6 +137,13 @@ impl HttpEngineBuilder {
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = BaseUrl(Some(url.into()));
         self
+    }
+
+    /// The host that every request is sent to, as effects name it.
+    pub(super) fn base_host(&self) -> Option<String> {
+        let url = Url::parse(self.base_url.0.as_deref()?.trim()).ok()?;
+        let host = url.host_str()?;
+        Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
     }
 
     /// Says where the document came from; relative servers are resolved against it.
@@ -248,6 +257,20 @@ impl HttpEngineBuilder {
     pub fn private_host(mut self, host: impl Into<String>) -> Self {
         self.private_hosts.push(host.into());
         self
+    }
+
+    /// Takes these statuses of 400 and above as answers of this tool like any other, and not as failures: a 404 of a tool
+    /// that asks whether something exists, say.
+    #[must_use]
+    pub fn accept_status(mut self, tool: impl Into<String>, statuses: impl IntoIterator<Item = u16>) -> Self {
+        let tool = tool.into();
+        self.accepted.extend(statuses.into_iter().map(|status| (tool.clone(), status)));
+        self
+    }
+
+    /// Whether an answer of a tool says that the call failed.
+    pub(super) fn is_failure(&self, tool: &str, status: u16) -> bool {
+        status >= 400 && !self.accepted.iter().any(|(name, accepted)| name == tool && *accepted == status)
     }
 
     /// Who looks up names, in place of the operating system. What it says is checked.

@@ -13,7 +13,7 @@ use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, Heade
 use reqwest::{Client, Method, Response, StatusCode, Url};
 
 use super::guard::{Guard, Refused, refusal};
-use super::request::{Body, HttpRequest};
+use super::request::{Body, HttpRequest, MAX_URL};
 use crate::spec::Network;
 
 /// The most redirects that are followed for one request.
@@ -99,6 +99,10 @@ fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, Send
     let malformed = |what: String| SendError::Malformed(what);
     let method = Method::from_bytes(request.method.as_bytes())
         .map_err(|_| malformed(format!("`{}` is not an HTTP method", request.method)))?;
+    if request.url.len() > MAX_URL {
+        let length = request.url.len();
+        return Err(malformed(format!("the URL has {length} bytes, and at most {MAX_URL} can be sent")));
+    }
     let url = Url::parse(&request.url).map_err(|why| malformed(format!("the URL is not usable: {why}")))?;
     let mut headers = HeaderMap::new();
     let own = request.headers.iter();

@@ -409,7 +409,6 @@ async fn the_hosts_of_the_context_hold_for_base_urls_and_redirects() {
         (&engine, "http://evil.example", false),
         (&engine, "http://8.8.8.8", false),
         (&engine, "http://cdn.example", false),
-        (&based, "http://api.example", false),
         (&engine, &redirect_to("http://api.example/x"), true),
         (&engine, &redirect_to("http://evil.example/x"), false),
         (&engine, &redirect_to("https://start.example/x"), false),
@@ -428,6 +427,16 @@ async fn the_hosts_of_the_context_hold_for_base_urls_and_redirects() {
             refused(response.outcome, url);
         }
     }
+    // A base URL takes the place of what the tool declares; it is checked before the call, and again where it is sent.
+    let denied = provider(&based, "http://api.example", allowed)
+        .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
+        .await;
+    assert!(denied.text().contains("network: it may reach evil.example"), "{}", denied.text());
+    let hosts = Network::Hosts(vec![Text::Static("api.example")].into());
+    let ctx = ToolContext::new("1", "t").with_allowed_hosts(&hosts);
+    refused(based.tool(tool("http://api.example")).execute(json!({}), &ctx).await, "base URL");
+    assert_eq!(world.arrived(), (vec![], vec![]));
+
     let text = provider(&engine, "http://evil.example", allowed)
         .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
         .await
