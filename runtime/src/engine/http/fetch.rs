@@ -126,11 +126,10 @@ impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.url)?;
         match &self.kind {
-            FetchErrorKind::Malformed(why) => f.write_str(why),
             FetchErrorKind::Network(why) => write!(f, "HTTP request failed: {why}"),
             FetchErrorKind::Timeout(time) => write!(f, "no document within {time:?}"),
             FetchErrorKind::Redirect(why) => write!(f, "the redirect is not followed: {why}"),
-            FetchErrorKind::Refused(why) => f.write_str(why),
+            FetchErrorKind::Malformed(why) | FetchErrorKind::Refused(why) => f.write_str(why),
             FetchErrorKind::Status(status) => write!(f, "the server answered with status {status}"),
             FetchErrorKind::TooLarge(limit) => write!(f, "the document has more than {limit} bytes"),
         }
