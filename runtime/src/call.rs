@@ -4,6 +4,7 @@ pub(crate) mod approval;
 pub mod context;
 pub mod control;
 pub mod error;
+mod hosts;
 pub mod limits;
 pub(crate) mod missing;
 pub(crate) mod peers;

@@ -7,6 +7,8 @@ use crate::schema::shape::{Def, Schema, Shape};
 
 pub mod docs;
 pub mod graph;
+#[cfg(feature = "runtime")]
+pub(crate) mod hosts;
 pub mod plan;
 mod require;
 

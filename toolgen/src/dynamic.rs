@@ -19,7 +19,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A document says where its requests go and which credential each of them carries. Whoever can change the document
+//! A document says where its requests go, which is to public addresses unless the engine opens others, and which
+//! credential each of them carries. Whoever can change the document
 //! can have credentials of the engine sent to a host of their own, unless the engine holds them to an origin
 //! ([`StaticCredentials::with_origin`](toolgen_runtime::engine::http::StaticCredentials::with_origin)) or sends every request
 //! to one [`base_url`](toolgen_runtime::engine::http::HttpEngineBuilder::base_url).
@@ -130,8 +131,9 @@ impl OpenApi {
         OpenApi::read(|problems| Document::load(path.as_ref(), problems))
     }
 
-    /// A document at a URL, fetched by the client of an engine: limited in time and size, and not led into the
-    /// private network. Relative servers are relative to where it is found.
+    /// A document at a URL, fetched by the client of an engine: limited in time and size, and from no private address
+    /// unless the engine [opens](toolgen_runtime::engine::http::HttpEngineBuilder::private_host) it. Relative servers are
+    /// relative to where it is found.
     ///
     /// [`Fetch`] adds what the URL alone does not say. No header and no credential of the engine goes along: they are
     /// for the service, and its document may be kept by somebody else.

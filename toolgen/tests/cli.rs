@@ -190,6 +190,43 @@ fn a_call_that_fails_says_why() {
 }
 
 #[test]
+fn variables_of_the_server_are_checked_in_a_dry_run_too() {
+    let document = r#"{"openapi": "3.1.0", "servers": [{"url": "https://{region}.example.com",
+        "variables": {"region": {"default": "eu", "enum": ["eu", "us"]}}}],
+        "paths": {"/q": {"get": {"operationId": "q", "responses": {}}}}}"#;
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("regions.json");
+    fs::write(&file, document).unwrap();
+    let call = |more: &[&str]| {
+        let args = ["call", file.to_str().unwrap(), "q", "{}"];
+        let output = cargo_toolgen(Path::new("."), &[&args, more].concat(), "", &[]);
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, stdout, _) = call(&["--dry-run", "--server-variable", "region=us"]);
+    assert!(code == Some(0) && stdout.contains("https://us.example.com/q"), "{stdout}");
+    for more in [&["--dry-run"][..], &[]] {
+        let (code, stdout, stderr) = call(&[more, &["--server-variable", "region=evil"]].concat());
+        assert_eq!((code, stdout.as_str()), (Some(1), ""));
+        assert!(stderr.contains("Server variable `region` must be one of: eu, us"), "{stderr}");
+        let (code, stdout, stderr) = call(&[more, &["--server-variable", "regoin=us"]].concat());
+        assert_eq!((code, stdout.as_str()), (Some(2), ""));
+        assert!(stderr.contains("the server has no variable `regoin`; it has `region`"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_call_to_a_private_address_needs_a_base_url() {
+    let document = r#"{"openapi": "3.1.0", "servers": [{"url": "http://127.0.0.1:1"}],
+        "paths": {"/q": {"get": {"operationId": "q", "responses": {}}}}}"#;
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("private.json");
+    fs::write(&file, document).unwrap();
+    let output = cargo_toolgen(Path::new("."), &["call", file.to_str().unwrap(), "q", "{}"], "", &[]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr.contains("of the range Loopback") && stderr.contains("`--base-url URL`"), "{stderr}");
+}
+
+#[test]
 fn a_generated_crate_is_the_same_each_time() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pets-crate");

@@ -40,7 +40,7 @@ fn specs(name: &str) -> PathBuf {
 }
 
 fn engine() -> HttpEngine {
-    HttpEngine::builder().system_proxy(false).timeout(Duration::from_secs(20)).build().unwrap()
+    HttpEngine::builder().private_host("127.0.0.1").timeout(Duration::from_secs(20)).build().unwrap()
 }
 
 fn names(loaded: &Loaded) -> Vec<&str> {
@@ -172,7 +172,8 @@ async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
     })
     .await;
     let credentials = StaticCredentials::new().with("key", Secret::new("for-the-service"));
-    let engine = HttpEngine::builder().system_proxy(false).credentials(credentials).header("X-Op", "op");
+    let engine =
+        HttpEngine::builder().private_host("127.0.0.1").credentials(credentials).header("X-Op", "op");
     let engine = engine.build().unwrap();
     let fetch = Fetch::new(format!("{}/latest?token=hunter2hunter2", server.url))
         .header("Authorization", Secret::new("Bearer for-the-document"));
@@ -216,7 +217,7 @@ async fn the_operator_s_word_on_where_requests_go_counts_more() {
         registry.call("listPets", json!({}), &ToolContext::new("1", "listPets")).await.unwrap().to_text()
     };
     let credentials = || StaticCredentials::new().with("key", Secret::new("secret-of-service"));
-    let builder = || HttpEngine::builder().system_proxy(false).credentials(credentials());
+    let builder = || HttpEngine::builder().private_host("127.0.0.1").credentials(credentials());
     let based = builder().base_url(format!("{}/base", service.url)).build().unwrap();
     assert!(call(&based).await.contains("/base/pets → 200"));
     let elsewhere = builder().document_url(format!("{}/docs/openapi.yaml", service.url)).build().unwrap();

@@ -25,6 +25,7 @@ use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::values::ContextValues;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
+use crate::spec::Network;
 
 use token::Link;
 
@@ -73,6 +74,7 @@ pub(crate) struct Surroundings {
     pub(crate) dialect: &'static Dialect,
     pub(crate) services: Services,
     pub(crate) roots: Roots,
+    pub(crate) hosts: Network,
     pub(crate) agent_id: Option<Text>,
     pub(crate) session: Option<Session>,
     pub(crate) values: ContextValues,
@@ -89,6 +91,7 @@ static NOTHING: LazyLock<Arc<Surroundings>> = LazyLock::new(|| {
         dialect: &JSON_SCHEMA,
         services: Services::default(),
         roots: Roots::default(),
+        hosts: Network::Any,
         agent_id: None,
         session: None,
         values: ContextValues::default(),

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-mod hosts;
-
-use crate::base::frozen::Text;
+use crate::spec::hosts::{self, told};
 use crate::spec::{Effects, Files, Network};
 
 /// The most that tools of a context may do.
@@ -171,14 +169,5 @@ impl fmt::Display for Excess {
             }
             Excess::Spawns => f.write_str("programs: it may start programs (allowed: none)"),
         }
-    }
-}
-
-fn told(network: &Network) -> String {
-    match network {
-        Network::None => String::from("none"),
-        Network::Any => String::from("any host"),
-        Network::Hosts(hosts) if hosts.is_empty() => String::from("none"),
-        Network::Hosts(hosts) => hosts.iter().map(Text::as_str).collect::<Vec<_>>().join(", "),
     }
 }

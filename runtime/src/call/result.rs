@@ -129,13 +129,11 @@ impl ToolResult {
     }
 
     /// The tool itself says that it failed: the details hold `"success": false`, or an `error` without
-    /// `"success": true`.
-    ///
-    /// An HTTP status of 400 and above is not such a failure: the service answered, and the model reads how.
+    /// `"success": true`. An `error` that is `null`, `false`, `0` or empty says that there is none.
     #[must_use]
     pub fn is_error(&self) -> bool {
         let success = self.details.get("success").and_then(Value::as_bool);
-        let error = self.details.get("error").is_some_and(|error| !error.is_null());
+        let error = self.details.get("error").is_some_and(|error| !is_nothing(error));
         success == Some(false) || (error && success != Some(true))
     }
 
@@ -177,6 +175,17 @@ impl Content {
                 json!({ "type": "resource", "resource": resource })
             }
         }
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
     }
 }
 
@@ -239,6 +248,15 @@ mod tests {
             (json!({"error": "x"}), true),
             (json!({"error": "x", "success": true}), false),
             (json!({"error": null}), false),
+            (json!({"error": false}), false),
+            (json!({"error": ""}), false),
+            (json!({"error": 0}), false),
+            (json!({"error": []}), false),
+            (json!({"error": {}}), false),
+            (json!({"error": "", "success": false}), true),
+            (json!({"error": true}), true),
+            (json!({"error": -1}), true),
+            (json!({"error": {"code": 1}}), true),
             (json!({"ok": false, "status": 404}), false),
         ];
         for (details, is_error) in cases {

@@ -7,9 +7,19 @@
 //!
 //! - An answer of any status is a result: `{METHOD} {url} → {status}`, an empty line and the body. `details.ok`
 //!   tells success, `details` hold `status`, `method`, `url`, `ok`, `headers`, `truncated` and `content_type`.
+//! - One with a status of 400 and above is a result that [failed](crate::ToolResult::is_error), unless the tool
+//!   [accepts](HttpEngineBuilder::accept_status) the status; so is a redirect that was not followed.
 //! - A text that is longer than the limit is cut off and ends with `... [truncated]`; the rest is not even read.
 //! - No answer is [`ToolError::Failed`](crate::ToolError::Failed) with `Error: HTTP request failed: …` and the code
 //!   `http_error`, or `read_error` if the body broke off.
+//!
+//! # Which hosts are reached
+//!
+//! Public addresses, and private ones at hosts that the program [opens](HttpEngineBuilder::private_host); of these, the
+//! hosts that the calling context [allows](crate::ToolContext::allowed_hosts). Both are checked for the first URL, whether it
+//! comes from the document or from a base URL, for every redirect and for documents that are fetched, and a connection
+//! goes to an address that was checked. A host that is refused is
+//! [`ToolError::Denied`](crate::ToolError::Denied), and nothing is sent to it.
 //!
 //! # What holds for credentials
 //!
@@ -17,6 +27,7 @@
 //! either. They show as `****` in every text, header and `Debug` output that leaves this module, even if the
 //! service sends them back.
 
+mod address;
 mod body;
 mod charset;
 mod credentials;
@@ -24,8 +35,10 @@ mod encode;
 mod engine;
 mod fetch;
 mod files;
+mod guard;
 mod multipart;
 mod request;
+mod resolve;
 mod response;
 mod secret;
 mod settings;
@@ -43,6 +56,7 @@ pub use engine::HttpEngine;
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
 pub use files::{Files, FilesRoot, MAX_FILE, NoFiles};
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind, build};
+pub use resolve::Resolver;
 pub use settings::{EngineError, HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
 #[cfg(feature = "typed")]
 pub use typed::CallError;

@@ -38,7 +38,7 @@ use crate::layers::redact::Redactor;
 use crate::layers::repeat::{self, RepeatGuard, Repeats};
 use crate::provider::{Admitted, Provider};
 use crate::registry::Registry;
-use crate::spec::ToolSpec;
+use crate::spec::{ToolSpec, hosts};
 
 use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;
@@ -126,6 +126,7 @@ impl Provider {
             all.services = context.confined(all.services);
         }
         all.roots = around.roots.over(&context.roots);
+        all.hosts = hosts::both(&around.hosts, &context.limits.network);
         all.values = context.values.merged(&around.values);
         all.agent_id = around.agent_id.clone().or_else(|| context.agent_id.clone());
         all.peers = Some(self.peers());

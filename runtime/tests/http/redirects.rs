@@ -133,7 +133,7 @@ async fn methods_and_bodies_follow_the_status() {
             None => {
                 assert_eq!(result.details["status"], status);
                 assert_eq!(result.details["ok"], false);
-                assert!(result.details["redirect_refused"].is_string());
+                assert!(result.details["redirect_refused"].is_string() && result.is_error());
             }
         }
     }

@@ -25,25 +25,38 @@ async fn an_answer_of_any_status_is_a_result() {
         let headers = "Content-Type: application/json\r\nX-Twice: a\r\nX-Twice: b\r\nSet-Cookie: sid=1\r\n";
         let (result, server) = answered(reply(status, headers, b"{\"a\":1}")).await;
         assert_eq!(result.to_text(), format!("GET {}/x → {status}\n\n{{\"a\":1}}", server.url));
-        assert!(!result.is_error());
-        assert_eq!(
-            result.details,
-            json!({
-                "status": status,
-                "method": "GET",
-                "url": format!("{}/x", server.url),
-                "ok": ok,
-                "headers": {
-                    "content-type": "application/json", "x-twice": "a, b", "set-cookie": "****",
-                    "content-length": "7", "connection": "close",
-                },
-                "truncated": false,
-                "content_type": "application/json",
-            })
-        );
+        // An answer that is no success is a failure of the call, and keeps its text.
+        assert_eq!(result.is_error(), !ok);
+        let mut expected = json!({
+            "status": status,
+            "method": "GET",
+            "url": format!("{}/x", server.url),
+            "ok": ok,
+            "headers": {
+                "content-type": "application/json", "x-twice": "a, b", "set-cookie": "****",
+                "content-length": "7", "connection": "close",
+            },
+            "truncated": false,
+            "content_type": "application/json",
+        });
+        if !ok {
+            expected["success"] = json!(false);
+        }
+        assert_eq!(result.details, expected);
     }
     let (result, server) = answered(vec![Step::Send(b"HTTP/1.1 204 No Content\r\n\r\n".to_vec())]).await;
     assert_eq!(result.to_text(), format!("GET {}/x → 204\n\n", server.url));
+}
+
+#[tokio::test]
+async fn a_tool_may_accept_a_status() {
+    for (tool, status, failed) in [("t", 404, false), ("t", 410, false), ("t", 500, true), ("u", 404, true)] {
+        let server = TestServer::start(move |_| reply(status, "", b"gone")).await;
+        let engine = engine().accept_status(tool, [404, 410]);
+        let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
+        assert_eq!((result.is_error(), body(&result)), (failed, "gone".to_owned()), "{tool} {status}");
+        assert_eq!((&result.details["status"], &result.details["ok"]), (&json!(status), &json!(false)));
+    }
 }
 
 #[tokio::test]

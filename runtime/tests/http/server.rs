@@ -150,7 +150,7 @@ pub(crate) fn open(headers: &str) -> Step {
 }
 
 pub(crate) fn engine() -> HttpEngineBuilder {
-    HttpEngine::builder().system_proxy(false)
+    HttpEngine::builder().private_host("127.0.0.1")
 }
 
 pub(crate) fn parameter(name: &str, location: Location, encoding: Encoding) -> Parameter {

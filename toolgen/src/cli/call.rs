@@ -41,6 +41,10 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     let Some(&tool) = chosen.first() else { return Ok(Outcome::Problems) };
+    if let Some(message) = http_plan(tool).and_then(|plan| request::unknown_variable(task, plan)) {
+        output.complain(&message);
+        return Ok(Outcome::Usage);
+    }
     // A text is taken as the arguments of providers that send them as text, so a mistake in it is the model's.
     if !task.dry_run {
         return send::run(task, tool, Value::String(arguments), output);

@@ -246,7 +246,7 @@ fn set_query(request: &mut HttpRequest, name: &str, secret: &str) {
 }
 
 fn set_cookie(request: &mut HttpRequest, name: &str, secret: &str) {
-    let encoded = escape(secret, Escape::Uri).into_owned();
+    let encoded = escape(secret, Escape::Cookie).into_owned();
     let others = request.header("Cookie").unwrap_or_default().split("; ");
     let others = others.filter(|pair| !pair.is_empty() && pair.split('=').next() != Some(name));
     let mut pairs: Vec<String> = others.map(str::to_owned).collect();

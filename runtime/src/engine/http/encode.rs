@@ -1,8 +1,8 @@
-//! Percent-encoding: one function, four sets of characters that stay as they are.
+//! Percent-encoding: one function, five sets of characters that stay as they are.
 
 use std::borrow::Cow;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// What the text is written into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub(super) enum Escape {
     Uri,
     /// A query whose parameter allows reserved characters.
     Reserved,
+    /// A credential in a cookie, which services compare as it is: only what a cookie cannot hold is encoded.
+    Cookie,
     /// A form (WHATWG URL, "application/x-www-form-urlencoded serializing").
     Form,
     /// A header: nothing is encoded.
@@ -36,6 +38,9 @@ const RESERVED: &AsciiSet = &URI
     .remove(b';')
     .remove(b'=');
 
+/// All but the `cookie-octet` of RFC 6265, section 4.1.1.
+const COOKIE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b',').add(b';').add(b'\\');
+
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
 
 /// What may stand in the fixed part of a path beside the unreserved characters (`pchar` of RFC 3986).
@@ -46,6 +51,7 @@ pub(super) fn escape(text: &str, escape: Escape) -> Cow<'_, str> {
     match escape {
         Escape::Uri => utf8_percent_encode(text, URI).into(),
         Escape::Reserved => reserved(text).into(),
+        Escape::Cookie => utf8_percent_encode(text, COOKIE).into(),
         Escape::Form => Cow::Owned(utf8_percent_encode(text, FORM).to_string().replace(' ', "+")),
         Escape::None => Cow::Borrowed(text),
     }
@@ -95,6 +101,7 @@ mod tests {
             escape(text, Escape::Form),
             "aZ0-._%7E+%3A%2F%3F%23%5B%5D%40%21%24%26%27%28%29*%2B%2C%3B%3D%2541%25%C3%A9%7C"
         );
+        assert_eq!(escape(text, Escape::Cookie), "aZ0-._~%20:/?#[]@!$&'()*+%2C%3B=%41%%C3%A9|");
         assert_eq!(escape(text, Escape::None), text);
     }
 }

@@ -9,11 +9,12 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::credentials::{MissingCredential, authorize};
+use super::guard::Guard;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind, build};
 use super::response::{self, Limits};
 use super::settings::HttpEngineBuilder;
-use super::transport::{self, Reply, SendError};
-use crate::base::frozen::Frozen;
+use super::transport::{self, Reply, Route, SendError};
+use crate::base::frozen::{Frozen, Text};
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -21,7 +22,7 @@ use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, time_limit};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::plan::{Call, Codec, RequestPlan, Tool};
-use crate::spec::{Timeout, ToolSpec};
+use crate::spec::{Effects, Network, Timeout, ToolSpec};
 
 /// Carries out tools that are HTTP requests. Clones share one pool of connections.
 ///
@@ -42,6 +43,7 @@ pub struct HttpEngine {
 
 pub(super) struct Inner {
     client: Client,
+    guard: Guard,
     settings: HttpEngineBuilder,
 }
 
@@ -58,8 +60,8 @@ impl HttpEngine {
         HttpEngineBuilder::new()
     }
 
-    pub(super) fn new(client: Client, settings: HttpEngineBuilder) -> HttpEngine {
-        HttpEngine { inner: Arc::new(Inner { client, settings }) }
+    pub(super) fn new(client: Client, guard: Guard, settings: HttpEngineBuilder) -> HttpEngine {
+        HttpEngine { inner: Arc::new(Inner { client, guard, settings }) }
     }
 
     /// This engine for the tools of a document that came from a URL: their relative servers are resolved against it,
@@ -69,7 +71,8 @@ impl HttpEngine {
         if self.inner.settings.document_url.is_some() {
             return self.clone();
         }
-        HttpEngine::new(self.inner.client.clone(), self.inner.settings.clone().document_url(url))
+        let Inner { client, guard, settings } = &*self.inner;
+        HttpEngine::new(client.clone(), guard.clone(), settings.clone().document_url(url))
     }
 
     /// Generated tools, carried out by this engine.
@@ -87,15 +90,27 @@ impl HttpEngine {
     /// One tool, carried out by this engine.
     pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
         let tool = tool.into();
-        // What the engine grants is written into the specification, so that every caller grants the same.
-        let spec = match (tool.spec.timeout, self.inner.settings.timeout) {
-            (Timeout::Default, Some(timeout)) => {
-                let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-                Some(ToolSpec { timeout: Timeout::Millis(millis), ..tool.spec.clone() })
-            }
-            _ => None,
-        };
+        let spec = self.changed(&tool.spec);
         Arc::new(HttpTool { engine: self.clone(), tool, spec })
+    }
+
+    /// The specification with what the settings say in place of what the tool says, so that every caller grants the time
+    /// and checks the host that hold.
+    fn changed(&self, spec: &ToolSpec) -> Option<ToolSpec> {
+        let settings = &self.inner.settings;
+        let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
+        let host = settings.base_host().filter(|_| spec.effects != Effects::UNDECLARED);
+        if timeout.is_none() && host.is_none() {
+            return None;
+        }
+        let mut changed = spec.clone();
+        if let Some(timeout) = timeout {
+            changed.timeout = Timeout::Millis(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+        }
+        if let Some(host) = host {
+            changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
+        }
+        Some(changed)
     }
 
     /// The request a call would send, with its credentials: what a dry run shows.
@@ -144,10 +159,11 @@ impl HttpEngine {
         if missing.is_empty() { Ok(request) } else { Err(no_credential(&missing)) }
     }
 
-    /// Sends a request; redirects have been followed.
-    pub(super) async fn send(&self, request: &HttpRequest) -> Result<Reply, ToolError> {
-        let sent = transport::send(&self.inner.client, request, &self.inner.settings.headers.0).await;
+    /// Sends a request to a host that is allowed; redirects have been followed.
+    pub(super) async fn send(&self, request: &HttpRequest, allowed: &Network) -> Result<Reply, ToolError> {
+        let sent = transport::send(&self.route(allowed), request, &self.inner.settings.headers.0).await;
         sent.map_err(|error| match error {
+            SendError::Refused(refused) => refused.into(),
             SendError::Malformed(message) => {
                 ToolError::failed_with("invalid_request", format!("Error: {message}"))
             }
@@ -155,8 +171,8 @@ impl HttpEngine {
         })
     }
 
-    pub(super) fn client(&self) -> &Client {
-        &self.inner.client
+    pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
+        Route { client: &self.inner.client, guard: &self.inner.guard, allowed }
     }
 
     pub(super) fn settings(&self) -> &HttpEngineBuilder {
@@ -172,17 +188,25 @@ impl HttpEngine {
         tool: &Frozen<Tool>,
         arguments: Value,
         limit: Option<Duration>,
+        allowed: &Network,
     ) -> Result<ToolResult, ToolError> {
         let started = Instant::now();
         let request = self.prepare(tool, arguments).await?;
-        let reply = self.send(&request).await?;
+        let reply = self.send(&request, allowed).await?;
+        let name = tool.spec.name.as_str();
+        let failed =
+            reply.refused.is_some() || self.settings().is_failure(name, reply.response.status().as_u16());
         let limits = Limits {
             bytes: self.inner.settings.max_bytes,
             media_bytes: self.inner.settings.max_media_bytes,
             stream_until: response::stream_until(started, limit),
         };
         let result = response::result(&request, reply, limits).await;
-        result.map_err(|error| network(&request, "read_error", error))
+        let mut result = result.map_err(|error| network(&request, "read_error", error))?;
+        if failed {
+            result.details["success"] = false.into();
+        }
+        Ok(result)
     }
 }
 
@@ -201,7 +225,7 @@ fn reads_files(tool: &Tool) -> bool {
 
 /// What the network did, in words that hold no credential.
 pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
-    let cause = request.credentials.redact_foreign(&transport::describe(error));
+    let cause = request.credentials.redact(&transport::describe(error));
     ToolError::failed_with(code, format!("Error: HTTP request failed: {cause}"))
 }
 
@@ -262,7 +286,8 @@ impl AgentTool for HttpTool {
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
             let limit = self.engine.time_limit(self.spec(), ctx.timeout());
-            let run = ctx.cancel().run_until_cancelled(self.engine.run(&self.tool, params, limit));
+            let run = self.engine.run(&self.tool, params, limit, ctx.allowed_hosts());
+            let run = ctx.cancel().run_until_cancelled(run);
             let outcome = match limit {
                 Some(duration) => {
                     tokio::time::timeout(duration, run).await.map_err(|_| ToolError::Timeout { duration })?

@@ -11,6 +11,7 @@ use super::secret::{Applied, Secret};
 use super::transport::{self, Reply, SendError};
 use super::{response, settings};
 use crate::call::tool::DEFAULT_TIMEOUT;
+use crate::spec::Network;
 
 /// How large a document may be unless set otherwise, in bytes: 64 MiB.
 pub const MAX_DOCUMENT_BYTES: usize = 64 << 20;
@@ -113,6 +114,8 @@ pub enum FetchErrorKind {
     Timeout(Duration),
     /// The server sent us elsewhere, and we did not go.
     Redirect(&'static str),
+    /// The host of the URL, or one that a redirect led to, may not be reached. The text says why, and how it is opened.
+    Refused(String),
     /// The server answered with another status than success.
     Status(u16),
     /// The document has more bytes than this.
@@ -123,10 +126,10 @@ impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.url)?;
         match &self.kind {
-            FetchErrorKind::Malformed(why) => f.write_str(why),
             FetchErrorKind::Network(why) => write!(f, "HTTP request failed: {why}"),
             FetchErrorKind::Timeout(time) => write!(f, "no document within {time:?}"),
             FetchErrorKind::Redirect(why) => write!(f, "the redirect is not followed: {why}"),
+            FetchErrorKind::Malformed(why) | FetchErrorKind::Refused(why) => f.write_str(why),
             FetchErrorKind::Status(status) => write!(f, "the server answered with status {status}"),
             FetchErrorKind::TooLarge(limit) => write!(f, "the document has more than {limit} bytes"),
         }
@@ -136,8 +139,9 @@ impl fmt::Display for FetchError {
 impl std::error::Error for FetchError {}
 
 impl HttpEngine {
-    /// Fetches a document with the client of this engine: limited in time and size, and led by redirects to no place
-    /// where a call would not be led either.
+    /// Fetches a document with the client of this engine: limited in time and size, and from no host that a call would not
+    /// reach either, which leaves private addresses to those that were
+    /// [opened](super::HttpEngineBuilder::private_host).
     ///
     /// # Errors
     ///
@@ -156,11 +160,12 @@ impl HttpEngine {
 
     async fn fetch_within(&self, request: &HttpRequest, limit: usize) -> Result<Fetched, FetchErrorKind> {
         let network = |error: reqwest::Error| {
-            FetchErrorKind::Network(request.credentials.redact_foreign(&transport::describe(error)))
+            FetchErrorKind::Network(request.credentials.redact(&transport::describe(error)))
         };
-        let sent = transport::send(self.client(), request, &[]).await;
+        let sent = transport::send(&self.route(&Network::Any), request, &[]).await;
         let Reply { mut response, final_url, refused } = sent.map_err(|error| match error {
             SendError::Malformed(why) => FetchErrorKind::Malformed(why),
+            SendError::Refused(refused) => FetchErrorKind::Refused(refused.to_string()),
             SendError::Network(error) => network(error),
         })?;
         if let Some(why) = refused {

@@ -61,13 +61,14 @@ impl HttpRequest {
     /// The URL with credentials shown as `****`.
     #[must_use]
     pub fn redacted_url(&self) -> String {
-        self.credentials.redact(&self.url)
+        self.credentials.redact_url(&self.url)
     }
 
     /// The headers with credentials shown as `****`.
     #[must_use]
     pub fn redacted_headers(&self) -> Vec<(String, String)> {
-        self.headers.iter().map(|(name, value)| (name.clone(), self.credentials.redact(value))).collect()
+        let shown = |name: &str, value: &str| self.credentials.redact_header(name, value);
+        self.headers.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect()
     }
 }
 
@@ -128,8 +129,12 @@ pub enum RequestProblemKind {
     Body,
     /// A file argument is not usable.
     File,
+    /// The URL would be longer than any that can be sent.
+    TooLong,
     /// There is no URL to send the request to.
     BaseUrl,
+    /// A variable of the server has a value that it may not have.
+    ServerVariable,
 }
 
 impl RequestProblemKind {
@@ -143,14 +148,16 @@ impl RequestProblemKind {
             RequestProblemKind::Header => "invalid_header",
             RequestProblemKind::Body => "invalid_body",
             RequestProblemKind::File => "file_error",
+            RequestProblemKind::TooLong => "url_too_long",
             RequestProblemKind::BaseUrl => "no_base_url",
+            RequestProblemKind::ServerVariable => "invalid_server_variable",
         }
     }
 
     /// The caller of the tool can do something about it, as opposed to its operator.
     #[must_use]
     pub const fn is_about_arguments(self) -> bool {
-        !matches!(self, RequestProblemKind::BaseUrl)
+        !matches!(self, RequestProblemKind::BaseUrl | RequestProblemKind::ServerVariable)
     }
 }
 
@@ -201,13 +208,18 @@ pub fn build(
             Location::Path => {}
             Location::Query => query.extend(pairs(parameter, value)),
             Location::Cookie => cookies.extend(pairs(parameter, value)),
-            Location::Header => headers.extend(header(parameter, value, &mut problems)),
+            Location::Header => match header(parameter, value, &mut problems) {
+                // RFC 6265, section 5.4: there is one such header.
+                Some((name, text)) if name.eq_ignore_ascii_case("cookie") => cookies.push(text),
+                header => headers.extend(header),
+            },
         }
     }
     let body = match &plan.body {
         Some(plan) => body::build(plan, arguments, options.files, &mut problems),
         None => None,
     };
+    cookies.retain(|cookie| !cookie.is_empty());
     if !cookies.is_empty() {
         headers.push(("Cookie".to_owned(), cookies.join("; ")));
     }
@@ -218,17 +230,38 @@ pub fn build(
         }
         None => Body::None,
     };
-    let base = url::base(plan, options).map_err(|problem| problems.push(problem));
-    match base {
-        Ok(base) if problems.is_empty() => Ok(HttpRequest {
-            method: plan.method.as_str().to_owned(),
-            url: url::join(&base, &path, &query),
-            headers,
-            body,
-            credentials: secret::Applied::default(),
-        }),
-        _ => Err(problems),
+    let url = match url::base(plan, options) {
+        Ok(base) => url::join(&base, &path, &query),
+        Err(problem) => {
+            problems.push(problem);
+            String::new()
+        }
+    };
+    problems.extend(too_long(&url, plan, arguments));
+    if !problems.is_empty() {
+        return Err(problems);
     }
+    let method = plan.method.as_str().to_owned();
+    Ok(HttpRequest { method, url, headers, body, credentials: secret::Applied::default() })
+}
+
+/// How long a URL may be, in bytes: what the `http` crate takes.
+pub(super) const MAX_URL: usize = 65_534;
+
+/// Names the longest of the arguments that stand in the URL, if there is no room for them.
+fn too_long(url: &str, plan: &RequestPlan, arguments: &Map<String, Value>) -> Option<RequestProblem> {
+    if url.len() <= MAX_URL {
+        return None;
+    }
+    let in_url = |parameter: &&Parameter| matches!(parameter.location, Location::Path | Location::Query);
+    let length = |parameter: &&Parameter| {
+        arguments.get(parameter.argument.as_str()).map_or(0, |value| value.to_string().len())
+    };
+    let longest = plan.parameters.iter().filter(in_url).max_by_key(length);
+    let message =
+        format!("The URL would have {} bytes, and at most {MAX_URL} can be sent; send less", url.len());
+    let argument = longest.map_or("", |parameter| parameter.argument.as_str());
+    Some(RequestProblem::new(RequestProblemKind::TooLong, argument, message))
 }
 
 fn pair(name: &str, value: &str) -> String {

@@ -75,7 +75,7 @@ pub(super) async fn result(
         "content_type": content_type,
     });
     if let Some(url) = final_url {
-        details["final_url"] = request.credentials.redact(url.as_str()).into();
+        details["final_url"] = request.credentials.redact_url(url.as_str()).into();
     }
     if let Some(why) = refused {
         details["redirect_refused"] = why.into();
@@ -164,7 +164,7 @@ fn content(
     if is_text {
         let decoded = charset::decode(&bytes, content_type, truncated);
         let body = if kind == Kind::Events { events(&decoded, truncated) } else { decoded };
-        let mut body = request.credentials.redact_foreign(&body);
+        let mut body = request.credentials.redact(&body);
         // Decoding may have made it longer.
         let cut = charset::cut(&mut body, limit);
         let end = if truncated || cut { TRUNCATED } else { "" };
@@ -219,7 +219,7 @@ fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
         let joined = values.collect::<Vec<_>>().join(", ");
         let shown = match name.as_str() {
             "set-cookie" => "****".to_owned(),
-            _ => request.credentials.redact_foreign(&joined),
+            _ => request.credentials.redact(&joined),
         };
         out.insert(name.as_str().to_owned(), Value::String(shown));
     }

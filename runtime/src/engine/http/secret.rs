@@ -8,6 +8,9 @@ pub struct Secret(String);
 
 const HIDDEN: &str = "****";
 
+/// How long a credential must be to be looked for in any text.
+const SHORTEST: usize = 6;
+
 impl Secret {
     /// Takes a credential.
     pub fn new(secret: impl Into<String>) -> Secret {
@@ -52,19 +55,74 @@ impl Applied {
         }
     }
 
-    /// The text with every credential shown as `****`.
+    /// The text with credentials shown as `****`. Those that are so short that they would match ordinary words are not
+    /// looked for.
     pub(super) fn redact(&self, text: &str) -> String {
-        self.replace(text, 1)
-    }
-
-    /// As [`redact`](Self::redact), for text that comes from a server: credentials that are so short that they
-    /// would match ordinary words are not looked for.
-    pub(super) fn redact_foreign(&self, text: &str) -> String {
-        self.replace(text, 6)
-    }
-
-    fn replace(&self, text: &str, shortest: usize) -> String {
-        let searched = self.texts.iter().filter(|secret| secret.len() >= shortest);
+        let searched = self.texts.iter().filter(|secret| secret.len() >= SHORTEST);
         searched.fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
+    }
+
+    /// The URL with credentials shown as `****`; of its query, the short ones too.
+    pub(super) fn redact_url(&self, url: &str) -> String {
+        match url.split_once('?') {
+            Some((before, query)) => format!("{}?{}", self.redact(before), self.parts(query, "&")),
+            None => self.redact(url),
+        }
+    }
+
+    /// The value of a header with credentials shown as `****`; of one that carries a credential, the short ones too.
+    pub(super) fn redact_header(&self, name: &str, value: &str) -> String {
+        if self.headers.iter().any(|header| header.eq_ignore_ascii_case(name)) {
+            self.parts(value, "; ")
+        } else {
+            self.redact(value)
+        }
+    }
+
+    fn parts(&self, text: &str, separator: &str) -> String {
+        text.split(separator).map(|part| self.part(part)).collect::<Vec<_>>().join(separator)
+    }
+
+    /// `{secret}`, `Bearer {secret}` or `{name}={secret}` is hidden however short the secret is.
+    fn part(&self, part: &str) -> String {
+        let ends = |secret: &&String| {
+            let before = part.strip_suffix(secret.as_str());
+            before.filter(|before| before.is_empty() || before.ends_with([' ', '='])).is_some()
+        };
+        match self.texts.iter().find(ends) {
+            Some(secret) => format!("{}{HIDDEN}", &part[..part.len() - secret.len()]),
+            None => self.redact(part),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_credential_hides_where_it_was_put_and_nothing_else() {
+        let mut applied =
+            Applied { headers: vec!["Authorization".to_owned(), "cookie".to_owned()], ..Applied::default() };
+        for secret in ["p", "t t", "long-enough"] {
+            applied.hide(secret);
+        }
+        for (url, shown) in [
+            ("http://p.example/p/t?key=p&page=p1&q=top", "http://p.example/p/t?key=****&page=p1&q=top"),
+            ("http://h/p", "http://h/p"),
+            ("http://h/long-enough?a=xlong-enoughx", "http://h/****?a=x****x"),
+        ] {
+            assert_eq!(applied.redact_url(url), shown);
+        }
+        for (name, value, shown) in [
+            ("authorization", "Bearer p", "Bearer ****"),
+            ("Authorization", "Token t t", "Token ****"),
+            ("Authorization", "p", "****"),
+            ("Cookie", "pp=1; sid=p; top=up", "pp=1; sid=****; top=up"),
+            ("Accept", "p", "p"),
+            ("X-Echo", "long-enough", "****"),
+        ] {
+            assert_eq!(applied.redact_header(name, value), shown);
+        }
     }
 }

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Client;
 use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
 
 use super::credentials::{Credentials, NoCredentials};
 use super::engine::HttpEngine;
 use super::files::{Files, FilesRoot, NoFiles};
+use super::guard::{Guard, opened_by};
+use super::resolve::{Resolver, SystemResolver};
 
 /// How much text of a response a model gets unless set otherwise, in bytes: 64 KiB.
 pub const MAX_BYTES: usize = 64 << 10;
@@ -36,6 +38,11 @@ pub struct HttpEngineBuilder {
     pub(super) headers: Headers,
     user_agent: String,
     system_proxy: bool,
+    private_hosts: Vec<String>,
+    accepted: Vec<(String, u16)>,
+    resolver: Arc<dyn Resolver>,
+    #[cfg(test)]
+    pub(super) diverted: Option<super::guard::Diverted>,
 }
 
 /// Headers of the operator, which may hold anything, so that `Debug` shows their names only.
@@ -108,7 +115,12 @@ impl HttpEngineBuilder {
             files: Arc::new(NoFiles),
             headers: Headers::default(),
             user_agent: concat!("toolgen-runtime/", env!("CARGO_PKG_VERSION")).to_owned(),
-            system_proxy: true,
+            system_proxy: false,
+            private_hosts: Vec::new(),
+            accepted: Vec::new(),
+            resolver: Arc::new(SystemResolver),
+            #[cfg(test)]
+            diverted: None,
         }
     }
 
@@ -125,6 +137,13 @@ impl HttpEngineBuilder {
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = BaseUrl(Some(url.into()));
         self
+    }
+
+    /// The host that every request is sent to, as effects name it.
+    pub(super) fn base_host(&self) -> Option<String> {
+        let url = Url::parse(self.base_url.0.as_deref()?.trim()).ok()?;
+        let host = url.host_str()?;
+        Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
     }
 
     /// Says where the document came from; relative servers are resolved against it.
@@ -204,10 +223,60 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Whether the proxy of the system is used. It is unless this says otherwise.
+    /// Whether the proxy of the system (`HTTPS_PROXY` and so on) is used. It is not unless this says so: a proxy looks
+    /// up names itself, so that addresses behind names are checked by it or by nobody. Hosts and addresses in URLs are
+    /// checked here all the same. A proxy whose name leads to a private address must be
+    /// [opened](Self::private_host).
     #[must_use]
     pub fn system_proxy(mut self, used: bool) -> Self {
         self.system_proxy = used;
+        self
+    }
+
+    /// Lets requests go to private addresses at this host: `host` (any port) or `host:port`, `*.example.com` for every
+    /// host below `example.com`, or `*`.
+    ///
+    /// Requests go to public addresses only. This opens loopback addresses, those of private networks (RFC 1918, RFC
+    /// 4193), the shared address space (RFC 6598) and networks for benchmarks. Addresses of the local link, metadata
+    /// services of clouds and ranges that nobody can be reached in stay closed whatever is opened.
+    ///
+    /// A redirect leads to an opened host only from an opened host. With `*`, which stands for every host, any server that is
+    /// asked, and any document, leads into the private network. A [base URL](Self::base_url) with a private address
+    /// or `localhost` opens that host and port by itself; one with any other name does not.
+    ///
+    /// ```
+    /// use toolgen_runtime::engine::http::HttpEngine;
+    ///
+    /// let engine = HttpEngine::builder()
+    ///     .base_url("http://pets.default.svc.cluster.local")
+    ///     .private_host("*.svc.cluster.local")
+    ///     .build()?;
+    /// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
+    /// ```
+    #[must_use]
+    pub fn private_host(mut self, host: impl Into<String>) -> Self {
+        self.private_hosts.push(host.into());
+        self
+    }
+
+    /// Takes these statuses of 400 and above as answers of this tool like any other, and not as failures: a 404 of a tool
+    /// that asks whether something exists, say.
+    #[must_use]
+    pub fn accept_status(mut self, tool: impl Into<String>, statuses: impl IntoIterator<Item = u16>) -> Self {
+        let tool = tool.into();
+        self.accepted.extend(statuses.into_iter().map(|status| (tool.clone(), status)));
+        self
+    }
+
+    /// Whether an answer of a tool says that the call failed.
+    pub(super) fn is_failure(&self, tool: &str, status: u16) -> bool {
+        status >= 400 && !self.accepted.iter().any(|(name, accepted)| name == tool && *accepted == status)
+    }
+
+    /// Who looks up names, in place of the operating system. What it says is checked.
+    #[must_use]
+    pub fn resolver(mut self, resolver: impl Resolver + 'static) -> Self {
+        self.resolver = Arc::new(resolver);
         self
     }
 
@@ -217,9 +286,19 @@ impl HttpEngineBuilder {
     ///
     /// If TLS or the proxy of the system is not usable, or the `User-Agent` is not one.
     pub fn build(self) -> Result<HttpEngine, EngineError> {
+        let urls = self.base_url.0.iter().chain(&self.document_url);
+        let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
+        let guard = Guard::new(opened, Arc::clone(&self.resolver));
         let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
         let client = if self.system_proxy { client } else { client.no_proxy() };
+        #[cfg(test)]
+        let client = match &self.diverted {
+            Some(diverted) => diverted.set(client, &guard),
+            None => client.dns_resolver(guard.clone()),
+        };
+        #[cfg(not(test))]
+        let client = client.dns_resolver(guard.clone());
         let client = client.build().map_err(EngineError)?;
-        Ok(HttpEngine::new(client, self))
+        Ok(HttpEngine::new(client, guard, self))
     }
 }

@@ -11,6 +11,7 @@ use super::{charset, transport::Reply};
 use crate::base::frozen::Frozen;
 use crate::call::error::ToolError;
 use crate::engine::typed::TypedTool;
+use crate::spec::Network;
 
 /// Why a typed call gave no value.
 #[derive(Debug)]
@@ -86,14 +87,15 @@ impl HttpEngine {
             CallError::Transport(ToolError::invalid_args(format!("the arguments are not JSON: {why}")))
         })?;
         let request = self.prepare(&Frozen::Static(tool), arguments).await.map_err(CallError::Transport)?;
-        let Reply { mut response, .. } = self.send(&request).await.map_err(CallError::Transport)?;
+        let Reply { mut response, .. } =
+            self.send(&request, &Network::Any).await.map_err(CallError::Transport)?;
         let status = response.status();
         let content_type = header(response.headers(), "content-type");
         let limit = self.settings().max_typed_bytes;
         let body = read(&mut response, limit, None).await;
         let body = body.map_err(|error| CallError::Transport(network(&request, "read_error", error)))?;
         let text = || charset::decode(&body.bytes, &content_type, body.truncated);
-        let shown = || request.credentials.redact_foreign(&text());
+        let shown = || request.credentials.redact(&text());
         if !status.is_success() {
             return Err(CallError::Status { status: status.as_u16(), body: shown() });
         }

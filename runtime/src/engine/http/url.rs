@@ -96,7 +96,8 @@ fn variable(server: &Server, name: &str, values: &[(String, String)]) -> Result<
             if !declared.allowed.is_empty() && !declared.allowed.iter().any(|allowed| *allowed == value) {
                 let allowed: Vec<&str> = declared.allowed.iter().map(|allowed| allowed.as_str()).collect();
                 let allowed = allowed.join(", ");
-                return Err(problem(format!("Server variable `{name}` must be one of: {allowed}")));
+                let message = format!("Server variable `{name}` must be one of: {allowed}");
+                return Err(RequestProblem::new(RequestProblemKind::ServerVariable, "", message));
             }
             Ok(value.to_owned())
         }

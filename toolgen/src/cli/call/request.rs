@@ -13,6 +13,16 @@ use super::super::output::Output;
 /// Where requests go in a dry run if neither the document nor the user says.
 const NOWHERE: &str = "http://localhost";
 
+/// Tells a variable that was given and that the server does not have.
+pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String> {
+    let variables = || plan.servers.iter().flat_map(|server| &server.variables);
+    let unknown = |name: &&String| variables().all(|variable| variable.name != name.as_str());
+    let name = task.server_variables.iter().map(|(name, _)| name).find(unknown)?;
+    let known: Vec<String> = variables().map(|variable| format!("`{}`", variable.name)).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Some(format!("the server has no variable `{name}`; it has {known}"))
+}
+
 /// The request. An error is what a model would read.
 pub(super) fn build(
     task: &Call,

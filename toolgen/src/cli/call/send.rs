@@ -20,6 +20,9 @@ pub(super) fn run(task: &Call, tool: &Tool, arguments: Value, output: &mut Outpu
         Ok(result) => show(task, &result, output),
         Err(error) => {
             output.complain(&error.to_string());
+            if matches!(error, ToolError::Denied { .. }) && task.base_url.is_none() {
+                output.note("`--base-url URL` sends the request to a private address or to `localhost`");
+            }
             Ok(Outcome::Problems)
         }
     }

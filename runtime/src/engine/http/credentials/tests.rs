@@ -42,10 +42,22 @@ fn each_placement_is_filled() {
     assert_eq!(header(Placement::Basic), of("Authorization", "Basic dXNlcjpwIHNz"));
     assert_eq!(header(Placement::Bearer), of("Authorization", "Bearer user:p ss"));
     assert_eq!(header(Placement::Other("Token".into())), of("Authorization", "Token user:p ss"));
-    assert_eq!(header(Placement::Cookie("sid".into())), of("Cookie", "sid=user%3Ap%20ss"));
+    assert_eq!(header(Placement::Cookie("sid".into())), of("Cookie", "sid=user:p%20ss"));
     let request = sent(&plan(vec![vec![scheme("s", Placement::Query("key".into()))]]), &token);
     assert_eq!(request.url, "https://h.example/a?q=1&key=user%3Ap%20ss");
     assert_eq!(request.redacted_url(), "https://h.example/a?q=1&key=****");
+}
+
+#[test]
+fn a_cookie_keeps_what_a_cookie_may_hold() {
+    let plan = plan(vec![vec![scheme("s", Placement::Cookie("sid".into()))]]);
+    let cookie = |secret: &str| {
+        let request = sent(&plan, &StaticCredentials::new().with("s", Secret::new(secret)));
+        request.header("Cookie").unwrap().to_owned()
+    };
+    assert_eq!(cookie("abc+/=="), "sid=abc+/==");
+    assert_eq!(cookie("s%3Aq.x|y"), "sid=s%3Aq.x|y");
+    assert_eq!(cookie("a; b=\"c\",\\é"), "sid=a%3B%20b=%22c%22%2C%5C%C3%A9");
 }
 
 #[test]

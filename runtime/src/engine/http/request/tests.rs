@@ -326,3 +326,43 @@ fn all_problems_come_at_once() {
         ]
     );
 }
+
+#[test]
+fn there_is_one_header_for_all_cookies() {
+    let plan = plan(
+        "/a",
+        vec![
+            parameter("Cookie", Location::Header, Encoding::SIMPLE),
+            parameter("sid", Location::Cookie, Encoding::FORM),
+        ],
+    );
+    let cookies = |arguments| {
+        let headers = made(&plan, &arguments).headers;
+        let cookies = headers.into_iter().filter(|(name, _)| name.eq_ignore_ascii_case("cookie"));
+        cookies.map(|(_, value)| value).collect::<Vec<_>>()
+    };
+    assert_eq!(cookies(json!({"Cookie": "a=1; b=2", "sid": "x"})), ["a=1; b=2; sid=x"]);
+    assert_eq!(cookies(json!({"Cookie": "a=1"})), ["a=1"]);
+    assert_eq!(cookies(json!({"Cookie": "", "sid": "x"})), ["sid=x"]);
+    assert!(cookies(json!({"Cookie": ""})).is_empty());
+}
+
+#[test]
+fn a_url_that_nobody_takes_is_a_problem_of_its_longest_argument() {
+    let names = ["q", "long"].map(|name| parameter(name, Location::Query, Encoding::FORM));
+    let plan = plan("/a", names.into());
+    let around = "https://h.example/v1/a?q=1&long=".len();
+    let fits = json!({"q": 1, "long": "x".repeat(MAX_URL - around)});
+    assert_eq!(made(&plan, &fits).url.len(), MAX_URL);
+    let arguments = json!({"q": 1, "long": "x".repeat(MAX_URL - around + 1)});
+    let problems = build(&plan, &arguments, &BuildOptions::default()).unwrap_err();
+    assert_eq!(
+        problems,
+        [RequestProblem::new(
+            RequestProblemKind::TooLong,
+            "long",
+            "The URL would have 65535 bytes, and at most 65534 can be sent; send less"
+        )]
+    );
+    assert!(problems[0].kind.is_about_arguments());
+}

@@ -1,4 +1,6 @@
-//! Hosts as policies compare them.
+//! Hosts as they are written in effects, limits and settings, and what of a [`Network`] they cover.
+
+use std::net::IpAddr;
 
 use crate::base::frozen::Text;
 use crate::spec::Network;
@@ -22,8 +24,9 @@ impl<'a> Host<'a> {
             }
             _ => (text, None),
         };
-        // The dot of the root changes nothing about which host it is.
-        Host { name: name.strip_suffix('.').unwrap_or(name), port }
+        // The dot of the root changes nothing about which host it is, nor do the brackets around an IPv6 address.
+        let name = name.strip_suffix('.').unwrap_or(name);
+        Host { name: name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name), port }
     }
 
     /// The domain below which everything is meant.
@@ -36,9 +39,16 @@ impl<'a> Host<'a> {
         if self.name == "*" || self.name.eq_ignore_ascii_case(other.name) {
             return true;
         }
-        let Some(domain) = self.domain() else { return false };
+        let Some(domain) = self.domain() else { return self.is_same_address(other) };
         let Some(start) = other.name.len().checked_sub(domain.len()) else { return false };
         start > 0 && other.name.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(domain))
+    }
+
+    /// Both are one address, in two spellings.
+    fn is_same_address(&self, other: &Host<'_>) -> bool {
+        let address =
+            |host: &Host<'_>| host.name.contains(':').then(|| host.name.parse::<IpAddr>().ok()).flatten();
+        address(self).is_some_and(|own| address(other) == Some(own))
     }
 
     fn covers(&self, other: &Host<'_>) -> bool {
@@ -56,6 +66,7 @@ impl<'a> Host<'a> {
         };
         match (self.port, other.port) {
             (Some(port), Some(same)) if port != same => None,
+            (Some(port), _) | (None, Some(port)) if name.contains(':') => Some(format!("[{name}]:{port}")),
             (Some(port), _) | (None, Some(port)) => Some(format!("{name}:{port}")),
             (None, None) => Some(name.to_owned()),
         }
@@ -66,8 +77,43 @@ fn is_port(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// One of the hosts of a list covers this port of this host.
+#[cfg(feature = "http")]
+pub(crate) fn covers(list: &[Text], host: &str, port: u16) -> bool {
+    let port = port.to_string();
+    let asked = Host { port: Some(&port), ..Host::new(host) };
+    list.iter().any(|own| Host::new(own).covers(&asked))
+}
+
+/// One of the hosts of a list covers some port of this host.
+#[cfg(feature = "http")]
+pub(crate) fn covers_name(list: &[Text], host: &str) -> bool {
+    let asked = Host::new(host);
+    list.iter().any(|own| Host::new(own).covers_name(&asked))
+}
+
+/// Tools may reach this port of this host.
+#[cfg(feature = "http")]
+pub(crate) fn allows(network: &Network, host: &str, port: u16) -> bool {
+    match network {
+        Network::Any => true,
+        Network::None => false,
+        Network::Hosts(list) => covers(list, host, port),
+    }
+}
+
+/// The hosts, for a message.
+pub(crate) fn told(network: &Network) -> String {
+    match network {
+        Network::None => String::from("none"),
+        Network::Any => String::from("any host"),
+        Network::Hosts(hosts) if hosts.is_empty() => String::from("none"),
+        Network::Hosts(hosts) => hosts.iter().map(Text::as_str).collect::<Vec<_>>().join(", "),
+    }
+}
+
 /// The part of `asked` that `granted` does not cover.
-pub(super) fn beyond(asked: &Network, granted: &Network) -> Network {
+pub(crate) fn beyond(asked: &Network, granted: &Network) -> Network {
     match (asked, granted) {
         (Network::None, _) | (_, Network::Any) => Network::None,
         (Network::Hosts(asked), Network::Hosts(granted)) => {
@@ -81,7 +127,7 @@ pub(super) fn beyond(asked: &Network, granted: &Network) -> Network {
 }
 
 /// What both allow.
-pub(super) fn both(left: &Network, right: &Network) -> Network {
+pub(crate) fn both(left: &Network, right: &Network) -> Network {
     match (left, right) {
         (Network::None, _) | (_, Network::None) => Network::None,
         (Network::Any, other) | (other, Network::Any) => other.clone(),

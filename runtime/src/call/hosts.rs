@@ -1,0 +1,43 @@
+//! The hosts that a call may reach.
+
+use crate::call::context::ToolContext;
+use crate::spec::{Network, hosts};
+
+impl ToolContext {
+    /// Lets the call reach these hosts only, of those that it may reach already: the list can shrink and never grow.
+    ///
+    /// A provider sets it from the `Limits::network` of its context. Tools that
+    /// connect to hosts check each of them: the HTTP engine does so for the first URL and every redirect.
+    #[must_use]
+    pub fn with_allowed_hosts(self, hosts: &Network) -> ToolContext {
+        self.with(|around| around.hosts = hosts::both(&around.hosts, hosts))
+    }
+
+    /// The hosts that the call may reach. Any, unless something narrowed it.
+    #[must_use]
+    pub fn allowed_hosts(&self) -> &Network {
+        &self.surroundings().hosts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::frozen::Text;
+
+    fn of(hosts: &[&'static str]) -> Network {
+        Network::Hosts(hosts.iter().copied().map(Text::Static).collect())
+    }
+
+    #[test]
+    fn allowed_hosts_only_shrink() {
+        let ctx = ToolContext::new("1", "t");
+        assert_eq!(ctx.allowed_hosts(), &Network::Any);
+        let ctx = ctx.with_allowed_hosts(&of(&["*.example.com", "h"]));
+        let ctx = ctx.with_allowed_hosts(&of(&["api.example.com", "evil.example"]));
+        assert_eq!(ctx.allowed_hosts(), &of(&["api.example.com"]));
+        let ctx = ctx.with_allowed_hosts(&Network::Any).child("2", "u");
+        assert_eq!(ctx.allowed_hosts(), &of(&["api.example.com"]));
+        assert_eq!(ctx.with_allowed_hosts(&of(&["h"])).allowed_hosts(), &Network::None);
+    }
+}

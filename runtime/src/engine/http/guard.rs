@@ -1,0 +1,200 @@
+//! Which hosts requests may go to.
+//!
+//! A host is checked twice. Before a request and before each redirect the URL is: its host must be one that the call
+//! may reach, and if it is an address, an address that the program may reach. When a connection is made, every address
+//! that was found for a name is checked, and the connection goes to one of those that passed.
+//!
+//! Spellings make no difference: a URL has been parsed by then, which turns `2130706433`, `0177.1` and `0x7f000001` into
+//! `127.0.0.1`, and names such as `metadata.google.internal` or `10.0.0.1.nip.io` lead to addresses.
+//!
+//! Private addresses are reached only at hosts the program has opened. What a document or a redirect says opens
+//! nothing, and nobody outside leads to an opened host either.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use super::address::{self, Access, Range};
+use super::resolve::Resolver;
+use crate::base::frozen::Text;
+use crate::call::error::ToolError;
+use crate::spec::{Network, hosts};
+
+/// What holds for all requests of an engine.
+#[derive(Clone, Debug)]
+pub(super) struct Guard {
+    /// The hosts at which private addresses are reached.
+    opened: Arc<[Text]>,
+    resolver: Arc<dyn Resolver>,
+}
+
+/// A host that a request does not go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    host: String,
+    why: Why,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Why {
+    /// The call may reach other hosts only: these.
+    Hosts(String),
+    /// The host is, or leads to, an address of such a range.
+    Range(IpAddr, Range),
+    /// It is opened, but not at this port.
+    Port(u16),
+    /// It is a name of the local link.
+    LocalName,
+    /// It is opened, and a host that is not leads there.
+    LedInside,
+}
+
+impl Guard {
+    pub(super) fn new(opened: impl IntoIterator<Item = String>, resolver: Arc<dyn Resolver>) -> Guard {
+        Guard { opened: opened.into_iter().map(Text::from).collect(), resolver }
+    }
+
+    /// Checks where a request goes, and which host led it there, if one did.
+    pub(super) fn check(&self, url: &Url, from: Option<&Url>, allowed: &Network) -> Result<(), Refused> {
+        let host = url.host_str().unwrap_or_default();
+        let port = url.port_or_known_default().unwrap_or_default();
+        let refuse = |why| Err(Refused { host: host.to_owned(), why });
+        if !hosts::allows(allowed, host, port) {
+            return refuse(Why::Hosts(hosts::told(allowed)));
+        }
+        let opened = hosts::covers(&self.opened, host, port);
+        let range = match literal(host) {
+            Some(address) => match (address, address::range(address)) {
+                (_, Range { access: Access::Public, .. }) => return Ok(()),
+                (_, Range { access: Access::Private, .. }) if opened => None,
+                found => Some(found),
+            },
+            None if opened => None,
+            None if hosts::covers_name(&self.opened, host) => return refuse(Why::Port(port)),
+            None if is_local_name(host) => return refuse(Why::LocalName),
+            None => return Ok(()),
+        };
+        if let Some((address, range)) = range {
+            return refuse(Why::Range(address, range));
+        }
+        let led_inside = from.is_some_and(|from| {
+            let host = from.host_str().unwrap_or_default();
+            !hosts::covers(&self.opened, host, from.port_or_known_default().unwrap_or_default())
+        });
+        if led_inside { refuse(Why::LedInside) } else { Ok(()) }
+    }
+
+    /// The addresses of a name that a connection may be made to.
+    async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Box<dyn std::error::Error + Send + Sync>> {
+        let most = if hosts::covers_name(&self.opened, name) { Access::Private } else { Access::Public };
+        let (mut passed, mut refused) = (Vec::new(), None);
+        for address in self.resolver.resolve(name).await? {
+            let range = address::range(address);
+            if range.access <= most {
+                passed.push(address);
+            } else {
+                refused =
+                    refused.or(Some(Refused { host: name.to_owned(), why: Why::Range(address, range) }));
+            }
+        }
+        match refused {
+            Some(refused) if passed.is_empty() => Err(Box::new(refused)),
+            _ => Ok(passed),
+        }
+    }
+}
+
+impl Resolve for Guard {
+    fn resolve(&self, name: Name) -> Resolving {
+        let guard = self.clone();
+        Box::pin(async move {
+            let addresses = guard.addresses(name.as_str()).await?;
+            // The port is that of the URL.
+            let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, 0));
+            Ok(Box::new(addresses) as Addrs)
+        })
+    }
+}
+
+/// The host of a URL, if it is an address.
+fn literal(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+/// Names below `local` are asked of the machines of the local link (RFC 6762, section 3), which is not for others to
+/// have us do.
+fn is_local_name(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    host == "local" || host.ends_with(".local")
+}
+
+/// What a base URL opens by itself: its host, if that is written as a private address or as `localhost`. Any other name
+/// does not say that it is private.
+pub(super) fn opened_by(url: &str) -> Option<String> {
+    let url = Url::parse(url.trim()).ok()?;
+    let host = url.host_str()?;
+    let name = host.strip_suffix('.').unwrap_or(host);
+    let private = match literal(host) {
+        Some(address) => address::range(address).access == Access::Private,
+        None => name == "localhost" || name.ends_with(".localhost"),
+    };
+    private.then(|| Some(format!("{host}:{}", url.port_or_known_default()?))).flatten()
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = &self.host;
+        write!(f, "The host `{host}` may not be reached: ")?;
+        let open = |f: &mut fmt::Formatter<'_>| {
+            write!(f, " The program can open it with `HttpEngineBuilder::private_host({host:?})`.")
+        };
+        match &self.why {
+            Why::Hosts(allowed) => write!(f, "this context allows {allowed}."),
+            Why::Range(address, range) => {
+                write!(f, "its address {address} is of the range {range}, which ")?;
+                if range.access == Access::Private {
+                    f.write_str("is not public.")?;
+                    open(f)
+                } else {
+                    f.write_str("no request goes to.")
+                }
+            }
+            Why::Port(port) => write!(f, "it is opened, but not at port {port}."),
+            Why::LocalName => {
+                f.write_str("it is a name of the local link.")?;
+                open(f)
+            }
+            Why::LedInside => {
+                f.write_str("it is private, and a host that is not opened for private addresses led there.")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<Refused> for ToolError {
+    fn from(refused: Refused) -> ToolError {
+        ToolError::denied(refused.to_string())
+    }
+}
+
+/// The refusal among the causes of an error.
+pub(super) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<Refused> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(refused) = error.downcast_ref::<Refused>() {
+            return Some(refused.clone());
+        }
+        cause = error.source();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(super) use tests::Diverted;

@@ -1,0 +1,448 @@
+//! Where requests go, behind a resolver and a connector that are the test's: what an engine would dial is written down,
+//! and a recorder on the loopback interface is dialled in its place. Even a guard that lets everything through reaches nobody.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Mutex;
+
+use reqwest::{ClientBuilder, Proxy};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::super::address::tests::RANGES;
+use super::super::{Fetch, FetchErrorKind, HttpEngine, HttpEngineBuilder};
+use super::*;
+use crate::base::frozen::List;
+use crate::call::ToolCall;
+use crate::call::context::ToolContext;
+use crate::call::result::ToolResult;
+use crate::call::tool::BoxFuture;
+use crate::layers::policy::Limits;
+use crate::provider::{Provider, ProviderContext};
+use crate::registry::Registry;
+use crate::schema::shape::{Kind, ObjectRules, Shape};
+use crate::spec::plan::{Call, RequestPlan, Server, Tool};
+use crate::spec::{Effects, ToolName, ToolSpec};
+
+/// An address that anybody may reach.
+const PUBLIC: &str = "93.184.215.14";
+
+/// Takes the place of all connections.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Diverted {
+    recorder: SocketAddr,
+    dialled: Arc<Mutex<Vec<IpAddr>>>,
+}
+
+impl Diverted {
+    pub(in super::super) fn set(&self, client: ClientBuilder, guard: &Guard) -> ClientBuilder {
+        // A URL with an address is asked no resolver about, so such a request goes by way of the recorder as its proxy.
+        let recorder = Url::parse(&format!("http://{}", self.recorder)).unwrap();
+        let proxy = Proxy::custom(move |url| literal(url.host_str()?).map(|_| recorder.clone()));
+        client.proxy(proxy).dns_resolver(Dialler { guard: guard.clone(), diverted: self.clone() })
+    }
+}
+
+/// Writes down where the guard would let a connection go, and leads it to the recorder.
+struct Dialler {
+    guard: Guard,
+    diverted: Diverted,
+}
+
+impl Resolve for Dialler {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (found, diverted) = (self.guard.resolve(name), self.diverted.clone());
+        Box::pin(async move {
+            let found = found.await?;
+            diverted.dialled.lock().unwrap().extend(found.map(|address| address.ip()));
+            Ok(Box::new(std::iter::once(diverted.recorder)) as Addrs)
+        })
+    }
+}
+
+/// Names and what is said of them, one answer after the other; the last one stays.
+#[derive(Clone, Debug, Default)]
+struct Names(Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>);
+
+impl Names {
+    fn set(&self, name: &str, answers: &[&[&str]]) {
+        let answers = answers.iter().map(|all| all.iter().map(|one| one.parse().unwrap()).collect());
+        self.0.lock().unwrap().insert(name.to_owned(), answers.collect());
+    }
+}
+
+impl Resolver for Names {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        let mut names = self.0.lock().unwrap();
+        let answers = names.get_mut(name.trim_end_matches('.'));
+        let found = answers.map(|all| if all.len() > 1 { all.remove(0) } else { all[0].clone() });
+        Box::pin(std::future::ready(found.ok_or_else(|| io::Error::other(format!("no {name}")))))
+    }
+}
+
+/// A world of one recorder.
+struct World {
+    names: Names,
+    diverted: Diverted,
+    /// `{host}{path}` of each request.
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl World {
+    async fn new() -> World {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let recorder = listener.local_addr().unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let record = Arc::clone(&seen);
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                tokio::spawn(answer(socket, Arc::clone(&record)));
+            }
+        });
+        let names = Names::default();
+        names.set("start.example", &[&[PUBLIC]]);
+        World { names, diverted: Diverted { recorder, dialled: Arc::default() }, seen }
+    }
+
+    fn builder(&self) -> HttpEngineBuilder {
+        let mut builder = HttpEngine::builder().resolver(self.names.clone());
+        builder.diverted = Some(self.diverted.clone());
+        builder
+    }
+
+    fn engine(&self) -> HttpEngine {
+        self.builder().build().unwrap()
+    }
+
+    /// What arrived and what was dialled since it was asked last.
+    fn arrived(&self) -> (Vec<String>, Vec<String>) {
+        let dialled = std::mem::take(&mut *self.diverted.dialled.lock().unwrap());
+        (std::mem::take(&mut *self.seen.lock().unwrap()), dialled.iter().map(ToString::to_string).collect())
+    }
+}
+
+/// Answers `/go?to=URL` with a redirect and everything else with `ok`, one request a connection.
+async fn answer(mut socket: TcpStream, seen: Arc<Mutex<Vec<String>>>) {
+    let mut bytes = Vec::new();
+    while !bytes.windows(4).any(|window| window == b"\r\n\r\n") {
+        if socket.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+            return;
+        }
+    }
+    let head = String::from_utf8(bytes).unwrap();
+    let target = head.split(' ').nth(1).unwrap();
+    let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let path = if target.starts_with('/') { target } else { &target["http://".len() + host.len()..] };
+    seen.lock().unwrap().push(format!("{host}{path}"));
+    let head = match path.split_once("?to=") {
+        Some((_, to)) => {
+            let to = percent_encoding::percent_decode_str(to).decode_utf8().unwrap();
+            format!("302 Found\r\nLocation: {to}")
+        }
+        None => "200 OK\r\nContent-Type: text/plain".to_owned(),
+    };
+    let answer = format!("HTTP/1.1 {head}\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+    let _ = socket.write_all(answer.as_bytes()).await;
+}
+
+fn tool(url: &str) -> Tool {
+    let (server, path) = match url.split_once("/go") {
+        Some((server, _)) => (server, "/go"),
+        None => (url, "/x"),
+    };
+    let query =
+        url.split_once("?to=").map(|(_, to)| (Text::from("to".to_owned()), Text::from(to.to_owned())));
+    let plan = RequestPlan {
+        method: "GET".into(),
+        path: path.into(),
+        query: query.into_iter().collect(),
+        servers: vec![Server { url: server.to_owned().into(), variables: List::EMPTY }].into(),
+        ..RequestPlan::EMPTY
+    };
+    let input = Shape::of(Kind::Object(ObjectRules::ANY)).into();
+    let effects = Effects { network: Network::None, ..Effects::NONE };
+    let spec = ToolSpec { name: ToolName::new("t"), input, effects, ..ToolSpec::EMPTY };
+    Tool { spec, call: Call::Http(plan) }
+}
+
+async fn call(engine: &HttpEngine, url: &str) -> Result<ToolResult, ToolError> {
+    engine.tool(tool(url)).execute(json!({}), &ToolContext::new("1", "t")).await
+}
+
+fn in_url(address: &str) -> String {
+    if address.contains(':') { format!("[{address}]") } else { address.to_owned() }
+}
+
+fn redirect_to(url: &str) -> String {
+    format!("http://start.example/go?to={url}")
+}
+
+/// The call was refused because of the host.
+#[track_caller]
+fn refused(outcome: Result<ToolResult, ToolError>, what: &str) -> String {
+    let error = outcome.expect_err(what);
+    assert_eq!(error.code(), "PERMISSION_DENIED", "{what}: {error}");
+    assert!(error.to_string().starts_with("The host `"), "{what}: {error}");
+    error.to_string()
+}
+
+#[tokio::test]
+async fn no_request_goes_to_an_address_that_is_not_public() {
+    let world = World::new().await;
+    let engine = world.engine();
+    for (first, last, _) in RANGES {
+        for address in [first, last] {
+            world.names.set("named.example", &[&[address]]);
+            let place = format!("http://{}", in_url(address));
+            for url in [place.as_str(), "http://named.example", "http://named.example."] {
+                refused(call(&engine, url).await, address);
+                let error = engine.fetch(Fetch::new(url)).await.unwrap_err();
+                assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{address}: {error}");
+                assert_eq!(world.arrived(), (vec![], vec![]), "{address}");
+
+                refused(call(&engine, &redirect_to(url)).await, address);
+                let (seen, dialled) = world.arrived();
+                assert_eq!((seen.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {seen:?}");
+                let error = engine.fetch(Fetch::new(redirect_to(url))).await.unwrap_err();
+                assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{address}: {error}");
+                let (seen, dialled) = world.arrived();
+                assert_eq!((seen.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {seen:?}");
+            }
+        }
+    }
+    // The same ways lead to an address of anybody.
+    world.names.set("named.example", &[&["8.8.8.8"]]);
+    for url in ["http://8.8.8.8", "http://named.example", "http://[2606:4700::1111]"] {
+        assert!(call(&engine, url).await.unwrap().to_text().ends_with("ok"), "{url}");
+        assert!(call(&engine, &redirect_to(url)).await.unwrap().to_text().ends_with("ok"), "{url}");
+        assert_eq!(engine.fetch(Fetch::new(redirect_to(url))).await.unwrap().bytes, b"ok", "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_base_url_opens_the_address_it_is_written_as_and_nothing_else() {
+    let world = World::new().await;
+    for (first, _, access) in RANGES {
+        world.names.set("named.example", &[&[first]]);
+        let named = world.builder().base_url("http://named.example").build().unwrap();
+        refused(call(&named, "http://elsewhere.example").await, first);
+        assert_eq!(world.arrived(), (vec![], vec![]), "{first}");
+
+        let literal = world.builder().base_url(format!("http://{}:8080", in_url(first))).build().unwrap();
+        let outcome = call(&literal, "http://elsewhere.example").await;
+        if *access == Access::Private {
+            assert!(outcome.unwrap().to_text().ends_with("ok"), "{first}");
+            assert_eq!(world.arrived().0.len(), 1, "{first}");
+            let elsewhere = literal.fetch(Fetch::new(format!("http://{}:9090", in_url(first)))).await;
+            assert!(matches!(elsewhere.unwrap_err().kind, FetchErrorKind::Refused(_)), "{first}");
+        } else {
+            refused(outcome, first);
+        }
+        assert_eq!(world.arrived(), (vec![], vec![]), "{first}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_opened_is_reached_unless_nobody_may() {
+    let world = World::new().await;
+    let everything = world.builder().private_host("*").build().unwrap();
+    let one = world.builder().private_host("named.example").build().unwrap();
+    for (first, last, access) in RANGES {
+        for address in [first, last] {
+            world.names.set("named.example", &[&[address]]);
+            world.names.set("other.example", &[&[address]]);
+            let place = format!("http://{}", in_url(address));
+            for (engine, url) in [
+                (&everything, place.as_str()),
+                (&everything, "http://named.example"),
+                (&everything, &redirect_to(&place)),
+                (&one, "http://named.example"),
+            ] {
+                let outcome = call(engine, url).await;
+                if *access == Access::Private {
+                    assert!(outcome.unwrap().to_text().ends_with("ok"), "{address}");
+                } else {
+                    refused(outcome, address);
+                }
+            }
+            world.arrived();
+            for url in [place.as_str(), "http://other.example"] {
+                refused(call(&one, url).await, address);
+            }
+            assert_eq!(world.arrived(), (vec![], vec![]), "{address}");
+            let led = refused(call(&one, &redirect_to("http://named.example/")).await, address);
+            assert!(led.ends_with("a host that is not opened for private addresses led there."), "{led}");
+            assert_eq!(world.arrived().1, [PUBLIC], "{address}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn spellings_of_addresses_make_no_difference() {
+    let world = World::new().await;
+    let engine = world.engine();
+    world.names.set("localhost", &[&["127.0.0.1", "::1"]]);
+    world.names.set("app.localhost", &[&["127.0.0.1"]]);
+    world.names.set("metadata.google.internal", &[&["169.254.169.254"]]);
+    world.names.set("10.0.0.1.nip.io", &[&["10.0.0.1"]]);
+    world.names.set("printer.local", &[&["8.8.8.8"]]);
+    for host in [
+        "2130706433",
+        "0x7f000001",
+        "0x7f.1",
+        "017700000001",
+        "0177.0.0.1",
+        "127.1",
+        "127.0.0.1.",
+        "127。0。0。1",
+        "①②⑦.0.0.1",
+        "%31%32%37.0.0.1",
+        "0",
+        "0.0.0.1",
+        "2852039166",
+        "0xa9fea9fe",
+        "0251.0376.0251.0376",
+        "169.254.43518",
+        "[::127.0.0.1]",
+        "[0:0:0:0:0:ffff:7f00:1]",
+        "[::ffff:169.254.169.254]",
+        "[64:ff9b::a9fe:a9fe]",
+        "[2002:7f00:1::]",
+        "[2001:0:7f00:1::]",
+        "100.100.100.200",
+        "192.0.0.192",
+        "198.18.0.1",
+        "localhost",
+        "localhost.",
+        "LOCALHOST",
+        "app.localhost",
+        "metadata.google.internal",
+        "metadata.google.internal.",
+        "10.0.0.1.nip.io",
+        "printer.local",
+        "printer.local.",
+    ] {
+        for url in [format!("http://{host}/x"), format!("https://{host}:8443/x")] {
+            let error = engine.fetch(Fetch::new(url.clone())).await.unwrap_err();
+            assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{url}: {error}");
+            assert_eq!(world.arrived(), (vec![], vec![]), "{url}");
+            refused(call(&engine, &redirect_to(&url)).await, &url);
+            assert_eq!(world.arrived().1, [PUBLIC], "{url}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_goes_to_what_was_checked() {
+    let world = World::new().await;
+    let engine = world.engine();
+    // Of several addresses only those are left that may be reached.
+    world.names.set("mixed.example", &[&["10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111"]]);
+    assert!(call(&engine, "http://mixed.example").await.is_ok());
+    assert_eq!(world.arrived().1, ["8.8.8.8", "2606:4700::1111"]);
+    // A name that changes its mind between two requests.
+    world.names.set("rebind.example", &[&["8.8.8.8"], &["127.0.0.1"]]);
+    assert!(call(&engine, "http://rebind.example").await.is_ok());
+    refused(call(&engine, "http://rebind.example").await, "rebind");
+    world.names.set("rebind.example", &[&["8.8.8.8"], &["127.0.0.1"]]);
+    refused(call(&engine, "http://rebind.example/go?to=http://rebind.example/x").await, "rebind");
+    assert_eq!(world.arrived().1, ["8.8.8.8", "8.8.8.8"]);
+}
+
+#[tokio::test]
+async fn a_refusal_says_which_host_why_and_what_opens_it() {
+    let world = World::new().await;
+    let engine = world.builder().private_host("opened.example:81").build().unwrap();
+    world.names.set("inside.example", &[&["10.0.0.1"]]);
+    world.names.set("metadata.google.internal", &[&["169.254.169.254"]]);
+    for (url, text) in [
+        (
+            "http://inside.example",
+            "The host `inside.example` may not be reached: its address 10.0.0.1 is of the range Private-Use, which is not \
+             public. The program can open it with `HttpEngineBuilder::private_host(\"inside.example\")`.",
+        ),
+        (
+            "http://metadata.google.internal",
+            "The host `metadata.google.internal` may not be reached: its address 169.254.169.254 is of the range Link \
+             Local, which no request goes to.",
+        ),
+        (
+            "http://[2002:7f00:1::]",
+            "The host `[2002:7f00:1::]` may not be reached: its address 2002:7f00:1:: is of the range Loopback (6to4 \
+             127.0.0.1), which is not public. The program can open it with \
+             `HttpEngineBuilder::private_host(\"[2002:7f00:1::]\")`.",
+        ),
+        (
+            "http://opened.example",
+            "The host `opened.example` may not be reached: it is opened, but not at port 80.",
+        ),
+        (
+            "http://printer.local",
+            "The host `printer.local` may not be reached: it is a name of the local link. The program can open it with \
+             `HttpEngineBuilder::private_host(\"printer.local\")`.",
+        ),
+    ] {
+        assert_eq!(refused(call(&engine, url).await, url), text);
+    }
+}
+
+/// A provider of one tool, whose context allows these hosts.
+fn provider(engine: &HttpEngine, url: &str, allowed: &'static [&'static str]) -> Provider {
+    let registry = Registry::new([engine.tool(tool(url))]).unwrap();
+    let network = Network::Hosts(allowed.iter().copied().map(Text::Static).collect());
+    registry.provider(ProviderContext::new().with_limits(Limits { network, ..Limits::ANY })).unwrap()
+}
+
+#[tokio::test]
+async fn the_hosts_of_the_context_hold_for_base_urls_and_redirects() {
+    let world = World::new().await;
+    for name in ["api.example", "cdn.example", "evil.example"] {
+        world.names.set(name, &[&["8.8.8.8"]]);
+    }
+    let allowed: &[&str] = &["api.example", "start.example:80", "*.cdn.example"];
+    let engine = world.engine();
+    let based = world.builder().base_url("http://evil.example").build().unwrap();
+    for (engine, url, arrives) in [
+        (&engine, "http://api.example", true),
+        (&engine, "http://API.example.", true),
+        (&engine, "http://evil.example", false),
+        (&engine, "http://8.8.8.8", false),
+        (&engine, "http://cdn.example", false),
+        (&engine, &redirect_to("http://api.example/x"), true),
+        (&engine, &redirect_to("http://evil.example/x"), false),
+        (&engine, &redirect_to("https://start.example/x"), false),
+        (&engine, &redirect_to("http://start.example:81/x"), false),
+        (&engine, &redirect_to("http://api.example@evil.example/x"), false),
+    ] {
+        let response = provider(engine, url, allowed)
+            .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
+            .await;
+        let (seen, _) = world.arrived();
+        assert_eq!(response.is_error(), !arrives, "{url}: {}", response.text());
+        assert!(!seen.iter().any(|host| host.contains("evil.example")) || url.contains("?to="), "{seen:?}");
+        let hops = usize::from(url.contains("?to=")) + usize::from(arrives);
+        assert_eq!(seen.len(), hops, "{url}: {seen:?}");
+        if !arrives {
+            refused(response.outcome, url);
+        }
+    }
+    // A base URL takes the place of what the tool declares; it is checked before the call, and again where it is sent.
+    let denied = provider(&based, "http://api.example", allowed)
+        .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
+        .await;
+    assert!(denied.text().contains("network: it may reach evil.example"), "{}", denied.text());
+    let hosts = Network::Hosts(vec![Text::Static("api.example")].into());
+    let ctx = ToolContext::new("1", "t").with_allowed_hosts(&hosts);
+    refused(based.tool(tool("http://api.example")).execute(json!({}), &ctx).await, "base URL");
+    assert_eq!(world.arrived(), (vec![], vec![]));
+
+    let text = provider(&engine, "http://evil.example", allowed)
+        .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
+        .await
+        .text();
+    assert_eq!(
+        text,
+        "The host `evil.example` may not be reached: this context allows api.example, start.example:80, *.cdn.example."
+    );
+}
