@@ -1,5 +1,6 @@
 //! A call that a model made, and the one answer it gets.
 
+pub mod blocked;
 pub mod context;
 pub mod control;
 pub mod error;
@@ -17,6 +18,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::base::frozen::Text;
+use crate::call::blocked::Blocked;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
@@ -31,8 +33,8 @@ pub struct ToolCall {
     pub name: Text,
     /// The arguments: an object, or the text the model wrote.
     pub arguments: Value,
-    /// The model was cut off while it wrote the call, so it is answered and never run.
-    pub truncated: bool,
+    /// Set if the call is answered and never run, with the reason.
+    pub blocked: Option<Blocked>,
     /// For which reasons somebody has approved of the call.
     pub(crate) approved: Vec<String>,
     /// What was answered to what the tool asked for, in order.
@@ -43,7 +45,7 @@ impl ToolCall {
     /// A whole call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
-        ToolCall { id, name, arguments, truncated: false, approved: Vec::new(), inputs: Vec::new() }
+        ToolCall { id, name, arguments, blocked: None, approved: Vec::new(), inputs: Vec::new() }
     }
 
     /// A call of which only this is known.
@@ -51,11 +53,17 @@ impl ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
     }
 
+    /// Marks a call that is answered and never run.
+    #[must_use]
+    pub fn blocked(mut self, why: Blocked) -> ToolCall {
+        self.blocked = Some(why);
+        self
+    }
+
     /// Marks a call that the model could not finish.
     #[must_use]
-    pub fn truncated(mut self) -> ToolCall {
-        self.truncated = true;
-        self
+    pub fn truncated(self) -> ToolCall {
+        self.blocked(Blocked::Truncated)
     }
 }
 

@@ -35,6 +35,7 @@ mod anthropic;
 mod bedrock;
 mod content;
 mod gemini;
+mod ids;
 pub mod mcp;
 mod openai_chat;
 mod openai_responses;
@@ -45,11 +46,12 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::call::{ToolCall, ToolResponse};
+use crate::call::ToolResponse;
 use crate::schema::dialect::Dialect;
 use crate::spec::ToolSpec;
 
-pub use read::{WireError, WireProblem, is_made_up};
+pub use ids::is_made_up;
+pub use read::{Calls, WireError};
 pub use tools::{RefusedTool, RefusedTools};
 
 /// The format in which a provider writes calls and reads answers.
@@ -77,7 +79,8 @@ struct Format {
     dialect: &'static Dialect,
     /// Whether calls without an id can be answered.
     ids_optional: bool,
-    turn: for<'v> fn(&'v Value) -> Result<read::Turn<'v>, WireProblem>,
+    /// Where the blocks are that may be calls.
+    layout: read::Layout,
     item: for<'v> fn(&'v Value) -> read::Item<'v>,
     answers: fn(&[ToolResponse], &AnswerOptions<'_>) -> Vec<Value>,
     tool: tools::ToolWriter,
@@ -155,20 +158,24 @@ impl WireFormat {
     /// The calls of a response, in order. A whole response will do, and so will its message, its list of blocks or a
     /// single block.
     ///
-    /// - Ids stay as they are. Where a provider gives none (Gemini, and imitations of OpenAI Chat), they are made up,
-    ///   unique, and not sent back.
+    /// - Every call that can be answered is there, so that each gets the answer its provider demands. One that must not
+    ///   run says so in [`blocked`](crate::call::ToolCall::blocked), and is answered with the reason.
+    /// - Blocked are all calls of a response that the provider stopped, such as for its content; the last one if the
+    ///   model hit its token limit, even if its arguments happen to be whole JSON; and calls without a name.
+    /// - Ids stay as they are. Where a provider gives none (Gemini, imitations of OpenAI Chat, OpenAI's old
+    ///   `function_call`), they are made up, unique, and not sent back. OpenAI's custom tools have answers of their own
+    ///   kind, which is noted in front of the id.
     /// - No arguments, whether absent, `null` or an empty text, are `{}`. Text stays text: whoever runs the call
-    ///   reads it, and refuses what is not JSON ([`tool::arguments`](crate::call::tool::arguments)).
-    /// - If the model hit its token limit, a call at the end of the response is [`truncated`](ToolCall::truncated),
-    ///   even if its arguments happen to be whole JSON.
-    /// - A call without a name, or with arguments of a wrong kind, is a call all the same if it can be answered.
+    ///   reads it, and refuses what is not JSON ([`tool::arguments`](crate::call::tool::arguments)). The text of a
+    ///   custom tool is its argument `input`.
     /// - Of several alternative choices the first counts. Blocks of unknown types are skipped, and so are calls that
     ///   the provider runs itself.
     ///
     /// # Errors
     ///
-    /// All places where the response is not as the provider writes it, and the calls that could be read nevertheless.
-    pub fn calls(self, response: &Value) -> Result<Vec<ToolCall>, WireError> {
+    /// If the value is no response of this format at all, or only a piece of one. Calls that cannot be answered are
+    /// [problems](Calls::problems) beside the others.
+    pub fn calls(self, response: &Value) -> Result<Calls, WireError> {
         read::calls(self.format(), response)
     }
 

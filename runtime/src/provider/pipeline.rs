@@ -84,10 +84,6 @@ impl Layers {
     }
 }
 
-/// What the model is told of a call that it could not finish.
-const TRUNCATED: &str =
-    "The call was cut off before it was complete, and was not executed. Send it again, whole.";
-
 impl Provider {
     /// Calls a tool, through all layers. The context is that of the turn: who calls, in which session, under which
     /// token; that of the call is made from it.
@@ -199,7 +195,11 @@ impl Provider {
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let layers = &inner.layers;
-        let admitted = inner.admit(&call.name)?;
+        let admitted = match &call.blocked {
+            // A call that could not be read may lack even the name.
+            Some(why) if call.name.is_empty() => return Err(why.error()),
+            _ => inner.admit(&call.name)?,
+        };
         let spec = admitted.spec;
         if let Some(principal) = ctx.principal() {
             if !layers.reads_on(spec) {
@@ -209,8 +209,8 @@ impl Provider {
                 rate::check(&**limit, principal, spec, ctx).await?;
             }
         }
-        if call.truncated {
-            return Err(ToolError::failed_with("TRUNCATED", TRUNCATED));
+        if let Some(why) = &call.blocked {
+            return Err(why.error());
         }
         let guard = layers.repeats.guard(ctx);
         let outcome = match layers.straight(spec, call, guard.as_deref(), ctx) {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::content::{self, Media, MediaKind};
-use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
-use super::tools::{named, object};
+use super::read::{Call, Ending, Item, Layout, text};
+use super::tools::{self, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
 use crate::schema::dialect::ANTHROPIC;
@@ -16,35 +16,30 @@ pub(super) const FORMAT: Format = Format {
     // everything a schema says.
     dialect: &ANTHROPIC,
     ids_optional: false,
-    turn,
+    layout: Layout {
+        title: "Bedrock Converse",
+        path: &["output", "message", "content"],
+        is_block: |block| block.get("toolUse").is_some(),
+        is_piece: |event| EVENTS.iter().any(|key| event.get(key).is_some()),
+        ending,
+        ..Layout::EMPTY
+    },
     item,
     answers,
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
 };
 
-fn turn(response: &Value) -> Result<Turn<'_>, WireProblem> {
-    if let Value::Array(blocks) = response {
-        return Ok(Turn::blocks(blocks));
+/// The keys of the events of `ConverseStream`.
+const EVENTS: [&str; 5] =
+    ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"];
+
+fn ending(response: &Value) -> Ending<'_> {
+    match text(response, "stopReason") {
+        "" | "end_turn" | "stop_sequence" | "tool_use" => Ending::Whole,
+        "max_tokens" | "model_context_window_exceeded" => Ending::Cut,
+        why => Ending::Stopped(why),
     }
-    let cut = matches!(text(response, "stopReason"), "max_tokens" | "model_context_window_exceeded");
-    if let Some(output) = response.get("output") {
-        return match output.get("message") {
-            Some(message @ Value::Object(_)) => Turn::list(message, "/output/message", "content", cut),
-            Some(_) => Err(WireProblem::new("/output/message", "is not an object")),
-            None => Err(WireProblem::new("/output/message", "is missing")),
-        };
-    }
-    if let Some(message) = response.get("message") {
-        return Turn::list(message, "/message", "content", cut);
-    }
-    if response.get("content").is_some() {
-        return Turn::list(response, "", "content", cut);
-    }
-    if response.get("toolUse").is_some() {
-        return Ok(Turn::single(response));
-    }
-    Err(unknown("Bedrock Converse"))
 }
 
 fn item(block: &Value) -> Item<'_> {
@@ -53,13 +48,7 @@ fn item(block: &Value) -> Item<'_> {
     if !text(call, "type").is_empty() {
         return Item::Skip;
     }
-    Item::Call(Call {
-        id: text_id(call, "toolUseId"),
-        id_pointer: "/toolUse/toolUseId",
-        name: text(call, "name"),
-        arguments: call.get("input"),
-        cut: false,
-    })
+    Item::Call(Call::of(call, "toolUseId", "/toolUse/toolUseId", "input"))
 }
 
 fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
@@ -106,10 +95,6 @@ fn media(media: &Media<'_>) -> Option<Value> {
 }
 
 fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
-    let mut tool = named(spec);
-    tool["inputSchema"] = object([("json", schema)]);
-    if strict {
-        tool["strict"] = Value::Bool(true);
-    }
-    object([("toolSpec", tool)])
+    let schema = object([("json", schema)]);
+    object([("toolSpec", tools::written(spec, "inputSchema", schema, strict))])
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::content::{self, TEXT_ONLY};
-use super::read::{Call, Item, Turn, WireProblem, text, unknown};
+use super::read::{Call, Item, Layout, text};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
@@ -20,36 +20,24 @@ pub(super) const FORMAT: Format = Format {
     name: "mcp",
     dialect: &JSON_SCHEMA,
     ids_optional: false,
-    turn,
+    // A list is a batch, as revision 2025-03-26 had it.
+    layout: Layout {
+        title: "MCP",
+        is_block: |request| request.get("jsonrpc").is_some() || request.get("method").is_some(),
+        ..Layout::EMPTY
+    },
     item,
     answers,
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
 };
 
-fn turn(request: &Value) -> Result<Turn<'_>, WireProblem> {
-    match request {
-        // A batch, as revision 2025-03-26 had it.
-        Value::Array(requests) => Ok(Turn::blocks(requests)),
-        Value::Object(_) if request.get("jsonrpc").is_some() || request.get("method").is_some() => {
-            Ok(Turn::single(request))
-        }
-        _ => Err(unknown("MCP")),
-    }
-}
-
 fn item(request: &Value) -> Item<'_> {
     if text(request, "method") != "tools/call" {
         return Item::Skip;
     }
     let params = request.get("params").unwrap_or(&Value::Null);
-    Item::Call(Call {
-        id: read_id(request),
-        id_pointer: "/id",
-        name: text(params, "name"),
-        arguments: params.get("arguments"),
-        cut: false,
-    })
+    Item::Call(Call { id: read_id(request), ..Call::of(params, "", "/id", "arguments") })
 }
 
 /// A JSON-RPC id is a text or a number, and `1` is not `"1"`: a text that could be taken for a number, or for a

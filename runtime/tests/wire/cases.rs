@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use toolgen_runtime::call::blocked::Blocked;
 use toolgen_runtime::call::tool::arguments;
 use toolgen_runtime::call::{ToolCall, ToolResponse};
 use toolgen_runtime::wire::{AnswerOptions, WireFormat, is_made_up};
@@ -20,8 +21,12 @@ fn told(calls: &[ToolCall]) -> Value {
     let told = calls.iter().map(|call| {
         let id = if is_made_up(&call.id) { "*" } else { call.id.as_str() };
         let mut told = json!({"id": id, "name": call.name.as_str(), "arguments": call.arguments});
-        if call.truncated {
-            told["truncated"] = true.into();
+        match &call.blocked {
+            None => {}
+            Some(Blocked::Truncated) => told["truncated"] = true.into(),
+            Some(Blocked::Stopped(why)) => told["stopped"] = why.as_str().into(),
+            Some(Blocked::Malformed(why)) => told["malformed"] = why.as_str().into(),
+            Some(other) => panic!("{other:?}"),
         }
         told
     });
@@ -30,13 +35,14 @@ fn told(calls: &[ToolCall]) -> Value {
 
 fn check_calls(format: WireFormat, case: &Value, title: &str) {
     let (calls, problems) = match format.calls(&case["response"]) {
-        Ok(calls) => (calls, Vec::new()),
+        Ok(read) => (read.calls, read.problems),
+        // Nothing of it is of this format.
         Err(error) => {
-            let told: Vec<String> = error.problems.iter().map(ToString::to_string).collect();
-            assert_eq!(error.to_string(), told.join("\n"), "{title}");
-            (error.calls, told)
+            assert_eq!(case["calls"], json!([]), "{title}");
+            (Vec::new(), vec![error])
         }
     };
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(told(&calls), case["calls"], "{title}");
     let expected = case.get("problems").cloned().unwrap_or_else(|| json!([]));
     assert_eq!(json!(problems), expected, "{title}");
