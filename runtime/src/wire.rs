@@ -54,23 +54,43 @@ pub use ids::is_made_up;
 pub use read::{Calls, WireError};
 pub use tools::{RefusedTool, RefusedTools};
 
-/// The format in which a provider writes calls and reads answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum WireFormat {
+/// Declares the formats, each with the module that holds its `FORMAT`: the only list of them.
+macro_rules! formats {
+    ($($(#[$doc:meta])+ $format:ident = $module:ident;)+) => {
+        /// The format in which a provider writes calls and reads answers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum WireFormat {
+            $($(#[$doc])+ $format,)+
+        }
+
+        impl WireFormat {
+            /// All formats.
+            pub const ALL: [WireFormat; [$(WireFormat::$format),+].len()] = [$(WireFormat::$format),+];
+
+            fn format(self) -> &'static Format {
+                match self {
+                    $(WireFormat::$format => &$module::FORMAT,)+
+                }
+            }
+        }
+    };
+}
+
+formats! {
     /// OpenAI Chat Completions, and the many hosts that imitate it (openai-python 3.54.0, `types/chat`).
-    OpenAiChat,
+    OpenAiChat = openai_chat;
     /// OpenAI Responses (openai-python 3.54.0, `types/responses`).
-    OpenAiResponses,
+    OpenAiResponses = openai_responses;
     /// Anthropic Messages (anthropic-sdk-python 2.12.0, `types`).
-    Anthropic,
+    Anthropic = anthropic;
     /// Google Gemini, `generateContent` (google-genai 3.4.0, `types`).
-    Gemini,
+    Gemini = gemini;
     /// Amazon Bedrock Converse (botocore 1.44.5, `bedrock-runtime`), as its HTTP interface writes it: bytes are
     /// base64 text.
-    Bedrock,
+    Bedrock = bedrock;
     /// The server's side of the Model Context Protocol: calls are JSON-RPC requests (revision 2025-11-25).
-    Mcp,
+    Mcp = mcp;
 }
 
 /// What one format does.
@@ -82,33 +102,14 @@ struct Format {
     /// Where the blocks are that may be calls.
     layout: read::Layout,
     item: for<'v> fn(&'v Value) -> read::Item<'v>,
-    answers: fn(&[ToolResponse], &AnswerOptions<'_>) -> Vec<Value>,
+    answer: fn(&ToolResponse, &AnswerOptions<'_>) -> Value,
+    /// The key under which all answers stand in one message of the user. Empty: each is a message.
+    message: &'static str,
     tool: tools::ToolWriter,
     list: fn(Vec<Value>) -> Value,
 }
 
 impl WireFormat {
-    /// All formats.
-    pub const ALL: [WireFormat; 6] = [
-        WireFormat::OpenAiChat,
-        WireFormat::OpenAiResponses,
-        WireFormat::Anthropic,
-        WireFormat::Gemini,
-        WireFormat::Bedrock,
-        WireFormat::Mcp,
-    ];
-
-    fn format(self) -> &'static Format {
-        match self {
-            WireFormat::OpenAiChat => &openai_chat::FORMAT,
-            WireFormat::OpenAiResponses => &openai_responses::FORMAT,
-            WireFormat::Anthropic => &anthropic::FORMAT,
-            WireFormat::Gemini => &gemini::FORMAT,
-            WireFormat::Bedrock => &bedrock::FORMAT,
-            WireFormat::Mcp => &mcp::FORMAT,
-        }
-    }
-
     /// The name: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock` or `mcp`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -193,10 +194,12 @@ impl WireFormat {
     /// As [`answers`](Self::answers), with options.
     #[must_use]
     pub fn answers_with(self, responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-        if responses.is_empty() {
-            return Vec::new();
+        let format = self.format();
+        let answers = responses.iter().map(|response| (format.answer)(response, options));
+        if responses.is_empty() || format.message.is_empty() {
+            return answers.collect();
         }
-        (self.format().answers)(responses, options)
+        vec![tools::object([("role", "user".into()), (format.message, answers.collect())])]
     }
 }
 

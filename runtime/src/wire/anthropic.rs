@@ -23,7 +23,8 @@ pub(super) const FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answers,
+    answer,
+    message: "content",
     tool,
     list: Value::Array,
 };
@@ -47,10 +48,6 @@ fn item(block: &Value) -> Item<'_> {
         return Item::Skip;
     }
     Item::Call(Call::of(block, "id", "/id", "input"))
-}
-
-fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-    content::of_user(responses.iter().map(|response| answer(response, options)))
 }
 
 fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {

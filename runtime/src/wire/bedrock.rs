@@ -1,6 +1,7 @@
 //! Amazon Bedrock Converse.
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::content::{self, Media, MediaKind};
 use super::read::{Call, Ending, Item, Layout, text};
@@ -25,7 +26,8 @@ pub(super) const FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answers,
+    answer,
+    message: "content",
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
 };
@@ -51,14 +53,14 @@ fn item(block: &Value) -> Item<'_> {
     Item::Call(Call::of(call, "toolUseId", "/toolUse/toolUseId", "input"))
 }
 
-fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-    content::of_user(responses.iter().map(|response| answer(response, options)))
-}
-
 fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     let is_error = response.is_error();
     let why_not = content::why_text_only(is_error, options);
-    let content = content::blocks(response, why_not, |text| json!({ "text": text }), media);
+    let mut content = content::blocks(response, why_not, |text| json!({ "text": text }), media);
+    let documents = content.iter_mut().filter_map(|block| block.get_mut("document"));
+    for (index, document) in documents.enumerate() {
+        document["name"] = document_name(&response.id, index).into();
+    }
     let id = response.id.as_str().into();
     let mut out = object([("toolUseId", id), ("content", Value::Array(content))]);
     // Success is the default, and some models refuse the key.
@@ -90,8 +92,15 @@ fn media(media: &Media<'_>) -> Option<Value> {
         return None;
     }
     let (_, format) = DOCUMENTS.iter().find(|(mime_type, _)| media.mime_type == *mime_type)?;
-    // A neutral name: the model may take it for an instruction.
-    Some(json!({ "document": { "format": format, "name": "document", "source": { "bytes": media.data } } }))
+    Some(json!({ "document": { "format": format, "name": "", "source": { "bytes": media.data } } }))
+}
+
+/// A name that no other document of the conversation has: two of one name are refused. It is made of letters, digits and
+/// hyphens, and says nothing: a model may take a name for an instruction.
+fn document_name(id: &str, index: usize) -> String {
+    let digest = Sha256::digest(id);
+    let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("document-{digits}-{}", index + 1)
 }
 
 fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {

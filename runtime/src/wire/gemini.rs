@@ -27,7 +27,8 @@ pub(super) const FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answers,
+    answer,
+    message: "parts",
     tool,
     list: |tools| Value::Array(vec![object([("functionDeclarations", Value::Array(tools))])]),
 };
@@ -50,11 +51,6 @@ fn item(part: &Value) -> Item<'_> {
     let Some(call) = function_call(part) else { return Item::Skip };
     let goes_on = ["willContinue", "will_continue"].iter().find_map(|key| call.get(key)?.as_bool());
     Item::Call(Call::of(call, "id", "/functionCall/id", "args").cut_if(goes_on == Some(true)))
-}
-
-fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-    let parts: Vec<Value> = responses.iter().map(|response| answer(response, options)).collect();
-    vec![object([("role", "user".into()), ("parts", Value::Array(parts))])]
 }
 
 fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {

@@ -9,6 +9,7 @@ use super::read::{Call, Item, Layout, text};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
+use crate::call::blocked::MALFORMED_CALL;
 use crate::call::error::ToolError;
 use crate::call::result::Content;
 use crate::schema::dialect::JSON_SCHEMA;
@@ -27,7 +28,8 @@ pub(super) const FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answers,
+    answer,
+    message: "",
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
 };
@@ -58,17 +60,20 @@ fn written_id(id: &str) -> Value {
     }
 }
 
-fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-    let answer = |response: &ToolResponse| {
-        let id = written_id(&response.id);
-        // Of all failures of a tool only this one is a failure of the protocol.
-        if let Err(why @ ToolError::NotFound { .. }) = &response.outcome {
-            let error = json!({ "code": -32602, "message": why.to_string() });
-            return json!({ "jsonrpc": "2.0", "id": id, "error": error });
-        }
-        object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
-    };
-    responses.iter().map(answer).collect()
+fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+    let id = written_id(&response.id);
+    if let Err(why) = &response.outcome
+        && is_of_protocol(why)
+    {
+        let error = json!({ "code": -32602, "message": why.to_string() });
+        return json!({ "jsonrpc": "2.0", "id": id, "error": error });
+    }
+    object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
+}
+
+/// Whether the request itself was wrong; what a tool could not do is its result.
+fn is_of_protocol(why: &ToolError) -> bool {
+    matches!(why, ToolError::NotFound { .. }) || why.code() == MALFORMED_CALL
 }
 
 /// The result of `tools/call`: `content`, `structuredContent` if the specification declares an object as the result

@@ -32,7 +32,8 @@ pub(super) const FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answers,
+    answer,
+    message: "",
     tool,
     list: Value::Array,
 };
@@ -87,18 +88,15 @@ pub(super) fn given(call: &Value) -> Option<Cow<'_, Value>> {
     Some(Cow::Owned(json!({ "input": call.get("input") })))
 }
 
-fn answers(responses: &[ToolResponse], _: &AnswerOptions<'_>) -> Vec<Value> {
-    let answer = |response: &ToolResponse| {
-        let (told, _) = content::text_and_media(response, Some(TEXT_ONLY), |_| None);
-        let told = content::flagged_text(response, told);
-        let (role, key, name) = match Id::of(&response.id) {
-            (Id::Function, _) => ("function", "name", &response.name),
-            _ if is_made_up(&response.id) => ("tool", "tool_name", &response.name),
-            _ => ("tool", "tool_call_id", &response.id),
-        };
-        json!({ "role": role, key: name.as_str(), "content": told })
+fn answer(response: &ToolResponse, _: &AnswerOptions<'_>) -> Value {
+    let (told, _) = content::text_and_media(response, Some(TEXT_ONLY), |_| None);
+    let told = content::flagged_text(response, told);
+    let (role, key, name) = match Id::of(&response.id) {
+        (Id::Function, _) => ("function", "name", &response.name),
+        _ if is_made_up(&response.id) => ("tool", "tool_name", &response.name),
+        _ => ("tool", "tool_call_id", &response.id),
     };
-    responses.iter().map(answer).collect()
+    json!({ "role": role, key: name.as_str(), "content": told })
 }
 
 fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {

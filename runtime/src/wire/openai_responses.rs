@@ -25,7 +25,8 @@ pub(super) const FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answers,
+    answer,
+    message: "",
     tool,
     list: Value::Array,
 };
@@ -64,24 +65,21 @@ fn item(item: &Value) -> Item<'_> {
     }
 }
 
-fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
+fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     let why_not = options.text_only.then_some(TEXT_ONLY);
-    let answer = |response: &ToolResponse| {
-        let (told, media) = content::text_and_media(response, why_not, media);
-        let told = content::flagged_text(response, told);
-        let output = if media.is_empty() {
-            Value::String(told)
-        } else {
-            let text = (!told.is_empty()).then(|| json!({ "type": "input_text", "text": told }));
-            text.into_iter().chain(media).collect()
-        };
-        let (kind, id) = match Id::of(&response.id) {
-            (Id::Custom, id) => ("custom_tool_call_output", id),
-            (_, id) => ("function_call_output", id),
-        };
-        object([("type", kind.into()), ("call_id", id.into()), ("output", output)])
+    let (told, media) = content::text_and_media(response, why_not, media);
+    let told = content::flagged_text(response, told);
+    let output = if media.is_empty() {
+        Value::String(told)
+    } else {
+        let text = (!told.is_empty()).then(|| json!({ "type": "input_text", "text": told }));
+        text.into_iter().chain(media).collect()
     };
-    responses.iter().map(answer).collect()
+    let (kind, id) = match Id::of(&response.id) {
+        (Id::Custom, id) => ("custom_tool_call_output", id),
+        (_, id) => ("function_call_output", id),
+    };
+    object([("type", kind.into()), ("call_id", id.into()), ("output", output)])
 }
 
 fn media(media: &Media<'_>) -> Option<Value> {
