@@ -9,6 +9,7 @@ pub mod result;
 pub mod roots;
 pub mod services;
 pub mod session;
+pub mod structured;
 pub mod tool;
 pub mod values;
 
@@ -22,6 +23,7 @@ use crate::call::blocked::Blocked;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
+use crate::spec::output::StructuredOutput;
 
 /// A call that a model made.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +85,8 @@ pub struct ToolResponse {
     pub started: SystemTime,
     /// How long it took.
     pub duration: Duration,
+    /// The structured result that the tool declares, which MCP sends: set by a provider.
+    pub declared: Option<StructuredOutput>,
 }
 
 impl ToolResponse {
@@ -96,6 +100,7 @@ impl ToolResponse {
             skipped: false,
             started: SystemTime::now(),
             duration: Duration::ZERO,
+            declared: None,
         }
     }
 

@@ -7,6 +7,7 @@ use crate::schema::shape::{Def, Schema, Shape};
 
 pub mod docs;
 pub mod graph;
+pub mod output;
 pub mod plan;
 mod require;
 

@@ -223,6 +223,7 @@ impl<'a> AnswerOptions<'a> {
     }
 
     /// Finds the specification of a tool: MCP requires structured content of tools that declare what they give.
+    /// Responses of a [`Provider`](crate::Provider) know what their tools declare, and need it not.
     #[must_use]
     pub fn specs(mut self, specs: &'a SpecOf<'a>) -> AnswerOptions<'a> {
         self.specs = Some(specs);

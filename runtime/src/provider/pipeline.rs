@@ -145,6 +145,10 @@ impl Provider {
             traced(self, &call, &ctx, run).await
         };
         record.finish(&outcome).await;
+        let declared = match &outcome {
+            Ok(_) => self.inner().registry.get(&call.name).and_then(|tool| tool.spec().structured_output()),
+            Err(_) => None,
+        };
         let response = ToolResponse {
             id: ctx.tool_call_id.clone(),
             name: ctx.tool_name.clone(),
@@ -152,6 +156,7 @@ impl Provider {
             skipped: false,
             started,
             duration: clock.elapsed(),
+            declared,
         };
         depends::record(&ctx, response.name.clone(), &response.outcome);
         if let Some(watch) = &watch {

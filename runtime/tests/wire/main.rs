@@ -6,5 +6,6 @@ mod cases;
 mod formats;
 mod helpers;
 mod properties;
+mod strict;
 mod tools;
 mod turns;
