@@ -25,17 +25,16 @@ pub use monitor::AgentMonitor;
 pub use runner::LoopRunner;
 
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::session::Session;
-use crate::call::tool::{AgentTool, BoxFuture};
+use crate::call::tool::{AgentTool, MISSING_TASK};
 use crate::registry::Registry;
-use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::ToolSpec;
 
 /// What is said of a call without a task.
-const MISSING_TASK: &str = "Missing required 'task' parameter";
 
 /// What a sub-agent says that said nothing.
 const NO_TEXT: &str = "(sub-agent produced no text output)";
@@ -301,17 +300,4 @@ fn loop_id(ctx: &ToolContext) -> Text {
         // Without a session nothing is known to have been started before.
         None => format!("{}.sub.1", ctx.tool_call_id).into(),
     }
-}
-
-/// What is wrong with the arguments of a tool, which for a sub-agent without a task has a text of its own.
-pub(crate) fn refused(spec: &ToolSpec, mut problems: Vec<ArgumentProblem>) -> ToolError {
-    if spec.sub_agent
-        && let [problem] = &mut problems[..]
-        && problem.kind == ArgumentProblemKind::Missing
-        && problem.pointer == "/task"
-    {
-        MISSING_TASK.clone_into(&mut problem.message);
-        return ToolError::InvalidArgs { message: MISSING_TASK.to_owned(), problems };
-    }
-    ToolError::from_problems(problems)
 }

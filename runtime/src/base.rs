@@ -2,6 +2,10 @@
 
 pub(crate) mod frozen;
 #[cfg(feature = "runtime")]
+pub(crate) mod future;
+#[cfg(feature = "runtime")]
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]
-pub(crate) mod text;
+pub(crate) mod time;
+#[cfg(feature = "runtime")]
+pub(crate) mod truncate;

@@ -1,10 +1,15 @@
 //! A call that a model made, and the one answer it gets.
 
+pub(crate) mod approval;
 pub mod blocked;
 pub mod context;
 pub mod control;
 pub mod error;
+pub mod limits;
+pub(crate) mod missing;
+pub(crate) mod peers;
 pub mod principal;
+pub(crate) mod provider_context;
 pub mod result;
 pub mod roots;
 pub mod services;
@@ -19,6 +24,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::base::frozen::Text;
+use crate::base::time::whole_millis;
 use crate::call::blocked::Blocked;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
@@ -164,11 +170,6 @@ impl ToolResponse {
         }
         out
     }
-}
-
-/// Milliseconds, as far as 64 bits go: half a billion years.
-pub(crate) fn whole_millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod breaker;
+pub mod control;
 pub mod depends;
 pub mod events;
 pub mod hooks;

@@ -44,13 +44,15 @@ pub mod wire;
 #[cfg(feature = "runtime")]
 pub use {
     agent::dispatch::{DispatchOptions, Dispatched, Strategy},
+    base::future::BoxFuture,
     call::context::ToolContext,
     call::control::{Control, Effect, InputRequest},
     call::error::ToolError,
+    call::limits::Limits,
     call::principal::Principal,
     call::result::{Content, ResourceData, ToolResult},
     call::session::{Session, Sessions},
-    call::tool::{AgentTool, BoxFuture},
+    call::tool::AgentTool,
     call::values::ContextValues,
     call::{ToolCall, ToolResponse},
     engine::dynamic::DynamicTool,

@@ -1,26 +1,31 @@
 //! The tools an agent has: which of a registry, what they are lent, and what every call passes through.
 
 mod builder;
-mod context;
 mod error;
 mod factory;
 pub(crate) mod pipeline;
 mod shared;
 
+use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
 
+pub use crate::call::provider_context::{FactoryError, ProviderContext};
 pub use builder::ProviderBuilder;
-pub use context::ProviderContext;
 pub use error::ProviderError;
-pub use factory::{FactoryError, ToolFactory};
+pub use factory::ToolFactory;
 pub use shared::SharedRegistry;
 
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::base::sync::unpoisoned;
+use crate::call::context::{Surroundings, ToolContext};
 use crate::call::error::ToolError;
+use crate::call::peers::Peers;
 use crate::call::tool::AgentTool;
+use crate::call::{ToolCall, ToolResponse};
 use crate::layers::redact::ToolRedactor;
 use crate::provider::pipeline::Layers;
 use crate::registry::Registry;
@@ -124,8 +129,20 @@ impl Provider {
         &self.0
     }
 
-    pub(crate) fn is(&self, other: &Provider) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+    /// The provider of a call.
+    pub(crate) fn of(ctx: &ToolContext) -> Option<Provider> {
+        let peers: Arc<dyn Any + Send + Sync> = ctx.surroundings().peers.clone()?;
+        peers.downcast().ok().map(Provider)
+    }
+
+    /// This provider, as its tools see it.
+    pub(crate) fn peers(&self) -> Arc<dyn Peers> {
+        self.0.clone()
+    }
+
+    /// The calls in these surroundings come through this provider.
+    pub(crate) fn is_peer_of(&self, around: &Surroundings) -> bool {
+        around.peers.as_ref().is_some_and(|peers| std::ptr::addr_eq(Arc::as_ptr(peers), Arc::as_ptr(&self.0)))
     }
 
     /// What the tools are lent and may do.
@@ -230,7 +247,7 @@ impl Inner {
         if let Some(tool) = slot.tool.get() {
             return Ok(tool);
         }
-        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        let _building = unpoisoned(self.building.lock());
         if let Some(tool) = slot.tool.get() {
             return Ok(tool);
         }
@@ -267,6 +284,28 @@ impl Inner {
         let near = self.registry.near(name)?;
         let index = self.registry.index(&near)?;
         self.may_use(index).then_some(near)
+    }
+}
+
+impl Peers for Inner {
+    fn call<'a>(self: Arc<Self>, call: ToolCall, ctx: &'a ToolContext) -> BoxFuture<'a, ToolResponse> {
+        Box::pin(async move { Provider(self).call(call, ctx).await })
+    }
+
+    fn specs(&self) -> Vec<&ToolSpec> {
+        let tools = self.registry.iter().enumerate();
+        tools.filter(|(index, _)| self.may_use(*index)).map(|(_, tool)| tool.spec()).collect()
+    }
+}
+
+impl Registry {
+    /// A provider of all tools of this set in a context; [`Provider::builder`] says more.
+    ///
+    /// # Errors
+    ///
+    /// None today.
+    pub fn provider(&self, context: ProviderContext) -> Result<Provider, ProviderError> {
+        Provider::builder(self).context(context).build()
     }
 }
 

@@ -14,7 +14,6 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call};
-use crate::provider::{Provider, ProviderContext, ProviderError};
 use crate::spec::graph::{RequirementProblem, problems as requirement_problems};
 
 /// A set of tools that no longer changes, sorted by name.
@@ -213,15 +212,6 @@ impl Registry {
         self.default_timeout
     }
 
-    /// A provider of all tools of this set in a context; [`Provider::builder`] says more.
-    ///
-    /// # Errors
-    ///
-    /// None today.
-    pub fn provider(&self, context: ProviderContext) -> Result<Provider, ProviderError> {
-        Provider::builder(self).context(context).build()
-    }
-
     /// The tools, sorted by name.
     pub fn iter(&self) -> std::slice::Iter<'_, Arc<dyn AgentTool>> {
         self.tools.iter()
@@ -240,7 +230,7 @@ impl Registry {
     }
 
     /// Calls a tool by its name with what a model sent, see [`call`]. The program itself calls so; the calls of an
-    /// agent go through a [`Provider`], where policies and records are.
+    /// agent go through a [`Provider`](crate::provider::Provider), where policies and records are.
     ///
     /// # Errors
     ///

@@ -78,7 +78,7 @@ impl ToolSpec {
         use_for: Text::EMPTY,
         documentation: Text::EMPTY,
         examples: List::EMPTY,
-        input: Schema::Tree(crate::Frozen::Static(&Shape::NO_ARGUMENTS)),
+        input: Schema::Tree(crate::base::frozen::Frozen::Static(&Shape::NO_ARGUMENTS)),
         output: None,
         defs: List::EMPTY,
         effects: Effects::UNDECLARED,

@@ -27,7 +27,7 @@ pub mod petstore {
 
 fn for_an_agent() -> AnyResult<Provider> {
     use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
-    use toolgen_runtime::{Provider, ProviderContext, Registry, layers::policy::Limits};
+    use toolgen_runtime::{Provider, ProviderContext, Registry, call::limits::Limits};
 
     let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
     let registry = Registry::new(engine.tools(petstore::TOOLS))?;

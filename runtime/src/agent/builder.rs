@@ -117,7 +117,7 @@ impl SubAgentBuilder {
                 r#"{"type":"object","properties":{"task":{"type":"string","description":"The task, with everything the sub-agent must know: it sees nothing else."}},"required":["task"]}"#,
             ),
             effects: self.effects,
-            timeout: Timeout::Millis(crate::call::whole_millis(self.limits.max_time)),
+            timeout: Timeout::Millis(crate::base::time::whole_millis(self.limits.max_time)),
             sub_agent: true,
             name,
             ..ToolSpec::EMPTY

@@ -44,12 +44,12 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
+use crate::base::future::BoxFuture;
+use crate::base::future::caught;
 use crate::call::context::{Surroundings, ToolContext};
 use crate::call::error::ToolError;
-use crate::call::tool::BoxFuture;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
-use crate::provider::pipeline::caught;
 
 use drive::{Refusal, Turn, drive};
 use footprint::Footprint;

@@ -15,11 +15,11 @@ pub use transcript::{Entry, Messages, ModelTurn, Transcript};
 
 use crate::agent::dispatch::DispatchOptions;
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::session::Session;
-use crate::call::tool::BoxFuture;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 

@@ -7,7 +7,7 @@ use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
 use crate::agent::run::{
     Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop,
 };
-use crate::call::tool::BoxFuture;
+use crate::base::future::BoxFuture;
 use crate::provider::{Provider, ProviderError};
 
 /// Makes the provider of a sub-agent.
@@ -56,7 +56,7 @@ impl<F> LoopRunner<F> {
     }
 
     fn provider(&self, task: &AgentTask) -> Result<Provider, ProviderError> {
-        match (&self.provider, &task.context.surroundings().provider) {
+        match (&self.provider, Provider::of(&task.context)) {
             (Some(make), _) => make(task),
             (None, Some(caller)) => caller.builder_with(&task.tools).build(),
             (None, None) => Provider::builder(&task.tools).build(),
@@ -111,7 +111,10 @@ fn said(transcript: &Transcript, completed: &str) -> String {
     });
     let given = || {
         let mut answers = transcript.last_answers();
-        answers.find(|response| response.id == *completed).map(crate::ToolResponse::text).unwrap_or_default()
+        answers
+            .find(|response| response.id == *completed)
+            .map(crate::call::ToolResponse::text)
+            .unwrap_or_default()
     };
     texts.take(1).next().unwrap_or_else(given)
 }

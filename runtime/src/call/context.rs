@@ -16,13 +16,13 @@ use tokio_util::sync::CancellationToken;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::error::ToolError;
+use crate::call::peers::Peers;
 use crate::call::principal::Principal;
 use crate::call::result::ToolResult;
 use crate::call::roots::Roots;
 use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::values::ContextValues;
-use crate::provider::Provider;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 
 use token::Link;
@@ -76,7 +76,7 @@ pub(crate) struct Surroundings {
     pub(crate) session: Option<Session>,
     pub(crate) values: ContextValues,
     pub(crate) principal: Option<Principal>,
-    pub(crate) provider: Option<Provider>,
+    pub(crate) peers: Option<Arc<dyn Peers>>,
 }
 
 /// Where most contexts begin.
@@ -92,7 +92,7 @@ static NOTHING: LazyLock<Arc<Surroundings>> = LazyLock::new(|| {
         session: None,
         values: ContextValues::default(),
         principal: None,
-        provider: None,
+        peers: None,
     })
 });
 
@@ -253,10 +253,10 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// If this call did not come through a [`Provider`], if [`MAX_DEPTH`] calls are above it, or whatever comes of
+    /// If this call did not come through a [`Provider`](crate::provider::Provider), if [`MAX_DEPTH`] calls are above it, or whatever comes of
     /// the call.
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
-        let Some(provider) = &self.surroundings().provider else {
+        let Some(peers) = &self.surroundings().peers else {
             let text = "a tool can call others only where it was called through a provider";
             return Err(ToolError::failed_with("service_unavailable", text));
         };
@@ -268,7 +268,7 @@ impl ToolContext {
         let call = ToolCall::new(format!("{}.{number}", self.tool_call_id), name, params);
         let mut below = self.child(self.tool_call_id.clone(), self.tool_name.clone());
         below.depth = self.depth + 1;
-        provider.call(call, &below).await.outcome
+        Arc::clone(peers).call(call, &below).await.outcome
     }
 
     /// The context of a call that this call makes: stopped with it, not the other way round.

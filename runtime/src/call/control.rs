@@ -4,21 +4,9 @@
 //! [`InputRequest`]s to the [`InputHandler`], both set on the [`ProviderBuilder`](crate::provider::ProviderBuilder);
 //! neither counts as time of the tool. A result that is an error asks for nothing.
 
-mod effect;
-mod input;
-mod question;
-
 use serde_json::{Value, json};
 
-pub use effect::{EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler};
-pub use input::{INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler, InputQuestion, PendingInput};
-pub(crate) use question::Questions;
-pub use question::{ASK_QUESTION, Answerer, AskQuestion, Question};
-
 use crate::base::frozen::Text;
-use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
-use crate::function::output::IntoToolOutput;
 
 /// What a result asks of the loop around the call. Nothing of it leaves another call of the same turn unanswered: a
 /// loop looks at it when the turn is over.
@@ -116,20 +104,50 @@ impl InputRequest {
     }
 }
 
-impl IntoToolOutput for Control {
-    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
-        Ok(ToolResult::empty().with_control(self))
-    }
+/// A call that waits for what its tool must know. Plain data: keep it as long as it takes.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PendingInput {
+    /// The model's name for the call.
+    pub id: Text,
+    /// The tool.
+    pub name: Text,
+    /// The arguments as the model sent them.
+    pub arguments: Value,
+    /// What is to be answered.
+    pub request: InputRequest,
+    /// What was answered before, in order.
+    pub inputs: Vec<Value>,
+    /// For which reasons somebody has approved of the call.
+    pub approved: Vec<String>,
 }
 
-impl IntoToolOutput for Effect {
-    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
-        Control::Effect(self).into_tool_output()
+impl PendingInput {
+    /// `{"id", "name", "arguments", "request", "inputs", "approved"}`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "id": self.id.as_str(),
+            "name": self.name.as_str(),
+            "arguments": self.arguments,
+            "request": self.request.to_json(),
+            "inputs": self.inputs,
+            "approved": self.approved,
+        })
     }
-}
 
-impl IntoToolOutput for InputRequest {
-    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
-        Control::NeedInput(self).into_tool_output()
+    /// Reads what [`to_json`](Self::to_json) wrote.
+    #[must_use]
+    pub fn from_json(value: &Value) -> Option<PendingInput> {
+        let text = |key: &str| Some(Text::from(value.get(key)?.as_str()?.to_owned()));
+        let approved = value.get("approved")?.as_array()?.iter();
+        Some(PendingInput {
+            id: text("id")?,
+            name: text("name")?,
+            arguments: value.get("arguments")?.clone(),
+            request: InputRequest::from_json(value.get("request")?)?,
+            inputs: value.get("inputs")?.as_array()?.clone(),
+            approved: approved.map(|reason| reason.as_str().map(str::to_owned)).collect::<Option<_>>()?,
+        })
     }
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::call::approval::ApprovalRequest;
 use crate::call::control::{InputRequest, PendingInput};
-use crate::layers::depends::MissingDependencies;
-use crate::layers::middleware::ApprovalRequest;
+use crate::call::missing::{self, MissingDependencies};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
 /// Why a call of a tool gave no result.
@@ -144,7 +144,7 @@ impl ToolError {
             ToolError::Denied { .. } => "PERMISSION_DENIED",
             ToolError::ApprovalRequired(_) => "APPROVAL_REQUIRED",
             ToolError::InputRequired(_) => "INPUT_REQUIRED",
-            ToolError::MissingDependencies(_) => crate::layers::depends::CODE,
+            ToolError::MissingDependencies(_) => missing::CODE,
         }
     }
 

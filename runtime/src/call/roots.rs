@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::function::input::{ArgumentProblem, ArgumentProblemKind, within};
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
 /// The directories of a program by the names tools know them by: `#[arg(path(within = "workdir"))]`.
 ///
@@ -113,7 +113,7 @@ fn traversal(argument: &str) -> ToolError {
         kind: ArgumentProblemKind::Value,
         message: "path traversal not allowed".to_owned(),
     };
-    ToolError::from_problems(vec![within(argument, problem)])
+    ToolError::from_problems(vec![problem.within(argument)])
 }
 
 fn resolve(path: &Path, root: Option<&Path>) -> Option<PathBuf> {

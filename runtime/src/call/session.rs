@@ -3,13 +3,14 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::base::frozen::Text;
+use crate::base::sync::unpoisoned;
 
 mod store;
 
@@ -107,7 +108,7 @@ impl Session {
         }
         // Made outside of the lock: `make` may ask for other state of this session.
         let made = Arc::new(make());
-        let mut state = lock(&self.0.state);
+        let mut state = unpoisoned(self.0.state.lock());
         let held: Held = (type_name::<T>(), Arc::clone(&made) as _);
         let (_, kept) = state.entry(TypeId::of::<T>()).or_insert(held);
         Arc::clone(kept).downcast().unwrap_or(made)
@@ -116,25 +117,25 @@ impl Session {
     /// The state of a type if somebody asked for it before.
     #[must_use]
     pub fn peek<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        let held = Arc::clone(&lock(&self.0.state).get(&TypeId::of::<T>())?.1);
+        let held = Arc::clone(&unpoisoned(self.0.state.lock()).get(&TypeId::of::<T>())?.1);
         held.downcast().ok()
     }
 
     /// The value under a key, see [`set`](Self::set).
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Value> {
-        lock(&self.0.values).get(key).cloned()
+        unpoisoned(self.0.values.lock()).get(key).cloned()
     }
 
     /// Keeps a value under a key, which is what a tool's `session("key")` requirement asks for. Gives the value it
     /// takes the place of.
     pub fn set(&self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
-        lock(&self.0.values).insert(key.into(), value.into())
+        unpoisoned(self.0.values.lock()).insert(key.into(), value.into())
     }
 
     /// Forgets the value under a key and gives it.
     pub fn remove(&self, key: &str) -> Option<Value> {
-        lock(&self.0.values).remove(key)
+        unpoisoned(self.0.values.lock()).remove(key)
     }
 
     /// There is a value under the key that is neither `null` nor a blank text. A list that is still empty is there.
@@ -142,14 +143,14 @@ impl Session {
     pub fn has(&self, key: &str) -> bool {
         let is_blank = |text: &str| text.trim().is_empty();
         let is_there = |value: &Value| !value.is_null() && !value.as_str().is_some_and(is_blank);
-        lock(&self.0.values).get(key).is_some_and(is_there)
+        unpoisoned(self.0.values.lock()).get(key).is_some_and(is_there)
     }
 
     /// Notes that a call of a tool succeeded. A call whose result is an error did not, see
     /// [`ToolResult::is_error`](crate::ToolResult::is_error).
     pub fn record_success(&self, tool: impl Into<Text>) {
         let tool = tool.into();
-        let mut history = lock(&self.0.history);
+        let mut history = unpoisoned(self.0.history.lock());
         // Read under the lock, so that times in the history never run backwards.
         let now = Instant::now();
         match find(&history, &tool) {
@@ -165,7 +166,7 @@ impl Session {
     /// A call of the tool succeeded in this session, not longer ago than [`SessionLimits::history_ttl`].
     #[must_use]
     pub fn has_called(&self, tool: &str) -> bool {
-        let history = lock(&self.0.history);
+        let history = unpoisoned(self.0.history.lock());
         find(&history, tool).is_ok_and(|index| counts(history[index].1, Instant::now(), self.0.limits))
     }
 
@@ -173,7 +174,7 @@ impl Session {
     #[must_use]
     pub fn called(&self) -> Vec<Text> {
         let now = Instant::now();
-        let mut called = lock(&self.0.history).clone();
+        let mut called = unpoisoned(self.0.history.lock()).clone();
         called.retain(|(_, at)| counts(*at, now, self.0.limits));
         called.sort_by_key(|(_, at)| *at);
         called.into_iter().map(|(tool, _)| tool).collect()
@@ -181,7 +182,7 @@ impl Session {
 
     /// Forgets which tools were called, as if the session had just begun. State stays.
     pub fn forget_calls(&self) {
-        lock(&self.0.history).clear();
+        unpoisoned(self.0.history.lock()).clear();
     }
 
     /// Somebody beside this one holds the session.
@@ -211,16 +212,11 @@ fn make_room(history: &mut Vec<(Text, Instant)>, now: Instant, limits: SessionLi
     }
 }
 
-/// What a panicking holder left behind is whole: every change here is one step.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The id, the types of the state and the keys of the values. Not the values: some are secrets.
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state: Vec<&str> = lock(&self.0.state).values().map(|(name, _)| *name).collect();
-        let values: Vec<String> = lock(&self.0.values).keys().cloned().collect();
+        let state: Vec<&str> = unpoisoned(self.0.state.lock()).values().map(|(name, _)| *name).collect();
+        let values: Vec<String> = unpoisoned(self.0.values.lock()).keys().cloned().collect();
         f.debug_struct("Session")
             .field("id", &self.0.id)
             .field("state", &state)

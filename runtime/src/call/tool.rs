@@ -4,26 +4,23 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::thread;
+use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::agent::refused;
+use crate::base::future::{BoxFuture, poll_caught};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::function::input::Given;
-use crate::provider::{FactoryError, ProviderContext};
+
+use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
+use crate::schema::shape::decode::given::Given;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned, exact::is_exact};
 use crate::schema::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
-
-/// A future on the heap, as trait objects return it.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A call that began.
 #[doc(hidden)]
@@ -364,6 +361,22 @@ pub(crate) fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Resu
     decode_owned(params, &spec.input, &spec.defs, dialect).map_err(|problems| refused(spec, problems))
 }
 
+/// What a sub-agent is told that was given no task.
+pub(crate) const MISSING_TASK: &str = "Missing required 'task' parameter";
+
+/// What is wrong with the arguments of a tool, which for a sub-agent without a task has a text of its own.
+fn refused(spec: &ToolSpec, mut problems: Vec<ArgumentProblem>) -> ToolError {
+    if spec.sub_agent
+        && let [problem] = &mut problems[..]
+        && problem.kind == ArgumentProblemKind::Missing
+        && problem.pointer == "/task"
+    {
+        MISSING_TASK.clone_into(&mut problem.message);
+        return ToolError::InvalidArgs { message: MISSING_TASK.to_owned(), problems };
+    }
+    ToolError::from_problems(problems)
+}
+
 /// A panic while polling becomes an error without its message. The future is borrowed, since every function that
 /// takes one by value holds it twice.
 pub(crate) fn guarded<F>(mut run: Pin<&mut F>) -> impl Future<Output = Result<ToolResult, ToolError>>
@@ -371,17 +384,6 @@ where
     F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,
 {
     poll_fn(move |cx| {
-        unwound(run.as_mut(), cx).map(|ended| ended.unwrap_or_else(|why| Err(ToolError::panicked(&*why))))
+        poll_caught(run.as_mut(), cx).map(|ended| ended.unwrap_or_else(|why| Err(ToolError::panicked(&*why))))
     })
-}
-
-/// Polls a future, and gives what it gave or what it panicked with.
-pub(crate) fn unwound<F: Future + ?Sized>(
-    run: Pin<&mut F>,
-    cx: &mut Context<'_>,
-) -> Poll<thread::Result<F::Output>> {
-    match catch_unwind(AssertUnwindSafe(|| run.poll(cx))) {
-        Ok(poll) => poll.map(Ok),
-        Err(payload) => Poll::Ready(Err(payload)),
-    }
 }

@@ -36,10 +36,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::base::frozen::{List, Text};
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, BoxFuture};
+use crate::call::tool::AgentTool;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::read::{ReadProblem, read_document};
 use crate::schema::shape::render::canonical::literal;

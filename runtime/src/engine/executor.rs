@@ -38,8 +38,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::tool::BoxFuture;
-use crate::layers::policy::Limits;
+use crate::base::future::BoxFuture;
+use crate::call::limits::Limits;
 use crate::spec::{Files, Network};
 
 #[cfg(feature = "process")]

@@ -230,7 +230,8 @@ mod tests {
         let mut defs = Defs::default();
         T::defs(&mut defs);
         for dialect in [&JSON_SCHEMA, &OPENAI, &OPENAI_STRICT, &ANTHROPIC, &GEMINI] {
-            let refused = render_input(&arguments(fields, &[]), &crate::List::EMPTY, dialect).is_err();
+            let refused =
+                render_input(&arguments(fields, &[]), &crate::base::frozen::List::EMPTY, dialect).is_err();
             let name = std::any::type_name::<T>();
             assert_eq!(of::<T>(dialect).is_some(), refused, "{name} for {}", dialect.name);
         }

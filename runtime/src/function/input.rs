@@ -53,7 +53,6 @@ mod copy;
 mod defs;
 #[doc(hidden)]
 pub mod derive;
-pub(crate) mod given;
 #[cfg(feature = "runtime")]
 mod link;
 mod rules;
@@ -64,9 +63,9 @@ use serde_json::Value;
 pub use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::{Kind, Shape};
 
-pub use defs::Defs;
 #[doc(hidden)]
-pub use given::Given;
+pub use crate::schema::shape::decode::given::Given;
+pub use defs::Defs;
 #[cfg(feature = "runtime")]
 pub(crate) use link::link;
 #[doc(hidden)]
@@ -190,7 +189,7 @@ pub type Owned<T> = <T as Lent>::Owner;
 #[doc(hidden)]
 #[must_use]
 pub const fn reference(name: &'static str) -> Shape {
-    rules::with_kind(Kind::Ref(crate::Text::Static(name)))
+    rules::with_kind(Kind::Ref(crate::base::frozen::Text::Static(name)))
 }
 
 /// A problem with a value as a whole: what was expected, and what was given.
@@ -212,15 +211,6 @@ pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
     }
 }
 
-/// The problem of a part, as a problem of the whole.
-#[must_use]
-pub fn within(segment: &str, mut problem: ArgumentProblem) -> ArgumentProblem {
-    let segment = segment.replace('~', "~0").replace('/', "~1");
-    problem.pointer.insert_str(0, &segment);
-    problem.pointer.insert(0, '/');
-    problem
-}
-
 /// The value of a field that was not given.
 ///
 /// # Errors
@@ -233,7 +223,7 @@ pub fn missing<T: ToolInput>(name: &str) -> Result<T, ArgumentProblem> {
             kind: ArgumentProblemKind::Missing,
             message: "is required".to_owned(),
         };
-        within(name, problem)
+        problem.within(name)
     })
 }
 

@@ -4,7 +4,7 @@
 //! that stands in the code says what a program offers where a reader looks for it and holds no tool of a dependency,
 //! so [`toolset!`](crate::toolset!) is the usual way. Methods are not registered: they need an object.
 //!
-//! ```
+//! ```standalone_crate
 //! use toolgen_runtime::function::inventory;
 //! use toolgen_runtime::{Registry, tool};
 //!

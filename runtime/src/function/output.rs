@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use serde::Serialize;
 
 use crate::base::frozen::Frozen;
+use crate::call::control::{Control, Effect, InputRequest};
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 use crate::function::input::{Defs, Of, ToolInput};
@@ -349,5 +350,23 @@ pub const fn schema(shape: Option<&'static Shape>) -> Option<Schema> {
     match shape {
         Some(shape) => Some(Schema::Tree(Frozen::Static(shape))),
         None => None,
+    }
+}
+
+impl IntoToolOutput for Control {
+    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult::empty().with_control(self))
+    }
+}
+
+impl IntoToolOutput for Effect {
+    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+        Control::Effect(self).into_tool_output()
+    }
+}
+
+impl IntoToolOutput for InputRequest {
+    fn into_tool_output(self) -> Result<ToolResult, ToolError> {
+        Control::NeedInput(self).into_tool_output()
     }
 }

@@ -137,12 +137,13 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, BoxFuture, Started};
-use crate::function::input::given::{Entries, entry};
+use crate::call::tool::{AgentTool, Started};
 use crate::function::input::{Defs, Given, ToolInput, link, missing};
+use crate::schema::shape::decode::given::{Entries, entry};
 use crate::spec::ToolSpec;
 
 /// What a function gives.

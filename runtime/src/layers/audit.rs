@@ -38,7 +38,6 @@ mod queue;
 mod record;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-mod time;
 mod writer;
 
 use std::borrow::Cow;

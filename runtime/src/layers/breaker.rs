@@ -33,10 +33,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::base::sync::{Mutex, RwLock, lock, read, write};
+use crate::base::future::poll_caught;
+use crate::base::sync::{Mutex, RwLock, unpoisoned};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::unwound;
 
 pub use settings::{BreakerSettings, BreakerState, BreakerStats};
 use state::{Admission, Machine};
@@ -77,7 +77,7 @@ impl CircuitBreaker {
     /// Sets what holds for one service, whose circuit is then closed.
     #[must_use]
     pub fn with_service(self, name: &str, settings: BreakerSettings) -> CircuitBreaker {
-        write(&self.services).insert(name.into(), Arc::new(Service::new(settings)));
+        unpoisoned(self.services.write()).insert(name.into(), Arc::new(Service::new(settings)));
         self
     }
 
@@ -93,7 +93,7 @@ impl CircuitBreaker {
     /// [`SERVICE_UNAVAILABLE`].
     pub fn admit(&self, service: &str) -> Result<Permit, ToolError> {
         let found = self.service(service);
-        let admission = lock(&found.machine).admit(&found.settings);
+        let admission = unpoisoned(found.machine.lock()).admit(&found.settings);
         let message = match admission {
             Admission::Granted(generation) => {
                 return Ok(Permit { service: found, generation, settled: false });
@@ -165,7 +165,8 @@ impl CircuitBreaker {
     /// Whether calls of a service go through.
     #[must_use]
     pub fn state(&self, service: &str) -> BreakerState {
-        self.known(service).map_or(BreakerState::Closed, |known| lock(&known.machine).state(&known.settings))
+        self.known(service)
+            .map_or(BreakerState::Closed, |known| unpoisoned(known.machine.lock()).state(&known.settings))
     }
 
     /// Whether a call of a service is worth a try: its circuit is not open.
@@ -178,7 +179,7 @@ impl CircuitBreaker {
     #[must_use]
     pub fn stats(&self, service: &str) -> BreakerStats {
         match self.known(service) {
-            Some(known) => lock(&known.machine).stats(known.settings),
+            Some(known) => unpoisoned(known.machine.lock()).stats(known.settings),
             None => Machine::default().stats(self.settings),
         }
     }
@@ -186,18 +187,18 @@ impl CircuitBreaker {
     /// The services that were called or have settings, by name.
     #[must_use]
     pub fn services(&self) -> Vec<String> {
-        read(&self.services).keys().map(|name| name.to_string()).collect()
+        unpoisoned(self.services.read()).keys().map(|name| name.to_string()).collect()
     }
 
     /// Closes the circuit of a service by hand and starts counting anew. Calls that run do not count.
     pub fn reset(&self, service: &str) {
         if let Some(known) = self.known(service) {
-            lock(&known.machine).reset();
+            unpoisoned(known.machine.lock()).reset();
         }
     }
 
     fn known(&self, name: &str) -> Option<Arc<Service>> {
-        read(&self.services).get(name).cloned()
+        unpoisoned(self.services.read()).get(name).cloned()
     }
 
     fn service(&self, name: &str) -> Arc<Service> {
@@ -205,7 +206,7 @@ impl CircuitBreaker {
             return known;
         }
         // Another call may have been first in between: then it is the one that counts.
-        let mut services = write(&self.services);
+        let mut services = unpoisoned(self.services.write());
         let entry = services.entry(name.into()).or_insert_with(|| Arc::new(Service::new(self.settings)));
         Arc::clone(entry)
     }
@@ -230,13 +231,13 @@ impl Permit {
     /// The service answered.
     pub fn success(mut self) {
         self.settled = true;
-        lock(&self.service.machine).succeeded(self.generation);
+        unpoisoned(self.service.machine.lock()).succeeded(self.generation);
     }
 
     /// The service failed.
     pub fn failure(mut self) {
         self.settled = true;
-        lock(&self.service.machine).failed(self.generation, &self.service.settings);
+        unpoisoned(self.service.machine.lock()).failed(self.generation, &self.service.settings);
     }
 
     /// Reports what a tool gave: a failure if [`is_failure`] says so, a success if there is a result, and otherwise
@@ -252,7 +253,7 @@ impl Permit {
     /// Runs an operation and reports how it ended, by a panic too.
     async fn watch<T>(self, operation: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
         let mut operation = pin!(operation);
-        match poll_fn(|cx| unwound(operation.as_mut(), cx)).await {
+        match poll_fn(|cx| poll_caught(operation.as_mut(), cx)).await {
             Ok(outcome) => {
                 match &outcome {
                     Ok(_) => self.success(),
@@ -272,7 +273,7 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         if !self.settled {
-            lock(&self.service.machine).released(self.generation);
+            unpoisoned(self.service.machine.lock()).released(self.generation);
         }
     }
 }

@@ -8,21 +8,19 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::base::future::caught;
 use crate::call::context::ToolContext;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{BoxFuture, DEFAULT_TIMEOUT};
+use crate::call::tool::DEFAULT_TIMEOUT;
 use crate::call::values::{Provenance, is_given};
-use crate::provider::pipeline::caught;
 use crate::registry::Registry;
 use crate::spec::graph::{self, Found, find_field};
 use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
-mod missing;
-
-pub(crate) use missing::CODE;
-pub use missing::{MissingDependencies, Unmet};
+pub use crate::call::missing::{MissingDependencies, Unmet};
 
 /// How a program finds out whether the requirements of its tools hold.
 ///

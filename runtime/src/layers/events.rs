@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::frozen::Text;
-use crate::call::whole_millis;
+use crate::base::time::whole_millis;
 
 /// Takes events. It is called where the call runs, so it should be quick; if it panics, nobody is told.
 pub type OnEvent = Arc<dyn Fn(Event) + Send + Sync>;

@@ -1,8 +1,8 @@
 //! Watching calls from outside, and stopping them before anything else looks at them.
 
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::result::ToolResult;
-use crate::call::tool::BoxFuture;
 use crate::call::{ToolCall, ToolResponse};
 
 /// What a skipped call is answered with.

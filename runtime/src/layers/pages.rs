@@ -34,7 +34,7 @@ use serde_json::Value;
 pub use read::{READ_RESULT, ReadResult};
 pub use store::StoreLimits;
 
-use crate::base::text::floor;
+use crate::base::truncate::floor;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ResourceData, ToolResult};

@@ -4,7 +4,8 @@
 //! policy can be asked what it would refuse before any model sees a tool.
 //!
 //! ```
-//! use toolgen_runtime::layers::policy::{Limits, Policy, Rules};
+//! use toolgen_runtime::call::limits::Limits;
+//! use toolgen_runtime::layers::policy::{Policy, Rules};
 //! use toolgen_runtime::{Effects, ToolName, ToolSpec, spec::Network};
 //!
 //! let fetch = ToolSpec {
@@ -25,17 +26,15 @@
 //! ```
 
 mod glob;
-mod hosts;
-mod limits;
 mod rules;
 
 use std::fmt;
 
-pub use limits::{Excess, Limits};
 pub use rules::{Decision, EffectKind, RuleError, RuleProblem, Rules, RulesBuilder, RulesError};
 
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
+use crate::call::limits::{Excess, Limits};
 use crate::spec::{Effects, ToolSpec};
 
 /// What a context allows: the effects its tools may have, and the tools it offers. Cheap to clone.
@@ -103,6 +102,17 @@ impl Policy {
     pub fn refused<'a>(&self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Explanation> {
         let explained = specs.into_iter().map(|spec| self.explain(spec));
         explained.filter(|explanation| !explanation.is_allowed()).collect()
+    }
+}
+
+impl Limits {
+    /// Checks the effects of a tool.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Denied`] with the tool, every effect that goes too far, and what is allowed instead.
+    pub fn check(&self, spec: &ToolSpec) -> Result<(), ToolError> {
+        if self.allows(&spec.effects) { Ok(()) } else { Policy::new(self.clone()).check(spec) }
     }
 }
 

@@ -6,17 +6,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::base::future::caught;
+use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
-use crate::call::tool::BoxFuture;
-use crate::provider::pipeline::caught;
 use crate::spec::ToolSpec;
 
 /// Decides whether a principal may call a tool now, and counts the call if so.
@@ -173,7 +174,7 @@ impl WindowLimit {
         if most == 0 || self.per_tool == 0 {
             return false;
         }
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = unpoisoned(self.counts.lock());
         counts.sweep(part, self.principals);
         let Counts { callers, .. } = &mut *counts;
         if !callers.contains_key(&principal.id) && callers.len() >= self.principals {

@@ -24,7 +24,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::base::sync::{Mutex, lock};
+use crate::base::sync::{Mutex, unpoisoned};
 use crate::call::error::ToolError;
 
 use fingerprint::Fingerprints;
@@ -121,7 +121,7 @@ impl RepeatGuard {
     /// the limit says. A call that is refused is not recorded.
     pub fn check(&self, tool: &str, params: &Value) -> Result<(), ToolError> {
         // While nothing fails there is no need to look at the arguments.
-        if lock(&self.rows).is_empty() {
+        if unpoisoned(self.rows.lock()).is_empty() {
             return Ok(());
         }
         self.check_key(tool, self.key(tool, params))
@@ -129,7 +129,7 @@ impl RepeatGuard {
 
     /// No call failed of late, so none is refused, whatever its arguments.
     pub(crate) fn remembers_nothing(&self) -> bool {
-        lock(&self.rows).is_empty()
+        unpoisoned(self.rows.lock()).is_empty()
     }
 
     /// What stands for a call, for those who part with its arguments before they know how it ends.
@@ -139,7 +139,7 @@ impl RepeatGuard {
 
     /// As [`check`](Self::check).
     pub(crate) fn check_key(&self, tool: &str, CallKey(call): CallKey) -> Result<(), ToolError> {
-        let mut rows = lock(&self.rows);
+        let mut rows = unpoisoned(self.rows.lock());
         self.forget(&mut rows);
         let Some(row) = rows.iter().find(|row| row.call == call && row.count >= self.limit.get()) else {
             return Ok(());
@@ -159,7 +159,7 @@ impl RepeatGuard {
     /// Only what the tool itself says belongs here. A refusal by a circuit breaker, a policy or the caller would be
     /// held against the tool for longer than it lasts.
     pub fn record(&self, tool: &str, params: &Value, error: Option<&str>) -> bool {
-        if error.is_none() && lock(&self.rows).is_empty() {
+        if error.is_none() && unpoisoned(self.rows.lock()).is_empty() {
             return false;
         }
         self.record_key(self.key(tool, params), error)
@@ -167,7 +167,7 @@ impl RepeatGuard {
 
     /// As [`record`](Self::record).
     pub(crate) fn record_key(&self, CallKey(call): CallKey, error: Option<&str>) -> bool {
-        let mut rows = lock(&self.rows);
+        let mut rows = unpoisoned(self.rows.lock());
         if error.is_none() && rows.is_empty() {
             return false;
         }
@@ -186,13 +186,13 @@ impl RepeatGuard {
 
     /// Forgets everything, as at the beginning of another task.
     pub fn clear(&self) {
-        lock(&self.rows).clear();
+        unpoisoned(self.rows.lock()).clear();
     }
 
     /// How many failing calls are remembered.
     #[must_use]
     pub fn len(&self) -> usize {
-        let mut rows = lock(&self.rows);
+        let mut rows = unpoisoned(self.rows.lock());
         self.forget(&mut rows);
         rows.len()
     }

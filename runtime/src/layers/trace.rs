@@ -6,11 +6,17 @@
 //! fails, `error.type`, which is its code. `otel.name`, `otel.kind` and `otel.status_code` say the rest to bridges
 //! from `tracing` to OpenTelemetry.
 //!
+//! The target of the span and of the log lines is `toolgen_runtime::trace`.
+//!
 //! Arguments and results are in it only if the program asks for them, and then without secrets.
 //!
 //! Without the feature `tracing` there is nothing of it.
 
 use crate::base::frozen::Text;
+use crate::call::ToolCall;
+use crate::call::context::ToolContext;
+use crate::call::tool::AgentTool;
+use crate::layers::redact::ToolRedactor;
 
 #[cfg(feature = "tracing")]
 mod span;
@@ -57,19 +63,24 @@ impl Trace {
     }
 }
 
+/// What the span of a call says of it.
+pub(crate) struct Traced<'a> {
+    pub(crate) call: &'a ToolCall,
+    pub(crate) ctx: &'a ToolContext,
+    /// The tool, if there is one of that name.
+    pub(crate) tool: Option<&'a dyn AgentTool>,
+    /// What hides the secrets of the call; asked only if content is shown.
+    pub(crate) redactor: &'a (dyn Fn() -> ToolRedactor + Sync),
+}
+
 impl Default for Trace {
     fn default() -> Self {
         Trace::new()
     }
 }
 
-/// A call of which nobody hears.
+/// Without the feature a call has no span.
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn traced<F>(
-    _: &crate::provider::Provider,
-    _: &crate::call::ToolCall,
-    _: &crate::call::context::ToolContext,
-    run: F,
-) -> F {
+pub(crate) fn traced<F>(_: &Trace, _: &Traced<'_>, run: F) -> F {
     run
 }

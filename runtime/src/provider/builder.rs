@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::base::frozen::Text;
-use crate::call::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler, Questions};
 use crate::call::tool::AgentTool;
 use crate::layers::audit::Auditor;
 use crate::layers::breaker::CircuitBreaker;
+use crate::layers::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler, Questions};
 use crate::layers::depends::Dependencies;
 use crate::layers::events::{Event, OnEvent};
 use crate::layers::hooks::Hooks;
@@ -156,14 +156,14 @@ impl ProviderBuilder {
     }
 
     /// Sets who does what tools ask to be done under this name, in the place of whoever did before. Without one such
-    /// calls fail with the code [`EFFECT_UNHANDLED`](crate::call::control::EFFECT_UNHANDLED).
+    /// calls fail with the code [`EFFECT_UNHANDLED`](crate::layers::control::EFFECT_UNHANDLED).
     #[must_use]
     pub fn effect(mut self, name: impl Into<Text>, handler: impl EffectHandler + 'static) -> ProviderBuilder {
         self.layers.controls.effects.insert(name.into(), Arc::new(handler));
         self
     }
 
-    /// Sets who answers the questions of [`AskQuestion`](crate::call::control::AskQuestion).
+    /// Sets who answers the questions of [`AskQuestion`](crate::layers::control::AskQuestion).
     #[must_use]
     pub fn questions(self, answerer: impl Answerer + 'static) -> ProviderBuilder {
         self.effect(ASK_QUESTION, Questions(answerer))

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::ProviderContext;
-use crate::base::frozen::Text;
+use super::{FactoryError, ProviderContext};
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, BoxFuture};
+use crate::call::tool::AgentTool;
 use crate::spec::{Effects, ToolSpec};
 
 /// Builds a tool from the context of a provider.
@@ -62,7 +62,7 @@ impl ToolFactory {
     }
 
     /// Says that the tools do all their work in the executor of the context, and have it hold them to the limits of
-    /// the context, see [`Limits::confine`](crate::layers::policy::Limits::confine). So a tool that runs any command is
+    /// the context, see [`Limits::confine`](crate::call::limits::Limits::confine). So a tool that runs any command is
     /// allowed where nothing may be changed and no network be used, and there it cannot.
     #[must_use]
     pub fn confined(mut self) -> ToolFactory {
@@ -99,28 +99,3 @@ impl fmt::Debug for ToolFactory {
         f.debug_tuple("ToolFactory").field(&self.spec.name.as_str()).finish()
     }
 }
-
-/// Why a tool could not be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FactoryError(Text);
-
-impl FactoryError {
-    /// For a reason.
-    pub fn new(why: impl Into<Text>) -> FactoryError {
-        FactoryError(why.into())
-    }
-
-    /// `{tool} tool requires {what}`, with its article: `an executor`, `a chat service`.
-    #[must_use]
-    pub fn requires(tool: &str, what: &str) -> FactoryError {
-        FactoryError(format!("{tool} tool requires {what}").into())
-    }
-}
-
-impl fmt::Display for FactoryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for FactoryError {}

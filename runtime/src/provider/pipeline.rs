@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use crate::call::context::{Surroundings, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit, unwound};
+use crate::call::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit};
 use crate::call::{ToolCall, ToolResponse};
 use crate::function::input::Given;
 use crate::layers::audit::{Auditor, CallInfo, Record};
@@ -38,7 +38,7 @@ use crate::provider::{Admitted, Provider};
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
-use crate::layers::trace::{Trace, traced};
+use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;
 use watch::Watch;
 
@@ -105,7 +105,7 @@ impl Provider {
     /// What the calls of a turn share: what the turn brings, and below it what the provider lends.
     pub(crate) fn surroundings(&self, turn: &ToolContext) -> Arc<Surroundings> {
         let around = turn.surroundings();
-        if around.provider.as_ref().is_some_and(|provider| provider.is(self)) {
+        if self.is_peer_of(around) {
             // A tool calls another: everything is there already.
             return Arc::clone(around);
         }
@@ -115,7 +115,7 @@ impl Provider {
         all.roots = around.roots.over(&context.roots);
         all.values = context.values.merged(&around.values);
         all.agent_id = around.agent_id.clone().or_else(|| context.agent_id.clone());
-        all.provider = Some(self.clone());
+        all.peers = Some(self.peers());
         Arc::new(all)
     }
 
@@ -142,7 +142,14 @@ impl Provider {
         let outcome = {
             let run = pin!(self.run(&call, &ctx, &mut record));
             let run = pin!(guarded(run));
-            traced(self, &call, &ctx, run).await
+            let inner = self.inner();
+            let subject = Traced {
+                call: &call,
+                ctx: &ctx,
+                tool: inner.registry.get(&call.name).map(|tool| &**tool),
+                redactor: &|| inner.redactor(&call.name),
+            };
+            traced(&inner.layers.trace, &subject, run).await
         };
         record.finish(&outcome).await;
         let declared = match &outcome {
@@ -218,7 +225,7 @@ impl Provider {
             return Err(why.error());
         }
         let guard = layers.repeats.guard(ctx);
-        let outcome = match layers.straight(spec, call, guard.as_deref(), ctx) {
+        let outcome = match layers.exact_arguments(spec, call, guard.as_deref(), ctx) {
             Some(given) => {
                 let outcome = self.perform(admitted, given, call, ctx, record).await;
                 if let Some(guard) = &guard
@@ -229,7 +236,7 @@ impl Provider {
                 }
                 outcome
             }
-            None => self.weighed(admitted, guard.as_deref(), call, ctx, record).await,
+            None => self.run_checked(admitted, guard.as_deref(), call, ctx, record).await,
         };
         let Some(pages) = &layers.pages else { return outcome };
         match outcome {
@@ -238,8 +245,8 @@ impl Provider {
         }
     }
 
-    /// From the arguments to what came of them, past everybody who wants to see them.
-    async fn weighed(
+    /// From the arguments to the outcome, through every layer that reads arguments.
+    async fn run_checked(
         &self,
         admitted: Admitted<'_>,
         guard: Option<&RepeatGuard>,
@@ -288,20 +295,45 @@ impl Provider {
 }
 
 impl Layers {
-    /// The arguments as they stand in the text that the model wrote, if they are right as they are and nobody wants to
-    /// see them before the tool does. Most calls are like that, and need no [`Value`] made of them.
-    fn straight<'a>(
+    /// The arguments as they stand in the text that the model wrote, if they are right as they are and no layer reads
+    /// them before the tool does. Most calls are like that, and need no [`Value`] made of them.
+    fn exact_arguments<'a>(
         &self,
         spec: &ToolSpec,
         call: &'a ToolCall,
         guard: Option<&RepeatGuard>,
         ctx: &ToolContext,
     ) -> Option<Given<'a>> {
-        let alone = spec.requires.is_empty() && self.middleware.is_empty() && self.controls.input.is_none();
+        // Every layer is named, so that a new one does not compile before it says here whether it reads arguments.
+        let Layers {
+            middleware,
+            // Who answers a question may run the tool again with the same arguments.
+            controls: Controls { input, effects: _ },
+            // Both read the call as it was sent, and what they show is not what the tool gets.
+            hooks: _,
+            on_event: _,
+            // Hides secrets in what others show of the call as it was sent.
+            redactor: _,
+            auditor: _,
+            trace: _,
+            // Asked only where a middleware wants an approval.
+            approver: _,
+            // Reads arguments only after failures, which `guard` tells.
+            repeats: _,
+            // Reads arguments only of tools with requirements.
+            dependencies: _,
+            default_timeout: _,
+            policy: _,
+            rate: _,
+            breaker: _,
+            pages: _,
+        } = self;
+        let read_by_a_layer = !middleware.is_empty()
+            || input.is_some()
+            || !spec.requires.is_empty()
+            || !guard.is_none_or(RepeatGuard::remembers_nothing);
         match &call.arguments {
-            Value::String(text) if alone && guard.is_none_or(RepeatGuard::remembers_nothing) => {
-                exact_text(spec, text, ctx.dialect())
-            }
+            Value::String(text) if !read_by_a_layer => exact_text(spec, text, ctx.dialect()),
             _ => None,
         }
     }
@@ -350,10 +382,4 @@ impl Layers {
             depends::asks_of_arguments(spec).then(|| decoded(spec, sent.clone(), ctx.dialect()).ok());
         self.dependencies.check(spec, checked.flatten().as_ref().unwrap_or(sent), ctx, registry).await
     }
-}
-
-/// What a future gives, or nothing if it panics.
-pub(crate) async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
-    let mut run = std::pin::pin!(run);
-    std::future::poll_fn(|cx| unwound(run.as_mut(), cx)).await.ok()
 }

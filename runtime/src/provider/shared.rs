@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::base::sync::unpoisoned;
 use crate::call::tool::AgentTool;
 use crate::provider::{Provider, ProviderContext, ProviderError};
 use crate::registry::{Registry, RegistryError, RegistryProblem};
@@ -123,7 +124,7 @@ impl SharedRegistry {
 
     /// Every change is one step, so what a panicking holder left is whole.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(self.0.lock())
     }
 }
 

@@ -30,10 +30,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, BoxFuture};
+use crate::call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::docs;
 use crate::spec::{Effects, ToolName, ToolSpec};
@@ -87,9 +88,9 @@ impl Source {
 
     /// The tools that may be used in a call, sorted by name; not the ones that tell of them.
     fn allowed<'a>(&'a self, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
-        let mut specs: Vec<&ToolSpec> = match (self, &ctx.surroundings().provider) {
+        let mut specs: Vec<&ToolSpec> = match (self, &ctx.surroundings().peers) {
             (Source::List(specs), _) => specs.iter().collect(),
-            (Source::Provider, Some(provider)) => provider.specs().collect(),
+            (Source::Provider, Some(peers)) => peers.specs(),
             (Source::Provider, None) => {
                 let text = "tools can be looked up only in calls through a provider";
                 return Err(ToolError::failed_with("service_unavailable", text));

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::base::frozen::{List, Text};
-use crate::layers::policy::Limits;
+use crate::call::limits::Limits;
 use crate::registry::Registry;
 
 /// A named set of tools. Can be a constant:
 ///
 /// ```
-/// use toolgen_runtime::layers::policy::Limits;
+/// use toolgen_runtime::call::limits::Limits;
 /// use toolgen_runtime::registry::toolsets::Toolset;
 /// use toolgen_runtime::{List, Text};
 ///

@@ -137,7 +137,7 @@ fn tools_that_do_not_go_together_make_no_sub_agent() {
 
 #[tokio::test]
 async fn a_policy_sees_what_a_sub_agent_may_do() {
-    use toolgen_runtime::layers::policy::Limits;
+    use toolgen_runtime::call::limits::Limits;
     let limits = || {
         toolgen_runtime::ProviderContext::new().with_limits(Limits { read_only: true, ..Limits::default() })
     };

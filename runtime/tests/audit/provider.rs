@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::call::control::{InputAnswer, InputHandler, InputQuestion};
 use toolgen_runtime::call::session::Session;
 use toolgen_runtime::layers::audit::{
     AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, Auditor, JsonLinesSink, MemorySink, Row,
 };
+use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::{

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgen_runtime::call::control::{InputAnswer, InputHandler, InputQuestion, PendingInput};
+use toolgen_runtime::call::control::PendingInput;
+use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::{
     BoxFuture, Control, InputRequest, Provider, Registry, Session, ToolCall, ToolContext, ToolError,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use toolgen_runtime::CancellationToken;
+use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::engine::executor::{
     ContainerExecutor, ExecError, ExecOptions, Executor, GuardedExecutor, ResourceLimits,
 };
-use toolgen_runtime::layers::policy::Limits;
 
 use crate::{argv, directory, eventually, run, runs, shell};
 

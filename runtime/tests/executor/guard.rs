@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::engine::executor::{
     BANNED, ExecError, ExecOptions, ExecOutput, GuardedExecutor, ResourceLimits, STARTERS, ScriptedExecutor,
 };
-use toolgen_runtime::layers::policy::Limits;
 use toolgen_runtime::spec::{Files, Network};
 use toolgen_runtime::{Text, ToolError};
 

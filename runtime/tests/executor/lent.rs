@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolgen_runtime::call::ToolCall;
+use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::engine::executor::{
     ExecError, ExecOptions, ExecOutput, Executor, GuardedExecutor, LocalExecutor, ScriptedExecutor,
 };
-use toolgen_runtime::layers::policy::Limits;
 use toolgen_runtime::provider::{FactoryError, Provider, ProviderContext, ToolFactory};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::spec::Network;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolgen_runtime::layers::policy::Limits;
+use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::registry::catalogue::{ListTools, SearchTools};
 use toolgen_runtime::{Effects, Principal, ProviderContext, ToolContext};
 

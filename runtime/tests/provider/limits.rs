@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolgen_runtime::layers::policy::{Limits, Policy, Rules};
+use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::layers::policy::{Policy, Rules};
 use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::provider::ToolFactory;
 use toolgen_runtime::spec::{Files, Network};

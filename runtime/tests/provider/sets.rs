@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::engine::executor::{ExecOptions, Executor, GuardedExecutor, ScriptedExecutor};
-use toolgen_runtime::layers::policy::Limits;
 use toolgen_runtime::provider::{FactoryError, ToolFactory};
 use toolgen_runtime::registry::toolsets::{Toolset, check_all};
 use toolgen_runtime::spec::{Files, Network};

@@ -4,7 +4,8 @@ use std::future::ready;
 
 use serde_json::json;
 use toolgen_runtime::agent::run::{LoopEnd, LoopOptions, ModelTurn, run_loop};
-use toolgen_runtime::call::control::{Answerer, PendingInput, Question};
+use toolgen_runtime::call::control::PendingInput;
+use toolgen_runtime::layers::control::{Answerer, Question};
 use toolgen_runtime::{
     BoxFuture, Control, InputRequest, Provider, Registry, Session, ToolCall, ToolContext, ToolError,
     ToolResult, tool, toolset,

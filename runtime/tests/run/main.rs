@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolgen_runtime::agent::run::{Entry, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop};
-use toolgen_runtime::call::control::AskQuestion;
+use toolgen_runtime::layers::control::AskQuestion;
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::{
     BoxFuture, CancellationToken, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::breaker::BreakerSettings;
 use toolgen_runtime::layers::events::{Event, EventKind};
@@ -13,7 +14,7 @@ use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
 };
 use toolgen_runtime::layers::pages::{Pages, ResultLimit, StoreLimits};
-use toolgen_runtime::layers::policy::{Limits, Rules};
+use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::{
     BoxFuture, CircuitBreaker, Dependencies, Provider, ProviderContext, ToolCall, ToolContext, ToolResponse,

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use crate::base::sync::{Mutex, lock};
+use crate::base::sync::{Mutex, unpoisoned};
 
 /// A number of futures, each with a place.
 pub(super) struct Join<F> {
@@ -83,7 +83,7 @@ impl<F: Future + Unpin> Join<F> {
 impl Board {
     /// Writes down a place. Gives the task if it has to be woken.
     fn note(&self, place: usize) -> Option<Waker> {
-        let mut woken = lock(&self.0);
+        let mut woken = unpoisoned(self.0.lock());
         if !mem::replace(&mut woken.noted[place], true) {
             woken.places.push(place);
         }
@@ -93,7 +93,7 @@ impl Board {
     /// Takes what is written down and leaves word whom to wake, at once: whoever is woken before is due, whoever is
     /// woken after wakes the task.
     fn take(&self, task: &Waker, due: &mut VecDeque<usize>) {
-        let mut woken = lock(&self.0);
+        let mut woken = unpoisoned(self.0.lock());
         for place in mem::take(&mut woken.places) {
             woken.noted[place] = false;
             due.push_back(place);

@@ -15,7 +15,7 @@ use loom::thread;
 use super::drive::{Refusal, Turn, drive};
 use super::footprint::Footprint;
 use super::join::Join;
-use crate::call::tool::BoxFuture;
+use crate::base::future::BoxFuture;
 
 /// Something that ends elsewhere.
 #[derive(Default)]

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::base::sync::unpoisoned;
 use crate::call::blocked::Blocked;
 use crate::call::{ToolCall, ToolResponse};
 
@@ -153,6 +154,6 @@ impl Messages {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(self.0.lock())
     }
 }

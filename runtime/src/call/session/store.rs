@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Session, SessionLimits, lock};
+use super::{Session, SessionLimits};
 use crate::base::frozen::Text;
+use crate::base::sync::unpoisoned;
 
 /// The sessions of a program, by owner and id. Clones share them.
 ///
@@ -93,7 +94,7 @@ impl Sessions {
         if id.trim().is_empty() {
             return Session::with_limits(id, limits.session);
         }
-        let mut held = lock(&self.0.held);
+        let mut held = unpoisoned(self.0.held.lock());
         let now = Instant::now();
         let key = (owner, id);
         if let Some(found) = held.get_mut(&key)
@@ -116,13 +117,13 @@ impl Sessions {
 
     /// Forgets the session of this id and owner, see [`close`](Self::close).
     pub fn close_for(&self, owner: impl Into<Text>, id: impl Into<Text>) -> bool {
-        lock(&self.0.held).remove(&(owner.into(), id.into())).is_some()
+        unpoisoned(self.0.held.lock()).remove(&(owner.into(), id.into())).is_some()
     }
 
     /// How many sessions are kept.
     #[must_use]
     pub fn len(&self) -> usize {
-        lock(&self.0.held).len()
+        unpoisoned(self.0.held.lock()).len()
     }
 
     /// No session is kept.

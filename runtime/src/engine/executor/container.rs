@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::process::{Job, inherited, run};
 use super::{ExecError, ExecOptions, ExecOutput, Executor};
-use crate::call::tool::BoxFuture;
+use crate::base::future::BoxFuture;
 
 /// Where the workspace is in a container.
 const WORKSPACE: &str = "/workspace";

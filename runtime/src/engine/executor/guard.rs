@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::{ExecError, ExecOptions, ExecOutput, Executor, ResourceLimits, least};
-use crate::call::tool::BoxFuture;
-use crate::layers::policy::Limits;
+use crate::base::future::BoxFuture;
+use crate::call::limits::Limits;
 
 /// Programs that fetch things from a network, and a few more that reach beyond a command line.
 pub const BANNED: &[&str] = &[
@@ -49,7 +49,7 @@ pub const STARTERS: &[&str] = &[
 ///
 /// ```
 /// use toolgen_runtime::engine::executor::{BANNED, GuardedExecutor, ScriptedExecutor};
-/// use toolgen_runtime::layers::policy::Limits;
+/// use toolgen_runtime::call::limits::Limits;
 ///
 /// let inner = ScriptedExecutor::default();
 /// let executor = GuardedExecutor::new(inner).ban(BANNED).within(&Limits::PLANNING);

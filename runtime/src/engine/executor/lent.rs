@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Executor, GuardedExecutor};
+use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::call::services::Services;
-use crate::provider::{FactoryError, ProviderContext};
 
 impl ProviderContext {
     /// Lends an executor, in place of another.

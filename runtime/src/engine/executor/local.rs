@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::process::{Job, inherited, run};
 use super::{ExecError, ExecOptions, ExecOutput, Executor};
-use crate::call::tool::BoxFuture;
+use crate::base::future::BoxFuture;
 
 /// The variables that programs get of this process's environment unless told otherwise.
 const INHERITED: &[&str] =

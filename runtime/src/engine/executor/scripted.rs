@@ -1,12 +1,13 @@
 //! An executor that runs nothing.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use tokio_util::sync::CancellationToken;
 
 use super::{ExecError, ExecOptions, ExecOutput, Executor};
-use crate::call::tool::BoxFuture;
+use crate::base::future::BoxFuture;
+use crate::base::sync::unpoisoned;
 
 /// An executor for tests: gives the outcomes it was told, in order, and remembers what it was asked. When there are
 /// no more outcomes, every command succeeds and says nothing.
@@ -41,13 +42,8 @@ impl ScriptedExecutor {
     /// The commands it was asked to run so far, and how.
     #[must_use]
     pub fn asked(&self) -> Vec<(Vec<String>, ExecOptions)> {
-        locked(&self.asked).clone()
+        unpoisoned(self.asked.lock()).clone()
     }
-}
-
-/// What is behind a lock is whole even if somebody panicked meanwhile.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Executor for ScriptedExecutor {
@@ -57,8 +53,9 @@ impl Executor for ScriptedExecutor {
         options: &'a ExecOptions,
         _cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
-        locked(&self.asked).push((argv.to_vec(), options.clone()));
-        let outcome = locked(&self.outcomes).pop_front().unwrap_or_else(|| Ok(ExecOutput::default()));
+        unpoisoned(self.asked.lock()).push((argv.to_vec(), options.clone()));
+        let outcome =
+            unpoisoned(self.outcomes.lock()).pop_front().unwrap_or_else(|| Ok(ExecOutput::default()));
         Box::pin(std::future::ready(outcome))
     }
 }

@@ -1,6 +1,6 @@
 //! Texts of responses.
 
-use crate::base::text::floor;
+use crate::base::truncate::floor;
 
 /// The bytes 0x80 to 0x9f of windows-1252, which is what `iso-8859-1` means on the web (WHATWG Encoding).
 const WINDOWS_1252: [char; 32] = [

@@ -10,10 +10,10 @@ use super::Inject;
 use crate::base::frozen::Text;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
+use crate::call::missing;
 use crate::call::principal::Principal;
 use crate::call::session::Session;
 use crate::call::values::{ContextValues, is_given};
-use crate::layers::depends;
 
 /// A type that is made from a value of a call's context, for [`FromContext`].
 ///
@@ -96,7 +96,7 @@ impl<T: ContextValue> Inject<'_> for FromContext<T> {
         let Some(value) = value.filter(|value| is_given(value)) else { return Err(absent(T::KEY, ctx)) };
         let wanted = std::any::type_name::<T>();
         T::read(value).map(FromContext).ok_or_else(|| {
-            ToolError::failed_with(depends::CODE, format!("{} is not valid.", T::KEY))
+            ToolError::failed_with(missing::CODE, format!("{} is not valid.", T::KEY))
                 .with_operator_detail(format!("the value of `{}` in the context is no `{wanted}`", T::KEY))
         })
     }
@@ -125,7 +125,7 @@ fn absent(key: &str, ctx: &ToolContext) -> ToolError {
     if let Some(help) = ctx.service::<HelpUrl>() {
         text.push_str(&format!(" See: {}", help.0));
     }
-    ToolError::failed_with(depends::CODE, text)
+    ToolError::failed_with(missing::CODE, text)
 }
 
 /// The state of a type that the session of the call keeps, see [`Session::state`].
@@ -170,7 +170,7 @@ impl<T: Default + Send + Sync + 'static> Inject<'_> for SessionState<T> {
 
 impl<'a> Inject<'a> for &'a Session {
     fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError> {
-        ctx.session().ok_or_else(|| ToolError::failed_with(depends::CODE, "Active session required."))
+        ctx.session().ok_or_else(|| ToolError::failed_with(missing::CODE, "Active session required."))
     }
 }
 

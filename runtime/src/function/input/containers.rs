@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::derive::{Items, of};
-use super::{ArgumentProblem, Defs, Given, Of, ToolInput, copy, problem, rules, within};
+use super::{ArgumentProblem, Defs, Given, Of, ToolInput, copy, problem, rules};
 use crate::base::frozen::Frozen;
 use crate::schema::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
 
@@ -97,7 +97,7 @@ impl<T: ToolInput> Iterator for Taken<'_, '_, T> {
         match T::from_given(item) {
             Ok(value) => Some(value),
             Err(problem) => {
-                *self.problem = Some(within(&index.to_string(), problem));
+                *self.problem = Some(problem.within(&index.to_string()));
                 None
             }
         }
@@ -184,7 +184,7 @@ fn entries<T: ToolInput, C: FromIterator<(String, T)>>(given: Given<'_>) -> Resu
     let entries = given.into_entries().map_err(|other| problem("an object", &other))?;
     let taken = entries.into_iter().map(|(key, item)| match T::from_given(item) {
         Ok(item) => Ok((key.into_owned(), item)),
-        Err(problem) => Err(within(&key, problem)),
+        Err(problem) => Err(problem.within(&key)),
     });
     taken.collect()
 }

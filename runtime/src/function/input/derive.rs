@@ -5,12 +5,10 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::copy::{copy_extra, copy_field};
-use super::given::{Entries, Given, entry};
 use super::rules::with_kind;
-use super::{
-    ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine, within,
-};
+use super::{ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine};
 use crate::base::frozen::{Frozen, Text};
+use crate::schema::shape::decode::given::{Entries, Given, entry};
 use crate::schema::shape::{
     Access, Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
 };
@@ -55,7 +53,7 @@ pub const fn member(name: &'static str, shape: Shape) -> Field {
     Field {
         name: Frozen::Static(name),
         wire: Text::EMPTY,
-        aliases: crate::List::EMPTY,
+        aliases: crate::base::frozen::List::EMPTY,
         required: true,
         access: Access::Both,
         shape,
@@ -268,7 +266,7 @@ impl<'t> Fields<'t> {
                     kind: ArgumentProblemKind::Unknown,
                     message: format!("unknown field `{key}`"),
                 };
-                Err(within(key, problem))
+                Err(problem.within(key))
             }
         }
     }
@@ -293,7 +291,7 @@ impl<'t> Items<'t> {
     /// Takes the next.
     pub fn next<T>(&mut self, of: Member<T>) -> Result<T, ArgumentProblem> {
         let (index, given) = self.0.next().unwrap_or((0, Given::Null));
-        (of.make)(given).map_err(|problem| within(&index.to_string(), problem))
+        (of.make)(given).map_err(|problem| problem.within(&index.to_string()))
     }
 }
 
@@ -343,7 +341,7 @@ pub fn no_variant(name: &str, known: &[&str]) -> ArgumentProblem {
 /// A result, with its problem placed under a key.
 pub fn placed<T>(made: Result<T, ArgumentProblem>, key: Option<&str>) -> Result<T, ArgumentProblem> {
     made.map_err(|problem| match key {
-        Some(key) => within(key, problem),
+        Some(key) => problem.within(key),
         None => problem,
     })
 }

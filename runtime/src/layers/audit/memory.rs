@@ -1,9 +1,10 @@
 //! Records in memory, for tests and for programs that show their last calls.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
+use crate::base::sync::unpoisoned;
 
 /// Keeps all records in memory. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,7 @@ impl MemorySink {
     }
 
     fn lock(&self) -> MutexGuard<'_, Rows> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(self.0.lock())
     }
 }
 

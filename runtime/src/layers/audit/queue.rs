@@ -1,6 +1,6 @@
 //! What waits to be written.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::AuditError;
 use crate::base::frozen::Text;
+use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
@@ -98,7 +99,7 @@ struct State {
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
         // The state is whole between any two statements below.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(self.state.lock())
     }
 
     /// Puts a message in, if fewer than `capacity` are waiting. Tells whether it did. Never waits for the taker.
@@ -125,14 +126,14 @@ impl Queue {
         let mut state = self.lock();
         if state.messages.is_empty() && !state.closed {
             let waited = self.more.wait_timeout(state, GATHER);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state = unpoisoned(waited).0;
         }
         while state.messages.is_empty() {
             if state.closed {
                 return None;
             }
             state.idle = true;
-            state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = unpoisoned(self.more.wait(state));
         }
         Some(std::mem::replace(&mut state.messages, spare))
     }
@@ -178,9 +179,6 @@ impl Queue {
     /// Waits until the taker is done, but no longer than this.
     pub(super) fn wait_for_end(&self, limit: Duration) {
         // When time is up there is nothing else to do.
-        let _ = self
-            .over
-            .wait_timeout_while(self.lock(), limit, |state| !state.ended)
-            .unwrap_or_else(PoisonError::into_inner);
+        drop(unpoisoned(self.over.wait_timeout_while(self.lock(), limit, |state| !state.ended)));
     }
 }

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::queue::{Ack, Answered, Ended, Message, Queue, Raw};
-use super::time::rfc3339;
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 use crate::base::frozen::Text;
+use crate::base::time::rfc3339;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;

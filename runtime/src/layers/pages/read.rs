@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use super::store::{Owner, Store};
 use super::{bytes, cut, floor};
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, BoxFuture};
+use crate::call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, ToolName, ToolSpec};
 
@@ -72,7 +73,7 @@ impl ReadResult {
         let result = ToolResult::text(shown);
         let next = if end == text.len() { Value::Null } else { json!(end) };
         let details = json!({ "handle": handle, "offset": begin, "next_offset": next, "total": text.len() });
-        Ok(result.with_content(crate::Content::Text(notice)).with_details(details))
+        Ok(result.with_content(crate::call::result::Content::Text(notice)).with_details(details))
     }
 }
 

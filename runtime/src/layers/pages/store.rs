@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::base::frozen::Text;
+use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 
 /// How much of large results is kept, for all sessions together, and how long. Beyond it the oldest goes first.
@@ -92,7 +93,7 @@ impl Store {
         let now = Instant::now();
         // A time that cannot be told is far enough away.
         let until = now.checked_add(self.limits.ttl).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
-        let mut shelf = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shelf = unpoisoned(self.kept.lock());
         shelf.count += 1;
         let (left, right) =
             (self.names.hash_one((shelf.count, 0_u8)), self.names.hash_one((shelf.count, 1_u8)));
@@ -106,7 +107,7 @@ impl Store {
 
     /// A kept text and the size of its pages, if it is still there and this is its owner.
     pub(super) fn get(&self, handle: &str, owner: &Owner) -> Option<(Arc<str>, usize)> {
-        let mut shelf = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shelf = unpoisoned(self.kept.lock());
         shelf.forget(Instant::now(), &self.limits);
         let kept = shelf.results.iter().find(|kept| kept.handle == handle && kept.owner == *owner)?;
         Some((Arc::clone(&kept.text), kept.page))
@@ -128,7 +129,7 @@ impl Shelf {
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shelf = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let shelf = unpoisoned(self.kept.lock());
         // Neither texts nor the names that open them.
         f.debug_struct("Store")
             .field("limits", &self.limits)

@@ -2,7 +2,7 @@
 //!
 //! Every scanner moves forward only, so the time is linear in the text whatever somebody puts into it.
 
-use crate::base::text::floor;
+use crate::base::truncate::floor;
 
 use super::REDACTED;
 use super::keys::Keys;

@@ -6,40 +6,39 @@ use serde_json::Value;
 use tracing::field::Empty;
 use tracing::{Instrument, Span, info, info_span, warn};
 
-use super::Trace;
-use crate::call::ToolCall;
-use crate::call::context::ToolContext;
+use super::{Trace, Traced};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::session::Session;
 use crate::layers::redact::{Secrets, ToolRedactor};
-use crate::provider::Provider;
+
+/// The target of the span and its events, by which subscribers filter. Part of the public interface.
+const TARGET: &str = "toolgen_runtime::trace";
 
 /// Runs a call in its span.
 pub(crate) async fn traced(
-    provider: &Provider,
-    call: &ToolCall,
-    ctx: &ToolContext,
+    trace: &Trace,
+    traced: &Traced<'_>,
     run: Pin<&mut impl Future<Output = Result<ToolResult, ToolError>>>,
 ) -> Result<ToolResult, ToolError> {
-    let span = span(provider, call, ctx);
+    let Traced { call, ctx, .. } = *traced;
+    let span = span(traced);
     if span.is_disabled() {
         return run.await;
     }
-    let layers = &provider.inner().layers;
-    let content = layers.trace.content.then(|| Shown::of(provider, call, &span));
+    let content = trace.content.then(|| Shown::of(traced, &span));
     async {
         let name = call.name.as_str();
-        let noun = layers.trace.noun.as_str();
-        info!("Executing {noun}: {name}");
+        let noun = trace.noun.as_str();
+        info!(target: TARGET, "Executing {noun}: {name}");
         for key in ctx.values().shadowed() {
             // The key is one of the program's own; the value is not shown.
-            warn!("A client's value of {key:?} was ignored: the program set it");
+            warn!(target: TARGET, "A client's value of {key:?} was ignored: the program set it");
         }
         // If the future is dropped, the call was given up.
         let end = End(Some(&span));
         let outcome = run.await;
-        end.with(&outcome, &layers.trace, name);
+        end.with(&outcome, trace, name);
         if let (Some(shown), Ok(result)) = (&content, &outcome) {
             let result = shown.redactor.result(result, &shown.secrets);
             span.record("gen_ai.tool.call.result", result.to_string());
@@ -50,8 +49,10 @@ pub(crate) async fn traced(
     .await
 }
 
-fn span(provider: &Provider, call: &ToolCall, ctx: &ToolContext) -> Span {
+fn span(traced: &Traced<'_>) -> Span {
+    let Traced { call, ctx, tool, .. } = *traced;
     let span = info_span!(
+        target: TARGET,
         "execute_tool",
         otel.name = Empty,
         otel.kind = "internal",
@@ -69,7 +70,7 @@ fn span(provider: &Provider, call: &ToolCall, ctx: &ToolContext) -> Span {
     );
     if !span.is_disabled() {
         span.record("otel.name", format!("execute_tool {}", call.name));
-        if let Some(tool) = provider.inner().registry.get(&call.name) {
+        if let Some(tool) = tool {
             span.record("gen_ai.tool.description", tool.description());
         }
     }
@@ -83,9 +84,9 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(provider: &Provider, call: &ToolCall, span: &Span) -> Shown {
-        let redactor = provider.inner().redactor(&call.name);
-        let (arguments, secrets): (Value, Secrets) = redactor.arguments(call.arguments.clone());
+    fn of(traced: &Traced<'_>, span: &Span) -> Shown {
+        let redactor = (traced.redactor)();
+        let (arguments, secrets): (Value, Secrets) = redactor.arguments(traced.call.arguments.clone());
         span.record("gen_ai.tool.call.arguments", arguments.to_string());
         Shown { redactor, secrets }
     }
@@ -106,11 +107,11 @@ impl End<'_> {
         };
         let noun = capital(&trace.noun);
         match code {
-            None => info!("{noun} {name} executed successfully"),
+            None => info!(target: TARGET, "{noun} {name} executed successfully"),
             Some(code) => {
                 failed(span, code);
                 // Not the text, which may hold anything.
-                warn!("{noun} {name} failed: {code}");
+                warn!(target: TARGET, "{noun} {name} failed: {code}");
             }
         }
     }

@@ -5,19 +5,21 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Layers, caught};
+use super::Layers;
 use crate::base::frozen::Text;
+use crate::base::future::caught;
 use crate::call::context::ToolContext;
-use crate::call::control::{
-    Control, EFFECT_FAILED, EFFECT_UNHANDLED, Effect, EffectHandler, INPUT_ATTEMPTS, INPUT_ROUNDS,
-    InputAnswer, InputHandler, InputQuestion, InputRequest, PendingInput,
-};
+use crate::call::control::{Control, Effect, InputRequest, PendingInput};
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 use crate::call::tool::AgentTool;
 use crate::call::{ToolCall, ToolResponse};
 use crate::function::input::Given;
 use crate::layers::audit::Record;
+use crate::layers::control::{
+    EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler,
+    InputQuestion,
+};
 use crate::provider::Provider;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::{ArgumentProblem, decode};

@@ -2,12 +2,14 @@
 
 use serde_json::Value;
 
-use super::{Layers, caught};
+use super::Layers;
+use crate::base::future::caught;
 use crate::call::ToolCall;
+use crate::call::approval::{ApprovalRequest, not_yet};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::tool::{decoded, parsed};
-use crate::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest, not_yet};
+use crate::layers::middleware::{Approval, Decision, ToolRequest};
 use crate::spec::ToolSpec;
 
 impl Layers {

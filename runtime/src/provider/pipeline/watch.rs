@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::caught;
 use crate::base::frozen::Text;
+use crate::base::future::caught;
 use crate::call::context::{Surroundings, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;

@@ -12,6 +12,7 @@
 
 mod check;
 pub(crate) mod exact;
+pub(crate) mod given;
 mod objects;
 mod say;
 mod transform;
@@ -19,7 +20,7 @@ mod unions;
 
 use serde_json::Value;
 
-use super::{Access, Def, Shape};
+use super::{Access, Def, Shape, pointer};
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 
@@ -34,6 +35,17 @@ pub struct ArgumentProblem {
     pub kind: ArgumentProblemKind,
     /// What was expected, what was given and, where one is near, what was probably meant.
     pub message: String,
+}
+
+impl ArgumentProblem {
+    /// The same problem seen from the value that holds this one at a key or an index.
+    #[must_use]
+    pub fn within(mut self, segment: &str) -> ArgumentProblem {
+        let mut pointer = String::new();
+        pointer::push(&mut pointer, segment);
+        self.pointer.insert_str(0, &pointer);
+        self
+    }
 }
 
 /// The kinds of [`ArgumentProblem`].

@@ -9,7 +9,8 @@ use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, Audi
 use toolgen_runtime::layers::hooks::Hooks;
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-use toolgen_runtime::layers::policy::{Limits, Rules};
+use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::{

@@ -3,8 +3,8 @@
 use serde_json::{Number, Value};
 
 use crate::base::frozen::List;
-use crate::function::input::Given;
 use crate::schema::dialect::Dialect;
+use crate::schema::shape::decode::given::Given;
 use crate::schema::shape::read::number_of;
 use crate::schema::shape::{Access, Def, Extra, Kind, Literal, ObjectRules, Shape, find_def, rules};
 

@@ -33,7 +33,7 @@ fn numbers() -> impl Strategy<Value = NumberRules> {
             exclusive_minimum,
             exclusive_maximum,
             multiple_of,
-            format: crate::Text::EMPTY,
+            format: crate::base::frozen::Text::EMPTY,
         })
 }
 

@@ -214,8 +214,9 @@ fn union(rules: &UnionRules, out: &mut Object) {
     let mut told = Object::new();
     told.insert("propertyName".into(), discriminator.property.as_str().into());
     if !discriminator.mapping.is_empty() {
-        let pair =
-            |(value, name): &(crate::Text, crate::Text)| (value.to_string(), pointer::reference(name).into());
+        let pair = |(value, name): &(crate::base::frozen::Text, crate::base::frozen::Text)| {
+            (value.to_string(), pointer::reference(name).into())
+        };
         told.insert("mapping".into(), Value::Object(discriminator.mapping.iter().map(pair).collect()));
     }
     out.insert("discriminator".into(), Value::Object(told));

@@ -260,7 +260,9 @@ fn numbers(a: &NumberRules, b: &NumberRules) -> Option<NumberRules> {
 
 fn texts(a: &StringRules, b: &StringRules) -> Option<StringRules> {
     let none = StringRules::ANY;
-    let first = |a: &crate::Text, b: &crate::Text| if a.is_empty() { b.clone() } else { a.clone() };
+    let first = |a: &crate::base::frozen::Text, b: &crate::base::frozen::Text| {
+        if a.is_empty() { b.clone() } else { a.clone() }
+    };
     Some(StringRules {
         min_length: a.min_length.max(b.min_length),
         max_length: least(a.max_length, b.max_length),

@@ -1,16 +1,17 @@
 //! What a provider lends its tools and lets them do.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::base::frozen::Text;
+use crate::call::limits::Limits;
 use crate::call::roots::Roots;
 use crate::call::services::Services;
 use crate::call::values::ContextValues;
-use crate::layers::policy::Limits;
 
-/// What surrounds all tools of a [`Provider`](super::Provider): whose they are, what they are lent and what they may
-/// do. A [`ToolFactory`](super::ToolFactory) builds its tool from it.
+/// What surrounds all tools of a [`Provider`](crate::provider::Provider): whose they are, what they are lent and what they may
+/// do. A [`ToolFactory`](crate::provider::ToolFactory) builds its tool from it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ProviderContext {
@@ -84,3 +85,28 @@ impl ProviderContext {
         self.services.get()
     }
 }
+
+/// Why a tool could not be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactoryError(Text);
+
+impl FactoryError {
+    /// For a reason.
+    pub fn new(why: impl Into<Text>) -> FactoryError {
+        FactoryError(why.into())
+    }
+
+    /// `{tool} tool requires {what}`, with its article: `an executor`, `a chat service`.
+    #[must_use]
+    pub fn requires(tool: &str, what: &str) -> FactoryError {
+        FactoryError(format!("{tool} tool requires {what}").into())
+    }
+}
+
+impl fmt::Display for FactoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for FactoryError {}

@@ -1,10 +1,10 @@
 //! Who does what tools ask to be done.
 
-use super::Effect;
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
+use crate::call::control::Effect;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::BoxFuture;
 
 /// The code of a call whose effect nobody handles.
 pub const EFFECT_UNHANDLED: &str = "EFFECT_UNHANDLED";

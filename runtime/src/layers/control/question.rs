@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Control, Effect, EffectHandler};
+use super::EffectHandler;
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
+use crate::call::control::{Control, Effect};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, BoxFuture};
+use crate::call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, Timeout, ToolName, ToolSpec};
 
@@ -21,7 +23,7 @@ pub const ASK_QUESTION: &str = "ask_question";
 ///
 /// ```
 /// # use serde_json::json;
-/// use toolgen_runtime::call::control::{Answerer, AskQuestion, Question};
+/// use toolgen_runtime::layers::control::{Answerer, AskQuestion, Question};
 /// use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError};
 ///
 /// struct Architect;

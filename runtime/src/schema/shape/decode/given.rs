@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Number, Value};
 
-use super::{ArgumentProblem, within};
+use super::ArgumentProblem;
 
 /// A value that a model sent: borrowed from the text it came in, or a [`Value`] as it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,7 +139,7 @@ impl<'t> Entries<'t> {
 
 /// Places the problem of an entry under its key.
 pub(crate) fn entry<T>(name: &str, made: Result<T, ArgumentProblem>) -> Result<T, ArgumentProblem> {
-    made.map_err(|problem| within(name, problem))
+    made.map_err(|problem| problem.within(name))
 }
 
 #[cfg(feature = "runtime")]

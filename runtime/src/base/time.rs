@@ -1,14 +1,19 @@
-//! Times as texts.
+//! Times as texts and numbers.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// UTC as RFC 3339 with milliseconds: `2026-01-31T23:59:59.999Z`. Times before 1970 are shown as its start.
-pub(super) fn rfc3339(time: SystemTime) -> String {
+pub(crate) fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
     let (year, month, day) = date(days);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", since.subsec_millis())
+}
+
+/// Milliseconds, as far as 64 bits go: half a billion years.
+pub(crate) fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The date so many days after 1970-01-01, by the rules of the Gregorian calendar.
@@ -30,8 +35,6 @@ fn date(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

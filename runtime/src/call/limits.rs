@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use super::hosts;
+mod hosts;
+
 use crate::base::frozen::Text;
-use crate::call::error::ToolError;
-use crate::spec::{Effects, Files, Network, ToolSpec};
+use crate::spec::{Effects, Files, Network};
 
 /// The most that tools of a context may do.
 ///
 /// A tool is allowed exactly if each of its [`Effects`] is within the limit of its kind; a tool that declares none
 /// counts as doing everything. What a tool merely says of itself beside that (`idempotent`, `open_world`) has no
-/// limit: [`Rules`](super::Rules) can ask for it.
+/// limit: [`Rules`](crate::layers::policy::Rules) can ask for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     /// Nothing may be changed: only tools that declare to be read-only, do not destroy and do not write files.
@@ -105,15 +105,6 @@ impl Limits {
             excess.push(Excess::Spawns);
         }
         excess
-    }
-
-    /// Checks the effects of a tool.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::Denied`] with the tool, every effect that goes too far, and what is allowed instead.
-    pub fn check(&self, spec: &ToolSpec) -> Result<(), ToolError> {
-        if self.allows(&spec.effects) { Ok(()) } else { super::Policy::new(self.clone()).check(spec) }
     }
 
     /// What both limits allow: a toolset may narrow what its context grants, never widen it.

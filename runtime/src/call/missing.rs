@@ -26,7 +26,7 @@ pub struct Unmet {
 }
 
 impl Unmet {
-    pub(super) fn new(spec: &ToolSpec, requirement: &Requirement) -> Unmet {
+    pub(crate) fn new(spec: &ToolSpec, requirement: &Requirement) -> Unmet {
         Unmet {
             tool: spec.name.to_string(),
             kind: requirement.kind,
@@ -38,7 +38,7 @@ impl Unmet {
     }
 
     /// Both ask for the same thing.
-    pub(super) fn is_same(&self, other: &Unmet) -> bool {
+    pub(crate) fn is_same(&self, other: &Unmet) -> bool {
         (self.kind, &self.name, &self.argument) == (other.kind, &other.name, &other.argument)
     }
 

@@ -1,0 +1,18 @@
+//! Answers to what tools ask for: effects, input and questions.
+//!
+//! A tool returns a [`Control`](crate::call::control::Control) beside its content. [`Effect`]s go to the
+//! [`EffectHandler`] of their name, [`InputRequest`]s to the [`InputHandler`], both set on the
+//! [`ProviderBuilder`](crate::provider::ProviderBuilder); neither counts as time of the tool. A result that is an error
+//! asks for nothing.
+//!
+//! [`Effect`]: crate::call::control::Effect
+//! [`InputRequest`]: crate::call::control::InputRequest
+
+mod effect;
+mod input;
+mod question;
+
+pub use effect::{EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler};
+pub use input::{INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler, InputQuestion};
+pub(crate) use question::Questions;
+pub use question::{ASK_QUESTION, Answerer, AskQuestion, Question};

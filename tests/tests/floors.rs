@@ -1,0 +1,128 @@
+//! The floors of the runtime: its folders are layers, and a module names only modules of its own floor and of lower ones.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The floors, from the ground up. Those of one row stand beside each other and do not know each other.
+const FLOORS: &[&[&str]] = &[
+    &["base"],
+    &["schema"],
+    &["spec"],
+    &["call"],
+    &["function"],
+    &["wire", "engine", "registry"],
+    &["layers"],
+    &["provider"],
+    &["agent"],
+];
+
+/// What stands beside the floors: the list of them, and what generated code names.
+const BESIDE: &[&str] = &["lib", "private"];
+
+/// The most files and folders at the top, counting a file and the folder of its name once.
+const ROOMS: usize = 14;
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("runtime/src")
+}
+
+/// All files of code, as paths from `runtime/src`.
+fn files() -> Vec<String> {
+    fn walk(folder: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let relative = path.strip_prefix(source()).unwrap();
+                found.push(relative.to_str().unwrap().replace('\\', "/"));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&source(), &mut found);
+    found.sort();
+    assert!(found.len() > 100, "the runtime was not found");
+    found
+}
+
+/// The room of a file: the folder or the file at the top that it belongs to.
+fn room(file: &str) -> &str {
+    file.split('/').next().unwrap().trim_end_matches(".rs")
+}
+
+fn height(floor: &str) -> Option<usize> {
+    FLOORS.iter().position(|row| row.contains(&floor))
+}
+
+/// Every `crate::NAME` in the code of a file, with its line. Documentation may point anywhere, tests may use anything.
+fn arrows(text: &str) -> Vec<(usize, &str)> {
+    let code = text.lines().enumerate().take_while(|(_, line)| !line.starts_with("#[cfg(test)]"));
+    let code = code.map(|(index, line)| (index + 1, line.split("//").next().unwrap_or_default()));
+    code.flat_map(|(number, line)| {
+        line.match_indices("crate::").map(move |(at, start)| {
+            let rest = &line[at + start.len()..];
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            (number, &rest[..end])
+        })
+    })
+    .collect()
+}
+
+/// What is wrong with an arrow from one floor to a name at the root of the crate.
+fn problem(from: &str, to: &str) -> Option<String> {
+    let here = height(from)?;
+    match height(to) {
+        None if to == "__private" || to.starts_with("__toolgen") => None,
+        None => Some(format!("`crate::{to}` names no floor: name the module it is defined in")),
+        Some(there) if there > here => Some(format!("`{from}` stands below `{to}`")),
+        Some(there) if there == here && from != to => Some(format!("`{from}` stands beside `{to}`")),
+        Some(_) => None,
+    }
+}
+
+#[test]
+fn no_arrow_runs_up() {
+    let mut wrong = Vec::new();
+    for file in files() {
+        let is_test = file.ends_with("tests.rs") || file.contains("/tests/") || file.ends_with("model.rs");
+        if is_test || BESIDE.contains(&room(&file)) {
+            continue;
+        }
+        let text = fs::read_to_string(source().join(&file)).unwrap();
+        for (line, to) in arrows(&text) {
+            if let Some(why) = problem(room(&file), to) {
+                wrong.push(format!("runtime/src/{file}:{line}: {why}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_room_is_a_floor() {
+    let mut rooms: Vec<String> = files().iter().map(|file| room(file).to_owned()).collect();
+    rooms.dedup();
+    rooms.sort();
+    rooms.dedup();
+    for room in &rooms {
+        let known = height(room).is_some() || BESIDE.contains(&room.as_str());
+        assert!(known, "`{room}` is no floor: put it on one, or add it to the table and to ARCHITECTURE.md");
+    }
+    assert!(rooms.len() <= ROOMS, "{} rooms at the top, more than {ROOMS}: {rooms:?}", rooms.len());
+}
+
+/// The test sees what it is there to see.
+#[test]
+fn an_arrow_up_is_found_with_its_line() {
+    let text =
+        "//! See `crate::agent`.\nuse crate::call::ToolCall;\nlet x = crate::provider::Provider::of(ctx);\n";
+    assert_eq!(arrows(text), [(2, "call"), (3, "provider")]);
+    assert_eq!(problem("call", "call"), None);
+    assert_eq!(problem("layers", "provider").as_deref(), Some("`layers` stands below `provider`"));
+    assert_eq!(problem("engine", "registry").as_deref(), Some("`engine` stands beside `registry`"));
+    assert!(problem("call", "ToolError").is_some());
+    assert_eq!(problem("layers", "base"), None);
+}
