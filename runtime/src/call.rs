@@ -1,6 +1,7 @@
 //! A call that a model made, and the one answer it gets.
 
 pub(crate) mod approval;
+pub mod blocked;
 pub mod context;
 pub mod control;
 pub mod error;
@@ -14,6 +15,7 @@ pub mod result;
 pub mod roots;
 pub mod services;
 pub mod session;
+pub mod structured;
 pub mod tool;
 pub mod values;
 
@@ -24,9 +26,11 @@ use serde_json::{Value, json};
 
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
+use crate::call::blocked::Blocked;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
+use crate::spec::output::StructuredOutput;
 
 /// A call that a model made.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,8 +42,8 @@ pub struct ToolCall {
     pub name: Text,
     /// The arguments: an object, or the text the model wrote.
     pub arguments: Value,
-    /// The model was cut off while it wrote the call, so it is answered and never run.
-    pub truncated: bool,
+    /// Set if the call is answered and never run, with the reason.
+    pub blocked: Option<Blocked>,
     /// For which reasons somebody has approved of the call.
     pub(crate) approved: Vec<String>,
     /// What was answered to what the tool asked for, in order.
@@ -50,7 +54,7 @@ impl ToolCall {
     /// A whole call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
-        ToolCall { id, name, arguments, truncated: false, approved: Vec::new(), inputs: Vec::new() }
+        ToolCall { id, name, arguments, blocked: None, approved: Vec::new(), inputs: Vec::new() }
     }
 
     /// A call of which only this is known.
@@ -58,11 +62,17 @@ impl ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
     }
 
+    /// Marks a call that is answered and never run.
+    #[must_use]
+    pub fn blocked(mut self, why: Blocked) -> ToolCall {
+        self.blocked = Some(why);
+        self
+    }
+
     /// Marks a call that the model could not finish.
     #[must_use]
-    pub fn truncated(mut self) -> ToolCall {
-        self.truncated = true;
-        self
+    pub fn truncated(self) -> ToolCall {
+        self.blocked(Blocked::Truncated)
     }
 }
 
@@ -82,6 +92,8 @@ pub struct ToolResponse {
     pub started: SystemTime,
     /// How long it took.
     pub duration: Duration,
+    /// The structured result that the tool declares, which MCP sends: set by a provider.
+    pub declared: Option<StructuredOutput>,
 }
 
 impl ToolResponse {
@@ -95,6 +107,7 @@ impl ToolResponse {
             skipped: false,
             started: SystemTime::now(),
             duration: Duration::ZERO,
+            declared: None,
         }
     }
 

@@ -9,6 +9,7 @@ pub mod docs;
 pub mod graph;
 #[cfg(feature = "runtime")]
 pub(crate) mod hosts;
+pub mod output;
 pub mod plan;
 mod require;
 

@@ -35,6 +35,7 @@ mod anthropic;
 mod bedrock;
 mod content;
 mod gemini;
+mod ids;
 pub mod mcp;
 mod openai_chat;
 mod openai_responses;
@@ -45,30 +46,51 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::call::{ToolCall, ToolResponse};
+use crate::call::ToolResponse;
 use crate::schema::dialect::Dialect;
 use crate::spec::ToolSpec;
 
-pub use read::{WireError, WireProblem, is_made_up};
+pub use ids::is_made_up;
+pub use read::{Calls, WireError};
 pub use tools::{RefusedTool, RefusedTools};
 
-/// The format in which a provider writes calls and reads answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum WireFormat {
+/// Declares the formats, each with the module that holds its `FORMAT`: the only list of them.
+macro_rules! formats {
+    ($($(#[$doc:meta])+ $format:ident = $module:ident;)+) => {
+        /// The format in which a provider writes calls and reads answers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum WireFormat {
+            $($(#[$doc])+ $format,)+
+        }
+
+        impl WireFormat {
+            /// All formats.
+            pub const ALL: [WireFormat; [$(WireFormat::$format),+].len()] = [$(WireFormat::$format),+];
+
+            fn format(self) -> &'static Format {
+                match self {
+                    $(WireFormat::$format => &$module::FORMAT,)+
+                }
+            }
+        }
+    };
+}
+
+formats! {
     /// OpenAI Chat Completions, and the many hosts that imitate it (openai-python 3.54.0, `types/chat`).
-    OpenAiChat,
+    OpenAiChat = openai_chat;
     /// OpenAI Responses (openai-python 3.54.0, `types/responses`).
-    OpenAiResponses,
+    OpenAiResponses = openai_responses;
     /// Anthropic Messages (anthropic-sdk-python 2.12.0, `types`).
-    Anthropic,
+    Anthropic = anthropic;
     /// Google Gemini, `generateContent` (google-genai 3.4.0, `types`).
-    Gemini,
+    Gemini = gemini;
     /// Amazon Bedrock Converse (botocore 1.44.5, `bedrock-runtime`), as its HTTP interface writes it: bytes are
     /// base64 text.
-    Bedrock,
+    Bedrock = bedrock;
     /// The server's side of the Model Context Protocol: calls are JSON-RPC requests (revision 2025-11-25).
-    Mcp,
+    Mcp = mcp;
 }
 
 /// What one format does.
@@ -77,35 +99,17 @@ struct Format {
     dialect: &'static Dialect,
     /// Whether calls without an id can be answered.
     ids_optional: bool,
-    turn: for<'v> fn(&'v Value) -> Result<read::Turn<'v>, WireProblem>,
+    /// Where the blocks are that may be calls.
+    layout: read::Layout,
     item: for<'v> fn(&'v Value) -> read::Item<'v>,
-    answers: fn(&[ToolResponse], &AnswerOptions<'_>) -> Vec<Value>,
+    answer: fn(&ToolResponse, &AnswerOptions<'_>) -> Value,
+    /// The key under which all answers stand in one message of the user. Empty: each is a message.
+    message: &'static str,
     tool: tools::ToolWriter,
     list: fn(Vec<Value>) -> Value,
 }
 
 impl WireFormat {
-    /// All formats.
-    pub const ALL: [WireFormat; 6] = [
-        WireFormat::OpenAiChat,
-        WireFormat::OpenAiResponses,
-        WireFormat::Anthropic,
-        WireFormat::Gemini,
-        WireFormat::Bedrock,
-        WireFormat::Mcp,
-    ];
-
-    fn format(self) -> &'static Format {
-        match self {
-            WireFormat::OpenAiChat => &openai_chat::FORMAT,
-            WireFormat::OpenAiResponses => &openai_responses::FORMAT,
-            WireFormat::Anthropic => &anthropic::FORMAT,
-            WireFormat::Gemini => &gemini::FORMAT,
-            WireFormat::Bedrock => &bedrock::FORMAT,
-            WireFormat::Mcp => &mcp::FORMAT,
-        }
-    }
-
     /// The name: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock` or `mcp`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -155,20 +159,24 @@ impl WireFormat {
     /// The calls of a response, in order. A whole response will do, and so will its message, its list of blocks or a
     /// single block.
     ///
-    /// - Ids stay as they are. Where a provider gives none (Gemini, and imitations of OpenAI Chat), they are made up,
-    ///   unique, and not sent back.
+    /// - Every call that can be answered is there, so that each gets the answer its provider demands. One that must not
+    ///   run says so in [`blocked`](crate::call::ToolCall::blocked), and is answered with the reason.
+    /// - Blocked are all calls of a response that the provider stopped, such as for its content; the last one if the
+    ///   model hit its token limit, even if its arguments happen to be whole JSON; and calls without a name.
+    /// - Ids stay as they are. Where a provider gives none (Gemini, imitations of OpenAI Chat, OpenAI's old
+    ///   `function_call`), they are made up, unique, and not sent back. OpenAI's custom tools have answers of their own
+    ///   kind, which is noted in front of the id.
     /// - No arguments, whether absent, `null` or an empty text, are `{}`. Text stays text: whoever runs the call
-    ///   reads it, and refuses what is not JSON ([`tool::arguments`](crate::call::tool::arguments)).
-    /// - If the model hit its token limit, a call at the end of the response is [`truncated`](ToolCall::truncated),
-    ///   even if its arguments happen to be whole JSON.
-    /// - A call without a name, or with arguments of a wrong kind, is a call all the same if it can be answered.
+    ///   reads it, and refuses what is not JSON ([`tool::arguments`](crate::call::tool::arguments)). The text of a
+    ///   custom tool is its argument `input`.
     /// - Of several alternative choices the first counts. Blocks of unknown types are skipped, and so are calls that
     ///   the provider runs itself.
     ///
     /// # Errors
     ///
-    /// All places where the response is not as the provider writes it, and the calls that could be read nevertheless.
-    pub fn calls(self, response: &Value) -> Result<Vec<ToolCall>, WireError> {
+    /// If the value is no response of this format at all, or only a piece of one. Calls that cannot be answered are
+    /// [problems](Calls::problems) beside the others.
+    pub fn calls(self, response: &Value) -> Result<Calls, WireError> {
         read::calls(self.format(), response)
     }
 
@@ -186,10 +194,12 @@ impl WireFormat {
     /// As [`answers`](Self::answers), with options.
     #[must_use]
     pub fn answers_with(self, responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-        if responses.is_empty() {
-            return Vec::new();
+        let format = self.format();
+        let answers = responses.iter().map(|response| (format.answer)(response, options));
+        if responses.is_empty() || format.message.is_empty() {
+            return answers.collect();
         }
-        (self.format().answers)(responses, options)
+        vec![tools::object([("role", "user".into()), (format.message, answers.collect())])]
     }
 }
 
@@ -213,6 +223,7 @@ impl<'a> AnswerOptions<'a> {
     }
 
     /// Finds the specification of a tool: MCP requires structured content of tools that declare what they give.
+    /// Responses of a [`Provider`](crate::Provider) know what their tools declare, and need it not.
     #[must_use]
     pub fn specs(mut self, specs: &'a SpecOf<'a>) -> AnswerOptions<'a> {
         self.specs = Some(specs);

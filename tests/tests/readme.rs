@@ -66,7 +66,7 @@ async fn a_turn(provider: Provider) -> AnyResult<Vec<Value>> {
     let reply = model(&tools).await?;
 
     let turn = ToolContext::new("turn-1", "").with_dialect(format.dialect());
-    let answers = provider.dispatch(format.calls(&reply)?, &turn, &Default::default()).await;
+    let answers = provider.dispatch(format.calls(&reply)?.calls, &turn, &Default::default()).await;
     let messages = format.answers(&answers.responses); // go into the next one
     Ok(messages)
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::call::control::Control;
+use crate::call::structured::Structured;
 
 /// What a call of a tool gives.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +17,8 @@ pub struct ToolResult {
     pub child_loop_id: Option<String>,
     /// What the loop around the call is asked to do.
     pub control: Control,
+    /// Where the value is that the tool declares as its result.
+    pub structured: Structured,
 }
 
 /// A piece of a result. Binary data is base64 text, as every provider wants it.

@@ -253,6 +253,9 @@ pub fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
     outcome.as_ref().is_ok_and(|result| is_done(result) && !result.is_error())
 }
 
+/// The member of the details that tells what did not hold and was optional.
+const UNMET: &str = "unmet_dependencies";
+
 /// A result that tells the program, in `details.unmet_dependencies`, what did not hold and was optional. Details that
 /// are a value of the tool's own kind stay as they are.
 pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
@@ -263,7 +266,8 @@ pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
         result.details = Value::Object(Map::new());
     }
     if let Value::Object(details) = &mut result.details {
-        details.insert(String::from("unmet_dependencies"), unmet.iter().map(Unmet::to_json).collect());
+        details.insert(String::from(UNMET), unmet.iter().map(Unmet::to_json).collect());
+        result.added_to_details(UNMET);
     }
     result
 }

@@ -26,7 +26,10 @@
 mod read;
 mod store;
 
+use std::io;
 use std::sync::Arc;
+
+use serde_json::Value;
 
 pub use read::{READ_RESULT, ReadResult};
 pub use store::StoreLimits;
@@ -35,6 +38,7 @@ use crate::base::truncate::floor;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ResourceData, ToolResult};
+use crate::call::structured::Structured;
 use crate::spec::ToolSpec;
 use store::{Owner, Store};
 
@@ -101,7 +105,8 @@ impl Pages {
     /// two characters; the model is told how to read on. The texts that follow the cut are read on with it, one a
     /// line as [`ToolResult::to_text`] writes them. A resource of text that does not fit is read as a whole by a
     /// handle of its own. Binary content that does not fit becomes a text that says its type and size. Details are
-    /// not touched: no model sees them.
+    /// not touched: no model sees them. A [structured](ToolResult::structured) result of a tool that declares one is
+    /// sent by MCP: beyond the limit of text it is [missing](Structured::Missing).
     ///
     /// What is kept can be read in the same session, by the same agent and for the same principal only.
     #[must_use]
@@ -119,6 +124,9 @@ impl Pages {
         if binary > limit.binary {
             let mut left = limit.binary;
             result.content.iter_mut().for_each(|content| shrink(content, limit.binary, &mut left));
+        }
+        if spec.structured_output().is_some() {
+            withhold(&mut result, limit.text);
         }
         result
     }
@@ -255,6 +263,37 @@ fn shrink(content: &mut Content, most: u64, left: &mut u64) {
     let kind = if mime_type.is_empty() { "binary" } else { mime_type };
     let text = format!("[{what} ({kind}): {size} bytes, not shown: more than {most} bytes are too many.]");
     *content = Content::Text(text);
+}
+
+/// Takes away a structured result that is too large to be sent.
+fn withhold(result: &mut ToolResult, most: u64) {
+    let found = match &result.structured {
+        Structured::Json(text) => size(text.len()),
+        Structured::Details | Structured::DetailsWithout(_) => json_size(&result.details),
+        Structured::Missing(_) => return,
+    };
+    if found > most {
+        let why = format!("it has {found} bytes, and more than {most} are too many");
+        result.structured = Structured::Missing(why.into());
+    }
+}
+
+/// The bytes of a value as compact JSON, which is not kept.
+fn json_size(value: &Value) -> u64 {
+    struct Count(u64);
+    impl io::Write for Count {
+        fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+            self.0 += size(piece.len());
+            Ok(piece.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Neither counting nor a value can fail.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }
 
 /// How many bytes a base64 text stands for.

@@ -89,10 +89,6 @@ impl Layers {
     }
 }
 
-/// What the model is told of a call that it could not finish.
-const TRUNCATED: &str =
-    "The call was cut off before it was complete, and was not executed. Send it again, whole.";
-
 impl Provider {
     /// Calls a tool, through all layers. The context is that of the turn: who calls, in which session, under which
     /// token; that of the call is made from it.
@@ -166,6 +162,10 @@ impl Provider {
             traced(&inner.layers.trace, &subject, run).await
         };
         record.finish(&outcome).await;
+        let declared = match &outcome {
+            Ok(_) => self.inner().registry.get(&call.name).and_then(|tool| tool.spec().structured_output()),
+            Err(_) => None,
+        };
         let response = ToolResponse {
             id: ctx.tool_call_id.clone(),
             name: ctx.tool_name.clone(),
@@ -173,6 +173,7 @@ impl Provider {
             skipped: false,
             started,
             duration: clock.elapsed(),
+            declared,
         };
         depends::record(&ctx, response.name.clone(), &response.outcome);
         if let Some(watch) = &watch {
@@ -206,7 +207,11 @@ impl Provider {
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let layers = &inner.layers;
-        let admitted = inner.admit(&call.name)?;
+        let admitted = match &call.blocked {
+            // A call that could not be read may lack even the name.
+            Some(why) if call.name.is_empty() => return Err(why.error()),
+            _ => inner.admit(&call.name)?,
+        };
         let spec = admitted.spec;
         if let Some(principal) = ctx.principal() {
             if !layers.reads_on(spec) {
@@ -216,8 +221,8 @@ impl Provider {
                 rate::check(&**limit, principal, spec, ctx).await?;
             }
         }
-        if call.truncated {
-            return Err(ToolError::failed_with("TRUNCATED", TRUNCATED));
+        if let Some(why) = &call.blocked {
+            return Err(why.error());
         }
         let guard = layers.repeats.guard(ctx);
         let outcome = match layers.exact_arguments(spec, call, guard.as_deref(), ctx) {

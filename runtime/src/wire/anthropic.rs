@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::content::{self, Media};
-use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
-use super::tools::{named, object};
+use super::read::{Call, Ending, Item, Layout, text};
+use super::tools::{self, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
 use crate::schema::dialect::ANTHROPIC;
@@ -14,29 +14,32 @@ pub(super) const FORMAT: Format = Format {
     name: "anthropic",
     dialect: &ANTHROPIC,
     ids_optional: false,
-    turn,
+    layout: Layout {
+        title: "Anthropic Messages",
+        path: &["content"],
+        is_block: |block| !matches!(text(block, "type"), "" | "message" | "error"),
+        is_piece,
+        ending,
+        ..Layout::EMPTY
+    },
     item,
-    answers,
+    answer,
+    message: "content",
     tool,
     list: Value::Array,
 };
 
-fn turn(message: &Value) -> Result<Turn<'_>, WireProblem> {
-    match message {
-        Value::Array(blocks) => return Ok(Turn::blocks(blocks)),
-        Value::Object(_) => {}
-        _ => return Err(unknown("Anthropic Messages")),
+fn ending(message: &Value) -> Ending<'_> {
+    match text(message, "stop_reason") {
+        "" | "end_turn" | "stop_sequence" | "tool_use" | "pause_turn" => Ending::Whole,
+        "max_tokens" | "model_context_window_exceeded" => Ending::Cut,
+        why => Ending::Stopped(why),
     }
-    match message.get("content") {
-        // A content that is one text.
-        Some(Value::String(_)) => Ok(Turn::none()),
-        Some(_) if text(message, "type") != "tool_use" => {
-            let cut = matches!(text(message, "stop_reason"), "max_tokens" | "model_context_window_exceeded");
-            Turn::list(message, "", "content", cut)
-        }
-        _ if !matches!(text(message, "type"), "" | "message" | "error") => Ok(Turn::single(message)),
-        _ => Err(unknown("Anthropic Messages")),
-    }
+}
+
+fn is_piece(event: &Value) -> bool {
+    let kind = text(event, "type");
+    kind.starts_with("content_block_") || kind.starts_with("message_")
 }
 
 fn item(block: &Value) -> Item<'_> {
@@ -44,17 +47,7 @@ fn item(block: &Value) -> Item<'_> {
     if text(block, "type") != "tool_use" {
         return Item::Skip;
     }
-    Item::Call(Call {
-        id: text_id(block, "id"),
-        id_pointer: "/id",
-        name: text(block, "name"),
-        arguments: block.get("input"),
-        cut: false,
-    })
-}
-
-fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-    content::of_user(responses.iter().map(|response| answer(response, options)))
+    Item::Call(Call::of(block, "id", "/id", "input"))
 }
 
 fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
@@ -87,10 +80,5 @@ fn media(media: &Media<'_>) -> Option<Value> {
 }
 
 fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
-    let mut tool = named(spec);
-    tool["input_schema"] = schema;
-    if strict {
-        tool["strict"] = Value::Bool(true);
-    }
-    tool
+    tools::written(spec, "input_schema", schema, strict)
 }

@@ -1,10 +1,11 @@
 //! Amazon Bedrock Converse.
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::content::{self, Media, MediaKind};
-use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
-use super::tools::{named, object};
+use super::read::{Call, Ending, Item, Layout, text};
+use super::tools::{self, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
 use crate::schema::dialect::ANTHROPIC;
@@ -16,35 +17,31 @@ pub(super) const FORMAT: Format = Format {
     // everything a schema says.
     dialect: &ANTHROPIC,
     ids_optional: false,
-    turn,
+    layout: Layout {
+        title: "Bedrock Converse",
+        path: &["output", "message", "content"],
+        is_block: |block| block.get("toolUse").is_some(),
+        is_piece: |event| EVENTS.iter().any(|key| event.get(key).is_some()),
+        ending,
+        ..Layout::EMPTY
+    },
     item,
-    answers,
+    answer,
+    message: "content",
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
 };
 
-fn turn(response: &Value) -> Result<Turn<'_>, WireProblem> {
-    if let Value::Array(blocks) = response {
-        return Ok(Turn::blocks(blocks));
+/// The keys of the events of `ConverseStream`.
+const EVENTS: [&str; 5] =
+    ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"];
+
+fn ending(response: &Value) -> Ending<'_> {
+    match text(response, "stopReason") {
+        "" | "end_turn" | "stop_sequence" | "tool_use" => Ending::Whole,
+        "max_tokens" | "model_context_window_exceeded" => Ending::Cut,
+        why => Ending::Stopped(why),
     }
-    let cut = matches!(text(response, "stopReason"), "max_tokens" | "model_context_window_exceeded");
-    if let Some(output) = response.get("output") {
-        return match output.get("message") {
-            Some(message @ Value::Object(_)) => Turn::list(message, "/output/message", "content", cut),
-            Some(_) => Err(WireProblem::new("/output/message", "is not an object")),
-            None => Err(WireProblem::new("/output/message", "is missing")),
-        };
-    }
-    if let Some(message) = response.get("message") {
-        return Turn::list(message, "/message", "content", cut);
-    }
-    if response.get("content").is_some() {
-        return Turn::list(response, "", "content", cut);
-    }
-    if response.get("toolUse").is_some() {
-        return Ok(Turn::single(response));
-    }
-    Err(unknown("Bedrock Converse"))
 }
 
 fn item(block: &Value) -> Item<'_> {
@@ -53,23 +50,17 @@ fn item(block: &Value) -> Item<'_> {
     if !text(call, "type").is_empty() {
         return Item::Skip;
     }
-    Item::Call(Call {
-        id: text_id(call, "toolUseId"),
-        id_pointer: "/toolUse/toolUseId",
-        name: text(call, "name"),
-        arguments: call.get("input"),
-        cut: false,
-    })
-}
-
-fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-    content::of_user(responses.iter().map(|response| answer(response, options)))
+    Item::Call(Call::of(call, "toolUseId", "/toolUse/toolUseId", "input"))
 }
 
 fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     let is_error = response.is_error();
     let why_not = content::why_text_only(is_error, options);
-    let content = content::blocks(response, why_not, |text| json!({ "text": text }), media);
+    let mut content = content::blocks(response, why_not, |text| json!({ "text": text }), media);
+    let documents = content.iter_mut().filter_map(|block| block.get_mut("document"));
+    for (index, document) in documents.enumerate() {
+        document["name"] = document_name(&response.id, index).into();
+    }
     let id = response.id.as_str().into();
     let mut out = object([("toolUseId", id), ("content", Value::Array(content))]);
     // Success is the default, and some models refuse the key.
@@ -101,15 +92,18 @@ fn media(media: &Media<'_>) -> Option<Value> {
         return None;
     }
     let (_, format) = DOCUMENTS.iter().find(|(mime_type, _)| media.mime_type == *mime_type)?;
-    // A neutral name: the model may take it for an instruction.
-    Some(json!({ "document": { "format": format, "name": "document", "source": { "bytes": media.data } } }))
+    Some(json!({ "document": { "format": format, "name": "", "source": { "bytes": media.data } } }))
+}
+
+/// A name that no other document of the conversation has: two of one name are refused. It is made of letters, digits and
+/// hyphens, and says nothing: a model may take a name for an instruction.
+fn document_name(id: &str, index: usize) -> String {
+    let digest = Sha256::digest(id);
+    let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("document-{digits}-{}", index + 1)
 }
 
 fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
-    let mut tool = named(spec);
-    tool["inputSchema"] = object([("json", schema)]);
-    if strict {
-        tool["strict"] = Value::Bool(true);
-    }
-    object([("toolSpec", tool)])
+    let schema = object([("json", schema)]);
+    object([("toolSpec", tools::written(spec, "inputSchema", schema, strict))])
 }

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::AnswerOptions;
-use super::tools::object;
 use crate::call::ToolResponse;
 use crate::call::result::{Content, ResourceData};
 
@@ -121,11 +120,6 @@ pub(super) fn why_text_only(is_error: bool, options: &AnswerOptions<'_>) -> Opti
         (false, true) => Some(TEXT_ONLY_ERROR),
         (false, false) => None,
     }
-}
-
-/// One message of the user that holds all answers.
-pub(super) fn of_user(answers: impl Iterator<Item = Value>) -> Vec<Value> {
-    vec![object([("role", "user".into()), ("content", answers.collect())])]
 }
 
 /// Why bytes do not go into an answer.

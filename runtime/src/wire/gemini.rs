@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::content::{self, IMAGES, Media, MediaKind, TEXT_ONLY};
-use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
+use super::read::{Call, Ending, Item, Layout, text};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format, is_made_up};
 use crate::call::ToolResponse;
@@ -16,43 +16,29 @@ pub(super) const FORMAT: Format = Format {
     name: "gemini",
     dialect: &GEMINI,
     ids_optional: true,
-    turn,
+    layout: Layout {
+        title: "Gemini",
+        path: &["candidates", "0", "content", "parts"],
+        // A candidate that was stopped has no content.
+        optional: "content",
+        message: &["role"],
+        is_block: |part| function_call(part).is_some(),
+        ending,
+        ..Layout::EMPTY
+    },
     item,
-    answers,
+    answer,
+    message: "parts",
     tool,
     list: |tools| Value::Array(vec![object([("functionDeclarations", Value::Array(tools))])]),
 };
 
-fn turn(response: &Value) -> Result<Turn<'_>, WireProblem> {
-    if let Value::Array(parts) = response {
-        return Ok(Turn::blocks(parts));
-    }
-    if let Some(candidates) = response.get("candidates") {
-        return match candidates.get(0) {
-            Some(candidate) => of_candidate(candidate, "/candidates/0"),
-            None => Err(WireProblem::new("/candidates", "holds no candidate")),
-        };
-    }
-    if response.get("content").is_some() {
-        return of_candidate(response, "");
-    }
-    if response.get("parts").is_some() || response.get("role").is_some() {
-        return Turn::list(response, "", "parts", false);
-    }
-    if function_call(response).is_some() {
-        return Ok(Turn::single(response));
-    }
-    Err(unknown("Gemini"))
-}
-
-fn of_candidate<'v>(candidate: &'v Value, pointer: &str) -> Result<Turn<'v>, WireProblem> {
-    let cut = ["finishReason", "finish_reason"].iter().any(|key| text(candidate, key) == "MAX_TOKENS");
-    match candidate.get("content") {
-        Some(content @ Value::Object(_)) => Turn::list(content, &format!("{pointer}/content"), "parts", cut),
-        // A candidate that was stopped has no content.
-        None | Some(Value::Null) if candidate.is_object() => Ok(Turn::none()),
-        None => Err(WireProblem::new(pointer, "is not an object")),
-        Some(_) => Err(WireProblem::new(format!("{pointer}/content"), "is not an object")),
+fn ending(candidate: &Value) -> Ending<'_> {
+    let reason = ["finishReason", "finish_reason"].map(|key| text(candidate, key));
+    match reason.into_iter().find(|reason| !reason.is_empty()) {
+        None | Some("STOP" | "FINISH_REASON_UNSPECIFIED") => Ending::Whole,
+        Some("MAX_TOKENS") => Ending::Cut,
+        Some(why) => Ending::Stopped(why),
     }
 }
 
@@ -64,18 +50,7 @@ fn function_call(part: &Value) -> Option<&Value> {
 fn item(part: &Value) -> Item<'_> {
     let Some(call) = function_call(part) else { return Item::Skip };
     let goes_on = ["willContinue", "will_continue"].iter().find_map(|key| call.get(key)?.as_bool());
-    Item::Call(Call {
-        id: text_id(call, "id"),
-        id_pointer: "/functionCall/id",
-        name: text(call, "name"),
-        arguments: call.get("args"),
-        cut: goes_on == Some(true),
-    })
-}
-
-fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-    let parts: Vec<Value> = responses.iter().map(|response| answer(response, options)).collect();
-    vec![object([("role", "user".into()), ("parts", Value::Array(parts))])]
+    Item::Call(Call::of(call, "id", "/functionCall/id", "args").cut_if(goes_on == Some(true)))
 }
 
 fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {

@@ -5,51 +5,41 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::content::{self, TEXT_ONLY};
-use super::read::{Call, Item, Turn, WireProblem, text, unknown};
+use super::read::{Call, Item, Layout, text};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
+use crate::call::blocked::MALFORMED_CALL;
 use crate::call::error::ToolError;
-use crate::call::result::Content;
+use crate::call::result::{Content, ToolResult};
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::render::render_output;
-use crate::schema::shape::{Kind, Shape, find_def};
+use crate::spec::output::StructuredOutput;
 use crate::spec::{Effects, Network, ToolSpec};
 
 pub(super) const FORMAT: Format = Format {
     name: "mcp",
     dialect: &JSON_SCHEMA,
     ids_optional: false,
-    turn,
+    // A list is a batch, as revision 2025-03-26 had it.
+    layout: Layout {
+        title: "MCP",
+        is_block: |request| request.get("jsonrpc").is_some() || request.get("method").is_some(),
+        ..Layout::EMPTY
+    },
     item,
-    answers,
+    answer,
+    message: "",
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
 };
-
-fn turn(request: &Value) -> Result<Turn<'_>, WireProblem> {
-    match request {
-        // A batch, as revision 2025-03-26 had it.
-        Value::Array(requests) => Ok(Turn::blocks(requests)),
-        Value::Object(_) if request.get("jsonrpc").is_some() || request.get("method").is_some() => {
-            Ok(Turn::single(request))
-        }
-        _ => Err(unknown("MCP")),
-    }
-}
 
 fn item(request: &Value) -> Item<'_> {
     if text(request, "method") != "tools/call" {
         return Item::Skip;
     }
     let params = request.get("params").unwrap_or(&Value::Null);
-    Item::Call(Call {
-        id: read_id(request),
-        id_pointer: "/id",
-        name: text(params, "name"),
-        arguments: params.get("arguments"),
-        cut: false,
-    })
+    Item::Call(Call { id: read_id(request), ..Call::of(params, "", "/id", "arguments") })
 }
 
 /// A JSON-RPC id is a text or a number, and `1` is not `"1"`: a text that could be taken for a number, or for a
@@ -70,35 +60,58 @@ fn written_id(id: &str) -> Value {
     }
 }
 
-fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
-    let answer = |response: &ToolResponse| {
-        let id = written_id(&response.id);
-        // Of all failures of a tool only this one is a failure of the protocol.
-        if let Err(why @ ToolError::NotFound { .. }) = &response.outcome {
-            let error = json!({ "code": -32602, "message": why.to_string() });
-            return json!({ "jsonrpc": "2.0", "id": id, "error": error });
-        }
-        object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
-    };
-    responses.iter().map(answer).collect()
+fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+    let id = written_id(&response.id);
+    if let Err(why) = &response.outcome
+        && is_of_protocol(why)
+    {
+        let error = json!({ "code": -32602, "message": why.to_string() });
+        return json!({ "jsonrpc": "2.0", "id": id, "error": error });
+    }
+    object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
 }
 
-/// The result of `tools/call`: `content`, `structuredContent` if the specification declares an object as the result
-/// and the details are one, and `isError`.
+/// Whether the request itself was wrong; what a tool could not do is its result.
+fn is_of_protocol(why: &ToolError) -> bool {
+    matches!(why, ToolError::NotFound { .. }) || why.code() == MALFORMED_CALL
+}
+
+/// The result of `tools/call`: `content`, `structuredContent` if the tool declares an object as its result, and
+/// `isError`.
+///
+/// A tool that declares a structured result must give one that is as declared, says the protocol, and its clients refuse
+/// any other answer but an error. So where the structured result is missing, too large for the limit of results, or not
+/// as declared, the answer is an error that says so, with the content behind it.
+///
+/// What a tool declares is known of responses of a [`Provider`](crate::Provider); of others by
+/// [`specs`](AnswerOptions::specs).
 #[must_use]
 pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
-    let content: Vec<Value> = if options.text_only {
+    let mut content: Vec<Value> = if options.text_only {
         content::blocks(response, Some(TEXT_ONLY), |text| Content::Text(text).to_json(), |_| None)
     } else {
         response.content().iter().map(Content::to_json).collect()
     };
-    let mut out = object([("content", Value::Array(content))]);
-    let is_error = response.is_error();
-    if let (Ok(result), false) = (&response.outcome, is_error) {
-        let spec = options.specs.and_then(|specs| specs(&response.name));
-        if result.details.is_object() && spec.is_some_and(gives_object) {
-            out["structuredContent"] = result.details.clone();
+    let mut is_error = response.is_error();
+    let mut structured = None;
+    if let (Ok(result), false) = (&response.outcome, is_error)
+        && let Some(declared) = declared(response, options)
+    {
+        match structured_content(result, &declared) {
+            Ok(value) => structured = Some(value),
+            Err(why) => {
+                is_error = true;
+                let told = format!(
+                    "The call was made, but it has no structured result: {why}. What it gave follows as far as it can \
+                     be shown."
+                );
+                content.insert(0, Content::Text(told).to_json());
+            }
         }
+    }
+    let mut out = object([("content", Value::Array(content))]);
+    if let Some(structured) = structured {
+        out["structuredContent"] = structured;
     }
     if is_error {
         out["isError"] = Value::Bool(true);
@@ -106,18 +119,22 @@ pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     out
 }
 
-/// Whether the specification says that results are objects: revision 2025-11-25 knows no other structured content.
-fn gives_object(spec: &ToolSpec) -> bool {
-    let mut shape: Option<&Shape> = spec.output.as_deref();
-    // More references than there are names are a cycle.
-    for _ in 0..=spec.defs.len() {
-        match shape.map(|shape| &shape.kind) {
-            Some(Kind::Ref(name)) => shape = find_def(&spec.defs, name),
-            Some(Kind::Object(_)) => return true,
-            _ => return false,
-        }
+/// The structured result that the tool of a response declares.
+fn declared<'a>(
+    response: &'a ToolResponse,
+    options: &AnswerOptions<'_>,
+) -> Option<Cow<'a, StructuredOutput>> {
+    let by_name = || options.specs.and_then(|specs| specs(&response.name))?.structured_output();
+    response.declared.as_ref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
+}
+
+/// The structured result, if it is as declared.
+fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Result<Value, String> {
+    let value = result.structured()?.into_owned();
+    match declared.problems(&value).first() {
+        None => Ok(value),
+        Some(problem) => Err(format!("it is not as declared: {}: {}", problem.pointer, problem.message)),
     }
-    false
 }
 
 fn tool(spec: &ToolSpec, schema: Value, _strict: bool) -> Value {
@@ -126,9 +143,9 @@ fn tool(spec: &ToolSpec, schema: Value, _strict: bool) -> Value {
         tool["title"] = Value::from(spec.label.as_str());
     }
     tool["inputSchema"] = schema;
-    if let (Some(output), true) = (&spec.output, gives_object(spec)) {
+    if let Some(output) = spec.structured_output() {
         // Plain JSON Schema refuses nothing; without a schema results are just not structured.
-        let rendered = render_output(output, &spec.defs, &JSON_SCHEMA);
+        let rendered = render_output(&output.schema, &output.defs, &JSON_SCHEMA);
         if let Ok(Value::Object(mut schema)) = rendered.map(|rendered| rendered.schema) {
             // A reference to an object does not say so itself.
             schema.entry("type").or_insert_with(|| Value::from("object"));

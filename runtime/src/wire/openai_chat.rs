@@ -1,15 +1,19 @@
 //! OpenAI Chat Completions.
 //!
 //! Imitations are read as well: of the message alone, arguments as an object, and calls without ids, whose answers
-//! carry the name of the tool instead, as Ollama has it.
+//! carry the name of the tool instead, as Ollama has it. So is the `function_call` of OpenAI's first models.
+
+use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
 use super::content::{self, TEXT_ONLY};
-use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
-use super::tools::{named, object};
-use super::{AnswerOptions, Format, is_made_up};
+use super::ids::{Id, is_made_up};
+use super::read::{Call, Ending, Item, Layout, text, text_id};
+use super::tools::{self, object};
+use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
+use crate::call::blocked::Blocked;
 use crate::schema::dialect::OPENAI;
 use crate::spec::ToolSpec;
 
@@ -17,84 +21,85 @@ pub(super) const FORMAT: Format = Format {
     name: "openai-chat",
     dialect: &OPENAI,
     ids_optional: true,
-    turn,
+    layout: Layout {
+        title: "OpenAI Chat Completions",
+        path: &["choices", "0", "message", "tool_calls"],
+        message: &["content", "role", "function_call"],
+        lone: "function_call",
+        is_block: |call| call.get("function").is_some() || call.get("custom").is_some(),
+        is_piece,
+        ending,
+        ..Layout::EMPTY
+    },
     item,
-    answers,
+    answer,
+    message: "",
     tool,
     list: Value::Array,
 };
 
-fn turn(response: &Value) -> Result<Turn<'_>, WireProblem> {
-    if let Value::Array(calls) = response {
-        return Ok(Turn::blocks(calls));
+fn ending(choice: &Value) -> Ending<'_> {
+    // Ollama says `done_reason`, Mistral has a second limit.
+    let reasons = ["finish_reason", "done_reason"].map(|key| text(choice, key));
+    if reasons.iter().any(|reason| matches!(*reason, "length" | "model_length")) {
+        return Ending::Cut;
     }
-    if let Some(choices) = response.get("choices") {
-        return match choices.get(0) {
-            Some(choice) => of_choice(choice, "/choices/0"),
-            None => Err(WireProblem::new("/choices", "holds no choice")),
-        };
-    }
-    if response.get("message").is_some() {
-        return of_choice(response, "");
-    }
-    if response.get("function").is_some() {
-        return Ok(Turn::single(response));
-    }
-    if ["tool_calls", "content", "role"].iter().any(|key| response.get(key).is_some()) {
-        return Turn::list(response, "", "tool_calls", false);
-    }
-    Err(unknown("OpenAI Chat Completions"))
+    let stopped = |reason: &&str| STOPPED.iter().any(|stop| reason.starts_with(stop));
+    reasons.into_iter().find(stopped).map_or(Ending::Whole, Ending::Stopped)
 }
 
-fn of_choice<'v>(choice: &'v Value, pointer: &str) -> Result<Turn<'v>, WireProblem> {
-    let pointer = format!("{pointer}/message");
-    match choice.get("message") {
-        Some(message @ Value::Object(_)) => {
-            // Ollama says `done_reason`, Mistral has a second limit.
-            let reasons = ["finish_reason", "done_reason"].map(|key| text(choice, key));
-            let cut = reasons.iter().any(|reason| matches!(*reason, "length" | "model_length"));
-            Turn::list(message, &pointer, "tool_calls", cut)
-        }
-        Some(_) => Err(WireProblem::new(pointer, "is not an object")),
-        None => Err(WireProblem::new(pointer, "is missing")),
-    }
+/// How reasons begin that mean that the model was stopped. There are many hosts with words of their own for an end that
+/// is none of these, so others count as the model's own: `content_filter` is OpenAI's, `function_call_filter` is of
+/// Gemini in this format, `error` of Mistral and OpenRouter, `sensitive` and `network_error` of Zhipu,
+/// `insufficient_system_resource` of DeepSeek.
+const STOPPED: [&str; 6] = [
+    "content_filter",
+    "function_call_filter",
+    "error",
+    "sensitive",
+    "network_error",
+    "insufficient_system_resource",
+];
+
+fn is_piece(chunk: &Value) -> bool {
+    text(chunk, "object") == "chat.completion.chunk" || chunk.pointer("/choices/0/delta").is_some()
 }
 
 fn item(block: &Value) -> Item<'_> {
-    let function = block.get("function");
-    // Calls of other types are of tools that are not functions.
-    if function.is_none() && text(block, "type") != "function" {
-        return Item::Skip;
+    let kind = text(block, "type");
+    // The old `function_call` of a message has neither.
+    if kind.is_empty() && block.get("function").is_none() {
+        return Item::Call(Call { kind: Id::Function, ..Call::of(block, "id", "/id", "arguments") });
     }
-    let function = function.unwrap_or(&Value::Null);
-    Item::Call(Call {
-        id: text_id(block, "id"),
-        id_pointer: "/id",
-        name: text(function, "name"),
-        arguments: function.get("arguments"),
-        cut: false,
-    })
+    let id = text_id(block, "id");
+    if let Some(custom) = block.get("custom") {
+        return Item::Call(Call { id, arguments: given(custom), ..Call::of(custom, "", "/id", "") });
+    }
+    let function = block.get("function").unwrap_or(&Value::Null);
+    let mut call = Call { id, ..Call::of(function, "", "/id", "arguments") };
+    if function.is_null() && kind != "function" {
+        call.blocked = Some(Blocked::Malformed(format!("there are no calls of the kind `{kind}`").into()));
+    }
+    Item::Call(call)
 }
 
-fn answers(responses: &[ToolResponse], _: &AnswerOptions<'_>) -> Vec<Value> {
-    let answer = |response: &ToolResponse| {
-        let (told, _) = content::text_and_media(response, Some(TEXT_ONLY), |_| None);
-        let told = content::flagged_text(response, told);
-        let (key, name) = if is_made_up(&response.id) {
-            ("tool_name", &response.name)
-        } else {
-            ("tool_call_id", &response.id)
-        };
-        json!({ "role": "tool", key: name.as_str(), "content": told })
+/// The arguments of a call of a custom tool, which has one text.
+pub(super) fn given(call: &Value) -> Option<Cow<'_, Value>> {
+    Some(Cow::Owned(json!({ "input": call.get("input") })))
+}
+
+fn answer(response: &ToolResponse, _: &AnswerOptions<'_>) -> Value {
+    let (told, _) = content::text_and_media(response, Some(TEXT_ONLY), |_| None);
+    let told = content::flagged_text(response, told);
+    let (role, key, name) = match Id::of(&response.id) {
+        (Id::Function, _) => ("function", "name", &response.name),
+        _ if is_made_up(&response.id) => ("tool", "tool_name", &response.name),
+        _ => ("tool", "tool_call_id", &response.id),
     };
-    responses.iter().map(answer).collect()
+    json!({ "role": role, key: name.as_str(), "content": told })
 }
 
 fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
-    let mut function = named(spec);
-    function["parameters"] = schema;
-    if strict {
-        function["strict"] = Value::Bool(true);
-    }
+    let function = tools::written(spec, "parameters", schema, strict);
     object([("type", "function".into()), ("function", function)])
 }

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::content::{self, Media, TEXT_ONLY};
-use super::read::{Call, Item, Turn, WireProblem, text, text_id, unknown};
+use super::ids::Id;
+use super::openai_chat::given;
+use super::read::{Call, Ending, Item, Layout, text};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
@@ -14,55 +16,70 @@ pub(super) const FORMAT: Format = Format {
     name: "openai-responses",
     dialect: &OPENAI,
     ids_optional: false,
-    turn,
+    layout: Layout {
+        title: "OpenAI Responses",
+        path: &["output"],
+        is_block: |item| item.get("type").is_some_and(Value::is_string),
+        is_piece,
+        ending,
+        ..Layout::EMPTY
+    },
     item,
-    answers,
+    answer,
+    message: "",
     tool,
     list: Value::Array,
 };
 
-fn turn(response: &Value) -> Result<Turn<'_>, WireProblem> {
-    if let Value::Array(items) = response {
-        return Ok(Turn::blocks(items));
+fn ending(response: &Value) -> Ending<'_> {
+    let why = response.get("incomplete_details").map(|details| text(details, "reason"));
+    match (text(response, "status"), why.unwrap_or_default()) {
+        (_, "max_output_tokens") => Ending::Cut,
+        ("failed" | "cancelled", "") => Ending::Stopped(text(response, "status")),
+        ("incomplete", "") => Ending::Stopped("incomplete"),
+        (_, "") => Ending::Whole,
+        (_, why) => Ending::Stopped(why),
     }
-    if response.get("output").is_some_and(|output| !output.is_string()) {
-        let why = response.get("incomplete_details").map(|details| text(details, "reason"));
-        return Turn::list(response, "", "output", why == Some("max_output_tokens"));
+}
+
+/// An event of a stream, or a response that is still being made.
+fn is_piece(value: &Value) -> bool {
+    let unfinished = matches!(text(value, "status"), "in_progress" | "queued");
+    match text(value, "type") {
+        "" => unfinished && value.get("output").is_some(),
+        kind => kind.starts_with("response."),
     }
-    if response.get("type").is_some_and(Value::is_string) {
-        return Ok(Turn::single(response));
-    }
-    Err(unknown("OpenAI Responses"))
 }
 
 fn item(item: &Value) -> Item<'_> {
-    if text(item, "type") != "function_call" {
-        return Item::Skip;
+    let cut = matches!(text(item, "status"), "incomplete" | "in_progress");
+    let call = Call::of(item, "call_id", "/call_id", "arguments").cut_if(cut);
+    match text(item, "type") {
+        "function_call" => Item::Call(call),
+        "custom_tool_call" => Item::Call(Call { kind: Id::Custom, arguments: given(item), ..call }),
+        kind @ ("computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call") => {
+            Item::Foreign(kind)
+        }
+        // All others are no calls, or are run by the provider.
+        _ => Item::Skip,
     }
-    Item::Call(Call {
-        id: text_id(item, "call_id"),
-        id_pointer: "/call_id",
-        name: text(item, "name"),
-        arguments: item.get("arguments"),
-        cut: matches!(text(item, "status"), "incomplete" | "in_progress"),
-    })
 }
 
-fn answers(responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
+fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     let why_not = options.text_only.then_some(TEXT_ONLY);
-    let answer = |response: &ToolResponse| {
-        let (told, media) = content::text_and_media(response, why_not, media);
-        let told = content::flagged_text(response, told);
-        let output = if media.is_empty() {
-            Value::String(told)
-        } else {
-            let text = (!told.is_empty()).then(|| json!({ "type": "input_text", "text": told }));
-            text.into_iter().chain(media).collect()
-        };
-        let (kind, id) = ("function_call_output".into(), response.id.as_str().into());
-        object([("type", kind), ("call_id", id), ("output", output)])
+    let (told, media) = content::text_and_media(response, why_not, media);
+    let told = content::flagged_text(response, told);
+    let output = if media.is_empty() {
+        Value::String(told)
+    } else {
+        let text = (!told.is_empty()).then(|| json!({ "type": "input_text", "text": told }));
+        text.into_iter().chain(media).collect()
     };
-    responses.iter().map(answer).collect()
+    let (kind, id) = match Id::of(&response.id) {
+        (Id::Custom, id) => ("custom_tool_call_output", id),
+        (_, id) => ("function_call_output", id),
+    };
+    object([("type", kind.into()), ("call_id", id.into()), ("output", output)])
 }
 
 fn media(media: &Media<'_>) -> Option<Value> {

@@ -2,42 +2,32 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
 use super::Format;
+use super::ids::{self, Id};
+use crate::base::frozen::Text;
 use crate::call::ToolCall;
-
-/// A response of a model that is not as its provider writes it.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct WireError {
-    /// All that is wrong.
-    pub problems: Vec<WireProblem>,
-    /// The calls that could be read nevertheless.
-    pub calls: Vec<ToolCall>,
-}
+use crate::call::blocked::Blocked;
 
 /// A place where a response is not as its provider writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct WireProblem {
+pub struct WireError {
     /// Where in the response, as a JSON pointer.
     pub pointer: String,
     /// What is wrong there.
     pub message: String,
 }
 
-impl WireProblem {
-    pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>) -> WireProblem {
-        WireProblem { pointer: pointer.into(), message: message.into() }
+impl WireError {
+    pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>) -> WireError {
+        WireError { pointer: pointer.into(), message: message.into() }
     }
 }
 
-impl fmt::Display for WireProblem {
+impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.pointer.is_empty() {
             return f.write_str(&self.message);
@@ -46,34 +36,127 @@ impl fmt::Display for WireProblem {
     }
 }
 
-impl fmt::Display for WireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().enumerate() {
-            let line_break = if index == 0 { "" } else { "\n" };
-            write!(f, "{line_break}{problem}")?;
+impl std::error::Error for WireError {}
+
+/// The calls of a response, in order. It is a list of them, too.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Calls {
+    /// Every call that can be answered. Those that must not run are [blocked](ToolCall::blocked), and say why.
+    pub calls: Vec<ToolCall>,
+    /// What cannot be answered, such as a call without an id, and what this crate does not run.
+    pub problems: Vec<WireError>,
+    /// Why the provider stopped the model, in the provider's word for it, if it did: all calls are blocked then.
+    pub stopped: Option<Text>,
+}
+
+impl std::ops::Deref for Calls {
+    type Target = [ToolCall];
+
+    fn deref(&self) -> &[ToolCall] {
+        &self.calls
+    }
+}
+
+impl IntoIterator for Calls {
+    type Item = ToolCall;
+    type IntoIter = std::vec::IntoIter<ToolCall>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.calls.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Calls {
+    type Item = &'a ToolCall;
+    type IntoIter = std::slice::Iter<'a, ToolCall>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.calls.iter()
+    }
+}
+
+/// Where a format has the blocks that may be calls.
+pub(super) struct Layout {
+    /// The format, as people call it.
+    pub(super) title: &'static str,
+    /// The keys from a response down to its list of blocks; `0` is the first item of a list. A response that begins
+    /// further down, such as a message, is read as well.
+    pub(super) path: &'static [&'static str],
+    /// The key of the path that may be missing, as may the last one.
+    pub(super) optional: &'static str,
+    /// Keys by which a message is known that has no blocks.
+    pub(super) message: &'static [&'static str],
+    /// The key beside the last one of the path under which a single block stands if there is no list.
+    pub(super) lone: &'static str,
+    /// Whether an object is a block by itself.
+    pub(super) is_block: fn(&Value) -> bool,
+    /// Whether an object is a piece of a stream.
+    pub(super) is_piece: fn(&Value) -> bool,
+    /// How a response ended; asked of each object on the path.
+    pub(super) ending: for<'v> fn(&'v Value) -> Ending<'v>,
+}
+
+impl Layout {
+    /// The base of every literal: no path, no blocks, no streams.
+    pub(super) const EMPTY: Layout = Layout {
+        title: "",
+        path: &[],
+        optional: "",
+        message: &[],
+        lone: "",
+        is_block: |_| false,
+        is_piece: |_| false,
+        ending: |_| Ending::Whole,
+    };
+
+    /// No place in a value is one where the format has calls.
+    fn unknown(&self) -> WireError {
+        let title = self.title;
+        WireError::new("", format!("is neither a response nor a message nor a call of {title}"))
+    }
+
+    fn check_whole(&self, value: &Value, pointer: &str) -> Result<(), WireError> {
+        if (self.is_piece)(value) {
+            let title = self.title;
+            let what = format!(
+                "is a piece of a response of {title}: calls are read from whole ones, so wait for it or collect the \
+                 stream first"
+            );
+            return Err(WireError::new(pointer, what));
         }
         Ok(())
     }
 }
 
-impl std::error::Error for WireError {}
+/// How a response ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending<'v> {
+    /// As the model wanted.
+    Whole,
+    /// The model hit its token limit, so the last block is not whole.
+    Cut,
+    /// The provider stopped the model for this reason.
+    Stopped(&'v str),
+}
 
 /// The blocks of a response.
-pub(super) struct Turn<'v> {
+struct Turn<'v> {
     /// Where they are.
-    pub(super) pointer: String,
+    pointer: String,
     /// The blocks.
-    pub(super) blocks: &'v [Value],
+    blocks: &'v [Value],
     /// `blocks` is the one block at `pointer`, and no list.
-    pub(super) single: bool,
-    /// The model hit its token limit, so the last block is not whole.
-    pub(super) cut: bool,
+    single: bool,
+    ending: Ending<'v>,
 }
 
 /// A block of a response.
 pub(super) enum Item<'v> {
     /// Not a call for us.
     Skip,
+    /// A call that the program has to answer, and that is none of a tool as this crate knows them: what kind it is.
+    Foreign(&'v str),
     /// A call.
     Call(Call<'v>),
 }
@@ -84,44 +167,40 @@ pub(super) struct Call<'v> {
     pub(super) id: Result<Option<Cow<'v, str>>, ()>,
     /// Where the id is, from the block.
     pub(super) id_pointer: &'static str,
+    /// What the answer must know of the call beside its id.
+    pub(super) kind: Id,
     /// The name, if it is one.
     pub(super) name: &'v str,
     /// The arguments.
-    pub(super) arguments: Option<&'v Value>,
-    /// The provider says that this very call is not whole.
-    pub(super) cut: bool,
+    pub(super) arguments: Option<Cow<'v, Value>>,
+    /// The call itself is not to be run.
+    pub(super) blocked: Option<Blocked>,
 }
 
-impl<'v> Turn<'v> {
-    /// The list of blocks under a key of an object; none if it is absent or `null`.
-    pub(super) fn list(
+impl<'v> Call<'v> {
+    /// The usual call: an object with an id, a name and arguments.
+    pub(super) fn of(
         owner: &'v Value,
-        pointer: &str,
-        key: &str,
-        cut: bool,
-    ) -> Result<Turn<'v>, WireProblem> {
-        let pointer = format!("{pointer}/{key}");
-        let blocks: &[Value] = match owner.get(key) {
-            None | Some(Value::Null) => &[],
-            Some(Value::Array(blocks)) => blocks,
-            Some(_) => return Err(WireProblem::new(pointer, "is not a list")),
-        };
-        Ok(Turn { pointer, blocks, single: false, cut })
+        id: &'static str,
+        id_pointer: &'static str,
+        arguments: &str,
+    ) -> Call<'v> {
+        Call {
+            id: text_id(owner, id),
+            id_pointer,
+            kind: Id::Usual,
+            name: text(owner, "name"),
+            arguments: owner.get(arguments).map(Cow::Borrowed),
+            blocked: None,
+        }
     }
 
-    /// One block.
-    pub(super) fn single(block: &'v Value) -> Turn<'v> {
-        Turn { pointer: String::new(), blocks: std::slice::from_ref(block), single: true, cut: false }
-    }
-
-    /// A list of blocks.
-    pub(super) fn blocks(blocks: &'v [Value]) -> Turn<'v> {
-        Turn { pointer: String::new(), blocks, single: false, cut: false }
-    }
-
-    /// No blocks at all.
-    pub(super) fn none() -> Turn<'v> {
-        Turn::blocks(&[])
+    /// Marks a call that is not whole.
+    pub(super) fn cut_if(mut self, cut: bool) -> Call<'v> {
+        if cut {
+            self.blocked = Some(Blocked::Truncated);
+        }
+        self
     }
 }
 
@@ -140,70 +219,138 @@ pub(super) fn text<'v>(owner: &'v Value, key: &str) -> &'v str {
     owner.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// No place in a value is one where the format has calls.
-pub(super) fn unknown(title: &str) -> WireProblem {
-    WireProblem::new("", format!("is neither a response nor a message nor a call of {title}"))
+/// Finds the blocks of a response.
+fn turn<'v>(layout: &Layout, response: &'v Value) -> Result<Turn<'v>, WireError> {
+    let whole = |blocks, single| Turn { pointer: String::new(), blocks, single, ending: Ending::Whole };
+    layout.check_whole(response, "")?;
+    if let Value::Array(blocks) = response {
+        for (index, block) in blocks.iter().enumerate() {
+            layout.check_whole(block, &format!("/{index}"))?;
+        }
+        return Ok(whole(blocks, false));
+    }
+    if (layout.is_block)(response) {
+        return Ok(whole(std::slice::from_ref(response), true));
+    }
+    let has = |key: &&str| response.get(key).is_some();
+    let begin = layout.path.iter().position(has);
+    let begin =
+        begin.or_else(|| layout.message.iter().any(has).then_some(layout.path.len().saturating_sub(1)));
+    let Some((last, above)) = begin.and_then(|begin| layout.path.get(begin..)?.split_last()) else {
+        return Err(layout.unknown());
+    };
+    let (mut pointer, mut owner, mut ending) = (String::new(), response, (layout.ending)(response));
+    for key in above {
+        let Some(inner) = step(layout, owner, key, &pointer)? else {
+            return Ok(Turn { ending, ..whole(&[], false) });
+        };
+        pointer = format!("{pointer}/{key}");
+        owner = inner;
+        if ending == Ending::Whole {
+            ending = (layout.ending)(owner);
+        }
+    }
+    let (blocks, key, single): (&[Value], _, _) = match (owner.get(last), owner.get(layout.lone)) {
+        (Some(Value::Array(blocks)), None | Some(Value::Null)) => (blocks, last, false),
+        (Some(Value::Array(blocks)), _) if !blocks.is_empty() => (blocks, last, false),
+        (None | Some(Value::Null | Value::Array(_)), Some(lone @ Value::Object(_))) => {
+            (std::slice::from_ref(lone), &layout.lone, true)
+        }
+        // A content that is one text.
+        (None | Some(Value::Null | Value::Array(_) | Value::String(_)), _) => (&[], last, false),
+        (Some(_), _) => return Err(WireError::new(format!("{pointer}/{last}"), "is not a list")),
+    };
+    Ok(Turn { pointer: format!("{pointer}/{key}"), blocks, single, ending })
+}
+
+/// What is under a key of the path, or nothing if it may be missing.
+fn step<'v>(
+    layout: &Layout,
+    owner: &'v Value,
+    key: &str,
+    pointer: &str,
+) -> Result<Option<&'v Value>, WireError> {
+    let inner = match key {
+        "0" => {
+            // The list is the last key of the pointer.
+            let list = pointer.rsplit('/').next().unwrap_or_default();
+            let item = list.strip_suffix('s').unwrap_or(list);
+            return match owner.get(0) {
+                Some(first) => Ok(Some(first)),
+                None => Err(WireError::new(pointer, format!("holds no {item}"))),
+            };
+        }
+        key => owner.get(key),
+    };
+    let there = || format!("{pointer}/{key}");
+    match inner {
+        None if !owner.is_object() => Err(WireError::new(pointer, "is not an object")),
+        None | Some(Value::Null) if key == layout.optional => Ok(None),
+        None => Err(WireError::new(there(), "is missing")),
+        Some(Value::Object(_)) => Ok(inner),
+        // The next step says what is wrong with a list.
+        Some(_) if layout.path.windows(2).any(|pair| pair == [key, "0"]) => Ok(inner),
+        Some(_) => Err(WireError::new(there(), "is not an object")),
+    }
 }
 
 /// Reads all calls.
-pub(super) fn calls(format: &Format, response: &Value) -> Result<Vec<ToolCall>, WireError> {
-    let turn = (format.turn)(response)
-        .map_err(|problem| WireError { problems: vec![problem], calls: Vec::new() })?;
-    let mut problems = Vec::new();
-    let mut calls = Vec::new();
+pub(super) fn calls(format: &Format, response: &Value) -> Result<Calls, WireError> {
+    let turn = turn(&format.layout, response)?;
+    let mut read = Calls::default();
+    if let Ending::Stopped(why) = turn.ending {
+        read.stopped = Some(Text::copy_of(why));
+    }
     let last = turn.blocks.len().saturating_sub(1);
     for (index, block) in turn.blocks.iter().enumerate() {
         let at = if turn.single { turn.pointer.clone() } else { format!("{}/{index}", turn.pointer) };
         if !block.is_object() {
-            problems.push(WireProblem::new(at, "is not an object"));
+            read.problems.push(WireError::new(at, "is not an object"));
             continue;
         }
         match (format.item)(block) {
             Item::Skip => {}
+            Item::Foreign(kind) => {
+                let why = format!("is a `{kind}`, which only the program itself can answer");
+                read.problems.push(WireError::new(at, why));
+            }
             Item::Call(call) => match id(&call, format.ids_optional) {
                 Ok(id) => {
-                    let cut = call.cut || (turn.cut && index == last);
-                    let read = ToolCall::new(id, call.name, arguments(call.arguments));
-                    calls.push(if cut { read.truncated() } else { read });
+                    let cut = turn.ending == Ending::Cut && index == last;
+                    read.calls.push(call.cut_if(cut).finish(id, read.stopped.as_ref()));
                 }
-                Err(why) => problems.push(WireProblem::new(at + call.id_pointer, why)),
+                Err(why) => read.problems.push(WireError::new(at + call.id_pointer, why)),
             },
         }
     }
-    if problems.is_empty() { Ok(calls) } else { Err(WireError { problems, calls }) }
+    Ok(read)
+}
+
+impl Call<'_> {
+    fn finish(self, id: String, stopped: Option<&Text>) -> ToolCall {
+        let nameless = || self.name.is_empty().then(|| Blocked::Malformed("it has no name".into()));
+        let blocked = stopped.cloned().map(Blocked::Stopped).or(self.blocked).or_else(nameless);
+        let call = ToolCall::new(id, self.name, arguments(self.arguments));
+        match blocked {
+            Some(why) => call.blocked(why),
+            None => call,
+        }
+    }
 }
 
 fn id(call: &Call<'_>, optional: bool) -> Result<String, &'static str> {
     match &call.id {
-        Ok(Some(id)) => Ok(id.clone().into_owned()),
-        Ok(None) if optional => Ok(made_up_id()),
+        Ok(Some(id)) => Ok(call.kind.mark(id)),
+        Ok(None) if optional => Ok(ids::made_up(call.kind)),
         Ok(None) => Err("is missing, so the call cannot be answered"),
         Err(()) => Err("is not a text, so the call cannot be answered"),
     }
 }
 
-fn arguments(arguments: Option<&Value>) -> Value {
-    match arguments {
+fn arguments(arguments: Option<Cow<'_, Value>>) -> Value {
+    match arguments.as_deref() {
         None | Some(Value::Null) => json!({}),
         Some(Value::String(text)) if text.trim().is_empty() => json!({}),
-        Some(arguments) => arguments.clone(),
+        Some(_) => arguments.map(Cow::into_owned).unwrap_or_default(),
     }
-}
-
-/// What made-up ids start with. No provider's ids do.
-const MADE_UP: &str = "toolgen-made-up-";
-
-/// An id for a call that has none: unique in this process, and most likely in the world.
-fn made_up_id() -> String {
-    static PROCESS: OnceLock<u64> = OnceLock::new();
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    // Every `RandomState` of a process is seeded by the system's random numbers.
-    let process = PROCESS.get_or_init(|| RandomState::new().hash_one(MADE_UP));
-    format!("{MADE_UP}{process:016x}-{}", NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// Whether an id was made up for a call that had none. Providers do not know such ids.
-#[must_use]
-pub fn is_made_up(id: &str) -> bool {
-    id.starts_with(MADE_UP)
 }

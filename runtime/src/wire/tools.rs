@@ -72,6 +72,16 @@ pub(super) fn named(spec: &ToolSpec) -> Value {
     out
 }
 
+/// A tool: `{"name", "description", key: schema}`, and the flag that asks for a strict schema where it is one.
+pub(super) fn written(spec: &ToolSpec, key: &str, schema: Value, strict: bool) -> Value {
+    let mut tool = named(spec);
+    tool[key] = schema;
+    if strict {
+        tool["strict"] = Value::Bool(true);
+    }
+    tool
+}
+
 /// An object of values that are moved, where `json!` would copy them.
 pub(super) fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()

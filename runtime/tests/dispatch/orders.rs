@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 use toolgen_runtime::agent::dispatch::{DispatchOptions, SKIPPED_BY_MESSAGE, Strategy};
+use toolgen_runtime::call::blocked::Blocked;
 use toolgen_runtime::spec::{Requirement, RequirementKind};
 use toolgen_runtime::{CancellationToken, Session, Text, ToolCall, ToolError, ToolSpec};
 
@@ -93,7 +94,7 @@ async fn every_call_is_answered_whatever_happens_to_its_siblings() {
     for strategy in [Strategy::Sequential, Strategy::Parallel, two_at_once()] {
         let provider = Bench::new().provider();
         let mut cut = call(6, 0);
-        cut.truncated = true;
+        cut.blocked = Some(Blocked::Truncated);
         let calls = vec![
             call_of("t", 1, json!({ "how": "fail" })),
             call(2, 1),

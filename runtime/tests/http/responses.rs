@@ -4,9 +4,10 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use serde_json::json;
-use toolgen_runtime::{Content, ResourceData, ToolResult};
+use toolgen_runtime::schema::shape::{Kind, ObjectRules};
+use toolgen_runtime::{Content, Registry, ResourceData, Shape, ToolResult};
 
-use crate::server::{Step, TestServer, call, engine, open, plan, reply};
+use crate::server::{Step, TestServer, call, ctx, engine, open, plan, reply, tool};
 
 async fn answered(steps: Vec<Step>) -> (ToolResult, TestServer) {
     let server = TestServer::start(move |_| steps.clone()).await;
@@ -170,4 +171,24 @@ async fn an_event_stream_without_an_end_gives_what_came_in_time() {
     let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
     assert_eq!(body(&result), "a\n... [truncated]");
     assert_eq!(result.details["truncated"], true);
+}
+
+/// A specification declares the body of an answer, and details tell of the exchange.
+#[tokio::test]
+async fn the_body_is_the_structured_result_of_a_tool_that_declares_one() {
+    let body = b"{\"name\":\"x\"}";
+    for (status, content_type, found) in [
+        (200, "application/json", Ok(json!({"name": "x"}))),
+        (404, "application/json", Err("the service answered with the status 404")),
+        (200, "application/octet-stream", Err("the body is not whole, or no text")),
+    ] {
+        let headers = format!("Content-Type: {content_type}\r\n");
+        let server = TestServer::start(move |_| reply(status, &headers, body)).await;
+        let mut tool = tool(plan("GET", &server.url, "/x"));
+        tool.spec.output = Some(Shape::of(Kind::Object(ObjectRules::ANY)).into());
+        let registry = Registry::new([engine().build().unwrap().tool(tool)]).unwrap();
+        let result = registry.call("t", json!({}), &ctx()).await.unwrap();
+        let structured = result.structured();
+        assert_eq!(structured.as_deref().map_err(|why| &**why), found.as_ref().map_err(|why| *why));
+    }
 }

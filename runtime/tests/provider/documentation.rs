@@ -77,14 +77,7 @@ fn the_detailed_documentation_says_how_each_tool_is_called() {
 fn bytes(provider: &Provider) -> Vec<String> {
     let mut all = vec![provider.generate_tool_documentation(), provider.generate_detailed_documentation()];
     all.push(format!("{:?}", provider.list()));
-    for format in [
-        WireFormat::OpenAiChat,
-        WireFormat::OpenAiResponses,
-        WireFormat::Anthropic,
-        WireFormat::Gemini,
-        WireFormat::Bedrock,
-        WireFormat::Mcp,
-    ] {
+    for format in WireFormat::ALL {
         // Whether a format takes these tools or says why not, it does so in the same words.
         all.push(match format.tools(provider.specs()) {
             Ok(tools) => tools.to_string(),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgen_runtime::call::blocked::Blocked;
 use toolgen_runtime::{Principal, Session, ToolCall, ToolContext, ToolResponse};
 
 use crate::random::Random;
@@ -128,7 +129,7 @@ impl Calls {
             4 => case("echo", json!({}), [Expected::Code("MISSING_PARAMETER"), REPEATED]),
             _ => {
                 let mut cut = case("echo", json!({"n": n}), [Expected::Code("TRUNCATED")]);
-                cut.call.truncated = true;
+                cut.call.blocked = Some(Blocked::Truncated);
                 cut
             }
         }

@@ -4,9 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use toolgen_runtime::call::blocked::Blocked;
 use toolgen_runtime::call::tool::arguments;
 use toolgen_runtime::call::{ToolCall, ToolResponse};
 use toolgen_runtime::wire::{AnswerOptions, WireFormat, is_made_up};
+use toolgen_runtime::{Content, ResourceData, ToolResult};
 
 use crate::helpers::{response, spec};
 
@@ -20,8 +22,12 @@ fn told(calls: &[ToolCall]) -> Value {
     let told = calls.iter().map(|call| {
         let id = if is_made_up(&call.id) { "*" } else { call.id.as_str() };
         let mut told = json!({"id": id, "name": call.name.as_str(), "arguments": call.arguments});
-        if call.truncated {
-            told["truncated"] = true.into();
+        match &call.blocked {
+            None => {}
+            Some(Blocked::Truncated) => told["truncated"] = true.into(),
+            Some(Blocked::Stopped(why)) => told["stopped"] = why.as_str().into(),
+            Some(Blocked::Malformed(why)) => told["malformed"] = why.as_str().into(),
+            Some(other) => panic!("{other:?}"),
         }
         told
     });
@@ -30,13 +36,14 @@ fn told(calls: &[ToolCall]) -> Value {
 
 fn check_calls(format: WireFormat, case: &Value, title: &str) {
     let (calls, problems) = match format.calls(&case["response"]) {
-        Ok(calls) => (calls, Vec::new()),
+        Ok(read) => (read.calls, read.problems),
+        // Nothing of it is of this format.
         Err(error) => {
-            let told: Vec<String> = error.problems.iter().map(ToString::to_string).collect();
-            assert_eq!(error.to_string(), told.join("\n"), "{title}");
-            (error.calls, told)
+            assert_eq!(case["calls"], json!([]), "{title}");
+            (Vec::new(), vec![error])
         }
     };
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(told(&calls), case["calls"], "{title}");
     let expected = case.get("problems").cloned().unwrap_or_else(|| json!([]));
     assert_eq!(json!(problems), expected, "{title}");
@@ -112,4 +119,44 @@ fn broken_arguments_are_a_problem_that_the_model_is_told_and_never_run() {
     assert!(error.to_string().starts_with("Invalid arguments: the arguments are not JSON: "), "{error}");
     let answers = WireFormat::OpenAiChat.answers(&[ToolResponse::new(call, Err(error))]);
     assert!(answers[0]["content"].as_str().unwrap().starts_with("Error: Invalid arguments: "), "{answers:?}");
+}
+
+#[test]
+fn calls_of_other_kinds_than_functions_get_answers_of_their_own_kind() {
+    let old = json!({"role": "assistant", "function_call": {"name": "add", "arguments": "{}"}});
+    let call = &WireFormat::OpenAiChat.calls(&old).unwrap()[0];
+    assert_eq!(
+        WireFormat::OpenAiChat.answers(&[ToolResponse::new(call, Ok("3".into()))]),
+        [json!({"role": "function", "name": "add", "content": "3"})]
+    );
+    let custom = json!([{"type": "custom_tool_call", "call_id": "call_9", "name": "sh", "input": "ls"}]);
+    let call = &WireFormat::OpenAiResponses.calls(&custom).unwrap()[0];
+    assert_eq!(
+        WireFormat::OpenAiResponses.answers(&[ToolResponse::new(call, Ok("a b".into()))]),
+        [json!({"type": "custom_tool_call_output", "call_id": "call_9", "output": "a b"})]
+    );
+}
+
+#[test]
+fn documents_have_names_that_no_other_has_in_a_conversation() {
+    let pdf = || Content::Resource {
+        uri: "mem:/r".into(),
+        mime_type: "application/pdf".into(),
+        data: ResourceData::Base64("JVBERi0=".into()),
+    };
+    let mut names = Vec::new();
+    for id in ["tooluse_1", "tooluse-1", "tooluse_2"] {
+        let result = ToolResult::empty().with_content(pdf()).with_content(pdf());
+        let response = ToolResponse::new(&ToolCall::new(id, "a", json!({})), Ok(result));
+        let answers = WireFormat::Bedrock.answers(std::slice::from_ref(&response));
+        assert_eq!(answers, WireFormat::Bedrock.answers(&[response]));
+        for block in answers[0]["content"][0]["toolResult"]["content"].as_array().unwrap() {
+            names.push(block["document"]["name"].as_str().unwrap().to_owned());
+        }
+    }
+    let allowed = |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    assert!(names.iter().all(allowed), "{names:?}");
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 6, "{names:?}");
 }

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod cases;
+mod formats;
 mod helpers;
 mod properties;
+mod strict;
 mod tools;
 mod turns;

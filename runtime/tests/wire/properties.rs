@@ -2,77 +2,12 @@
 
 use proptest::collection::{hash_set, vec};
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use toolgen_runtime::call::{ToolCall, ToolResponse};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{Content, ToolError, ToolResult};
 
-/// A list of calls as the provider of a format writes it.
-pub(crate) fn written(format: WireFormat, calls: &[ToolCall]) -> Value {
-    let each = |write: fn(&ToolCall) -> Value| calls.iter().map(write).collect::<Vec<Value>>();
-    match format {
-        WireFormat::OpenAiChat => {
-            let calls = each(|call| {
-                let arguments = call.arguments.to_string();
-                json!({"id": call.id.as_str(), "type": "function",
-                       "function": {"name": call.name.as_str(), "arguments": arguments}})
-            });
-            json!({"choices": [{"message": {"role": "assistant", "tool_calls": calls},
-                                "finish_reason": "tool_calls"}]})
-        }
-        WireFormat::OpenAiResponses => json!({"status": "completed", "output": each(|call| {
-            let arguments = call.arguments.to_string();
-            json!({"type": "function_call", "id": "fc", "call_id": call.id.as_str(),
-                   "name": call.name.as_str(), "arguments": arguments, "status": "completed"})
-        })}),
-        WireFormat::Anthropic => json!({"stop_reason": "tool_use", "content": each(|call| {
-            json!({"type": "tool_use", "id": call.id.as_str(), "name": call.name.as_str(),
-                   "input": call.arguments})
-        })}),
-        WireFormat::Gemini => {
-            let parts = each(|call| {
-                json!({"functionCall": {"id": call.id.as_str(), "name": call.name.as_str(),
-                                        "args": call.arguments}})
-            });
-            json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]})
-        }
-        WireFormat::Bedrock => {
-            let content = each(|call| {
-                json!({"toolUse": {"toolUseId": call.id.as_str(), "name": call.name.as_str(),
-                                   "input": call.arguments}})
-            });
-            json!({"output": {"message": {"role": "assistant", "content": content}},
-                   "stopReason": "tool_use"})
-        }
-        _ => Value::from(each(|call| {
-            // Ids in the form in which they are read are texts or numbers.
-            let id = serde_json::from_str::<i64>(&call.id).map_or(json!(call.id.as_str()), Value::from);
-            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
-                   "params": {"name": call.name.as_str(), "arguments": call.arguments}})
-        })),
-    }
-}
-
-/// The ids of the answers, in order.
-pub(crate) fn answered(format: WireFormat, answers: &[Value]) -> Vec<String> {
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let blocks = |key: &str| answers[0][key].as_array().unwrap().clone();
-    match format {
-        WireFormat::OpenAiChat => answers.iter().map(|answer| text(&answer["tool_call_id"])).collect(),
-        WireFormat::OpenAiResponses => answers.iter().map(|answer| text(&answer["call_id"])).collect(),
-        WireFormat::Anthropic => blocks("content").iter().map(|block| text(&block["tool_use_id"])).collect(),
-        WireFormat::Gemini => {
-            blocks("parts").iter().map(|part| text(&part["functionResponse"]["id"])).collect()
-        }
-        WireFormat::Bedrock => {
-            blocks("content").iter().map(|block| text(&block["toolResult"]["toolUseId"])).collect()
-        }
-        _ => answers
-            .iter()
-            .map(|answer| answer["id"].as_str().map_or_else(|| answer["id"].to_string(), str::to_owned))
-            .collect(),
-    }
-}
+use crate::formats::{ROWS, Row};
 
 fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -152,8 +87,8 @@ proptest! {
 
     #[test]
     fn calls_that_a_provider_writes_are_read_as_they_are(calls in calls()) {
-        for format in WireFormat::ALL {
-            let read = format.calls(&written(format, &calls)).unwrap();
+        for Row { format, written, .. } in ROWS {
+            let read = format.calls(&written(&calls)).unwrap();
             // Providers that send arguments as text: the text stays, and says the same.
             let read: Vec<ToolCall> = read.into_iter().map(|mut call| {
                 if let Value::String(text) = &call.arguments {
@@ -170,13 +105,13 @@ proptest! {
         let responses: Vec<ToolResponse> =
             calls.iter().zip(outcomes).map(|(call, outcome)| ToolResponse::new(call, outcome)).collect();
         let ids: Vec<String> = calls.iter().map(|call| call.id.to_string()).collect();
-        for format in WireFormat::ALL {
+        for Row { format, answered, .. } in ROWS {
             let answers = format.answers(&responses);
             prop_assert_eq!(&answers, &format.answers(&responses), "{}", format);
             if calls.is_empty() {
                 prop_assert_eq!(answers.len(), 0);
             } else {
-                prop_assert_eq!(answered(format, &answers), ids.clone(), "{}", format);
+                prop_assert_eq!(answered(&answers), ids.clone(), "{}", format);
             }
         }
     }
@@ -185,17 +120,15 @@ proptest! {
     fn damaged_responses_never_panic_and_every_problem_has_a_place(
         calls in calls(), steps in vec(0_usize..100, 0..8), with in json(),
     ) {
-        for format in WireFormat::ALL {
-            let mut response = written(format, &calls);
+        for Row { format, written, .. } in ROWS {
+            let mut response = written(&calls);
             damage(&mut response, &steps, with.clone());
-            if let Err(error) = format.calls(&response) {
-                prop_assert!(!error.problems.is_empty());
-                for problem in &error.problems {
-                    // A place that is there, or the place of something that is missing in one that is there.
-                    let parent = problem.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
-                    let is_there = response.pointer(parent).is_some() || parent.ends_with("functionCall");
-                    prop_assert!(is_there, "{} in {}", problem, response);
-                }
+            let problems = format.calls(&response).map_or_else(|error| vec![error], |read| read.problems);
+            for problem in &problems {
+                // A place that is there, or the place of something that is missing in one that is there.
+                let parent = problem.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+                let is_there = response.pointer(parent).is_some() || parent.ends_with("functionCall");
+                prop_assert!(is_there, "{} in {}", problem, response);
             }
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::base::sync::unpoisoned;
+use crate::call::blocked::Blocked;
 use crate::call::{ToolCall, ToolResponse};
 
 /// What was said so far, in order. Clones share it as long as nothing is added.
@@ -117,7 +118,7 @@ impl ModelTurn {
     #[must_use]
     pub fn cut_off(mut self) -> ModelTurn {
         if let Some(last) = self.calls.last_mut() {
-            last.truncated = true;
+            last.blocked = Some(Blocked::Truncated);
         }
         self
     }

@@ -200,6 +200,7 @@ impl HttpEngine {
             bytes: self.inner.settings.max_bytes,
             media_bytes: self.inner.settings.max_media_bytes,
             stream_until: response::stream_until(started, limit),
+            structured: tool.spec.structured_output().is_some(),
         };
         let result = response::result(&request, reply, limits).await;
         let mut result = result.map_err(|error| network(&request, "read_error", error))?;

@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use reqwest::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::charset;
 use super::request::{HttpRequest, is_json};
 use super::transport::Reply;
+use crate::base::frozen::Text;
 use crate::call::result::{Content, ResourceData, ToolResult};
+use crate::call::structured::Structured;
 
 /// What is put at the end of a text that was cut off.
 const TRUNCATED: &str = "\n... [truncated]";
@@ -26,6 +28,8 @@ pub(super) struct Limits {
     pub(super) media_bytes: usize,
     /// When an event stream, which may never end, is left.
     pub(super) stream_until: Option<Instant>,
+    /// Whether the body is also the structured result of the tool.
+    pub(super) structured: bool,
 }
 
 /// What a body is to a model.
@@ -81,7 +85,25 @@ pub(super) async fn result(
         details["redirect_refused"] = why.into();
     }
     result.details = details;
+    if limits.structured {
+        result.structured = structured(&result, &head, status);
+    }
     Ok(result)
+}
+
+/// The body as the structured result of the tool: it is what a specification declares.
+fn structured(result: &ToolResult, head: &str, status: StatusCode) -> Structured {
+    if !status.is_success() {
+        let why = format!("the service answered with the status {}", status.as_u16());
+        return Structured::Missing(why.into());
+    }
+    match result.content.as_slice() {
+        [Content::Text(text)] if !text.ends_with(TRUNCATED) => {
+            let body = text.strip_prefix(head).unwrap_or_default();
+            Structured::Json(Text::copy_of(body.trim_start()))
+        }
+        _ => Structured::Missing("the body is not whole, or no text".into()),
+    }
 }
 
 /// Reads until the end, the limit or the deadline; what comes after is not waited for.

@@ -238,6 +238,9 @@ fn completed(spec: &ToolSpec, mut result: ToolResult) -> ToolResult {
     };
     if !signal.is_empty() && result.details.is_object() {
         let before = result.details.to_string();
+        if result.details.get("next_state").is_none() {
+            result.added_to_details("next_state");
+        }
         result.details["next_state"] = Value::from(signal.as_str());
         // A model that reads the value reads all of it.
         if let [Content::Text(text)] = &mut result.content[..]

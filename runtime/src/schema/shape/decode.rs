@@ -20,7 +20,7 @@ mod unions;
 
 use serde_json::Value;
 
-use super::{Def, Shape, pointer};
+use super::{Access, Def, Shape, pointer};
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 
@@ -111,6 +111,14 @@ pub fn decode_owned(
 /// Whether a value fits a shape as JSON Schema means it.
 pub(super) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
+}
+
+/// Everything that is wrong with a result of a tool, as JSON Schema means it: fields that are write-only are not known.
+#[must_use]
+pub fn result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
+    let mut checker = Checker::new(defs, &JSON_SCHEMA);
+    checker.hidden = Access::WriteOnly;
+    checker.problems_of(result, shape)
 }
 
 #[cfg(test)]

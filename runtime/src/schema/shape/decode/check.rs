@@ -12,8 +12,8 @@ use crate::schema::shape::read::number_of;
 use crate::schema::shape::render::canonical;
 use crate::schema::shape::render::prose;
 use crate::schema::shape::{
-    ArrayRules, Def, Extra, Kind, Literal, Number, NumberRules, Shape, StringRules, TupleRules, find_def,
-    pointer, rules,
+    Access, ArrayRules, Def, Extra, Kind, Literal, Number, NumberRules, Shape, StringRules, TupleRules,
+    find_def, pointer, rules,
 };
 
 /// No more problems than this are told.
@@ -25,6 +25,8 @@ const MAX_STEPS: usize = 500_000;
 
 pub(super) struct Checker<'a> {
     pub(super) defs: &'a List<Def>,
+    /// Fields of this access are not known.
+    pub(super) hidden: Access,
     /// A model sends `null` for what it leaves out.
     pub(super) null_is_absent: bool,
     /// A value may fit several variants of `oneOf`, because the model was not told otherwise.
@@ -43,6 +45,7 @@ impl<'a> Checker<'a> {
     pub(super) fn new(defs: &'a List<Def>, dialect: &Dialect) -> Checker<'a> {
         Checker {
             defs,
+            hidden: Access::ReadOnly,
             null_is_absent: dialect.strict,
             loose_one_of: !dialect.takes("oneOf"),
             path: String::new(),

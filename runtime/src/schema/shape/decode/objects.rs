@@ -12,7 +12,7 @@ impl Checker<'_> {
         let mut taken: Vec<(&str, &str)> = Vec::new();
         let mut count: u64 = 0;
         for (key, value) in given {
-            let field = find_field(known, key);
+            let field = find_field(known, key, self.hidden);
             if self.is_absent(value, field, known, key) {
                 continue;
             }
@@ -33,15 +33,16 @@ impl Checker<'_> {
         }
         for field in &known.fields {
             let missing = field.required
-                && field.access != Access::ReadOnly
+                && field.access != self.hidden
                 && !taken.iter().any(|(name, _)| *name == field.name.as_str());
             if missing {
                 let message = format!("missing: expected {}", say::expected(&field.shape));
                 self.at(&field.name, |checker| checker.add(ArgumentProblemKind::Missing, message));
             }
         }
+        let hidden = self.hidden;
         let is_given = |name: &str| {
-            let of = |key: &str| find_field(known, key).is_some_and(|field| field.name == *name);
+            let of = |key: &str| find_field(known, key, hidden).is_some_and(|field| field.name == *name);
             given.iter().any(|(key, value)| !value.is_null() && of(key))
         };
         for problem in known.relations.iter().filter_map(|relation| relation.problem(is_given)) {
@@ -98,7 +99,7 @@ impl Checker<'_> {
         let names: Vec<&str> = known
             .fields
             .iter()
-            .filter(|field| field.access != Access::ReadOnly)
+            .filter(|field| field.access != self.hidden)
             .map(|field| field.name.as_str())
             .collect();
         let what = if self.path.is_empty() { "argument" } else { "field" };
@@ -115,9 +116,9 @@ impl Checker<'_> {
 }
 
 /// The field a key stands for: by its name, by its wire name, or by an alias.
-pub(super) fn find_field<'s>(known: &'s ObjectRules, key: &str) -> Option<&'s Field> {
+pub(super) fn find_field<'s>(known: &'s ObjectRules, key: &str, hidden: Access) -> Option<&'s Field> {
     let by = |fits: &dyn Fn(&Field) -> bool| {
-        known.fields.iter().find(|field| field.access != Access::ReadOnly && fits(field))
+        known.fields.iter().find(|field| field.access != hidden && fits(field))
     };
     by(&|field| field.name == *key)
         .or_else(|| by(&|field| field.wire_name() == key))

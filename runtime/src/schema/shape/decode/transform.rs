@@ -77,7 +77,7 @@ impl<'a> Checker<'a> {
             let mut absent: Option<bool> = None;
             for part in parts {
                 let Kind::Object(known) = &part.kind else { continue };
-                let field = find_field(known, key);
+                let field = find_field(known, key, self.hidden);
                 let dropped = self.is_absent(value, field, known, key);
                 absent = Some(dropped && absent.unwrap_or(true));
                 if let Some(field) = field {

@@ -135,10 +135,12 @@ impl Checker<'_> {
         }
         match &variant.kind {
             Kind::Object(rules) => {
-                let field = find_field(rules, property)?;
+                let field = find_field(rules, property, self.hidden)?;
                 given
                     .iter()
-                    .find(|(key, _)| find_field(rules, key).is_some_and(|known| known.name == field.name))
+                    .find(|(key, _)| {
+                        find_field(rules, key, self.hidden).is_some_and(|known| known.name == field.name)
+                    })
                     .map(|(_, value)| value)
             }
             Kind::Ref(name) if depth < MAX_DEPTH => {
@@ -174,16 +176,18 @@ impl Checker<'_> {
 
     fn listed_tags(&self, variant: &Shape, property: &str, depth: usize) -> Vec<String> {
         match &variant.kind {
-            Kind::Object(rules) => match find_field(rules, property).map(|field| &field.shape.kind) {
-                Some(Kind::Enum(values)) => values
-                    .iter()
-                    .filter_map(|value| match value {
-                        Literal::String(text) => Some(text.to_string()),
-                        _ => None,
-                    })
-                    .collect(),
-                _ => Vec::new(),
-            },
+            Kind::Object(rules) => {
+                match find_field(rules, property, self.hidden).map(|field| &field.shape.kind) {
+                    Some(Kind::Enum(values)) => values
+                        .iter()
+                        .filter_map(|value| match value {
+                            Literal::String(text) => Some(text.to_string()),
+                            _ => None,
+                        })
+                        .collect(),
+                    _ => Vec::new(),
+                }
+            }
             Kind::Ref(name) if depth < MAX_DEPTH => find_def(self.defs, name)
                 .map_or_else(Vec::new, |target| self.listed_tags(target, property, depth + 1)),
             Kind::All(parts) if depth < MAX_DEPTH => {

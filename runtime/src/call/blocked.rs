@@ -1,0 +1,40 @@
+//! Calls that are answered and never run.
+
+use crate::base::frozen::Text;
+use crate::call::error::ToolError;
+
+/// Why a call is answered and never run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Blocked {
+    /// The model was cut off while it wrote the call: the code `TRUNCATED`.
+    Truncated,
+    /// The provider stopped the model for this reason, in the provider's word for it, such as `content_filter`: the
+    /// code `STOPPED`.
+    Stopped(Text),
+    /// The call is not as the provider writes one, for this reason: the code `MALFORMED_CALL`.
+    Malformed(Text),
+}
+
+/// The code of a call that is not as the provider writes one.
+pub(crate) const MALFORMED_CALL: &str = "MALFORMED_CALL";
+
+impl Blocked {
+    /// What the call is answered with.
+    #[must_use]
+    pub fn error(&self) -> ToolError {
+        match self {
+            Blocked::Truncated => ToolError::failed_with(
+                "TRUNCATED",
+                "The call was cut off before it was complete, and was not executed. Send it again, whole.",
+            ),
+            Blocked::Stopped(reason) => ToolError::failed_with(
+                "STOPPED",
+                format!("Your answer was stopped ({reason}), so none of its calls was executed."),
+            ),
+            Blocked::Malformed(why) => {
+                ToolError::failed_with(MALFORMED_CALL, format!("The call was not executed: {why}."))
+            }
+        }
+    }
+}

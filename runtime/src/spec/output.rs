@@ -1,0 +1,47 @@
+//! The structured result that a tool declares.
+
+use crate::base::frozen::List;
+use crate::schema::shape::decode::{ArgumentProblem, result_problems};
+use crate::schema::shape::{Def, Kind, Schema, Shape, find_def};
+use crate::spec::ToolSpec;
+
+use serde_json::Value;
+
+/// The structured result that a tool declares: an object of this schema, as MCP's `outputSchema` has it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct StructuredOutput {
+    /// The schema.
+    pub schema: Schema,
+    /// The shapes it refers to, sorted by name.
+    pub defs: List<Def>,
+}
+
+impl StructuredOutput {
+    /// Everything that is wrong with a result of the tool, which is nothing if it is as declared.
+    #[must_use]
+    pub fn problems(&self, result: &Value) -> Vec<ArgumentProblem> {
+        result_problems(result, &self.schema, &self.defs)
+    }
+}
+
+impl ToolSpec {
+    /// The structured result that the tool declares, if it declares an [`output`](Self::output) that is an object:
+    /// revision 2025-11-25 of MCP knows no other.
+    #[must_use]
+    pub fn structured_output(&self) -> Option<StructuredOutput> {
+        let schema = self.output.as_ref()?;
+        let mut shape: &Shape = schema;
+        // More references than there are names are a cycle.
+        for _ in 0..=self.defs.len() {
+            match &shape.kind {
+                Kind::Ref(name) => shape = find_def(&self.defs, name)?,
+                Kind::Object(_) => {
+                    return Some(StructuredOutput { schema: schema.clone(), defs: self.defs.clone() });
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+}
