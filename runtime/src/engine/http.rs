@@ -29,6 +29,7 @@
 
 mod address;
 mod body;
+mod build;
 mod charset;
 mod credentials;
 mod encode;
@@ -48,6 +49,7 @@ mod transport;
 mod typed;
 mod url;
 
+pub use build::build;
 pub use credentials::{
     CredentialRequest, Credentials, EnvCredentials, MissingCredential, NoCredentials, Secret,
     StaticCredentials, authorize,
@@ -55,7 +57,7 @@ pub use credentials::{
 pub use engine::HttpEngine;
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
 pub use files::{Files, FilesRoot, MAX_FILE, NoFiles};
-pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind, build};
+pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 pub use resolve::Resolver;
 pub use settings::{EngineError, HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
 #[cfg(feature = "typed")]

@@ -32,6 +32,7 @@
 //! ```
 
 mod auditor;
+mod handle;
 mod jsonl;
 mod memory;
 mod queue;

@@ -8,9 +8,10 @@ use reqwest::Client;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::build::build;
 use super::credentials::{MissingCredential, authorize};
 use super::guard::Guard;
-use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind, build};
+use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::{self, Limits};
 use super::settings::HttpEngineBuilder;
 use super::transport::{self, Reply, Route, SendError};

@@ -3,9 +3,10 @@
 use reqwest::Url;
 use serde_json::{Map, Value};
 
-use super::encode;
-use super::request::{BuildOptions, RequestProblem, RequestProblemKind, in_path};
-use crate::spec::plan::{Location, Parameter, RequestPlan, Server};
+use super::encode::{self, Escape, escape};
+use super::request::{BuildOptions, RequestProblem, RequestProblemKind, content};
+use super::style;
+use crate::spec::plan::{Encoding, Location, Parameter, RequestPlan, Server};
 
 /// The base of a URL: what stands before the path, without a slash at its end, and the query of the base itself.
 #[derive(Debug)]
@@ -219,4 +220,13 @@ pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
         url.push_str(pair);
     }
     url
+}
+
+/// The value of a path parameter, encoded. `None`: there is nothing to write.
+pub(super) fn in_path(parameter: &Parameter, arguments: &Map<String, Value>) -> Option<String> {
+    let value = arguments.get(parameter.argument.as_str()).filter(|value| !value.is_null())?;
+    match &parameter.encoding {
+        Encoding::Style { style, explode, .. } => style::in_path(&parameter.name, value, *style, *explode),
+        Encoding::Content(media_type) => Some(escape(&content(value, media_type), Escape::Uri).into_owned()),
+    }
 }

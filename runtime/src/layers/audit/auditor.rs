@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::ThreadId;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use tokio::sync::oneshot;
 
+use super::handle::{Handle, shut_down};
 use super::queue::{Message, Queue, Raw};
 use super::record::{CallInfo, Record};
 use super::writer::{Counts, Writer};
@@ -17,24 +17,12 @@ use crate::layers::redact::Redactor;
 /// How many records may wait unless set.
 const CAPACITY: usize = 8192;
 
-/// How long the last handle waits for the writer when it goes. Only a sink that hangs takes so long.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-
 /// Records calls. Clones are the same auditor.
 ///
 /// When the last clone goes, it waits until everything is written, but at most five seconds;
 /// [`shutdown`](Self::shutdown) does the same without blocking a thread.
 #[derive(Clone)]
 pub struct Auditor(Option<Arc<Handle>>);
-
-pub(super) struct Handle {
-    pub(super) queue: Arc<Queue>,
-    pub(super) counts: Arc<Counts>,
-    next_key: AtomicU64,
-    pub(super) capacity: usize,
-    pub(super) durable: bool,
-    writer: ThreadId,
-}
 
 /// Sets up an [`Auditor`].
 pub struct AuditorBuilder {
@@ -165,10 +153,6 @@ impl Auditor {
     }
 }
 
-pub(super) fn shut_down() -> AuditError {
-    AuditError::new("the audit is shut down")
-}
-
 impl fmt::Debug for Auditor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -191,15 +175,5 @@ impl fmt::Debug for AuditorBuilder {
             .field("capacity", &self.capacity)
             .field("durable", &self.durable)
             .finish_non_exhaustive()
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.queue.close();
-        // A tool may hold the last handle, and the writer the tool.
-        if std::thread::current().id() != self.writer {
-            self.queue.wait_for_end(LAST_WORDS);
-        }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::AuditError;
-use super::auditor::{Handle, shut_down};
+use super::handle::{Handle, shut_down};
 use super::queue::{Answered, Ended, Message, Raw};
 use crate::base::frozen::Text;
 use crate::call::context::ToolContext;

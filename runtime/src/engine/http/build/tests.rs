@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::base::frozen::{List, Text};
+use crate::engine::http::files::Files as _;
 use crate::spec::plan::{Body as BodyPlan, BodyField, BodySource, Codec, Part, Server, ServerVariable};
 
 fn parameter(name: &'static str, location: Location, encoding: Encoding) -> Parameter {

@@ -1,0 +1,152 @@
+//! The request that a plan and arguments make.
+
+use serde_json::{Map, Value};
+
+use super::encode::{Escape, escape};
+use super::request::{
+    Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content, is_token,
+    type_name,
+};
+use super::{body, secret, style, url};
+use crate::spec::plan::{Encoding, Location, Parameter, RequestPlan};
+
+/// Builds the request a call makes, without credentials ([`authorize`](super::authorize) adds them).
+///
+/// `arguments` are decoded: an object whose keys are those of the plan. It is pure apart from
+/// [`BuildOptions::files`].
+///
+/// # Errors
+///
+/// Every problem at once; the one about the base URL comes last.
+pub fn build(
+    plan: &RequestPlan,
+    arguments: &Value,
+    options: &BuildOptions<'_>,
+) -> Result<HttpRequest, Vec<RequestProblem>> {
+    let Value::Object(arguments) = arguments else {
+        let message = format!("Expected object parameters, got {}", type_name(arguments));
+        return Err(vec![RequestProblem::new(RequestProblemKind::Arguments, "", message)]);
+    };
+    let mut problems = Vec::new();
+    let path = url::path(plan, arguments, &mut problems);
+    let mut query: Vec<String> = plan.query.iter().map(|(name, value)| pair(name, value)).collect();
+    let accept = if plan.accept.is_empty() { "*/*" } else { plan.accept.as_str() };
+    let mut headers = vec![("Accept".to_owned(), accept.to_owned())];
+    let mut cookies = Vec::new();
+    for parameter in &plan.parameters {
+        let Some(value) = arguments.get(parameter.argument.as_str()) else { continue };
+        match parameter.location {
+            Location::Path => {}
+            Location::Query => query.extend(pairs(parameter, value)),
+            Location::Cookie => cookies.extend(pairs(parameter, value)),
+            Location::Header => match header(parameter, value, &mut problems) {
+                // RFC 6265, section 5.4: there is one such header.
+                Some((name, text)) if name.eq_ignore_ascii_case("cookie") => cookies.push(text),
+                header => headers.extend(header),
+            },
+        }
+    }
+    let body = match &plan.body {
+        Some(plan) => body::build(plan, arguments, options.files, &mut problems),
+        None => None,
+    };
+    cookies.retain(|cookie| !cookie.is_empty());
+    if !cookies.is_empty() {
+        headers.push(("Cookie".to_owned(), cookies.join("; ")));
+    }
+    let body = match body {
+        Some((media_type, body)) => {
+            headers.push(("Content-Type".to_owned(), media_type));
+            body
+        }
+        None => Body::None,
+    };
+    let url = match url::base(plan, options) {
+        Ok(base) => url::join(&base, &path, &query),
+        Err(problem) => {
+            problems.push(problem);
+            String::new()
+        }
+    };
+    problems.extend(too_long(&url, plan, arguments));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let method = plan.method.as_str().to_owned();
+    Ok(HttpRequest { method, url, headers, body, credentials: secret::Applied::default() })
+}
+
+/// Names the longest of the arguments that stand in the URL, if there is no room for them.
+fn too_long(url: &str, plan: &RequestPlan, arguments: &Map<String, Value>) -> Option<RequestProblem> {
+    if url.len() <= MAX_URL {
+        return None;
+    }
+    let in_url = |parameter: &&Parameter| matches!(parameter.location, Location::Path | Location::Query);
+    let length = |parameter: &&Parameter| {
+        arguments.get(parameter.argument.as_str()).map_or(0, |value| value.to_string().len())
+    };
+    let longest = plan.parameters.iter().filter(in_url).max_by_key(length);
+    let message =
+        format!("The URL would have {} bytes, and at most {MAX_URL} can be sent; send less", url.len());
+    let argument = longest.map_or("", |parameter| parameter.argument.as_str());
+    Some(RequestProblem::new(RequestProblemKind::TooLong, argument, message))
+}
+
+fn pair(name: &str, value: &str) -> String {
+    format!("{}={}", escape(name, Escape::Uri), escape(value, Escape::Uri))
+}
+
+fn pairs(parameter: &Parameter, value: &Value) -> Vec<String> {
+    match &parameter.encoding {
+        Encoding::Style { style, explode, allow_reserved } => {
+            let reserved = *allow_reserved && parameter.location == Location::Query;
+            let escaping = if reserved { Escape::Reserved } else { Escape::Uri };
+            style::as_pairs(&parameter.name, value, *style, *explode, escaping)
+        }
+        Encoding::Content(media_type) => vec![pair(&parameter.name, &content(value, media_type))],
+    }
+}
+
+/// Headers that are not a parameter's to set: OpenAPI gives the first three to the media types and the security
+/// schemes and has them ignored; the rest belong to the connection.
+const NOT_PARAMETERS: [&str; 12] = [
+    "accept",
+    "content-type",
+    "authorization",
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+fn header(
+    parameter: &Parameter,
+    value: &Value,
+    problems: &mut Vec<RequestProblem>,
+) -> Option<(String, String)> {
+    let name = parameter.name.as_str();
+    if NOT_PARAMETERS.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
+        return None;
+    }
+    let text = match &parameter.encoding {
+        Encoding::Style { explode, .. } => style::in_header(value, *explode)?,
+        Encoding::Content(media_type) => content(value, media_type),
+    };
+    let problem = if !is_token(name) {
+        format!("`{name}` is not the name of a header")
+    } else if text.chars().any(char::is_control) {
+        format!("`{}` may not hold line breaks or other control characters", parameter.argument)
+    } else {
+        return Some((name.to_owned(), text));
+    };
+    problems.push(RequestProblem::new(RequestProblemKind::Header, parameter.argument.as_str(), problem));
+    None
+}
+
+#[cfg(test)]
+mod tests;

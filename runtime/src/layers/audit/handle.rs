@@ -1,0 +1,38 @@
+//! What auditors and records share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::thread::ThreadId;
+use std::time::Duration;
+
+use super::AuditError;
+use super::queue::Queue;
+use super::writer::Counts;
+
+/// How long the last handle waits for the writer when it goes. Only a sink that hangs takes so long.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// The way to the writer. When the last one goes, the queue is closed and written.
+pub(super) struct Handle {
+    pub(super) queue: Arc<Queue>,
+    pub(super) counts: Arc<Counts>,
+    pub(super) next_key: AtomicU64,
+    pub(super) capacity: usize,
+    pub(super) durable: bool,
+    pub(super) writer: ThreadId,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.queue.close();
+        // A tool may hold the last handle, and the writer the tool.
+        if std::thread::current().id() != self.writer {
+            self.queue.wait_for_end(LAST_WORDS);
+        }
+    }
+}
+
+/// Why nothing is written any more.
+pub(super) fn shut_down() -> AuditError {
+    AuditError::new("the audit is shut down")
+}
