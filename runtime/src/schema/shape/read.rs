@@ -60,8 +60,10 @@ pub enum ReadProblemKind {
     Keyword,
     /// `type` names something that is no type.
     Type,
-    /// A pattern is no regular expression of ECMA-262.
+    /// A pattern is no regular expression, and left out.
     Pattern,
+    /// A pattern is a regular expression of another dialect than ECMA-262: told, but not checked.
+    PatternDialect,
     /// A default is not a value the schema allows.
     Default,
     /// A reference does not name a schema under `$defs`.

@@ -71,8 +71,9 @@ impl<'a> Source<'a> for Context<'a> {
             ReadProblemKind::Type => {
                 (codes::SCHEMA_TYPE, "use one of string, number, integer, boolean, object, array, null")
             }
-            ReadProblemKind::Pattern => {
-                (codes::PATTERN, "write it as ECMA-262 has it, without delimiters and flags")
+            ReadProblemKind::Pattern => (codes::PATTERN, "write it as ECMA-262 has it, without delimiters"),
+            ReadProblemKind::PatternDialect => {
+                (codes::PATTERN_DIALECT, "write it as ECMA-262 has it, without flags")
             }
             ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
             ReadProblemKind::Depth => {

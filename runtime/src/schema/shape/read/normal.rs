@@ -3,6 +3,7 @@
 mod compose;
 mod fields;
 mod merge;
+mod patterns;
 mod types;
 mod values;
 
@@ -13,7 +14,7 @@ pub use values::examples;
 
 use self::types::Types;
 use super::{MAX_DEPTH, Place, ReadProblem, ReadProblemKind, Rules, Source, within_depth};
-use crate::schema::shape::{is_pattern, pointer};
+use crate::schema::shape::pointer;
 
 type Object = Map<String, Value>;
 
@@ -248,7 +249,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             Form::Number => self.number(keyword, value).map(Value::Number),
             Form::Step => self.step(value),
             Form::Text => self.text(keyword, value),
-            Form::Pattern => self.text(keyword, value).filter(|_| self.is_pattern(value)),
+            Form::Pattern => self.pattern(value),
             Form::Flag => self.flag(keyword, value),
             Form::Enum => self.listed(value, types, out),
             Form::Const => self.literals(std::slice::from_ref(value), types).pop(),
@@ -312,15 +313,6 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    fn patterns(&mut self, value: &'a Value) -> Option<Value> {
-        let mut read = Object::new();
-        for (pattern, schema) in self.map("patternProperties", value)? {
-            let schema = self.at(pattern, |reader| reader.is_regex(pattern).then(|| reader.schema(schema)));
-            read.extend(schema.map(|schema| (pattern.clone(), schema)));
-        }
-        Some(Value::Object(read))
-    }
-
     /// What the presence of a key asks for: other keys, or a schema.
     fn dependencies(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
         if self.too_deep(value) {
@@ -335,20 +327,6 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             read.insert(key.clone(), rule);
         }
         Some(Value::Object(read))
-    }
-
-    /// Whether a text is kept as a regular expression: providers look at it, so it should be one.
-    fn is_regex(&mut self, pattern: &str) -> bool {
-        let good = !self.rules.is_openapi() || is_pattern(pattern);
-        if !good {
-            let message = format!("`{pattern}` is no regular expression; it is left out");
-            self.problem(ReadProblemKind::Pattern, message);
-        }
-        good
-    }
-
-    fn is_pattern(&mut self, value: &Value) -> bool {
-        value.as_str().is_some_and(|pattern| self.is_regex(pattern))
     }
 
     /// A text, unless it is empty.
