@@ -151,7 +151,7 @@ impl fmt::Display for DynamicToolProblem {
         match self {
             DynamicToolProblem::Name(why) => why.fmt(f),
             DynamicToolProblem::NoDescription => f.write_str("there is no description"),
-            DynamicToolProblem::Schema(ReadProblem { pointer, message }) => {
+            DynamicToolProblem::Schema(ReadProblem { pointer, message, .. }) => {
                 write!(f, "the schema at `{pointer}`: {message}")
             }
             DynamicToolProblem::Reference(name) => write!(f, "the schema has no definition `{name}`"),

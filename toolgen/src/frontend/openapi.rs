@@ -25,10 +25,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::decode::decode;
+use toolgen_runtime::schema::shape::read::{Nesting, Rules};
 use toolgen_runtime::spec::Example;
 use toolgen_runtime::{List, ToolName, ToolSpec};
 
-use self::context::{Context, Version};
+use self::context::Context;
 use self::operation::Operation;
 use crate::names::{Candidate, tool_names, with_namespace};
 use crate::options::Options;
@@ -93,16 +94,14 @@ impl<'a> Context<'a> {
             file: document.source.path.file_name().and_then(|name| name.to_str()),
             root: &document.root,
             options,
-            version: Version::V31,
+            version: Rules::OpenApi31,
             problems,
             defs: schema::Defs::default(),
             schemes: security::Schemes::default(),
             document_servers: None,
             security_at: BTreeMap::new(),
             told_callbacks: false,
-            depth: 0,
-            stack: 0,
-            merging: 0,
+            nesting: Nesting::default(),
         }
     }
 

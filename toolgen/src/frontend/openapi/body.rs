@@ -155,7 +155,8 @@ impl<'a> Context<'a> {
             Some(text) => self.def(text.strip_prefix("#/$defs/")?)?,
             None => schema.clone(),
         };
-        let Value::Object(object) = own else { return None };
+        let Value::Object(mut object) = own else { return None };
+        list_required(&mut object);
         let fields =
             object.get("properties").and_then(Value::as_object).is_some_and(|fields| !fields.is_empty());
         (fields && object.get("type").is_none_or(|kind| kind == "object")).then_some(object)
@@ -232,6 +233,15 @@ impl<'a> Context<'a> {
                 && bytes(content_type)
                 && text("format").is_empty()
                 && text("contentEncoding").is_empty())
+    }
+}
+
+/// Lists the fields that are required but not listed; anything may stand there.
+fn list_required(object: &mut Map<String, Value>) {
+    let required = object.get("required").cloned().unwrap_or_default();
+    let Some(Value::Object(fields)) = object.get_mut("properties") else { return };
+    for key in required.as_array().into_iter().flatten().filter_map(Value::as_str) {
+        fields.entry(key).or_insert_with(|| json!({}));
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::context::{Context, Version};
+use toolgen_runtime::schema::shape::read::Rules;
+
+use super::context::Context;
 use super::node::Node;
 use super::operation::Operation;
 use crate::problem::codes;
@@ -16,16 +18,16 @@ pub(super) fn claimed_version(top: &Node<'_>) -> Option<String> {
 }
 
 /// The rules for a claimed version, and whether it is one that is known. `None` if it is none of OpenAPI 3.
-pub(super) fn rules_of(version: &str) -> Option<(Version, bool)> {
+pub(super) fn rules_of(version: &str) -> Option<(Rules, bool)> {
     let mut parts = version.trim_start_matches(['v', 'V']).split('.');
     if parts.next() != Some("3") {
         return None;
     }
     Some(match parts.next() {
-        Some("0") => (Version::V30, true),
+        Some("0") => (Rules::OpenApi30, true),
         // What 3.2 adds is understood where it concerns operations.
-        Some("1" | "2") => (Version::V31, true),
-        _ => (Version::V31, false),
+        Some("1" | "2") => (Rules::OpenApi31, true),
+        _ => (Rules::OpenApi31, false),
     })
 }
 

@@ -68,25 +68,3 @@ impl<'a> Node<'a> {
             .collect()
     }
 }
-
-/// A place that becomes a [`Pointer`] only if something is wrong there. Schemas are walked with it, because a large
-/// document has hundreds of thousands of them and hardly a problem.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Place<'p> {
-    /// A place by its pointer.
-    At(&'p Pointer),
-    /// A member of a place.
-    Key(&'p Place<'p>, &'p str),
-    /// An item of a list that is a member of a place.
-    Item(&'p Place<'p>, &'p str, usize),
-}
-
-impl Place<'_> {
-    pub(super) fn pointer(&self) -> Pointer {
-        match self {
-            Place::At(pointer) => (*pointer).clone(),
-            Place::Key(place, key) => place.pointer().child(key),
-            Place::Item(place, key, index) => place.pointer().child(key).child(&index.to_string()),
-        }
-    }
-}

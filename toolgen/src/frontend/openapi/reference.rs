@@ -106,7 +106,7 @@ impl<'a> Context<'a> {
         Ok(node)
     }
 
-    fn step(&self, node: &Node<'a>, token: &str) -> Option<Node<'a>> {
+    pub(super) fn step(&self, node: &Node<'a>, token: &str) -> Option<Node<'a>> {
         let value = match node.value {
             Value::Object(object) => object.get(token)?,
             Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,

@@ -133,10 +133,15 @@ the model, which would otherwise send it.
 Patterns are regular expressions of ECMA-262 (JavaScript). This one does not parse as such, so it is left out:
 neither a model nor its arguments are held to it, and the server decides.
 
-Write it without delimiters and flags, and without the constructs of other dialects (`(?i)`, `\\A`, `\\z`,
-possessive quantifiers).
+Write it without delimiters.
 
     pattern: '([a-z'                     a bracket is not closed
+";
+    PATTERN_DIALECT = "W0325", "A pattern is of another dialect", "
+Patterns are regular expressions of ECMA-262 (JavaScript). This one has what only other dialects have, such as flags
+at its start (`(?i)`), `\\A`, `\\z` or possessive repetitions. A model is told it in words; its arguments are not held
+to it, and the server decides.
+
     pattern: '(?i)[a-z]+'                write: '[A-Za-z]+'
 ";
     SELECTOR = "W0330", "A filter selects nothing", "

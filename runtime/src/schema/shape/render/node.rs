@@ -7,7 +7,7 @@ use super::merge::Merger;
 use super::{Object, Renderer, prose};
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::read::raw_keyword_is_well_formed;
-use crate::schema::shape::{Kind, NumberRules, Shape, StringRules, find_def, pointer};
+use crate::schema::shape::{Kind, NumberRules, Shape, StringRules, find_def, is_pattern, pointer};
 
 /// A schema that is being written.
 #[derive(Default)]
@@ -236,10 +236,10 @@ impl Renderer<'_> {
         self.count(node, "minLength", rules.min_length);
         self.count(node, "maxLength", rules.max_length);
         if !rules.pattern.is_empty() {
-            // Providers compile patterns to automata, which cannot look around.
+            // Providers compile patterns to automata, which cannot look around, and know no other dialect.
             let looks_around =
                 ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| rules.pattern.contains(group));
-            if self.dialect.strict && looks_around {
+            if (self.dialect.strict && looks_around) || !is_pattern(&rules.pattern) {
                 self.lose("pattern", true);
                 node.notes.push(format!("matching {}", rules.pattern));
             } else {

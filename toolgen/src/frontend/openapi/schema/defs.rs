@@ -98,14 +98,12 @@ impl<'a> Context<'a> {
 
     fn read_def(&mut self, name: &str) {
         let Some(slot) = self.defs.slots.get(name) else { return };
-        if slot.done.is_some() || self.defs.is_open(name) || self.stack >= MAX_STACK {
+        if slot.done.is_some() || self.defs.is_open(name) || self.nesting.schemas >= MAX_STACK {
             return;
         }
         let node = slot.node.clone();
         self.defs.open.push(name.to_owned());
-        let depth = std::mem::take(&mut self.depth);
         let schema = self.schema_of(&node);
-        self.depth = depth;
         self.defs.open.pop();
         if let Some(slot) = self.defs.slots.get_mut(name) {
             slot.done = Some(schema);

@@ -1,9 +1,9 @@
 //! Keywords the tree has no form for.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::objects::unevaluated_is_additional;
-use super::{MAX_VALUE_DEPTH, Object, Reader, arrays, within_depth};
+use super::{Builder, MAX_DEPTH, Object, ReadProblemKind, arrays};
+use crate::schema::shape::read::within_depth;
 use crate::schema::shape::{Kind, Shape, pointer};
 
 /// What the value of a raw keyword must be.
@@ -41,22 +41,13 @@ const KEYWORDS: &[(&str, Form)] = &[
 pub(in crate::schema::shape) fn is_natural(text: &str) -> Option<Object> {
     let Ok(Value::Object(schema)) = serde_json::from_str(text) else { return None };
     let mut parts = Vec::new();
-    let mut problems = Vec::new();
-    let mut reader = Reader { problems: &mut problems, path: String::new(), depth: 0, canonical: true };
-    reader.raw(&schema, &mut parts);
+    let mut builder = Builder { problems: &mut Vec::new(), path: String::new(), depth: 0, limit: usize::MAX };
+    builder.raw(&schema, &mut parts);
     let all_known = schema.keys().all(|keyword| KEYWORDS.iter().any(|(known, _)| known == keyword));
     // Those two are also rules of lists and objects.
     let alone = !schema.contains_key("uniqueItems") && !schema.contains_key("unevaluatedProperties");
     let same = matches!(parts.as_slice(), [Shape { kind: Kind::Raw(read), .. }] if read == text);
     (all_known && alone && same).then_some(schema)
-}
-
-fn is_never(not: Option<&Value>) -> bool {
-    match not {
-        Some(Value::Bool(everything)) => *everything,
-        Some(Value::Object(schema)) => schema.is_empty(),
-        _ => false,
-    }
 }
 
 /// Whether the value of a raw keyword is what the keyword asks for.
@@ -73,21 +64,17 @@ pub(in crate::schema::shape) fn well_formed(keyword: &str, value: &Value) -> boo
     }
 }
 
-impl Reader<'_> {
+impl Builder<'_> {
     pub(super) fn raw(&mut self, schema: &Object, parts: &mut Vec<Shape>) {
         let mut raw = Object::new();
         for (keyword, value) in schema {
-            if !KEYWORDS.iter().any(|(known, _)| known == keyword) || has_no_effect(keyword, schema) {
+            if !well_formed(keyword, value) || has_no_effect(keyword, schema) {
                 continue;
             }
-            if !well_formed(keyword, value) {
-                self.problem_at(keyword, "malformed, so ignored");
-            } else if !within_depth(value, MAX_VALUE_DEPTH) {
-                self.problem_at(
-                    keyword,
-                    format!("nested more than {MAX_VALUE_DEPTH} levels deep, so ignored"),
-                );
-            } else if keyword == "not" && is_never(Some(value)) {
+            if self.limit != usize::MAX && !within_depth(value, MAX_DEPTH) {
+                let message = format!("nested more than {MAX_DEPTH} levels deep, so ignored");
+                self.at(keyword, |builder| builder.problem(ReadProblemKind::Depth, message));
+            } else if keyword == "not" && (*value == json!(true) || *value == json!({})) {
                 parts.push(Shape::of(Kind::Never));
             } else {
                 let mut value = value.clone();
@@ -106,11 +93,8 @@ fn has_no_effect(keyword: &str, schema: &Object) -> bool {
     match keyword {
         "then" | "else" => !schema.contains_key("if"),
         "minContains" | "maxContains" => !schema.contains_key("contains"),
-        "uniqueItems" => !arrays::is_tuple(schema) || schema.get("uniqueItems") == Some(&Value::Bool(false)),
-        "unevaluatedProperties" => {
-            unevaluated_is_additional(schema) && !schema.contains_key("additionalProperties")
-                || schema.get("unevaluatedProperties") == Some(&Value::Bool(true))
-        }
+        "uniqueItems" => arrays::tuple(schema).is_none(),
+        "unevaluatedProperties" => schema.get(keyword) == Some(&json!(true)),
         _ => false,
     }
 }

@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::{Object, Reader};
+use super::{Builder, Object};
 use crate::schema::shape::{Kind, Literal, UnionMode, UnionRules};
 
-impl Reader<'_> {
+impl Builder<'_> {
     pub(super) fn exact(&mut self, schema: &Object) -> Option<Kind> {
         if let Some(Value::String(text)) = schema.get("x-raw") {
             return Some(Kind::Raw(text.clone().into()));
@@ -20,7 +20,7 @@ impl Reader<'_> {
         for (keyword, mode) in [("x-anyOf", UnionMode::Any), ("x-oneOf", UnionMode::One)] {
             if schema.contains_key(keyword) {
                 let variants = self.schemas(schema, keyword).into();
-                let discriminator = self.discriminator(schema);
+                let discriminator = Self::discriminator(schema);
                 return Some(Kind::Union(UnionRules { mode, variants, discriminator }));
             }
         }

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::types::is_bare;
-use super::{Object, Reader};
+use super::{Builder, Object};
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::{Discriminator, Kind, Literal, Shape, UnionMode, UnionRules, pointer};
 
-impl Reader<'_> {
+impl Builder<'_> {
     pub(super) fn unions(&mut self, schema: &Object, parts: &mut Vec<Shape>) {
         let count = ["anyOf", "oneOf"].iter().filter(|keyword| schema.contains_key(**keyword)).count();
         for (keyword, mode) in [("anyOf", UnionMode::Any), ("oneOf", UnionMode::One)] {
@@ -16,34 +16,21 @@ impl Reader<'_> {
             }
             let variants = self.schemas(schema, keyword);
             // With two unions it is not known which one the discriminator is of.
-            let discriminator = if count == 1 { self.discriminator(schema) } else { None };
+            let discriminator = if count == 1 { Self::discriminator(schema) } else { None };
             parts.extend(union(mode, variants, discriminator));
         }
     }
 
-    pub(super) fn discriminator(&mut self, schema: &Object) -> Option<Discriminator> {
+    pub(super) fn discriminator(schema: &Object) -> Option<Discriminator> {
         let value = schema.get("discriminator")?;
-        let Some(Value::String(property)) = value.get("propertyName") else {
-            self.problem_at("discriminator", "without a `propertyName`, so ignored");
-            return None;
-        };
-        let mut mapping: Vec<(Text, Text)> = Vec::new();
-        match value.get("mapping") {
-            Some(Value::Object(pairs)) => self.at("discriminator", |reader| {
-                reader.at("mapping", |reader| {
-                    for (value, target) in pairs {
-                        match target.as_str().and_then(pointer::referenced) {
-                            Some(name) => mapping.push((value.clone().into(), name.into())),
-                            None => reader
-                                .problem_at(value, "does not name a schema under `#/$defs/`, so ignored"),
-                        }
-                    }
-                });
-            }),
-            None => {}
-            Some(_) => self.problem_at("discriminator", "`mapping` is not an object, so ignored"),
-        }
-        Some(Discriminator { property: property.clone().into(), mapping: mapping.into() })
+        let property = value.get("propertyName")?.as_str()?.to_owned().into();
+        let mapping = value.get("mapping").and_then(Value::as_object).into_iter().flatten();
+        let mapping: List<(Text, Text)> = mapping
+            .filter_map(|(value, target)| {
+                Some((value.clone().into(), pointer::referenced(target.as_str()?)?.into()))
+            })
+            .collect();
+        Some(Discriminator { property, mapping })
     }
 }
 

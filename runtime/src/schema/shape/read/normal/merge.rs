@@ -1,10 +1,10 @@
 //! Several schemas as one: what `allOf` means, where one schema can say it.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::super::context::Context;
-use super::ANNOTATIONS;
-use super::object::WIRE;
+use super::{Object, REMARKS, Reader, allow_null};
+use crate::schema::shape::pointer;
+use crate::schema::shape::read::{Nesting, Source};
 
 /// The largest named shape that is written out where it is merged, in JSON values: one that is a part of the schema
 /// itself, and one that is a part of a field. Without such limits shapes that share fields of shapes that share
@@ -15,11 +15,11 @@ const MAX_FIELD: usize = 200;
 /// How deep fields that several parts share are merged in turn.
 const MAX_MERGE: usize = 4;
 
-impl Context<'_> {
+impl<'a, S: Source<'a>> Reader<'_, S> {
     /// One schema for all parts. Of remarks the last counts. Parts that no one schema can stand for stay in `allOf`.
     pub(super) fn intersection(&mut self, parts: Vec<Value>) -> Value {
-        let mut remarks = Map::new();
-        let mut rest: Vec<Map<String, Value>> = Vec::new();
+        let mut remarks = Object::new();
+        let mut rest: Vec<Object> = Vec::new();
         for part in parts {
             let Value::Object(mut part) = part else {
                 if part == Value::Bool(false) {
@@ -27,7 +27,7 @@ impl Context<'_> {
                 }
                 continue;
             };
-            for key in ANNOTATIONS.into_iter().chain([WIRE]) {
+            for key in REMARKS.into_iter().chain(["x-wire"]) {
                 if let Some(value) = part.shift_remove(key) {
                     remarks.insert(key.to_owned(), value);
                 }
@@ -37,7 +37,7 @@ impl Context<'_> {
             }
         }
         let mut whole = match rest.len() {
-            0 => Map::new(),
+            0 => Object::new(),
             1 => rest.swap_remove(0),
             _ => self.merge_all(rest, &mut remarks),
         };
@@ -45,13 +45,9 @@ impl Context<'_> {
         Value::Object(whole)
     }
 
-    fn merge_all(
-        &mut self,
-        parts: Vec<Map<String, Value>>,
-        remarks: &mut Map<String, Value>,
-    ) -> Map<String, Value> {
-        let mut merged: Vec<Map<String, Value>> = Vec::new();
-        self.merging += 1;
+    fn merge_all(&mut self, parts: Vec<Object>, remarks: &mut Object) -> Object {
+        let mut merged: Vec<Object> = Vec::new();
+        self.merges += 1;
         for part in parts {
             let Some(part) = self.expanded(&part, remarks) else {
                 merged.push(part);
@@ -64,36 +60,33 @@ impl Context<'_> {
                 None => merged.push(part),
             }
         }
-        self.merging -= 1;
+        self.merges -= 1;
         match merged.len() {
             1 => merged.swap_remove(0),
-            _ => Map::from_iter([("allOf".to_owned(), json!(merged))]),
+            _ => Object::from_iter([("allOf".to_owned(), json!(merged))]),
         }
     }
 
     /// A part as something that can be merged: what a reference leads to, in its place. `None` where that is being
     /// read or goes too deep.
-    fn expanded(
-        &mut self,
-        part: &Map<String, Value>,
-        remarks: &mut Map<String, Value>,
-    ) -> Option<Map<String, Value>> {
+    fn expanded(&mut self, part: &Object, remarks: &mut Object) -> Option<Object> {
         let Some(text) = part.get("$ref").and_then(Value::as_str) else { return Some(part.clone()) };
-        if self.merging > MAX_MERGE || part.len() > 1 {
+        let nullable = part.contains_key("nullable");
+        if self.merges > MAX_MERGE || part.len() > 1 + usize::from(nullable) {
             return None;
         }
-        let mut base = self.def_object(text)?;
+        let mut base = self.named(text)?;
         // A base that is but another name for its own base.
         for _ in 0..8 {
             let Some(next) = base.get("$ref").and_then(Value::as_str) else { break };
-            if base.keys().any(|key| key != "$ref" && !ANNOTATIONS.contains(&key.as_str())) {
+            if base.keys().any(|key| key != "$ref" && !REMARKS.contains(&key.as_str())) {
                 return None;
             }
-            base = self.def_object(next)?;
+            base = self.named(next)?;
         }
-        let limit = if self.merging == 1 { MAX_BASE } else { MAX_FIELD };
+        let limit = if self.merges == 1 { MAX_BASE } else { MAX_FIELD };
         base.values().try_fold(limit, |room, value| room_after(value, room))?;
-        for key in ANNOTATIONS {
+        for key in REMARKS {
             if let (Some(value), "description") = (base.shift_remove(key), key) {
                 remarks.entry(key).or_insert(value);
             }
@@ -105,30 +98,35 @@ impl Context<'_> {
         for key in ["oneOf", "anyOf"] {
             let listed = base.get(key).and_then(Value::as_array).is_some_and(|variants| {
                 let names = variants.iter().filter_map(|variant| variant.get("$ref")?.as_str());
-                names.filter_map(|text| text.strip_prefix("#/$defs/")).any(|name| self.defs.is_open(name))
+                names.filter_map(pointer::referenced).any(|name| self.source.is_open(&name))
             });
             if listed {
                 base.shift_remove(key);
                 base.shift_remove("discriminator");
             }
         }
+        if nullable {
+            allow_null(&mut base);
+        }
         Some(base)
     }
 
-    fn def_object(&mut self, text: &str) -> Option<Map<String, Value>> {
-        match self.def(text.strip_prefix("#/$defs/")?)? {
-            Value::Object(object) => Some(object),
-            _ => None,
-        }
+    fn named(&mut self, reference: &str) -> Option<Object> {
+        let nesting = Nesting { schemas: self.outer + self.depth, merges: self.merges };
+        self.source.named(&pointer::referenced(reference)?, nesting)
     }
 
     /// One schema for two, unless only `allOf` can say it.
-    fn merge(&mut self, left: &Map<String, Value>, right: &Map<String, Value>) -> Option<Map<String, Value>> {
+    fn merge(&mut self, left: &Object, right: &Object) -> Option<Object> {
         if left.contains_key("$ref") || right.contains_key("$ref") {
             return None;
         }
         let mut out = left.clone();
-        for (key, value) in right {
+        // `null` fits all parts or none.
+        if !right.contains_key("nullable") {
+            out.shift_remove("nullable");
+        }
+        for (key, value) in right.iter().filter(|(key, _)| *key != "nullable") {
             let merged = match out.get(key) {
                 None => value.clone(),
                 Some(own) if own == value => continue,

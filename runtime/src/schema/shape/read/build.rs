@@ -1,0 +1,147 @@
+//! The shape of a schema in normal form.
+//!
+//! What is malformed was left out before, and told; here nothing is: it says nothing.
+
+mod arrays;
+mod combine;
+mod enums;
+mod exact;
+mod objects;
+mod raw;
+mod scalars;
+mod types;
+
+use serde_json::{Map, Value};
+
+pub(in crate::schema::shape) use combine::{is_natural_all, is_natural_union};
+pub(in crate::schema::shape) use raw::{
+    is_natural as is_natural_raw, well_formed as raw_keyword_is_well_formed,
+};
+pub(in crate::schema::shape) use scalars::number as number_of;
+
+use super::{MAX_DEPTH, ReadProblem, ReadProblemKind};
+use crate::base::frozen::Text;
+use crate::schema::shape::{Kind, Literal, Shape, pointer};
+
+type Object = Map<String, Value>;
+
+/// The shape of a schema in normal form, which stands at this place.
+pub(super) fn shape(schema: &Value, place: String, problems: &mut Vec<ReadProblem>) -> Shape {
+    Builder { problems, path: place, depth: 0, limit: MAX_DEPTH }.shape(schema, "")
+}
+
+/// The shape of canonical text. Its depth is not limited: the text's reader did that.
+pub(super) fn canonical(schema: &Value) -> Shape {
+    Builder { problems: &mut Vec::new(), path: String::new(), depth: 0, limit: usize::MAX }.shape(schema, "")
+}
+
+struct Builder<'p> {
+    problems: &'p mut Vec<ReadProblem>,
+    path: String,
+    depth: usize,
+    limit: usize,
+}
+
+impl Builder<'_> {
+    fn problem(&mut self, kind: ReadProblemKind, message: impl Into<String>) {
+        self.problems.push(ReadProblem { pointer: self.path.clone(), kind, message: message.into() });
+    }
+
+    fn at<T>(&mut self, token: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        pointer::push(&mut self.path, token);
+        let result = read(self);
+        self.path.truncate(length);
+        result
+    }
+
+    /// Makes the shape of any schema. `name` is the field it describes, or empty.
+    fn shape(&mut self, schema: &Value, name: &str) -> Shape {
+        match schema {
+            Value::Bool(false) => Shape::of(Kind::Never),
+            Value::Object(schema) if schema.is_empty() => Shape::ANY,
+            Value::Object(_) if self.depth >= self.limit => {
+                let message = format!("nested more than {MAX_DEPTH} schemas deep, so any value is allowed");
+                self.problem(ReadProblemKind::Depth, message);
+                Shape::ANY
+            }
+            Value::Object(schema) => {
+                self.depth += 1;
+                let shape = self.object_schema(schema, name);
+                self.depth -= 1;
+                shape
+            }
+            _ => Shape::ANY,
+        }
+    }
+
+    fn object_schema(&mut self, schema: &Object, name: &str) -> Shape {
+        let mut shape = annotations(schema, name);
+        if let Some(kind) = self.exact(schema) {
+            shape.kind = kind;
+            return shape;
+        }
+        let mut parts: Vec<Shape> = schema.get("$ref").and_then(reference).into_iter().collect();
+        parts.append(&mut self.schemas(schema, "allOf"));
+        self.own_kind(schema, &mut parts);
+        self.unions(schema, &mut parts);
+        self.raw(schema, &mut parts);
+        combine::combine(shape, parts)
+    }
+
+    /// A list of schemas.
+    fn schemas(&mut self, schema: &Object, keyword: &str) -> Vec<Shape> {
+        let Some(Value::Array(schemas)) = schema.get(keyword) else { return Vec::new() };
+        self.at(keyword, |builder| {
+            let shape = |(index, schema): (usize, &Value)| {
+                builder.at(&index.to_string(), |builder| builder.shape(schema, ""))
+            };
+            schemas.iter().enumerate().map(shape).collect()
+        })
+    }
+}
+
+/// The shape with everything but its kind.
+fn annotations(schema: &Object, name: &str) -> Shape {
+    let mut description = text(schema, "description");
+    let title = text(schema, "title");
+    if description.trim().is_empty() && title_says_something(&title, name) {
+        description = title;
+    }
+    let examples = schema.get("examples").and_then(Value::as_array);
+    Shape {
+        kind: Kind::Any,
+        nullable: flag(schema, "nullable"),
+        description,
+        default: schema.get("default").map(Literal::of),
+        examples: examples.into_iter().flatten().map(Literal::of).collect(),
+        deprecated: flag(schema, "deprecated"),
+    }
+}
+
+fn reference(reference: &Value) -> Option<Shape> {
+    let text = reference.as_str()?;
+    Some(Shape::of(match pointer::referenced(text) {
+        Some(name) => Kind::Ref(name.into()),
+        None => {
+            let raw = Object::from_iter([("$ref".to_owned(), reference.clone())]);
+            Kind::Raw(Value::Object(raw).to_string().into())
+        }
+    }))
+}
+
+/// A text; empty, if there is none.
+fn text(schema: &Object, keyword: &str) -> Text {
+    schema.get(keyword).and_then(Value::as_str).map_or(Text::EMPTY, |text| text.to_owned().into())
+}
+
+fn flag(schema: &Object, keyword: &str) -> bool {
+    schema.get(keyword) == Some(&Value::Bool(true))
+}
+
+fn title_says_something(title: &str, name: &str) -> bool {
+    let letters = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    title.trim().contains(char::is_whitespace) && letters(title) != letters(name)
+}

@@ -1,0 +1,42 @@
+//! Lists and tuples.
+
+use serde_json::Value;
+
+use super::{Builder, Object, flag};
+use crate::base::frozen::Frozen;
+use crate::schema::shape::{ArrayRules, Extra, Kind, Shape, TupleRules};
+
+/// The keyword of the schemas of the first values, and that of what follows: a list under `items` is how drafts
+/// before 2020-12 wrote it.
+pub(super) fn tuple(schema: &Object) -> Option<(&'static str, &'static str)> {
+    [("prefixItems", "items"), ("items", "additionalItems")]
+        .into_iter()
+        .find(|(first, _)| matches!(schema.get(*first), Some(Value::Array(_))))
+}
+
+impl Builder<'_> {
+    pub(super) fn array(&mut self, schema: &Object) -> Kind {
+        let count = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+        let (min_items, max_items) = (count("minItems"), count("maxItems"));
+        if let Some((first, rest)) = tuple(schema) {
+            let items = self.schemas(schema, first).into();
+            return Kind::Tuple(TupleRules { items, rest: self.extra(schema, rest), min_items, max_items });
+        }
+        let items = match schema.get("items") {
+            None => Frozen::Static(&Shape::ANY),
+            Some(schema) => self.at("items", |builder| builder.shape(schema, "")).into(),
+        };
+        Kind::Array(ArrayRules { items, min_items, max_items, unique: flag(schema, "uniqueItems") })
+    }
+
+    /// What may stand beside known members.
+    pub(super) fn extra(&mut self, schema: &Object, keyword: &str) -> Extra {
+        match schema.get(keyword) {
+            Some(Value::Bool(false)) => Extra::Closed,
+            Some(schema @ Value::Object(_)) => {
+                Extra::Of(self.at(keyword, |builder| builder.shape(schema, "")).into())
+            }
+            _ => Extra::Open,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `enum` and `const`.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::scalars::{number_rules, string_rules};
+use super::{Builder, Object, ReadProblemKind};
+use crate::schema::shape::rules;
+use crate::schema::shape::{Kind, Literal, Number, Shape, StringRules};
+
+/// The values, none twice. Texts are what long lists consist of, so they are not compared with one another.
+fn distinct(listed: Vec<Literal>) -> Vec<Literal> {
+    let mut texts = BTreeSet::new();
+    let mut others: Vec<Literal> = Vec::new();
+    let mut is_new = |value: &Literal| match value {
+        Literal::String(text) => texts.insert(text.clone()),
+        value => {
+            let new = !others.iter().any(|known| same(known, value));
+            if new {
+                others.push(value.clone());
+            }
+            new
+        }
+    };
+    listed.into_iter().filter(|value| is_new(value)).collect()
+}
+
+impl Builder<'_> {
+    /// The values a schema lists, narrowed to those its other rules allow. False if it lists none.
+    pub(super) fn enumeration(
+        &mut self,
+        schema: &Object,
+        types: Option<&[&str]>,
+        parts: &mut Vec<Shape>,
+    ) -> bool {
+        let (keyword, listed) = match (schema.get("const"), schema.get("enum")) {
+            (Some(value), _) => ("const", std::slice::from_ref(value)),
+            (None, Some(Value::Array(values))) if !values.is_empty() => ("enum", values.as_slice()),
+            _ => return false,
+        };
+        let mut values = distinct(listed.iter().map(Literal::of).collect());
+        if let Some(types) = types {
+            values = self.of_types(keyword, values, types);
+        }
+        let nullable = values.contains(&Literal::Null);
+        values.retain(|value| *value != Literal::Null);
+        if values.is_empty() {
+            parts.push(Shape::of(Kind::Null));
+            return true;
+        }
+        self.beside(schema, types, &mut values, parts);
+        parts.push(Shape { nullable, ..Shape::of(Kind::Enum(values.into())) });
+        true
+    }
+
+    /// Only the values of the types a schema names.
+    fn of_types(&mut self, keyword: &str, values: Vec<Literal>, types: &[&str]) -> Vec<Literal> {
+        let fitting: Vec<Literal> = values.iter().filter(|value| is_of(value, types)).cloned().collect();
+        let null_only = values.iter().all(|value| is_of(value, types) || *value == Literal::Null);
+        let message = match fitting.len() {
+            0 => "lists no value of the type that `type` names, so `type` is ignored",
+            _ if null_only => return fitting,
+            _ => "lists values that `type` does not allow; they are left out",
+        };
+        self.at(keyword, |builder| builder.problem(ReadProblemKind::Values, message));
+        if fitting.is_empty() { values } else { fitting }
+    }
+
+    /// Other rules beside listed values: they narrow simple values, and stay as they are for lists and objects.
+    fn beside(
+        &mut self,
+        schema: &Object,
+        types: Option<&[&str]>,
+        values: &mut Vec<Literal>,
+        parts: &mut Vec<Shape>,
+    ) {
+        if values.iter().any(|value| matches!(value, Literal::Json(_))) {
+            let mut rest = schema.clone();
+            rest.retain(|keyword, _| !matches!(keyword.as_str(), "enum" | "const"));
+            let ruled = ["properties", "required", "additionalProperties", "items", "prefixItems"];
+            if types.is_some() && ruled.iter().any(|keyword| rest.contains_key(*keyword)) {
+                self.own_kind(&rest, parts);
+            }
+            return;
+        }
+        let strings = string_rules(schema);
+        let numbers = number_rules(schema);
+        let allowed = |value: &&Literal| match value {
+            Literal::String(text) => rules::text_fits(text, &strings),
+            Literal::Number(number) => rules::number_fits(*number, &numbers),
+            _ => true,
+        };
+        let narrowed: Vec<Literal> = values.iter().filter(allowed).cloned().collect();
+        if narrowed.is_empty() {
+            self.problem(
+                ReadProblemKind::Values,
+                "lists no value that its other rules allow, so those are ignored",
+            );
+        } else if narrowed.len() < values.len() {
+            self.problem(
+                ReadProblemKind::Values,
+                "lists values that its other rules do not allow; they are left out",
+            );
+            *values = narrowed;
+        }
+        // A pattern that could not be tried stays.
+        let tried = |value: &Literal| match value {
+            Literal::String(text) => rules::is_tried(&strings.pattern, text),
+            _ => true,
+        };
+        if !strings.pattern.is_empty() && !values.iter().all(tried) {
+            let pattern = strings.pattern.clone();
+            parts.push(Shape::of(Kind::String(StringRules { pattern, ..StringRules::ANY })));
+        }
+    }
+}
+
+fn is_of(value: &Literal, types: &[&str]) -> bool {
+    let has = |wanted: &str| types.contains(&wanted);
+    match value {
+        Literal::Null => has("null"),
+        Literal::Bool(_) => has("boolean"),
+        Literal::Number(Number::Int(_)) => has("integer") || has("number"),
+        Literal::Number(Number::Float(float)) => has("number") || has("integer") && float.fract() == 0.0,
+        Literal::String(_) => has("string"),
+        Literal::Json(text) if text.starts_with('[') => has("array"),
+        Literal::Json(_) => has("object"),
+    }
+}
+
+/// Equal as JSON Schema understands it: `1` and `1.0` are the same number.
+fn same(a: &Literal, b: &Literal) -> bool {
+    match (a, b) {
+        (Literal::Number(a), Literal::Number(b)) => rules::same_number(*a, *b),
+        _ => a == b,
+    }
+}

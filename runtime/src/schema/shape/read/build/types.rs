@@ -1,0 +1,77 @@
+//! `type`, and what the other keywords say about it.
+
+use serde_json::Value;
+
+use super::scalars::{number_rules, string_rules};
+use super::{Builder, Object};
+use crate::schema::shape::read::normal::implied;
+use crate::schema::shape::{
+    ArrayRules, Kind, NumberRules, ObjectRules, Shape, StringRules, UnionMode, UnionRules,
+};
+
+/// The types that `type` names, if it does.
+pub(super) fn named(schema: &Object) -> Option<Vec<&str>> {
+    let mut types: Vec<&str> = match schema.get("type")? {
+        Value::String(name) => vec![name],
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        _ => return None,
+    };
+    // Every integer is a number.
+    if types.contains(&"number") {
+        types.retain(|name| *name != "integer");
+    }
+    Some(types)
+}
+
+impl Builder<'_> {
+    /// The kind that the schema itself describes, apart from references, unions and the like.
+    pub(super) fn own_kind(&mut self, schema: &Object, parts: &mut Vec<Shape>) {
+        let types = named(schema);
+        if self.enumeration(schema, types.as_deref(), parts) {
+            return;
+        }
+        let mut types = types.unwrap_or_else(|| implied(schema));
+        // Every type there is, and no rule for any: what some generators write for "anything".
+        if types.len() >= 6 && implied(schema).is_empty() {
+            return;
+        }
+        let all = types.len();
+        types.retain(|name| *name != "null");
+        let nullable = types.len() < all;
+        let mut kinds: Vec<Kind> = types.iter().filter_map(|name| self.kind(name, schema)).collect();
+        let kind = match kinds.len() {
+            0 if nullable => return parts.push(Shape::of(Kind::Null)),
+            0 => return,
+            1 => kinds.swap_remove(0),
+            _ => {
+                let variants = kinds.into_iter().map(Shape::of).collect();
+                Kind::Union(UnionRules { mode: UnionMode::Any, variants, discriminator: None })
+            }
+        };
+        parts.push(Shape { nullable, ..Shape::of(kind) });
+    }
+
+    fn kind(&mut self, name: &str, schema: &Object) -> Option<Kind> {
+        Some(match name {
+            "boolean" => Kind::Boolean,
+            "integer" => Kind::Integer(number_rules(schema)),
+            "number" => Kind::Number(number_rules(schema)),
+            "string" => Kind::String(string_rules(schema)),
+            "array" => self.array(schema),
+            "object" => Kind::Object(self.object_rules(schema)),
+            _ => return None,
+        })
+    }
+}
+
+/// The shape of this kind that says nothing more.
+pub(super) fn is_bare(kind: &Kind) -> bool {
+    match kind {
+        Kind::Boolean => true,
+        Kind::Integer(rules) | Kind::Number(rules) => *rules == NumberRules::ANY,
+        Kind::String(rules) => *rules == StringRules::ANY,
+        Kind::Array(rules) => *rules == ArrayRules::ANY,
+        Kind::Object(rules) => *rules == ObjectRules::ANY,
+        _ => false,
+    }
+}

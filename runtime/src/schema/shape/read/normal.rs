@@ -1,0 +1,387 @@
+//! Schemas in normal form: known keywords with values of the right kind.
+
+mod compose;
+mod fields;
+mod merge;
+mod patterns;
+mod types;
+mod values;
+
+use serde_json::{Map, Value, json};
+
+pub(super) use types::implied;
+pub use values::examples;
+
+use self::types::Types;
+use super::{MAX_DEPTH, Place, ReadProblem, ReadProblemKind, Rules, Source, within_depth};
+use crate::schema::shape::pointer;
+
+type Object = Map<String, Value>;
+
+/// What a schema says about a value without restricting it.
+const REMARKS: [&str; 6] = ["description", "default", "examples", "deprecated", "readOnly", "writeOnly"];
+
+/// A schema in normal form: JSON Schema 2020-12 whose keywords are known and well-formed, with references to `$defs`.
+/// Problems go to the source.
+#[must_use]
+pub fn normal_form<'a, S: Source<'a>>(schema: &'a Value, place: Place, source: &mut S) -> Value {
+    let Place { pointer: path, nesting } = place;
+    let rules = source.rules();
+    Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0 }.schema(schema)
+}
+
+struct Reader<'s, S> {
+    source: &'s mut S,
+    rules: Rules,
+    path: String,
+    /// How many schemas are open outside.
+    outer: usize,
+    /// How many are open here.
+    depth: usize,
+    /// How deep fields of several parts are being merged.
+    merges: usize,
+}
+
+/// What the value of a keyword must be.
+#[derive(Clone, Copy)]
+enum Form {
+    Schema,
+    /// A schema that is kept as text, see [`Kind::Raw`](crate::schema::shape::Kind::Raw).
+    Rule,
+    Items,
+    List,
+    Patterns,
+    Dependencies,
+    Additional,
+    Unevaluated,
+    Count,
+    Limit,
+    Number,
+    Step,
+    Text,
+    Pattern,
+    Flag,
+    Enum,
+    Const,
+    Discriminator,
+    Reference,
+    AsIs,
+}
+
+/// What the value of a keyword must be, and the type whose values it is about; any, if empty. Nothing for keywords
+/// that say nothing, and for those that are read together with others.
+fn form(keyword: &str) -> Option<(Form, &'static str)> {
+    Some(match keyword {
+        "description" => (Form::Text, ""),
+        "deprecated" | "readOnly" | "writeOnly" => (Form::Flag, ""),
+        "format" => (Form::Text, ""),
+        "enum" => (Form::Enum, ""),
+        "const" => (Form::Const, ""),
+        "allOf" | "anyOf" | "oneOf" => (Form::List, ""),
+        "items" => (Form::Items, "array"),
+        "additionalItems" => (Form::Schema, "array"),
+        "prefixItems" => (Form::List, "array"),
+        "uniqueItems" => (Form::Flag, "array"),
+        "minItems" | "maxItems" => (Form::Count, "array"),
+        "unevaluatedItems" => (Form::Unevaluated, "array"),
+        "patternProperties" => (Form::Patterns, "object"),
+        "additionalProperties" => (Form::Additional, "object"),
+        "minProperties" | "maxProperties" => (Form::Count, "object"),
+        "unevaluatedProperties" => (Form::Unevaluated, "object"),
+        "minLength" | "maxLength" => (Form::Count, "string"),
+        "pattern" => (Form::Pattern, "string"),
+        "contentEncoding" | "contentMediaType" => (Form::Text, "string"),
+        "minimum" | "maximum" => (Form::Limit, "number"),
+        "exclusiveMinimum" | "exclusiveMaximum" => (Form::Number, "number"),
+        "multipleOf" => (Form::Step, "number"),
+        "not" | "if" | "then" | "else" | "contains" | "propertyNames" | "contentSchema" => (Form::Rule, ""),
+        "dependentRequired" | "dependentSchemas" | "dependencies" => (Form::Dependencies, ""),
+        "minContains" | "maxContains" => (Form::Count, ""),
+        _ => return None,
+    })
+}
+
+/// As [`form`], for keywords that formats have rules of their own for.
+fn plain_form(keyword: &str) -> Option<(Form, &'static str)> {
+    Some(match keyword {
+        "$ref" => (Form::Reference, ""),
+        "$dynamicRef" | "$recursiveRef" | "title" | "x-wire" => (Form::Text, ""),
+        "nullable" => (Form::Flag, ""),
+        "discriminator" => (Form::Discriminator, ""),
+        "x-aliases" | "x-relations" => (Form::AsIs, ""),
+        _ => return None,
+    })
+}
+
+impl<'a, S: Source<'a>> Reader<'_, S> {
+    fn problem(&mut self, kind: ReadProblemKind, message: impl Into<String>) {
+        let pointer = self.path.clone();
+        self.source.report(ReadProblem { pointer, kind, message: message.into() });
+    }
+
+    fn malformed(&mut self, message: impl Into<String>) {
+        self.problem(ReadProblemKind::Keyword, message);
+    }
+
+    fn at<T>(&mut self, token: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        pointer::push(&mut self.path, token);
+        let result = read(self);
+        self.path.truncate(length);
+        result
+    }
+
+    fn at_index<T>(&mut self, index: usize, read: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        pointer::push_index(&mut self.path, index);
+        let result = read(self);
+        self.path.truncate(length);
+        result
+    }
+
+    /// The normal form of any schema.
+    fn schema(&mut self, schema: &'a Value) -> Value {
+        match schema {
+            Value::Bool(true) => json!({}),
+            Value::Bool(false) => Value::Bool(false),
+            Value::Object(_) if self.depth >= MAX_DEPTH => {
+                let message =
+                    format!("schemas are nested more than {MAX_DEPTH} deep; this one is taken as any value");
+                self.problem(ReadProblemKind::Depth, message);
+                json!({})
+            }
+            Value::Object(object) => {
+                self.depth += 1;
+                let schema = self.object_schema(object);
+                self.depth -= 1;
+                schema
+            }
+            _ => {
+                let message = "a schema must be an object; this one is taken as any value";
+                self.problem(ReadProblemKind::NoSchema, message);
+                json!({})
+            }
+        }
+    }
+
+    fn object_schema(&mut self, object: &'a Object) -> Value {
+        if !self.rules.is_openapi() {
+            return Value::Object(self.keywords(object));
+        }
+        let reference = object.get("$ref").and_then(Value::as_str);
+        let whole = match reference.or_else(|| object.get("$dynamicRef")?.as_str()) {
+            Some(text) => self.reference(text, object),
+            None => self.composed(object),
+        };
+        match whole {
+            Value::Object(mut whole) if object.get("nullable") == Some(&Value::Bool(true)) => {
+                allow_null(&mut whole);
+                Value::Object(whole)
+            }
+            whole => whole,
+        }
+    }
+
+    /// A reference, with what stands beside it.
+    fn reference(&mut self, text: &'a str, object: &'a Object) -> Value {
+        let mut out = Object::new();
+        if let Some(name) = self.source.name_of(text, &self.path) {
+            out.insert("$ref".to_owned(), pointer::reference(&name).into());
+        }
+        let rules = object.iter().any(|(key, value)| {
+            let known = form(key).is_some() || matches!(key.as_str(), "type" | "properties" | "required");
+            known && !value.is_null() && !REMARKS.contains(&key.as_str())
+        });
+        if self.rules == Rules::OpenApi31 && rules {
+            let beside = self.composed(object);
+            return self.intersection(vec![Value::Object(out), beside]);
+        }
+        // OpenAPI 3.0 lets nothing count that stands beside a reference, but remarks are always meant.
+        for (keyword, value) in object.iter().filter(|(keyword, _)| REMARKS.contains(&keyword.as_str())) {
+            self.keyword(keyword, value, object, &Types::new(), &mut out);
+        }
+        self.values(object, &Types::new(), &mut out);
+        Value::Object(out)
+    }
+
+    /// The keywords of a schema, without those for values of other types than its own.
+    fn keywords(&mut self, object: &'a Object) -> Object {
+        let mut out = Object::new();
+        let types = self.types(object, &mut out);
+        for (keyword, value) in object {
+            self.keyword(keyword, value, object, &types, &mut out);
+        }
+        if types.is_empty() || types.contains(&"object") {
+            self.fields(object, &mut out);
+        }
+        self.values(object, &types, &mut out);
+        out
+    }
+
+    fn keyword(
+        &mut self,
+        keyword: &str,
+        value: &'a Value,
+        object: &'a Object,
+        types: &Types,
+        out: &mut Object,
+    ) {
+        let plain = || plain_form(keyword).filter(|_| !self.rules.is_openapi());
+        let Some((form, of)) = form(keyword).or_else(plain) else { return };
+        let other_type = !of.is_empty() && !types.is_empty() && !types::includes(types, of);
+        if other_type || (value.is_null() && !matches!(form, Form::Const)) {
+            return;
+        }
+        let length = self.path.len();
+        pointer::push(&mut self.path, keyword);
+        let mut name = keyword;
+        let read = match form {
+            Form::Schema => Some(self.schema(value)),
+            Form::Rule => self.rule(keyword, value),
+            Form::Items => self.items(value),
+            Form::List => self.list(keyword, value),
+            Form::Patterns => self.patterns(value),
+            Form::Dependencies => self.dependencies(keyword, value),
+            Form::Additional => self.additional(value, object),
+            Form::Unevaluated => self.unevaluated(&mut name, value, object),
+            Form::Count => self.count(keyword, value),
+            Form::Limit => self.limit(&mut name, value, object),
+            Form::Number => self.number(keyword, value).map(Value::Number),
+            Form::Step => self.step(value),
+            Form::Text => self.text(keyword, value),
+            Form::Pattern => self.pattern(value),
+            Form::Flag => self.flag(keyword, value),
+            Form::Enum => self.listed(value, types, out),
+            Form::Const => self.literals(std::slice::from_ref(value), types).pop(),
+            Form::Discriminator => self.plain_discriminator(value),
+            Form::Reference => self.plain_reference(value),
+            Form::AsIs => Some(value.clone()),
+        };
+        self.path.truncate(length);
+        if let Some(read) = read {
+            out.insert(name.to_owned(), read);
+        }
+    }
+
+    /// A schema that is kept as text.
+    fn rule(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
+        if !value.is_object() && !value.is_boolean() {
+            self.malformed(format!("`{keyword}` must be a schema; it is ignored"));
+            return None;
+        }
+        let schema = if self.too_deep(value) { return None } else { self.schema(value) };
+        // Every key is a text.
+        (keyword != "propertyNames" || schema != json!({"type": "string"})).then_some(schema)
+    }
+
+    /// Whether a value is nested too deep to be kept; says so.
+    fn too_deep(&mut self, value: &Value) -> bool {
+        let deep = !within_depth(value, MAX_DEPTH);
+        if deep {
+            let message = format!("the value is nested more than {MAX_DEPTH} levels deep; it is left out");
+            self.problem(ReadProblemKind::Depth, message);
+        }
+        deep
+    }
+
+    /// A list of schemas in `items` is a tuple (JSON Schema before 2020-12).
+    fn items(&mut self, value: &'a Value) -> Option<Value> {
+        if value.is_array() { self.list("items", value) } else { Some(self.schema(value)) }
+    }
+
+    /// A list of schemas, unless it is empty.
+    fn list(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
+        let Value::Array(schemas) = value else {
+            self.malformed(format!("`{keyword}` must be a list of schemas; it is ignored"));
+            return None;
+        };
+        let read = |(index, schema)| self.at_index(index, |reader| reader.schema(schema));
+        let schemas: Vec<Value> = schemas.iter().enumerate().map(read).collect();
+        (!schemas.is_empty()).then_some(Value::Array(schemas))
+    }
+
+    /// An object whose values are for keys of the data.
+    fn map(&mut self, keyword: &str, value: &'a Value) -> Option<&'a Object> {
+        match value {
+            Value::Object(members) => Some(members),
+            // What some languages write for an empty map.
+            Value::Array(items) if items.is_empty() && self.rules.is_openapi() => None,
+            _ => {
+                self.malformed(format!("`{keyword}` must be an object; it is ignored"));
+                None
+            }
+        }
+    }
+
+    /// What the presence of a key asks for: other keys, or a schema.
+    fn dependencies(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
+        if self.too_deep(value) {
+            return None;
+        }
+        let mut read = Object::new();
+        for (key, rule) in self.map(keyword, value)? {
+            let rule = match rule {
+                Value::Array(_) => rule.clone(),
+                schema => self.at(key, |reader| reader.schema(schema)),
+            };
+            read.insert(key.clone(), rule);
+        }
+        Some(Value::Object(read))
+    }
+
+    /// A text, unless it is empty.
+    fn text(&mut self, keyword: &str, value: &Value) -> Option<Value> {
+        let Value::String(text) = value else {
+            self.malformed(format!("`{keyword}` must be a text; it is left out"));
+            return None;
+        };
+        let text = if keyword == "description" { text.trim() } else { text };
+        (!text.is_empty()).then(|| Value::from(text))
+    }
+
+    /// A flag, if it is set.
+    fn flag(&mut self, keyword: &str, value: &Value) -> Option<Value> {
+        let Value::Bool(flag) = value else {
+            self.malformed(format!("`{keyword}` must be true or false; it is ignored"));
+            return None;
+        };
+        flag.then_some(Value::Bool(true))
+    }
+
+    /// Names a schema under `$defs`. What does not is kept, and visible as such.
+    fn plain_reference(&mut self, value: &Value) -> Option<Value> {
+        let Value::String(reference) = value else {
+            self.malformed("`$ref` must be a text; it is ignored");
+            return None;
+        };
+        if pointer::referenced(reference).is_none() {
+            let message = format!("`{reference}` does not name a schema under `#/$defs/`");
+            self.problem(ReadProblemKind::Reference, message);
+        }
+        Some(value.clone())
+    }
+}
+
+/// Makes a schema allow `null`, too.
+fn allow_null(object: &mut Object) {
+    const SEVERAL: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "not", "if"];
+    if let Some(value) = object.shift_remove("const") {
+        object.insert("enum".to_owned(), json!([value]));
+    }
+    if let Some(name @ Value::String(_)) = object.get_mut("type") {
+        *name = json!([name.take()]);
+    }
+    let several = SEVERAL.iter().any(|keyword| object.contains_key(*keyword));
+    let mut said = false;
+    for (keyword, null) in [("type", json!("null")), ("enum", Value::Null)] {
+        if let Some(Value::Array(values)) = object.get_mut(keyword).filter(|_| !several) {
+            said = true;
+            if !values.contains(&null) {
+                values.push(null);
+            }
+        }
+    }
+    if several || (!said && !implied(object).is_empty()) {
+        object.insert("nullable".to_owned(), Value::Bool(true));
+    }
+}

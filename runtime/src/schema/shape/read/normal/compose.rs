@@ -1,0 +1,119 @@
+//! `oneOf`, `anyOf` and `allOf` as API descriptions use them.
+
+use serde_json::{Value, json};
+
+use super::{Object, Reader, allow_null};
+use crate::schema::shape::read::Source;
+
+impl<'a, S: Source<'a>> Reader<'_, S> {
+    /// A schema with what `allOf` and unions of one add to it.
+    pub(super) fn composed(&mut self, object: &'a Object) -> Value {
+        let mut out = self.keywords(object);
+        let mut parts = match out.shift_remove("allOf") {
+            Some(Value::Array(parts)) => parts,
+            _ => Vec::new(),
+        };
+        for keyword in ["oneOf", "anyOf"] {
+            if let (Some(Value::Array(variants)), Some(Value::Array(union))) =
+                (out.shift_remove(keyword), object.get(keyword))
+            {
+                let variants = self.union(variants, union, object, &mut out);
+                match only_variant(&variants) {
+                    Some(only) => parts.push(only),
+                    None => drop(out.insert(keyword.to_owned(), Value::Array(variants))),
+                }
+            }
+        }
+        if !out.contains_key("oneOf") && !out.contains_key("anyOf") {
+            out.shift_remove("discriminator");
+        }
+        if parts.is_empty() {
+            return Value::Object(out);
+        }
+        parts.push(Value::Object(out));
+        self.intersection(parts)
+    }
+
+    /// The variants of a union, with the discriminator beside it.
+    fn union(
+        &mut self,
+        mut variants: Vec<Value>,
+        union: &'a [Value],
+        object: &'a Object,
+        out: &mut Object,
+    ) -> Vec<Value> {
+        for (variant, source) in variants.iter_mut().zip(union) {
+            describe_by_title(variant, source);
+        }
+        variants.dedup();
+        if let Some(given) = object.get("discriminator")
+            && let Some(discriminator) = self.source.discriminator(given, union, &variants)
+        {
+            out.insert("discriminator".to_owned(), discriminator);
+        }
+        let variants = of_listed(variants, out);
+        drop_type_of_values(&variants, out);
+        variants
+    }
+}
+
+/// What a union is that has one variant, or one and `null`. References stay, as they may not be read yet.
+fn only_variant(variants: &[Value]) -> Option<Value> {
+    let null = json!({"type": "null"});
+    match variants {
+        [only] => Some(only.clone()),
+        [one, other] if *other == null || *one == null => {
+            let mut value = if *other == null { one } else { other }.as_object()?.clone();
+            let plain = value.contains_key("type") && !value.contains_key("$ref");
+            allow_null(&mut value);
+            plain.then_some(Value::Object(value))
+        }
+        _ => None,
+    }
+}
+
+/// Values listed beside a union of single values choose among its variants, which say what each value means.
+fn of_listed(variants: Vec<Value>, out: &mut Object) -> Vec<Value> {
+    let listed: Vec<Value> = match (out.get("const"), out.get("enum")) {
+        (Some(value), None) => vec![value.clone()],
+        (None, Some(Value::Array(values))) => values.clone(),
+        _ => return variants,
+    };
+    let chosen: Vec<Value> = variants
+        .iter()
+        .filter(|variant| variant.get("const").is_some_and(|own| listed.contains(own)))
+        .cloned()
+        .collect();
+    let single = variants.iter().all(|variant| variant.get("const").is_some());
+    if !single || chosen.len() != listed.len() {
+        return variants;
+    }
+    out.shift_remove("const");
+    out.shift_remove("enum");
+    chosen
+}
+
+/// A type beside single values of that type says nothing.
+fn drop_type_of_values(variants: &[Value], out: &mut Object) {
+    let Some(Value::String(name)) = out.get("type") else { return };
+    let implied = variants.iter().all(|variant| match variant.get("const") {
+        Some(Value::String(_)) => name == "string",
+        Some(Value::Number(number)) => name == "number" || (name == "integer" && number.is_i64()),
+        Some(Value::Bool(_)) => name == "boolean",
+        _ => false,
+    });
+    if implied {
+        out.shift_remove("type");
+    }
+}
+
+/// In a union the title tells variants apart; elsewhere it repeats the key.
+fn describe_by_title(schema: &mut Value, source: &Value) {
+    let title = source.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
+    if let (Some(title), Value::Object(object)) = (title, schema)
+        && source.get("$ref").is_none()
+        && !object.contains_key("description")
+    {
+        object.insert("description".to_owned(), Value::from(title));
+    }
+}

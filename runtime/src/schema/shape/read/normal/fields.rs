@@ -1,0 +1,134 @@
+//! Objects: fields, maps, and the keys a model sees.
+
+use serde_json::{Value, json};
+
+use super::{Object, Reader};
+use crate::schema::shape::read::Source;
+
+impl<'a, S: Source<'a>> Reader<'_, S> {
+    /// `properties` and `required`.
+    pub(super) fn fields(&mut self, object: &'a Object, out: &mut Object) {
+        let given = object.get("properties").filter(|value| !value.is_null());
+        let fields = given.and_then(|value| self.at("properties", |reader| reader.map("properties", value)));
+        let mut required = self.required(object);
+        let keys = fields.into_iter().flat_map(Object::keys).map(String::as_str);
+        let unlisted = |key: &&str| fields.is_none_or(|fields| !fields.contains_key(*key));
+        let names = self.source.keys(&mut keys.chain(required.clone().into_iter().filter(unlisted)));
+        let name_of = |key: &str| names.get(key).map_or(key, String::as_str).to_owned();
+        let mut read = Object::new();
+        for (key, field) in fields.into_iter().flatten() {
+            // `required: true` inside a field is no JSON Schema, but what is meant is clear.
+            let says_so = self.rules.is_openapi() && field.get("required") == Some(&Value::Bool(true));
+            if says_so && !required.contains(&key.as_str()) {
+                required.push(key);
+            }
+            let schema = match field {
+                Value::Null => json!({}),
+                field => self.at("properties", |reader| reader.at(key, |reader| reader.schema(field))),
+            };
+            let name = name_of(key);
+            read.insert(name.clone(), if name == *key { schema } else { with_wire(schema, key) });
+        }
+        for key in required.iter().copied().filter(unlisted).filter(|key| name_of(key) != *key) {
+            read.insert(name_of(key), with_wire(json!({}), key));
+        }
+        if fields.is_some() || !read.is_empty() {
+            out.insert("properties".to_owned(), Value::Object(read));
+        }
+        if !required.is_empty() {
+            out.insert("required".to_owned(), required.into_iter().map(name_of).collect());
+        }
+    }
+
+    fn required(&mut self, object: &'a Object) -> Vec<&'a str> {
+        let mut names: Vec<&str> = Vec::new();
+        let mut good = true;
+        match object.get("required") {
+            // The flag of a parameter, or of a property in JSON Schema draft 3; `false` is harmless.
+            None | Some(Value::Null | Value::Bool(false)) => {}
+            Some(Value::Bool(true)) => good = self.rules.is_openapi(),
+            Some(Value::String(name)) if self.rules.is_openapi() => names.push(name),
+            Some(Value::Array(listed)) => {
+                good = listed.iter().all(Value::is_string);
+                for name in listed.iter().filter_map(Value::as_str) {
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+            }
+            Some(_) => good = false,
+        }
+        if !good {
+            let message = "`required` must be a list of keys; it is ignored";
+            self.at("required", |reader| reader.malformed(message));
+        }
+        names
+    }
+
+    pub(super) fn additional(&mut self, value: &'a Value, object: &Object) -> Option<Value> {
+        let has = |key: &str| object.get(key).is_some_and(|value| !value.is_null());
+        let openapi = self.rules.is_openapi();
+        Some(match value {
+            Value::Bool(false)
+                if openapi && evaluates(object) && !has("properties") && !has("patternProperties") =>
+            {
+                self.malformed(
+                    "`additionalProperties: false` allows none of the fields that stand in \
+                     other parts of the schema; it is ignored",
+                );
+                return None;
+            }
+            Value::Bool(open) => Value::Bool(*open),
+            Value::String(text) if openapi && (text == "true" || text == "false") => {
+                Value::Bool(text == "true")
+            }
+            schema => self.schema(schema),
+        })
+    }
+
+    /// `unevaluatedProperties` says the same as `additionalProperties` where nothing else evaluates any, and
+    /// `unevaluatedItems` as `items`. No tree can say the rest.
+    pub(super) fn unevaluated(
+        &mut self,
+        keyword: &mut &str,
+        value: &'a Value,
+        object: &Object,
+    ) -> Option<Value> {
+        let known = match (*keyword, object.get("items")) {
+            ("unevaluatedProperties", _) => "additionalProperties",
+            (_, Some(Value::Array(_))) => "additionalItems",
+            _ => "items",
+        };
+        if *value == Value::Bool(true) || object.get(known).is_some_and(|value| !value.is_null()) {
+            return None;
+        }
+        // An `allOf` of OpenAPI is written out.
+        let merged = self.rules.is_openapi() || !object.contains_key("allOf");
+        if evaluates(object) || !merged {
+            self.malformed(format!(
+                "`{keyword}` means what no other part of the schema speaks of, which is not followed; it is left out"
+            ));
+            return None;
+        }
+        *keyword = known;
+        Some(if value.is_boolean() { value.clone() } else { self.schema(value) })
+    }
+}
+
+/// Whether parts of a schema may speak of members that the schema itself does not name.
+fn evaluates(object: &Object) -> bool {
+    ["oneOf", "anyOf", "$ref", "$dynamicRef", "if", "dependentSchemas"]
+        .iter()
+        .any(|keyword| object.get(*keyword).is_some_and(|value| !value.is_null()))
+}
+
+/// Remembers the key of the data.
+fn with_wire(schema: Value, key: &str) -> Value {
+    let mut object = match schema {
+        Value::Object(object) => object,
+        Value::Bool(false) => Object::from_iter([("not".to_owned(), json!({}))]),
+        _ => Object::new(),
+    };
+    object.insert("x-wire".to_owned(), Value::from(key));
+    Value::Object(object)
+}

@@ -1,0 +1,148 @@
+//! The `type` of a schema, and what people write there instead.
+
+use serde_json::{Value, json};
+
+use super::{Object, Reader};
+use crate::schema::shape::read::{ReadProblemKind, Source};
+
+/// The types a schema names, legal ones only, none twice. Empty: any.
+pub(super) type Types = Vec<&'static str>;
+
+/// What a text in `type` means.
+enum Meaning {
+    /// A type of JSON Schema.
+    Legal(&'static str),
+    /// No type, but what is meant is clear: a type and a format, either of which may be empty.
+    Meant(&'static str, &'static str),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl<'a, S: Source<'a>> Reader<'_, S> {
+    /// Reads `type`, and the format that a misspelt type stands for. Gives the types that other keywords are about.
+    pub(super) fn types(&mut self, object: &'a Object, out: &mut Object) -> Types {
+        let mut types = Types::new();
+        match object.get("type") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => self.add_type(text, &mut types, out),
+            Some(Value::Array(items)) if !items.is_empty() => {
+                for item in items {
+                    match item {
+                        Value::String(text) => self.add_type(text, &mut types, out),
+                        // YAML: `type: [string, null]` without quotes.
+                        Value::Null => types.push("null"),
+                        _ => self.type_problem(&item.to_string(), "it is ignored"),
+                    }
+                }
+            }
+            Some(other) => self.type_problem(&other.to_string(), "it is ignored"),
+        }
+        let mut seen = Types::new();
+        types.retain(|name| {
+            let new = !seen.contains(name);
+            seen.push(name);
+            new
+        });
+        insert(&types, out);
+        let composed = ["allOf", "oneOf", "anyOf", "enum", "const", "$ref", "not"];
+        let alone =
+            !composed.iter().any(|keyword| object.get(*keyword).is_some_and(|value| !value.is_null()));
+        if types.is_empty() && (alone || object.contains_key("properties")) { implied(object) } else { types }
+    }
+
+    fn add_type(&mut self, text: &str, types: &mut Types, out: &mut Object) {
+        match meaning(text) {
+            Meaning::Legal(name) => types.push(name),
+            Meaning::Meant(name, format) => {
+                let taken = match name {
+                    "" => "any value is allowed".to_owned(),
+                    name => format!("`{name}` is meant"),
+                };
+                self.type_problem(text, &taken);
+                if !name.is_empty() {
+                    types.push(name);
+                }
+                if !format.is_empty() {
+                    out.insert("format".to_owned(), Value::from(format));
+                }
+            }
+            Meaning::Unknown => self.type_problem(text, "it is ignored"),
+        }
+    }
+
+    fn type_problem(&mut self, text: &str, taken: &str) {
+        let message = format!("`{text}` is no type of JSON Schema; {taken}");
+        self.at("type", |reader| reader.problem(ReadProblemKind::Type, message));
+    }
+}
+
+/// Writes the types a schema names.
+pub(super) fn insert(types: &[&'static str], out: &mut Object) {
+    match types {
+        [] => {}
+        [one] => drop(out.insert("type".to_owned(), json!(one))),
+        many => drop(out.insert("type".to_owned(), json!(many))),
+    }
+}
+
+/// Whether some of the types are of this kind; an integer is a number.
+pub(super) fn includes(types: &[&'static str], kind: &str) -> bool {
+    types.iter().any(|name| *name == kind || (kind == "number" && *name == "integer"))
+}
+
+/// The types that the keywords of a schema without `type` speak of. Such a schema allows other values too, but nobody
+/// means that.
+pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
+    const SPEAK: [(&str, &[&str]); 4] = [
+        ("object", &["additionalProperties", "patternProperties", "minProperties", "maxProperties"]),
+        ("array", &["items", "prefixItems", "minItems", "maxItems", "uniqueItems"]),
+        ("string", &["minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType"]),
+        ("number", &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
+    ];
+    let has = |keyword: &str| schema.get(keyword).is_some_and(|value| !value.is_null());
+    if has("properties") {
+        return vec!["object"];
+    }
+    // `required: true` is a mistake of the property that holds it and says nothing about its own type.
+    let keys_required = schema.get("required").is_some_and(Value::is_array);
+    let spoken = |(name, keywords): (&'static str, &[&str])| {
+        (keywords.iter().any(|keyword| has(keyword)) || (name == "object" && keys_required)).then_some(name)
+    };
+    let types: Types = SPEAK.into_iter().filter_map(spoken).collect();
+    let elsewhere = ["$ref", "allOf", "anyOf", "oneOf"].into_iter().any(has);
+    match schema.get("format").and_then(Value::as_str) {
+        Some(format) if types.is_empty() && !elsewhere => vec![match format {
+            "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64" => "integer",
+            "float" | "double" | "decimal" => "number",
+            _ => "string",
+        }],
+        _ => types,
+    }
+}
+
+fn meaning(text: &str) -> Meaning {
+    const LEGAL: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+    if let Some(name) = LEGAL.into_iter().find(|name| *name == text) {
+        return Meaning::Legal(name);
+    }
+    let (name, format) = match text.trim().to_ascii_lowercase().as_str() {
+        "string" | "str" | "text" | "char" | "varchar" => ("string", ""),
+        "number" | "float" | "double" | "decimal" | "numeric" => ("number", ""),
+        "integer" | "int" | "long" | "short" | "int32" | "int64" | "bigint" | "timestamp" => ("integer", ""),
+        "boolean" | "bool" => ("boolean", ""),
+        "object" | "map" | "dict" | "dictionary" | "hash" | "json" | "struct" => ("object", ""),
+        "array" | "list" | "set" => ("array", ""),
+        "null" | "none" | "nil" | "void" => ("null", ""),
+        "file" | "binary" => ("string", "binary"),
+        "byte" | "bytes" | "base64" => ("string", "byte"),
+        "date" => ("string", "date"),
+        "datetime" | "date-time" => ("string", "date-time"),
+        "uuid" | "guid" => ("string", "uuid"),
+        "email" => ("string", "email"),
+        "uri" | "url" => ("string", "uri"),
+        "password" => ("string", "password"),
+        "any" | "mixed" | "*" | "enum" | "" => ("", ""),
+        _ => return Meaning::Unknown,
+    };
+    Meaning::Meant(name, format)
+}

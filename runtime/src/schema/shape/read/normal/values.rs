@@ -1,0 +1,223 @@
+//! Values, numbers and counts.
+
+use serde_json::{Number, Value, json};
+
+use super::types::{self, Types};
+use super::{Object, Reader};
+use crate::schema::shape::pointer;
+use crate::schema::shape::read::{ReadProblemKind, Source};
+
+/// The longest example kept of an API description, as JSON text. Longer ones cost a model more than they tell it.
+const MAX_EXAMPLE: usize = 512;
+
+/// How many examples of one schema are kept.
+const MAX_EXAMPLES: usize = 3;
+
+impl<'a, S: Source<'a>> Reader<'_, S> {
+    /// `enum`.
+    pub(super) fn listed(&mut self, value: &Value, types: &Types, out: &mut Object) -> Option<Value> {
+        let Some(values) = value.as_array().filter(|values| !values.is_empty()) else {
+            self.malformed("`enum` must be a list with values; it is ignored");
+            return None;
+        };
+        let values = self.literals(values, types);
+        // OpenAPI 3.0 documents list `null` and mean `nullable`.
+        if self.rules.is_openapi()
+            && !types.is_empty()
+            && !types.contains(&"null")
+            && values.contains(&Value::Null)
+        {
+            types::insert(&[types.as_slice(), &["null"]].concat(), out);
+        }
+        (!values.is_empty()).then_some(Value::Array(values))
+    }
+
+    /// The values of `enum` and `const`, each as one of the types where that is plainly meant.
+    pub(super) fn literals(&mut self, values: &[Value], types: &Types) -> Vec<Value> {
+        let mut kept = values.to_vec();
+        kept.retain(|value| !self.too_deep(value));
+        let mut changed = false;
+        for value in &mut kept {
+            if let Some(fitting) = fitting(value, types) {
+                changed |= fitting != *value;
+                *value = fitting;
+            }
+        }
+        if changed && !self.rules.is_openapi() {
+            let message = "lists values of another type, read as the type that `type` names";
+            self.problem(ReadProblemKind::Values, message);
+        }
+        kept
+    }
+
+    /// `default` and the examples.
+    pub(super) fn values(&mut self, object: &'a Object, types: &Types, out: &mut Object) {
+        if let Some(value) = object.get("default")
+            && let Some(value) = self.at("default", |reader| reader.default(value, object, types, out))
+        {
+            out.insert("default".to_owned(), value);
+        }
+        let openapi = self.rules.is_openapi();
+        let telling =
+            |value: &&Value| !openapi || (!value.is_null() && value.to_string().len() <= MAX_EXAMPLE);
+        let mut examples: Vec<Value> = examples(object).into_iter().filter(telling).cloned().collect();
+        examples.truncate(if openapi { MAX_EXAMPLES } else { usize::MAX });
+        self.at("examples", |reader| {
+            examples.retain(|value| !reader.too_deep(value));
+            if object
+                .get("examples")
+                .is_some_and(|given| !matches!(given, Value::Array(_) | Value::Object(_) | Value::Null))
+            {
+                reader.malformed("`examples` must be a list; it is left out");
+            }
+        });
+        if !examples.is_empty() {
+            out.insert("examples".to_owned(), Value::Array(examples));
+        }
+    }
+
+    fn default(&mut self, value: &Value, object: &Object, types: &Types, out: &Object) -> Option<Value> {
+        if self.too_deep(value) {
+            return None;
+        }
+        if !self.rules.is_openapi() {
+            return Some(value.clone());
+        }
+        let null =
+            out.get("type").and_then(Value::as_array).is_some_and(|types| types.contains(&json!("null")));
+        if value.is_null() {
+            // `default: null` where null is not allowed says that there is no default.
+            let nullable =
+                null || types.contains(&"null") || object.get("nullable") == Some(&Value::Bool(true));
+            return nullable.then_some(Value::Null);
+        }
+        let listed =
+            |value: &Value| out.get("enum").and_then(Value::as_array).is_none_or(|own| own.contains(value));
+        let fitting = fitting(value, types).filter(listed);
+        if fitting.is_none() {
+            let message = "the default is not a value the schema allows; it is left out";
+            self.problem(ReadProblemKind::Default, message);
+        }
+        fitting
+    }
+
+    /// A number of things: not negative, no fraction.
+    pub(super) fn count(&mut self, keyword: &str, value: &Value) -> Option<Value> {
+        let count = match value {
+            Value::Number(number) => number.as_u64().or_else(|| {
+                let float = number.as_f64()?;
+                // Every count that a document can mean is far below 2^53.
+                let exact = float >= 0.0 && float.fract() == 0.0 && float <= 9_007_199_254_740_992.0;
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+                exact.then_some(float as u64)
+            }),
+            Value::String(text) if self.rules.is_openapi() => text.trim().parse().ok(),
+            _ => None,
+        };
+        if count.is_none() {
+            self.malformed(format!("`{keyword}` must be a count, not {value}; it is ignored"));
+        }
+        count.map(Value::from)
+    }
+
+    pub(super) fn number(&mut self, keyword: &str, value: &Value) -> Option<Number> {
+        match value {
+            Value::Number(number) => Some(number.clone()),
+            // It is of the bound beside it.
+            Value::Bool(_) if keyword.starts_with("exclusive") => None,
+            Value::String(text)
+                if self.rules.is_openapi() && text.parse::<f64>().is_ok_and(f64::is_finite) =>
+            {
+                serde_json::from_str(text.trim()).ok()
+            }
+            other => {
+                self.malformed(format!("`{keyword}` must be a number, not {other}; it is ignored"));
+                None
+            }
+        }
+    }
+
+    /// A bound. In JSON Schema draft 4 and OpenAPI 3.0 `exclusiveMinimum: true` makes `minimum` exclusive.
+    pub(super) fn limit(&mut self, keyword: &mut &str, value: &Value, object: &Object) -> Option<Value> {
+        let limit = self.number(keyword, value)?;
+        let exclusive = if *keyword == "minimum" { "exclusiveMinimum" } else { "exclusiveMaximum" };
+        if object.get(exclusive) == Some(&Value::Bool(true)) {
+            *keyword = exclusive;
+        }
+        Some(Value::Number(limit))
+    }
+
+    pub(super) fn step(&mut self, value: &Value) -> Option<Value> {
+        let step = self.number("multipleOf", value)?;
+        if step.as_f64().is_some_and(|step| step > 0.0) {
+            return Some(Value::Number(step));
+        }
+        self.malformed("`multipleOf` must be greater than zero; it is ignored");
+        None
+    }
+
+    /// A discriminator whose mapping is to schemas under `$defs`.
+    pub(super) fn plain_discriminator(&mut self, value: &Value) -> Option<Value> {
+        let Some(property @ Value::String(_)) = value.get("propertyName") else {
+            self.malformed("`discriminator` needs a `propertyName`; it is ignored");
+            return None;
+        };
+        let mut kept = Object::new();
+        match value.get("mapping") {
+            None => {}
+            Some(Value::Object(mapping)) => self.at("mapping", |reader| {
+                for (value, target) in mapping {
+                    if target.as_str().and_then(pointer::referenced).is_some() {
+                        kept.insert(value.clone(), target.clone());
+                    } else {
+                        let message = "does not name a schema under `#/$defs/`; it is ignored";
+                        reader.at(value, |reader| reader.problem(ReadProblemKind::Reference, message));
+                    }
+                }
+            }),
+            Some(_) => self.malformed("`mapping` must be an object; it is ignored"),
+        }
+        Some(json!({"propertyName": property, "mapping": kept}))
+    }
+}
+
+/// The value, if it is of one of the types, or what it plainly stands for: `"10"` for an integer, YAML's `true` for
+/// a text. Any value fits no types.
+fn fitting(value: &Value, types: &Types) -> Option<Value> {
+    let of = |name: &str| types.contains(&name);
+    let fits = types.is_empty()
+        || match value {
+            Value::Null => of("null"),
+            Value::Bool(_) => of("boolean"),
+            Value::Number(number) => {
+                of("number") || (of("integer") && number.as_f64().is_some_and(|number| number.fract() == 0.0))
+            }
+            Value::String(_) => of("string"),
+            Value::Array(_) => of("array"),
+            Value::Object(_) => of("object"),
+        };
+    if fits {
+        return Some(value.clone());
+    }
+    match value {
+        Value::Bool(_) | Value::Number(_) if of("string") => Some(Value::String(value.to_string())),
+        Value::String(text) => {
+            let read: Value = serde_json::from_str(text.trim()).ok()?;
+            let scalar = read.is_number() || read.is_boolean();
+            if scalar { fitting(&read, types) } else { None }
+        }
+        _ => None,
+    }
+}
+
+/// The examples of a schema or a parameter: `example`, `examples` as JSON Schema's list or as OpenAPI's map.
+#[must_use]
+pub fn examples(object: &Object) -> Vec<&Value> {
+    let mut found: Vec<&Value> = object.get("example").into_iter().collect();
+    match object.get("examples") {
+        Some(Value::Array(values)) => found.extend(values),
+        Some(Value::Object(named)) => found.extend(named.values().filter_map(|example| example.get("value"))),
+        _ => {}
+    }
+    found
+}

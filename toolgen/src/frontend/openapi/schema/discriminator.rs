@@ -1,0 +1,86 @@
+//! Discriminators: the values of a property that tell the variants of a union apart.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::super::context::Context;
+use super::super::reference::target_of;
+use crate::names::portable_key;
+
+/// How deep the values of a discriminator are looked for.
+const MAX_SEARCH: usize = 6;
+
+impl<'a> Context<'a> {
+    /// The discriminator of a union: the value of the property for each variant that is a reference. OpenAPI takes
+    /// names and references in the mapping; a variant that is not mapped goes by the values its own property
+    /// allows, or by its name.
+    pub(super) fn discriminator_of(
+        &mut self,
+        given: &'a Value,
+        sources: &'a [Value],
+        variants: &[Value],
+    ) -> Option<Value> {
+        let property = given.as_str().or_else(|| given.get("propertyName")?.as_str())?;
+        let names: Vec<Option<&str>> = variants
+            .iter()
+            .map(|variant| variant.get("$ref").and_then(Value::as_str))
+            .map(|text| text.and_then(|text| text.strip_prefix("#/$defs/")))
+            .collect();
+        let mut mapping: BTreeMap<String, String> = BTreeMap::new();
+        for (value, target) in given.get("mapping").and_then(Value::as_object).into_iter().flatten() {
+            let target = target.as_str().and_then(|text| self.mapped_def(text));
+            if let Some(name) = target.filter(|name| names.contains(&Some(name.as_str()))) {
+                mapping.insert(value.clone(), name);
+            }
+        }
+        for (source, name) in sources.iter().zip(&names) {
+            let (Some(name), Some(text)) = (name, target_of(source)) else { continue };
+            if mapping.values().any(|mapped| mapped == name) {
+                continue;
+            }
+            let mut values = Vec::new();
+            self.allowed_values(source, property, &mut values, MAX_SEARCH);
+            if values.is_empty() {
+                values.extend(text.rsplit('/').next().map(str::to_owned));
+            }
+            for value in values {
+                mapping.entry(value).or_insert_with(|| (*name).to_owned());
+            }
+        }
+        let mapping: Map<String, Value> =
+            mapping.into_iter().map(|(value, name)| (value, json!(format!("#/$defs/{name}")))).collect();
+        Some(json!({"propertyName": portable_key(property), "mapping": mapping}))
+    }
+
+    /// What a value of a discriminator's mapping leads to: a reference, or the name of a component.
+    fn mapped_def(&mut self, text: &'a str) -> Option<String> {
+        if text.contains(['#', '/']) {
+            return self.def_of(text).ok();
+        }
+        let schemas = self.top().get("components")?.get("schemas")?;
+        Some(self.add_def(schemas.get(text)?))
+    }
+
+    /// The values a schema allows for one of its properties, as texts.
+    fn allowed_values(&self, schema: &Value, property: &str, values: &mut Vec<String>, depth: usize) {
+        if depth == 0 {
+            return;
+        }
+        if let Some(target) = target_of(schema).and_then(|text| self.locate(text).ok()) {
+            return self.allowed_values(target.value, property, values, depth - 1);
+        }
+        if let Some(field) = schema.get("properties").and_then(|fields| fields.get(property)) {
+            let field =
+                target_of(field).and_then(|text| self.locate(text).ok()).map_or(field, |node| node.value);
+            values.extend(field.get("const").and_then(Value::as_str).map(str::to_owned));
+            let listed = field.get("enum").and_then(Value::as_array).into_iter().flatten();
+            values.extend(listed.filter_map(Value::as_str).map(str::to_owned));
+        }
+        if values.is_empty() {
+            for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+                self.allowed_values(part, property, values, depth - 1);
+            }
+        }
+    }
+}
