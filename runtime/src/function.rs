@@ -1,14 +1,14 @@
 //! Tools that are Rust functions: arguments, injected parameters, results, and the lists they are collected in.
 
 #[doc(hidden)]
-pub mod fit;
+pub mod dialect_check;
 #[cfg(feature = "runtime")]
 pub mod inject;
 pub mod input;
 #[cfg(feature = "inventory")]
 pub mod inventory;
 #[cfg(feature = "runtime")]
-pub mod output;
+pub mod return_value;
 #[cfg(feature = "runtime")]
 pub mod testing;
 #[cfg(feature = "runtime")]

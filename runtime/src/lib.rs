@@ -1,21 +1,39 @@
-//! What an LLM tool is, as data, and the thin runtime that registers and runs it.
+//! What an LLM tool is, as data, and the thin runtime that registers, offers and runs it.
 //!
-//! A [`ToolSpec`] says what a tool is, an [`AgentTool`] does it. A [`Registry`] holds tools, sealed and sorted. A
-//! [`Provider`] lends a part of them to an agent, and every call passes its layers on the way to exactly one answer.
+//! A [`ToolSpec`] says what a tool is and an [`AgentTool`] runs it. A sealed [`Registry`] holds tools, a [`Provider`] offers
+//! some of them to one agent, and each call through a provider passes its layers and gets exactly one answer.
 //!
-//! | to | look at |
-//! |---|---|
-//! | make a tool of a function | [`function`], [`input`], [`inject`], [`output`], [`testing`] |
-//! | make tools of a document or a closure | [`include_tools!`], [`plan`], `http`, `typed`, [`dynamic`] |
-//! | describe a tool | [`spec`], [`shape`], [`dialect`], [`docs`] |
-//! | collect tools | [`registry`], [`toolset!`], [`toolsets`], [`catalogue`] |
-//! | lend them to an agent | [`provider`], [`context`], [`services`], [`values`], [`session`], [`roots`] |
-//! | say what they may do | [`policy`], [`principal`], [`rate`], [`depends`], [`graph`], [`middleware`] |
-//! | keep trouble small | [`breaker`], [`repeat`], [`pages`], [`error`] |
-//! | watch and record | [`hooks`], [`events`], [`audit`], [`redact`], [`trace`] |
-//! | talk to a model | [`wire`], [`call`], [`result`], [`control`] |
-//! | run turns, loops and other agents | [`dispatch`], [`run`], [`state`], [`agent`] |
-//! | start programs | [`executor`] |
+//! The modules are floors: each uses only itself and the ones below it.
+//!
+//! | floor | to | modules |
+//! |---|---|---|
+//! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
+//! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory) |
+//! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `audit` |
+//! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
+//! | [`engine`] | make tools of documents, closures and programs | [`dynamic`](engine::dynamic), `http`, `typed`, `executor` |
+//! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
+//! | [`function`] | make a tool of a Rust function | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
+//! | [`call`] | write tools by hand, read answers | [`ToolContext`], [`ToolResult`], [`ToolError`], [`Limits`], [`Principal`], [`Session`] |
+//! | [`spec`] | describe a tool | [`ToolSpec`], [`plan`](spec::plan), [`graph`](spec::graph), [`docs`](spec::docs) |
+//! | [`schema`] | read, render and check schemas | [`shape`](schema::shape), [`dialect`](schema::dialect) |
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `macros` | yes | `#[tool]`, `#[tools]`, `#[derive(ToolInput)]` |
+//! | `runtime` | yes | calls, registries, providers and layers; without it only schemas and specifications, for build scripts |
+//! | `http` | | the HTTP engine, for tools of OpenAPI documents |
+//! | `typed` | | argument and result structs of generated tools |
+//! | `agent` | | the loop of an agent, state maps, agents as tools |
+//! | `audit` | | records of calls, in memory and as lines of JSON |
+//! | `sqlite` | | records in SQLite (with `audit`) |
+//! | `executor` | | how tools start programs, with guards |
+//! | `process` | | executors that start processes and containers (with `executor`) |
+//! | `tracing` | | a span and log lines for each call |
+//! | `inventory` | | functions with `#[tool]` register themselves |
+//! | `schemars` | | types of other crates as arguments |
 
 // So that what the macros write is valid in this crate, too.
 extern crate self as toolgen_runtime;

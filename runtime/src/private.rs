@@ -123,11 +123,12 @@ pub mod input {
         join, member, names, no_variant, null, of, placed, tuple, union, value,
     };
     pub use crate::function::input::{
-        ArgumentProblem, Defs, Given, Lit, Rules, ToolInput, items_of, object, problem, reference, refine,
+        ArgumentProblem, BorrowedValue, Defs, Lit, Rules, ToolInput, items_of, object, problem, reference,
+        refine,
     };
     pub use crate::schema::shape::{Extra, Field, Number, Shape};
 
-    pub use crate::function::fit;
+    pub use crate::function::dialect_check;
     pub use crate::schema::dialect;
 
     /// The text.
@@ -163,14 +164,14 @@ pub mod function {
 
     pub use crate::base::frozen::Frozen::Static as S;
     pub use crate::call::roots::inside;
-    pub use crate::function::fit;
+    pub use crate::function::dialect_check;
     pub use crate::function::inject::inject;
     #[cfg(feature = "schemars")]
     pub use crate::function::input::bridge::{Foreign, ForeignName};
     pub use crate::function::input::{
         Lit, Owned, Rules, ToolInput, arguments, field, items_of, refine, relation,
     };
-    pub use crate::function::output::{Probe, Returned, schema};
+    pub use crate::function::return_value::{Probe, Returned, schema};
     pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
     pub use crate::schema::dialect;
     pub use crate::schema::shape::{Number, RelationKind, Schema};
@@ -186,7 +187,7 @@ pub mod function {
 
     /// The traits that tell what a value is.
     pub mod probes {
-        pub use crate::function::output::{
+        pub use crate::function::return_value::{
             ProbeDebug, ProbeDisplay, ProbeError, ProbeFallible, ProbeKept, ProbeNothing, ProbeOutput,
             ProbeOwn, ProbePlain, ProbeSerialize, ProbeTold, ReturnedUnknown,
         };

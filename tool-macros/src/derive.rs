@@ -229,7 +229,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     let span = at(ident.span());
     let fits = if input.generic { Vec::new() } else { dialects::constants(&[], errors) };
     let fits = fits.iter().map(|constant| {
-        quote_spanned!(span=> const _: () = __toolgen::fit::derived::<#ident>(#name, &__toolgen::dialect::#constant);)
+        quote_spanned!(span=> const _: () = __toolgen::dialect_check::derived::<#ident>(#name, &__toolgen::dialect::#constant);)
     });
     let mut generics = parsed.generics.clone();
     for param in generics.type_params_mut() {
@@ -252,10 +252,10 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
                 #rest
 
                 fn decode(value: __toolgen::Value) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
-                    <Self as __toolgen::ToolInput>::from_given(__toolgen::Given::of(value))
+                    <Self as __toolgen::ToolInput>::from_given(__toolgen::BorrowedValue::of(value))
                 }
 
-                fn from_given(value: __toolgen::Given<'_>) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
+                fn from_given(value: __toolgen::BorrowedValue<'_>) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
                     #decode
                 }
             }

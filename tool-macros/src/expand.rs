@@ -209,7 +209,7 @@ impl Tool {
             let span = at(param.span);
             let checks = constants.iter().map(|constant| {
                 let constant = Ident::new(&constant.to_string(), span);
-                let check = quote_spanned!(span=> __toolgen::fit::argument::<#ty>(#tool, #name, &__toolgen::dialect::#constant));
+                let check = quote_spanned!(span=> __toolgen::dialect_check::argument::<#ty>(#tool, #name, &__toolgen::dialect::#constant));
                 quote!(#(#cfg)* const _: () = #check;)
             });
             Some(quote!(#(#checks)*))

@@ -17,7 +17,7 @@ use crate::call::result::ToolResult;
 
 use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
-use crate::schema::shape::decode::given::Given;
+use crate::schema::shape::decode::borrowed::BorrowedValue;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned, exact::is_exact};
 use crate::schema::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
@@ -28,18 +28,18 @@ use crate::spec::{Effects, Timeout, ToolSpec};
     clippy::large_enum_variant,
     reason = "it is moved once, and a box would cost what it is there to save"
 )]
-pub enum Started<'a> {
+pub enum Execution<'a> {
     /// It is over.
-    Done(Result<ToolResult, ToolError>),
+    Finished(Result<ToolResult, ToolError>),
     /// It goes on.
     Running(BoxFuture<'a, Result<ToolResult, ToolError>>),
 }
 
-impl std::fmt::Debug for Started<'_> {
+impl std::fmt::Debug for Execution<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Started::Done(_) => "Done",
-            Started::Running(_) => "Running",
+            Execution::Finished(_) => "Finished",
+            Execution::Running(_) => "Running",
         })
     }
 }
@@ -117,8 +117,8 @@ pub trait AgentTool: Send + Sync {
     ///
     /// As [`execute`](Self::execute).
     #[doc(hidden)]
-    fn execute_given<'a>(&'a self, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
-        Started::Running(self.execute(given.into_value(), ctx))
+    fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
+        Execution::Running(self.execute(given.into_value(), ctx))
     }
 
     /// The name a model calls.
@@ -174,7 +174,7 @@ macro_rules! forward {
                 (**self).effects_in(ctx)
             }
 
-            fn execute_given<'a>(&'a self, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
+            fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
                 (**self).execute_given(given, ctx)
             }
 
@@ -258,7 +258,7 @@ pub async fn call(
 /// and a panic stays inside.
 pub(crate) async fn execute<'a>(
     tool: &'a dyn AgentTool,
-    arguments: impl Into<Given<'a>>,
+    arguments: impl Into<BorrowedValue<'a>>,
     ctx: &'a ToolContext,
     limit: Option<Duration>,
 ) -> Result<ToolResult, ToolError> {
@@ -269,8 +269,8 @@ pub(crate) async fn execute<'a>(
     let stop = Stop(Some(ctx));
     let given = arguments.into();
     let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_given(given, ctx))) {
-        Ok(Started::Running(run)) => run,
-        Ok(Started::Done(outcome)) => {
+        Ok(Execution::Running(run)) => run,
+        Ok(Execution::Finished(outcome)) => {
             stop.disarm();
             return outcome;
         }
@@ -316,8 +316,8 @@ impl Drop for Stop<'_> {
 }
 
 /// The arguments in a text, if they are right as they are.
-pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<Given<'t>> {
-    Given::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
+pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<BorrowedValue<'t>> {
+    BorrowedValue::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
 }
 
 /// The arguments a model sent, checked and decoded.

@@ -54,7 +54,7 @@ mod defs;
 #[doc(hidden)]
 pub mod derive;
 #[cfg(feature = "runtime")]
-mod link;
+mod named_shapes;
 mod rules;
 mod scalars;
 
@@ -64,10 +64,10 @@ pub use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::{Kind, Shape};
 
 #[doc(hidden)]
-pub use crate::schema::shape::decode::given::Given;
+pub use crate::schema::shape::decode::borrowed::BorrowedValue;
 pub use defs::Defs;
 #[cfg(feature = "runtime")]
-pub(crate) use link::link;
+pub(crate) use named_shapes::with_named_shapes;
 #[doc(hidden)]
 pub use rules::{Lit, Rules, arguments, field, items_of, object, refine, relation};
 
@@ -134,7 +134,7 @@ pub trait ToolInput: Sized {
     ///
     /// As [`decode`](Self::decode).
     #[doc(hidden)]
-    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         Self::decode(given.into_value())
     }
 

@@ -129,7 +129,7 @@
 //! # Results
 //!
 //! Texts, [`Content`](crate::Content), [`ToolResult`], `()`, anything `serde::Serialize`, and `Result` of these with
-//! any error, decided by traits (see [`output`](crate::function::output)). A model sees an error's own text; where it came from
+//! any error, decided by traits (see [`output`](crate::function::return_value)). A model sees an error's own text; where it came from
 //! is [for operators](ToolError::operator_text).
 
 use std::fmt;
@@ -141,9 +141,9 @@ use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, Started};
-use crate::function::input::{Defs, Given, ToolInput, link, missing};
-use crate::schema::shape::decode::given::{Entries, entry};
+use crate::call::tool::{AgentTool, Execution};
+use crate::function::input::{BorrowedValue, Defs, ToolInput, missing, with_named_shapes};
+use crate::schema::shape::decode::borrowed::{Entries, entry};
 use crate::spec::ToolSpec;
 
 /// What a function gives.
@@ -201,26 +201,31 @@ impl<S: Send + Sync + 'static> Function<S> {
         let linked = self.linked.get_or_init(|| {
             let mut defs = Defs::default();
             (self.defs)(&mut defs);
-            (!defs.is_empty()).then(|| Box::new(link(&self.spec, &defs)))
+            (!defs.is_empty()).then(|| Box::new(with_named_shapes(&self.spec, &defs)))
         });
         linked.as_deref().unwrap_or(&self.spec)
     }
 
-    fn run<'a>(&'static self, state: &'a Arc<S>, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
+    fn run<'a>(
+        &'static self,
+        state: &'a Arc<S>,
+        given: BorrowedValue<'a>,
+        ctx: &'a ToolContext,
+    ) -> Execution<'a> {
         match self.run {
             Run::Inline(run) => {
-                Started::Done(Arguments::new(given).and_then(|arguments| run(state, arguments, ctx)))
+                Execution::Finished(Arguments::new(given).and_then(|arguments| run(state, arguments, ctx)))
             }
             Run::Async(run) => match Arguments::new(given) {
-                Ok(arguments) => Started::Running(run(state, arguments, ctx)),
-                Err(problem) => Started::Done(Err(problem)),
+                Ok(arguments) => Execution::Running(run(state, arguments, ctx)),
+                Err(problem) => Execution::Finished(Err(problem)),
             },
             Run::Blocking(run) => {
                 let (state, ctx, params) = (Arc::clone(state), ctx.clone(), given.into_value());
                 let handle = tokio::task::spawn_blocking(move || {
                     Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx))
                 });
-                Started::Running(Box::pin(async {
+                Execution::Running(Box::pin(async {
                     handle.await.unwrap_or_else(|why| {
                         // It can only end by itself.
                         let payload = why.try_into_panic().unwrap_or_else(|_| Box::new(()));
@@ -280,12 +285,12 @@ impl<S: Send + Sync + 'static> AgentTool for FunctionTool<S> {
 
     fn execute<'a>(&'a self, params: Value, ctx: &'a ToolContext) -> BoxFuture<'a, Outcome> {
         match self.function.run(&self.state, params.into(), ctx) {
-            Started::Done(outcome) => Box::pin(std::future::ready(outcome)),
-            Started::Running(run) => run,
+            Execution::Finished(outcome) => Box::pin(std::future::ready(outcome)),
+            Execution::Running(run) => run,
         }
     }
 
-    fn execute_given<'a>(&'a self, given: Given<'a>, ctx: &'a ToolContext) -> Started<'a> {
+    fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
         self.function.run(&self.state, given, ctx)
     }
 }
@@ -311,8 +316,8 @@ pub trait ToolFunction {
 pub struct Arguments<'a>(Entries<'a>);
 
 impl<'a> Arguments<'a> {
-    fn new(given: Given<'a>) -> Result<Arguments<'a>, ToolError> {
-        let given = if given == Given::Null { Given::Object(Vec::new()) } else { given };
+    fn new(given: BorrowedValue<'a>) -> Result<Arguments<'a>, ToolError> {
+        let given = if given == BorrowedValue::Null { BorrowedValue::Object(Vec::new()) } else { given };
         Entries::new(given).map(Arguments).map_err(|other| {
             let problem = crate::function::input::problem("an object", &other);
             ToolError::from_problems(vec![problem])

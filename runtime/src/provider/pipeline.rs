@@ -23,7 +23,7 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit};
 use crate::call::{ToolCall, ToolResponse};
-use crate::function::input::Given;
+use crate::function::input::BorrowedValue;
 #[cfg(feature = "audit")]
 use crate::layers::audit::Auditor;
 use crate::layers::breaker::CircuitBreaker;
@@ -283,7 +283,7 @@ impl Provider {
     async fn perform<'a>(
         &'a self,
         admitted: Admitted<'a>,
-        arguments: Given<'a>,
+        arguments: BorrowedValue<'a>,
         call: &'a ToolCall,
         ctx: &'a ToolContext,
         record: &mut Record,
@@ -303,7 +303,7 @@ impl Layers {
         call: &'a ToolCall,
         guard: Option<&RepeatGuard>,
         ctx: &ToolContext,
-    ) -> Option<Given<'a>> {
+    ) -> Option<BorrowedValue<'a>> {
         // Every layer is named, so that a new one does not compile before it says here whether it reads arguments.
         let Layers {
             middleware,
@@ -344,7 +344,7 @@ impl Layers {
         &self,
         tool: &'a dyn AgentTool,
         spec: &ToolSpec,
-        arguments: Given<'a>,
+        arguments: BorrowedValue<'a>,
         ctx: &'a ToolContext,
         record: &mut Record,
     ) -> Result<ToolResult, ToolError> {

@@ -128,9 +128,9 @@ fn untagged(variants: &[Variant]) -> TokenStream {
         let ident = variant.ident.to_token_stream();
         let made = payload_of(&quote!(Self::#ident), &variant.payload, false);
         quote! {
-            let tried: __toolgen::Result<Self, __toolgen::ArgumentProblem> = (|value: __toolgen::Given<'_>| {
+            let tried: __toolgen::Result<Self, __toolgen::ArgumentProblem> = (|value: __toolgen::BorrowedValue<'_>| {
                 __toolgen::Ok(#made)
-            })(__toolgen::Given::of(__toolgen::copy_of(&value)));
+            })(__toolgen::BorrowedValue::of(__toolgen::copy_of(&value)));
             if tried.is_ok() {
                 return tried;
             }

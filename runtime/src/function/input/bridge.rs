@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::link::renamed;
+use super::named_shapes::renamed;
 use super::{ArgumentProblem, ArgumentProblemKind, Defs, ToolInput, reference};
 use crate::base::frozen::Text;
 use crate::schema::shape::Shape;

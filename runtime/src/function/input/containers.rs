@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::derive::{Items, of};
-use super::{ArgumentProblem, Defs, Given, Of, ToolInput, copy, problem, rules};
+use super::{ArgumentProblem, BorrowedValue, Defs, Of, ToolInput, copy, problem, rules};
 use crate::base::frozen::Frozen;
 use crate::schema::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
 
@@ -26,8 +26,8 @@ impl<T: ToolInput> ToolInput for Option<T> {
         Self::from_given(value.into())
     }
 
-    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
-        if given == Given::Null { Ok(None) } else { T::from_given(given).map(Some) }
+    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+        if given == BorrowedValue::Null { Ok(None) } else { T::from_given(given).map(Some) }
     }
 
     fn absent() -> Option<Self> {
@@ -50,7 +50,7 @@ macro_rules! pointers {
                 T::decode(value).map($pointer::new)
             }
 
-            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
                 T::from_given(given).map($pointer::new)
             }
 
@@ -73,7 +73,7 @@ const fn list(items: &'static Shape, unique: bool, length: Option<u64>) -> Shape
 }
 
 /// The values of a list, each made into its type.
-fn each<T: ToolInput, C: FromIterator<T>>(given: Given<'_>) -> Result<C, ArgumentProblem> {
+fn each<T: ToolInput, C: FromIterator<T>>(given: BorrowedValue<'_>) -> Result<C, ArgumentProblem> {
     let items = given.into_list().map_err(|other| problem("a list", &other))?;
     let mut problem = None;
     let taken = Taken { items: items.into_iter().enumerate(), problem: &mut problem, made: PhantomData };
@@ -84,7 +84,7 @@ fn each<T: ToolInput, C: FromIterator<T>>(given: Given<'_>) -> Result<C, Argumen
 /// Values up to the first problem. Unlike `Result` as a collection it knows how many there are, so that there is room
 /// for all of them at once.
 struct Taken<'p, 't, T> {
-    items: std::iter::Enumerate<std::vec::IntoIter<Given<'t>>>,
+    items: std::iter::Enumerate<std::vec::IntoIter<BorrowedValue<'t>>>,
     problem: &'p mut Option<ArgumentProblem>,
     made: PhantomData<T>,
 }
@@ -122,7 +122,7 @@ macro_rules! lists {
                 each(value.into())
             }
 
-            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
                 each(given)
             }
         }
@@ -149,7 +149,7 @@ impl<T: ToolInput + Eq + Hash, S: BuildHasher + Default> ToolInput for HashSet<T
         each(value.into())
     }
 
-    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         each(given)
     }
 }
@@ -166,7 +166,7 @@ impl<T: ToolInput, const N: usize> ToolInput for [T; N] {
         Self::from_given(value.into())
     }
 
-    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         let items: Vec<T> = each(given)?;
         let count = items.len();
         items.try_into().map_err(|_| problem(&format!("a list of {N} values"), &Value::from(count)))
@@ -180,7 +180,9 @@ const fn map(values: &'static Shape) -> Shape {
     }))
 }
 
-fn entries<T: ToolInput, C: FromIterator<(String, T)>>(given: Given<'_>) -> Result<C, ArgumentProblem> {
+fn entries<T: ToolInput, C: FromIterator<(String, T)>>(
+    given: BorrowedValue<'_>,
+) -> Result<C, ArgumentProblem> {
     let entries = given.into_entries().map_err(|other| problem("an object", &other))?;
     let taken = entries.into_iter().map(|(key, item)| match T::from_given(item) {
         Ok(item) => Ok((key.into_owned(), item)),
@@ -201,7 +203,7 @@ impl<T: ToolInput> ToolInput for BTreeMap<String, T> {
         entries(value.into())
     }
 
-    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         entries(given)
     }
 }
@@ -218,7 +220,7 @@ impl<T: ToolInput, S: BuildHasher + Default> ToolInput for HashMap<String, T, S>
         entries(value.into())
     }
 
-    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         entries(given)
     }
 }
@@ -245,7 +247,7 @@ macro_rules! tuples {
                 Self::from_given(value.into())
             }
 
-            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
                 let mut items = Items::new(given, $count)?;
                 Ok(($(items.next(of::<$part>())?,)+))
             }

@@ -8,7 +8,7 @@ use super::copy::{copy_extra, copy_field};
 use super::rules::with_kind;
 use super::{ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine};
 use crate::base::frozen::{Frozen, Text};
-use crate::schema::shape::decode::given::{Entries, Given, entry};
+use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
 use crate::schema::shape::{
     Access, Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
 };
@@ -67,7 +67,7 @@ pub struct Member<T> {
     shape: &'static Shape,
     defs: fn(&mut Defs),
     /// Makes a value.
-    pub make: fn(Given<'_>) -> Result<T, ArgumentProblem>,
+    pub make: fn(BorrowedValue<'_>) -> Result<T, ArgumentProblem>,
     missing: fn(&str) -> Result<T, ArgumentProblem>,
 }
 
@@ -216,7 +216,7 @@ pub struct Fields<'t>(Entries<'t>);
 
 impl<'t> Fields<'t> {
     /// The fields of a value.
-    pub fn new(given: Given<'t>) -> Result<Fields<'t>, ArgumentProblem> {
+    pub fn new(given: BorrowedValue<'t>) -> Result<Fields<'t>, ArgumentProblem> {
         Entries::new(given).map(Fields).map_err(|other| problem("an object", &other))
     }
 
@@ -253,7 +253,7 @@ impl<'t> Fields<'t> {
             let given = self.0.take(&field.name)?;
             Some((field.name.as_str().into(), given))
         });
-        T::from_given(Given::Object(taken.collect()))
+        T::from_given(BorrowedValue::Object(taken.collect()))
     }
 
     /// Nothing is left.
@@ -274,11 +274,11 @@ impl<'t> Fields<'t> {
 
 /// The values of a list of several types.
 #[derive(Debug)]
-pub struct Items<'t>(std::iter::Enumerate<std::vec::IntoIter<Given<'t>>>);
+pub struct Items<'t>(std::iter::Enumerate<std::vec::IntoIter<BorrowedValue<'t>>>);
 
 impl<'t> Items<'t> {
     /// The values of a list of so many.
-    pub fn new(given: Given<'t>, count: usize) -> Result<Items<'t>, ArgumentProblem> {
+    pub fn new(given: BorrowedValue<'t>, count: usize) -> Result<Items<'t>, ArgumentProblem> {
         let wrong = |other: &Value| problem(&format!("a list of {count} values"), other);
         let items = given.into_list().map_err(|other| wrong(&other))?;
         if items.len() == count {
@@ -290,19 +290,19 @@ impl<'t> Items<'t> {
 
     /// Takes the next.
     pub fn next<T>(&mut self, of: Member<T>) -> Result<T, ArgumentProblem> {
-        let (index, given) = self.0.next().unwrap_or((0, Given::Null));
+        let (index, given) = self.0.next().unwrap_or((0, BorrowedValue::Null));
         (of.make)(given).map_err(|problem| problem.within(&index.to_string()))
     }
 }
 
 /// A name and what came with it.
-type Named<'t> = (Cow<'t, str>, Given<'t>);
+type Named<'t> = (Cow<'t, str>, BorrowedValue<'t>);
 
 /// `"Name"` or `{"Name": value}`
-pub fn external(given: Given<'_>) -> Result<Named<'_>, ArgumentProblem> {
+pub fn external(given: BorrowedValue<'_>) -> Result<Named<'_>, ArgumentProblem> {
     let wrong = |other: &Value| problem("one of the forms of the argument", other);
-    if let Given::Text(name) = given {
-        return Ok((name, Given::Null));
+    if let BorrowedValue::Text(name) = given {
+        return Ok((name, BorrowedValue::Null));
     }
     let mut entries = given.into_entries().map_err(|other| wrong(&other))?;
     match (entries.pop(), entries.is_empty()) {
@@ -312,17 +312,21 @@ pub fn external(given: Given<'_>) -> Result<Named<'_>, ArgumentProblem> {
 }
 
 /// `{"tag": "Name", …}`
-pub fn internal<'t>(given: Given<'t>, tag: &str) -> Result<Named<'t>, ArgumentProblem> {
+pub fn internal<'t>(given: BorrowedValue<'t>, tag: &str) -> Result<Named<'t>, ArgumentProblem> {
     let mut fields = Fields::new(given)?;
     let name = fields.take(of::<String>(), tag)?;
     Ok((name.into(), fields.0.take_all()))
 }
 
 /// `{"tag": "Name", "content": value}`
-pub fn adjacent<'t>(given: Given<'t>, tag: &str, content: &str) -> Result<Named<'t>, ArgumentProblem> {
+pub fn adjacent<'t>(
+    given: BorrowedValue<'t>,
+    tag: &str,
+    content: &str,
+) -> Result<Named<'t>, ArgumentProblem> {
     let mut fields = Fields::new(given)?;
     let name = fields.take(of::<String>(), tag)?;
-    let content = fields.0.take(content).unwrap_or(Given::Null);
+    let content = fields.0.take(content).unwrap_or(BorrowedValue::Null);
     fields.end()?;
     Ok((name.into(), content))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Number as JsonNumber, Value};
 
-use super::{ArgumentProblem, Given, ToolInput, problem, rules};
+use super::{ArgumentProblem, BorrowedValue, ToolInput, problem, rules};
 use crate::schema::shape::{Extra, Kind, Number, NumberRules, ObjectRules, Shape, StringRules};
 
 const fn between(minimum: Number, maximum: Number) -> NumberRules {
@@ -39,9 +39,9 @@ macro_rules! integers {
                 Self::from_given(value.into())
             }
 
-            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
                 let int = match &given {
-                    Given::Number(number) => whole(number).and_then(|int| Self::try_from(int).ok()),
+                    BorrowedValue::Number(number) => whole(number).and_then(|int| Self::try_from(int).ok()),
                     _ => None,
                 };
                 int.ok_or_else(|| {
@@ -80,9 +80,9 @@ impl ToolInput for f64 {
         Self::from_given(value.into())
     }
 
-    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         let number = match &given {
-            Given::Number(number) => number.as_f64(),
+            BorrowedValue::Number(number) => number.as_f64(),
             _ => None,
         };
         number.ok_or_else(|| problem("a number", &given.into_value()))
@@ -112,9 +112,9 @@ impl ToolInput for bool {
         Self::from_given(value.into())
     }
 
-    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         match given {
-            Given::Bool(value) => Ok(value),
+            BorrowedValue::Bool(value) => Ok(value),
             other => Err(problem("true or false", &other.into_value())),
         }
     }
@@ -151,9 +151,9 @@ impl ToolInput for String {
         Self::from_given(value.into())
     }
 
-    fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         match given {
-            Given::Text(text) => Ok(text.into_owned()),
+            BorrowedValue::Text(text) => Ok(text.into_owned()),
             other => Err(problem("a text", &other.into_value())),
         }
     }
@@ -168,7 +168,7 @@ macro_rules! texts {
                 String::decode(value).map(Into::into)
             }
 
-            fn from_given(given: Given<'_>) -> Result<Self, ArgumentProblem> {
+            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
                 String::from_given(given).map(Into::into)
             }
         }

@@ -14,7 +14,7 @@ use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 use crate::call::tool::AgentTool;
 use crate::call::{ToolCall, ToolResponse};
-use crate::function::input::Given;
+use crate::function::input::BorrowedValue;
 use crate::layers::control::{
     EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler,
     InputQuestion,
@@ -61,7 +61,7 @@ impl Layers {
         &self,
         tool: &'a dyn AgentTool,
         spec: &ToolSpec,
-        arguments: Given<'a>,
+        arguments: BorrowedValue<'a>,
         call: &ToolCall,
         ctx: &'a ToolContext,
         record: &mut Record,

@@ -10,9 +10,9 @@
 //! - Fields are also known by their wire names and aliases; read-only fields are not known.
 //! - With a discriminator, only the variant it names is tried.
 
+pub(crate) mod borrowed;
 mod check;
 pub(crate) mod exact;
-pub(crate) mod given;
 mod objects;
 mod say;
 mod transform;

@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::decode::given::Given;
+use crate::schema::shape::decode::borrowed::BorrowedValue;
 use crate::schema::shape::read::number_of;
 use crate::schema::shape::{Access, Def, Extra, Kind, Literal, ObjectRules, Shape, find_def, rules};
 
@@ -56,22 +56,22 @@ impl Tree for Value {
     }
 }
 
-impl<'t> Tree for Given<'t> {
-    fn view(&self) -> View<'_, Given<'t>> {
+impl<'t> Tree for BorrowedValue<'t> {
+    fn view(&self) -> View<'_, BorrowedValue<'t>> {
         match self {
-            Given::Null => View::Null,
-            Given::Bool(_) => View::Bool,
-            Given::Number(number) => View::Number(number),
-            Given::Text(text) => View::Text(text),
-            Given::List(items) => View::List(items),
-            Given::Object(_) => View::Object,
-            Given::Value(_) => View::Unknown,
+            BorrowedValue::Null => View::Null,
+            BorrowedValue::Bool(_) => View::Bool,
+            BorrowedValue::Number(number) => View::Number(number),
+            BorrowedValue::Text(text) => View::Text(text),
+            BorrowedValue::List(items) => View::List(items),
+            BorrowedValue::Object(_) => View::Object,
+            BorrowedValue::Value(_) => View::Unknown,
         }
     }
 
-    fn entries(&self) -> impl Iterator<Item = (&str, &Given<'t>)> {
+    fn entries(&self) -> impl Iterator<Item = (&str, &BorrowedValue<'t>)> {
         let entries = match self {
-            Given::Object(entries) => entries.as_slice(),
+            BorrowedValue::Object(entries) => entries.as_slice(),
             _ => &[],
         };
         entries.iter().map(|(key, value)| (&**key, value))

@@ -12,7 +12,7 @@ use super::ArgumentProblem;
 
 /// A value that a model sent: borrowed from the text it came in, or a [`Value`] as it is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Given<'t> {
+pub enum BorrowedValue<'t> {
     /// `null`
     Null,
     /// A boolean.
@@ -22,46 +22,46 @@ pub enum Given<'t> {
     /// A text.
     Text(Cow<'t, str>),
     /// A list.
-    List(Vec<Given<'t>>),
+    List(Vec<BorrowedValue<'t>>),
     /// An object. A key may stand in it twice; the last one counts.
-    Object(Vec<(Cow<'t, str>, Given<'t>)>),
+    Object(Vec<(Cow<'t, str>, BorrowedValue<'t>)>),
     /// A list or an object that nobody borrowed.
     Value(Box<Value>),
 }
 
-impl From<Value> for Given<'_> {
+impl From<Value> for BorrowedValue<'_> {
     fn from(value: Value) -> Self {
         match value {
-            Value::Null => Given::Null,
-            Value::Bool(value) => Given::Bool(value),
-            Value::Number(number) => Given::Number(number),
-            Value::String(text) => Given::Text(Cow::Owned(text)),
-            value @ (Value::Array(_) | Value::Object(_)) => Given::Value(Box::new(value)),
+            Value::Null => BorrowedValue::Null,
+            Value::Bool(value) => BorrowedValue::Bool(value),
+            Value::Number(number) => BorrowedValue::Number(number),
+            Value::String(text) => BorrowedValue::Text(Cow::Owned(text)),
+            value @ (Value::Array(_) | Value::Object(_)) => BorrowedValue::Value(Box::new(value)),
         }
     }
 }
 
-impl<'t> Given<'t> {
+impl<'t> BorrowedValue<'t> {
     /// As `From`, for code that has no prelude.
     #[must_use]
-    pub fn of(value: Value) -> Given<'t> {
-        Given::from(value)
+    pub fn of(value: Value) -> BorrowedValue<'t> {
+        BorrowedValue::from(value)
     }
 
     /// The value on its own.
     #[must_use]
     pub fn into_value(self) -> Value {
         match self {
-            Given::Null => Value::Null,
-            Given::Bool(value) => Value::Bool(value),
-            Given::Number(number) => Value::Number(number),
-            Given::Text(text) => Value::String(text.into_owned()),
-            Given::List(items) => items.into_iter().map(Given::into_value).collect(),
-            Given::Object(entries) => {
+            BorrowedValue::Null => Value::Null,
+            BorrowedValue::Bool(value) => Value::Bool(value),
+            BorrowedValue::Number(number) => Value::Number(number),
+            BorrowedValue::Text(text) => Value::String(text.into_owned()),
+            BorrowedValue::List(items) => items.into_iter().map(BorrowedValue::into_value).collect(),
+            BorrowedValue::Object(entries) => {
                 let entries = entries.into_iter().map(|(key, value)| (key.into_owned(), value.into_value()));
                 Value::Object(entries.collect::<Map<_, _>>())
             }
-            Given::Value(value) => *value,
+            BorrowedValue::Value(value) => *value,
         }
     }
 
@@ -70,11 +70,11 @@ impl<'t> Given<'t> {
     /// # Errors
     ///
     /// What it is instead.
-    pub fn into_list(self) -> Result<Vec<Given<'t>>, Value> {
+    pub fn into_list(self) -> Result<Vec<BorrowedValue<'t>>, Value> {
         match self {
-            Given::List(items) => Ok(items),
-            Given::Value(value) => match *value {
-                Value::Array(items) => Ok(items.into_iter().map(Given::from).collect()),
+            BorrowedValue::List(items) => Ok(items),
+            BorrowedValue::Value(value) => match *value {
+                Value::Array(items) => Ok(items.into_iter().map(BorrowedValue::from).collect()),
                 other => Err(other),
             },
             other => Err(other.into_value()),
@@ -86,13 +86,14 @@ impl<'t> Given<'t> {
     /// # Errors
     ///
     /// What it is instead.
-    pub fn into_entries(self) -> Result<Vec<(Cow<'t, str>, Given<'t>)>, Value> {
+    pub fn into_entries(self) -> Result<Vec<(Cow<'t, str>, BorrowedValue<'t>)>, Value> {
         match self {
-            Given::Object(entries) => Ok(entries),
-            Given::Value(value) => match *value {
-                Value::Object(map) => {
-                    Ok(map.into_iter().map(|(key, value)| (Cow::Owned(key), Given::from(value))).collect())
-                }
+            BorrowedValue::Object(entries) => Ok(entries),
+            BorrowedValue::Value(value) => match *value {
+                Value::Object(map) => Ok(map
+                    .into_iter()
+                    .map(|(key, value)| (Cow::Owned(key), BorrowedValue::from(value)))
+                    .collect()),
                 other => Err(other),
             },
             other => Err(other.into_value()),
@@ -104,19 +105,19 @@ impl<'t> Given<'t> {
 #[derive(Debug)]
 pub(crate) struct Entries<'t>(
     /// From the last to the first: most are taken in the order they came in.
-    Vec<(Cow<'t, str>, Given<'t>)>,
+    Vec<(Cow<'t, str>, BorrowedValue<'t>)>,
 );
 
 impl<'t> Entries<'t> {
     /// The entries of an object; anything else is given back.
-    pub(crate) fn new(given: Given<'t>) -> Result<Entries<'t>, Value> {
+    pub(crate) fn new(given: BorrowedValue<'t>) -> Result<Entries<'t>, Value> {
         let mut entries = given.into_entries()?;
         entries.reverse();
         Ok(Entries(entries))
     }
 
     /// Takes an entry out. Of several of one name it is the one that came last, the others stay.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Given<'t>> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<BorrowedValue<'t>> {
         if self.0.last().is_some_and(|(key, _)| key == name) {
             return self.0.pop().map(|(_, value)| value);
         }
@@ -130,10 +131,10 @@ impl<'t> Entries<'t> {
     }
 
     /// Takes everything out that nobody took, as an object.
-    pub(crate) fn take_all(&mut self) -> Given<'t> {
+    pub(crate) fn take_all(&mut self) -> BorrowedValue<'t> {
         let mut rest = std::mem::take(&mut self.0);
         rest.reverse();
-        Given::Object(rest)
+        BorrowedValue::Object(rest)
     }
 }
 
@@ -149,16 +150,16 @@ mod read {
 
     use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-    use super::Given;
+    use super::BorrowedValue;
 
-    impl<'t> Given<'t> {
+    impl<'t> BorrowedValue<'t> {
         /// The value a JSON text holds, if it holds one.
-        pub(crate) fn read(text: &'t str) -> Option<Given<'t>> {
+        pub(crate) fn read(text: &'t str) -> Option<BorrowedValue<'t>> {
             serde_json::from_str(text).ok()
         }
     }
 
-    impl<'t> Deserialize<'t> for Given<'t> {
+    impl<'t> Deserialize<'t> for BorrowedValue<'t> {
         fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
             from.deserialize_any(Reader)
         }
@@ -194,54 +195,54 @@ mod read {
     struct Reader;
 
     impl<'t> Visitor<'t> for Reader {
-        type Value = Given<'t>;
+        type Value = BorrowedValue<'t>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("JSON")
         }
 
-        fn visit_unit<E>(self) -> Result<Given<'t>, E> {
-            Ok(Given::Null)
+        fn visit_unit<E>(self) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Null)
         }
 
-        fn visit_bool<E>(self, value: bool) -> Result<Given<'t>, E> {
-            Ok(Given::Bool(value))
+        fn visit_bool<E>(self, value: bool) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Bool(value))
         }
 
-        fn visit_u64<E>(self, value: u64) -> Result<Given<'t>, E> {
-            Ok(Given::Number(value.into()))
+        fn visit_u64<E>(self, value: u64) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Number(value.into()))
         }
 
-        fn visit_i64<E>(self, value: i64) -> Result<Given<'t>, E> {
-            Ok(Given::Number(value.into()))
+        fn visit_i64<E>(self, value: i64) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Number(value.into()))
         }
 
-        fn visit_f64<E>(self, value: f64) -> Result<Given<'t>, E> {
-            Ok(serde_json::Number::from_f64(value).map_or(Given::Null, Given::Number))
+        fn visit_f64<E>(self, value: f64) -> Result<BorrowedValue<'t>, E> {
+            Ok(serde_json::Number::from_f64(value).map_or(BorrowedValue::Null, BorrowedValue::Number))
         }
 
-        fn visit_borrowed_str<E>(self, text: &'t str) -> Result<Given<'t>, E> {
-            Ok(Given::Text(Cow::Borrowed(text)))
+        fn visit_borrowed_str<E>(self, text: &'t str) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Text(Cow::Borrowed(text)))
         }
 
-        fn visit_str<E>(self, text: &str) -> Result<Given<'t>, E> {
-            Ok(Given::Text(Cow::Owned(text.to_owned())))
+        fn visit_str<E>(self, text: &str) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Text(Cow::Owned(text.to_owned())))
         }
 
-        fn visit_seq<A: SeqAccess<'t>>(self, mut from: A) -> Result<Given<'t>, A::Error> {
+        fn visit_seq<A: SeqAccess<'t>>(self, mut from: A) -> Result<BorrowedValue<'t>, A::Error> {
             let mut items = Vec::new();
             while let Some(item) = from.next_element()? {
                 items.push(item);
             }
-            Ok(Given::List(items))
+            Ok(BorrowedValue::List(items))
         }
 
-        fn visit_map<A: MapAccess<'t>>(self, mut from: A) -> Result<Given<'t>, A::Error> {
+        fn visit_map<A: MapAccess<'t>>(self, mut from: A) -> Result<BorrowedValue<'t>, A::Error> {
             let mut entries = Vec::new();
             while let Some((Key(key), value)) = from.next_entry()? {
                 entries.push((key, value));
             }
-            Ok(Given::Object(entries))
+            Ok(BorrowedValue::Object(entries))
         }
     }
 }
@@ -260,19 +261,20 @@ mod tests {
         ];
         for text in texts {
             let value: Value = serde_json::from_str(text).unwrap();
-            assert_eq!(Given::read(text).map(Given::into_value), Some(value), "{text}");
+            assert_eq!(BorrowedValue::read(text).map(BorrowedValue::into_value), Some(value), "{text}");
         }
         for broken in ["", "{", "[1,]", "{\"a\" 1}", "nul", "1 2", "{\"a\": 1e999}"] {
-            assert_eq!(Given::read(broken), None, "{broken}");
+            assert_eq!(BorrowedValue::read(broken), None, "{broken}");
             assert!(serde_json::from_str::<Value>(broken).is_err(), "{broken}");
         }
     }
 
     #[test]
     fn entries_are_taken_in_any_order_and_the_last_of_a_name_counts() {
-        let mut entries = Entries::new(Given::read(r#"{"a": 1, "b": 2, "c": 3, "b": 4}"#).unwrap()).unwrap();
-        assert_eq!(entries.take("c").map(Given::into_value), Some(3.into()));
-        assert_eq!(entries.take("b").map(Given::into_value), Some(4.into()));
+        let mut entries =
+            Entries::new(BorrowedValue::read(r#"{"a": 1, "b": 2, "c": 3, "b": 4}"#).unwrap()).unwrap();
+        assert_eq!(entries.take("c").map(BorrowedValue::into_value), Some(3.into()));
+        assert_eq!(entries.take("b").map(BorrowedValue::into_value), Some(4.into()));
         assert_eq!(entries.take("x"), None);
         assert_eq!(entries.left(), Some("a"));
     }
@@ -280,7 +282,10 @@ mod tests {
     #[test]
     fn nothing_is_copied_that_can_be_borrowed() {
         let text = r#"{"key": "value"}"#;
-        let Some(Given::Object(entries)) = Given::read(text) else { panic!("an object") };
-        assert!(matches!(entries.as_slice(), [(Cow::Borrowed("key"), Given::Text(Cow::Borrowed("value")))]));
+        let Some(BorrowedValue::Object(entries)) = BorrowedValue::read(text) else { panic!("an object") };
+        assert!(matches!(
+            entries.as_slice(),
+            [(Cow::Borrowed("key"), BorrowedValue::Text(Cow::Borrowed("value")))]
+        ));
     }
 }

@@ -29,7 +29,7 @@ impl Defs {
 }
 
 /// The specification with its named shapes.
-pub(crate) fn link(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
+pub(crate) fn with_named_shapes(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
     let names = defs.short_names();
     let mut list: Vec<Def> = defs
         .found
