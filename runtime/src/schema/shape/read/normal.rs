@@ -354,10 +354,11 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             self.malformed("`$ref` must be a text; it is ignored");
             return None;
         };
-        if pointer::referenced(reference).is_none() {
-            let message = format!("`{reference}` does not name a schema under `#/$defs/`");
-            self.problem(ReadProblemKind::Reference, message);
+        if let Some(name) = pointer::referenced(reference) {
+            return Some(pointer::reference(&name).into());
         }
+        let message = format!("`{reference}` does not name a schema under `#/$defs/`");
+        self.problem(ReadProblemKind::Reference, message);
         Some(value.clone())
     }
 }

@@ -306,3 +306,65 @@ fn a_union_of_null_only_is_null() {
     let Kind::Union(rules) = &shape.kind else { panic!("{shape:?}") };
     assert_eq!((rules.mode, rules.variants.len()), (UnionMode::One, 2));
 }
+
+#[test]
+fn problems_tell_their_kind_and_place() {
+    use ReadProblemKind::{Depth, Keyword, NoSchema, Reference, Type, Values};
+    let cases = [
+        (json!({"type": "date"}), json!({"type": "string", "format": "date"}), Type, "/type"),
+        (
+            json!({"properties": {"a": {}}, "if": {"required": ["a"]}, "unevaluatedProperties": false}),
+            json!({"allOf": [{"type": "object", "properties": {"a": {}}}, {"if": {"required": ["a"]}}]}),
+            Keyword,
+            "/unevaluatedProperties",
+        ),
+        (json!({"items": 5}), json!({"type": "array"}), NoSchema, "/items"),
+        (json!({"const": "5", "type": "integer"}), json!({"const": 5}), Values, "/const"),
+        (json!({"enum": [1, "a"], "type": "integer"}), json!({"const": 1}), Values, "/enum"),
+        (
+            json!({"oneOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}],
+                "discriminator": {"propertyName": "k", "mapping": {"a": "A"}}}),
+            json!({"oneOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}],
+                "discriminator": {"propertyName": "k"}}),
+            Reference,
+            "/discriminator/mapping/a",
+        ),
+        (
+            serde_json::from_str(&format!("{{\"default\":{}{}}}", "[".repeat(41), "]".repeat(41))).unwrap(),
+            json!({}),
+            Depth,
+            "/default",
+        ),
+    ];
+    for (schema, expected, kind, pointer) in cases {
+        let mut problems = Vec::new();
+        let shape = read(&schema, &mut problems);
+        again(&shape);
+        let told: Vec<_> = problems.iter().map(|problem| (problem.kind, problem.pointer.as_str())).collect();
+        assert_eq!((canonical(&shape), told), (expected.to_string(), vec![(kind, pointer)]), "{schema}");
+    }
+}
+
+#[test]
+fn what_nothing_else_evaluates_is_additional() {
+    let cases = [
+        (
+            json!({"type": "object", "properties": {"a": {}}, "not": {"required": ["b"]},
+                "unevaluatedProperties": false}),
+            json!({"allOf": [{"type": "object", "properties": {"a": {}}, "additionalProperties": false},
+                {"not": {"required": ["b"]}}]}),
+        ),
+        (
+            json!({"prefixItems": [{"type": "string"}], "unevaluatedItems": false}),
+            json!({"type": "array", "prefixItems": [{"type": "string"}], "items": false}),
+        ),
+        (
+            json!({"type": "object", "additionalProperties": true, "unevaluatedProperties": false}),
+            json!({"type": "object"}),
+        ),
+        (json!({"not": {"$ref": "#/definitions/A"}}), json!({"not": {"$ref": "#/$defs/A"}})),
+    ];
+    for (schema, expected) in cases {
+        assert_eq!(text(&schema), expected.to_string(), "{schema}");
+    }
+}

@@ -4,38 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Builder, MAX_DEPTH, Object, ReadProblemKind, arrays};
 use crate::schema::shape::read::within_depth;
-use crate::schema::shape::{Kind, Shape, pointer};
-
-/// What the value of a raw keyword must be.
-enum Form {
-    Schema,
-    Schemas,
-    Object,
-    Count,
-    Flag,
-    Text,
-}
-
-/// The keywords that constrain a value and have no form of their own.
-const KEYWORDS: &[(&str, Form)] = &[
-    ("not", Form::Schema),
-    ("if", Form::Schema),
-    ("then", Form::Schema),
-    ("else", Form::Schema),
-    ("contains", Form::Schema),
-    ("minContains", Form::Count),
-    ("maxContains", Form::Count),
-    ("propertyNames", Form::Schema),
-    ("dependentRequired", Form::Object),
-    ("dependentSchemas", Form::Schemas),
-    ("dependencies", Form::Object),
-    ("unevaluatedItems", Form::Schema),
-    ("unevaluatedProperties", Form::Schema),
-    ("contentSchema", Form::Schema),
-    ("uniqueItems", Form::Flag),
-    ("$dynamicRef", Form::Text),
-    ("$recursiveRef", Form::Text),
-];
+use crate::schema::shape::{Kind, Shape};
 
 /// The keywords of a raw schema, if they may be written as they are and are read back as the same text.
 pub(in crate::schema::shape) fn is_natural(text: &str) -> Option<Object> {
@@ -43,24 +12,25 @@ pub(in crate::schema::shape) fn is_natural(text: &str) -> Option<Object> {
     let mut parts = Vec::new();
     let mut builder = Builder { problems: &mut Vec::new(), path: String::new(), depth: 0, limit: usize::MAX };
     builder.raw(&schema, &mut parts);
-    let all_known = schema.keys().all(|keyword| KEYWORDS.iter().any(|(known, _)| known == keyword));
+    let all_known = schema.iter().all(|(keyword, value)| well_formed(keyword, value));
     // Those two are also rules of lists and objects.
     let alone = !schema.contains_key("uniqueItems") && !schema.contains_key("unevaluatedProperties");
     let same = matches!(parts.as_slice(), [Shape { kind: Kind::Raw(read), .. }] if read == text);
     (all_known && alone && same).then_some(schema)
 }
 
-/// Whether the value of a raw keyword is what the keyword asks for.
+/// Whether a keyword constrains a value, has no form of its own in the tree, and has a value it may have.
 pub(in crate::schema::shape) fn well_formed(keyword: &str, value: &Value) -> bool {
-    let Some((_, form)) = KEYWORDS.iter().find(|(known, _)| *known == keyword) else { return false };
     let schema = |value: &Value| value.is_object() || value.is_boolean();
-    match form {
-        Form::Schema => schema(value),
-        Form::Schemas => value.as_object().is_some_and(|schemas| schemas.values().all(schema)),
-        Form::Object => value.is_object(),
-        Form::Count => value.is_u64(),
-        Form::Flag => value.is_boolean(),
-        Form::Text => value.is_string(),
+    match keyword {
+        "not" | "if" | "then" | "else" | "contains" | "propertyNames" | "contentSchema" => schema(value),
+        "unevaluatedItems" | "unevaluatedProperties" => schema(value),
+        "dependentSchemas" => value.as_object().is_some_and(|schemas| schemas.values().all(schema)),
+        "dependentRequired" | "dependencies" => value.is_object(),
+        "minContains" | "maxContains" => value.is_u64(),
+        "uniqueItems" => value.is_boolean(),
+        "$dynamicRef" | "$recursiveRef" => value.is_string(),
+        _ => false,
     }
 }
 
@@ -77,9 +47,7 @@ impl Builder<'_> {
             } else if keyword == "not" && (*value == json!(true) || *value == json!({})) {
                 parts.push(Shape::of(Kind::Never));
             } else {
-                let mut value = value.clone();
-                rewrite_references(&mut value);
-                raw.insert(keyword.clone(), value);
+                raw.insert(keyword.clone(), value.clone());
             }
         }
         if !raw.is_empty() {
@@ -96,25 +64,5 @@ fn has_no_effect(keyword: &str, schema: &Object) -> bool {
         "uniqueItems" => arrays::tuple(schema).is_none(),
         "unevaluatedProperties" => schema.get(keyword) == Some(&json!(true)),
         _ => false,
-    }
-}
-
-/// Makes every reference to a named schema one under `$defs`. The caller has bounded the depth.
-fn rewrite_references(value: &mut Value) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(rewrite_references),
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                match value {
-                    Value::String(reference) if key == "$ref" => {
-                        if let Some(name) = pointer::referenced(reference) {
-                            *reference = pointer::reference(&name);
-                        }
-                    }
-                    other => rewrite_references(other),
-                }
-            }
-        }
-        _ => {}
     }
 }

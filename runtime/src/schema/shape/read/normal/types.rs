@@ -5,18 +5,10 @@ use serde_json::{Value, json};
 use super::{Object, Reader};
 use crate::schema::shape::read::{ReadProblemKind, Source};
 
+const LEGAL: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+
 /// The types a schema names, legal ones only, none twice. Empty: any.
 pub(super) type Types = Vec<&'static str>;
-
-/// What a text in `type` means.
-enum Meaning {
-    /// A type of JSON Schema.
-    Legal(&'static str),
-    /// No type, but what is meant is clear: a type and a format, either of which may be empty.
-    Meant(&'static str, &'static str),
-    /// Nobody knows.
-    Unknown,
-}
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads `type`, and the format that a misspelt type stands for. Gives the types that other keywords are about.
@@ -51,22 +43,17 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 
     fn add_type(&mut self, text: &str, types: &mut Types, out: &mut Object) {
-        match meaning(text) {
-            Meaning::Legal(name) => types.push(name),
-            Meaning::Meant(name, format) => {
-                let taken = match name {
-                    "" => "any value is allowed".to_owned(),
-                    name => format!("`{name}` is meant"),
-                };
-                self.type_problem(text, &taken);
-                if !name.is_empty() {
-                    types.push(name);
-                }
-                if !format.is_empty() {
-                    out.insert("format".to_owned(), Value::from(format));
-                }
-            }
-            Meaning::Unknown => self.type_problem(text, "it is ignored"),
+        if let Some(name) = LEGAL.into_iter().find(|name| *name == text) {
+            return types.push(name);
+        }
+        let Some((name, format)) = meant(text) else { return self.type_problem(text, "it is ignored") };
+        if name.is_empty() {
+            return self.type_problem(text, "any value is allowed");
+        }
+        self.type_problem(text, &format!("`{name}` is meant"));
+        types.push(name);
+        if !format.is_empty() {
+            out.insert("format".to_owned(), Value::from(format));
         }
     }
 
@@ -120,12 +107,9 @@ pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
     }
 }
 
-fn meaning(text: &str) -> Meaning {
-    const LEGAL: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
-    if let Some(name) = LEGAL.into_iter().find(|name| *name == text) {
-        return Meaning::Legal(name);
-    }
-    let (name, format) = match text.trim().to_ascii_lowercase().as_str() {
+/// What a text that is no type plainly means: a type and a format, either of which may be empty.
+fn meant(text: &str) -> Option<(&'static str, &'static str)> {
+    Some(match text.trim().to_ascii_lowercase().as_str() {
         "string" | "str" | "text" | "char" | "varchar" => ("string", ""),
         "number" | "float" | "double" | "decimal" | "numeric" => ("number", ""),
         "integer" | "int" | "long" | "short" | "int32" | "int64" | "bigint" | "timestamp" => ("integer", ""),
@@ -142,7 +126,6 @@ fn meaning(text: &str) -> Meaning {
         "uri" | "url" => ("string", "uri"),
         "password" => ("string", "password"),
         "any" | "mixed" | "*" | "enum" | "" => ("", ""),
-        _ => return Meaning::Unknown,
-    };
-    Meaning::Meant(name, format)
+        _ => return None,
+    })
 }
