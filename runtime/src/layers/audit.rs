@@ -32,6 +32,7 @@
 //! ```
 
 mod auditor;
+mod data;
 mod jsonl;
 mod memory;
 mod queue;
