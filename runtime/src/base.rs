@@ -1,6 +1,10 @@
 //! The foundation: plain helpers that know nothing of tools.
 
+#[cfg(feature = "runtime")]
+pub(crate) mod data;
 pub(crate) mod frozen;
+#[cfg(feature = "runtime")]
+mod frozen_data;
 #[cfg(feature = "runtime")]
 pub(crate) mod future;
 #[cfg(feature = "runtime")]

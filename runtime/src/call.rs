@@ -2,15 +2,18 @@
 
 pub(crate) mod approval;
 pub mod blocked;
+mod content;
 pub mod context;
 pub mod control;
 pub mod error;
+mod error_data;
 mod hosts;
 pub mod limits;
 pub(crate) mod missing;
 pub(crate) mod peers;
 pub mod principal;
 pub(crate) mod provider_context;
+mod response_data;
 pub mod result;
 pub mod roots;
 pub mod services;
@@ -24,6 +27,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use crate::base::data::plain_data;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 use crate::call::blocked::Blocked;
@@ -49,6 +53,8 @@ pub struct ToolCall {
     /// What was answered to what the tool asked for, in order.
     pub(crate) inputs: Vec<Value>,
 }
+
+plain_data!(ToolCall: id, name, arguments; blocked, approved, inputs);
 
 impl ToolCall {
     /// A whole call.

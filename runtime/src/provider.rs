@@ -19,6 +19,7 @@ pub use error::ProviderError;
 pub use factory::ToolFactory;
 pub use shared::SharedRegistry;
 
+use crate::base::data::plain_data;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
@@ -99,6 +100,8 @@ pub struct ToolMeta {
     /// The arguments, as plain JSON Schema.
     pub input_schema: Value,
 }
+
+plain_data!(ToolMeta: name, description, input_schema);
 
 impl ToolMeta {
     /// `{"name", "description", "input_schema"}`.

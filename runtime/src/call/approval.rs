@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::base::data::plain_data;
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 
@@ -18,6 +19,8 @@ pub struct ApprovalRequest {
     /// Everything that somebody is asked for: the reasons of all middleware, in order.
     pub reasons: Vec<String>,
 }
+
+plain_data!(ApprovalRequest: id, name, arguments, reasons);
 
 impl ApprovalRequest {
     /// `{"id", "name", "arguments", "reasons"}`.

@@ -1,5 +1,9 @@
 //! Calls that are answered and never run.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::json;
+
+use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 
@@ -35,6 +39,30 @@ impl Blocked {
             Blocked::Malformed(why) => {
                 ToolError::failed_with(MALFORMED_CALL, format!("The call was not executed: {why}."))
             }
+        }
+    }
+}
+
+/// `{"kind": "truncated"}`, `{"kind": "stopped", "reason"}` or `{"kind": "malformed", "reason"}`.
+impl Serialize for Blocked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = match self {
+            Blocked::Truncated => json!({ "kind": "truncated" }),
+            Blocked::Stopped(reason) => json!({ "kind": "stopped", "reason": reason }),
+            Blocked::Malformed(reason) => json!({ "kind": "malformed", "reason": reason }),
+        };
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Blocked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "Blocked")?;
+        match members.take::<String, _>("kind")?.as_str() {
+            "truncated" => Ok(Blocked::Truncated),
+            "stopped" => members.take("reason").map(Blocked::Stopped),
+            "malformed" => members.take("reason").map(Blocked::Malformed),
+            other => Err(members.unknown("kind", other)),
         }
     }
 }

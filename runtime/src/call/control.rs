@@ -4,8 +4,10 @@
 //! [`InputRequest`]s to the [`InputHandler`], both set on the [`ProviderBuilder`](crate::provider::ProviderBuilder);
 //! neither counts as time of the tool. A result that is an error asks for nothing.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
+use crate::base::data::{Members, plain_data};
 use crate::base::frozen::Text;
 
 /// What a result asks of the loop around the call. Nothing of it leaves another call of the same turn unanswered: a
@@ -44,6 +46,10 @@ pub struct Effect {
     /// With what.
     pub data: Value,
 }
+
+plain_data!(Effect: name, data);
+plain_data!(InputRequest: message, schema);
+plain_data!(PendingInput: id, name, arguments, request, inputs, approved);
 
 impl Effect {
     /// An effect of a name.
@@ -149,5 +155,36 @@ impl PendingInput {
             inputs: value.get("inputs")?.as_array()?.clone(),
             approved: approved.map(|reason| reason.as_str().map(str::to_owned)).collect::<Option<_>>()?,
         })
+    }
+}
+
+/// `{"kind": "continue"}`, `{"kind": "complete", "signal", "data"}`, `{"kind": "effect", "effect"}` or
+/// `{"kind": "need_input", "request"}`.
+impl Serialize for Control {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = match self {
+            Control::Continue => json!({ "kind": "continue" }),
+            Control::Complete { signal, data } => {
+                json!({ "kind": "complete", "signal": signal, "data": data })
+            }
+            Control::Effect(effect) => json!({ "kind": "effect", "effect": effect }),
+            Control::NeedInput(request) => json!({ "kind": "need_input", "request": request }),
+        };
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Control {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "Control")?;
+        match members.take::<String, _>("kind")?.as_str() {
+            "continue" => Ok(Control::Continue),
+            "complete" => {
+                Ok(Control::Complete { signal: members.take("signal")?, data: members.take("data")? })
+            }
+            "effect" => members.take("effect").map(Control::Effect),
+            "need_input" => members.take("request").map(Control::NeedInput),
+            other => Err(members.unknown("kind", other)),
+        }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
+use crate::base::data::Members;
 use crate::call::error::ToolError;
 use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
@@ -129,5 +131,53 @@ impl std::error::Error for MissingDependencies {}
 impl From<MissingDependencies> for ToolError {
     fn from(missing: MissingDependencies) -> Self {
         ToolError::MissingDependencies(Box::new(missing))
+    }
+}
+
+/// As [`Unmet::to_json`], and `tool`.
+impl Serialize for Unmet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut written = self.to_json();
+        written["tool"] = self.tool.as_str().into();
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Unmet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "Unmet")?;
+        let kind: String = members.take("type")?;
+        let Some(kind) = RequirementKind::ALL.into_iter().find(|known| known.as_str() == kind) else {
+            return Err(members.unknown("type", &kind));
+        };
+        let metadata: Value = members.or_default("metadata")?;
+        Ok(Unmet {
+            tool: members.take("tool")?,
+            kind,
+            name: members.take("key")?,
+            argument: metadata.get("arg_key").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            message: members.take("description")?,
+            optional: members.take("optional")?,
+        })
+    }
+}
+
+/// As [`MissingDependencies::to_json`], with the tool of each requirement.
+impl Serialize for MissingDependencies {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut written = self.to_json();
+        written["missing_dependencies"] = json!(self.missing);
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for MissingDependencies {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "MissingDependencies")?;
+        Ok(MissingDependencies {
+            tool: members.take("tool")?,
+            missing: members.take("missing_dependencies")?,
+            suggested_order: members.take("suggested_order")?,
+        })
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::base::data::plain_data;
 use crate::call::control::Control;
 use crate::call::structured::Structured;
 
@@ -61,6 +62,8 @@ pub enum ResourceData {
     /// Bytes, as base64.
     Base64(String),
 }
+
+plain_data!(ToolResult: content, details; child_loop_id, control, structured);
 
 impl ToolResult {
     /// Nothing at all.

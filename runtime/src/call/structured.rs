@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 
+use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::call::result::ToolResult;
 
@@ -51,6 +53,33 @@ impl ToolResult {
             Structured::Details => self.structured = Structured::DetailsWithout(vec![name.into()]),
             Structured::DetailsWithout(added) => added.push(name.into()),
             Structured::Json(_) | Structured::Missing(_) => {}
+        }
+    }
+}
+
+/// `{"kind": "details"}`, `{"kind": "details", "without": […]}`, `{"kind": "json", "text"}` or
+/// `{"kind": "missing", "reason"}`.
+impl Serialize for Structured {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = match self {
+            Structured::Details => json!({ "kind": "details" }),
+            Structured::DetailsWithout(names) => json!({ "kind": "details", "without": names }),
+            Structured::Json(text) => json!({ "kind": "json", "text": text }),
+            Structured::Missing(reason) => json!({ "kind": "missing", "reason": reason }),
+        };
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Structured {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "Structured")?;
+        match members.take::<String, _>("kind")?.as_str() {
+            "details" if members.has("without") => members.take("without").map(Structured::DetailsWithout),
+            "details" => Ok(Structured::Details),
+            "json" => members.take("text").map(Structured::Json),
+            "missing" => members.take("reason").map(Structured::Missing),
+            other => Err(members.unknown("kind", other)),
         }
     }
 }

@@ -32,6 +32,7 @@
 //! ```
 
 mod auditor;
+mod data;
 mod handle;
 mod jsonl;
 mod memory;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
+use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 
@@ -135,5 +136,37 @@ impl Event {
 impl Serialize for Event {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_json().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "Event")?;
+        let kind = match members.take::<String, _>("type")?.as_str() {
+            "tool_call" => EventKind::ToolCall { arguments: members.take("arguments")? },
+            "tool_response" => EventKind::ToolResponse {
+                content: members.take("content")?,
+                is_error: members.take("is_error")?,
+                duration: Duration::from_millis(members.take("duration_ms")?),
+            },
+            "error" => EventKind::Error {
+                message: members.take("error")?,
+                code: members.take("code")?,
+                duration: Duration::from_millis(members.take("duration_ms")?),
+            },
+            "update" => {
+                EventKind::Update { content: members.take("content")?, details: members.take("details")? }
+            }
+            "progress" => EventKind::Progress { message: members.take("message")? },
+            other => return Err(members.unknown("type", other)),
+        };
+        let since = Duration::from_millis(members.take("timestamp")?);
+        Ok(Event {
+            id: members.take("id")?,
+            name: members.take("name")?,
+            agent_id: members.or_default("agent_id")?,
+            at: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH),
+            kind,
+        })
     }
 }

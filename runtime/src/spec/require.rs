@@ -99,6 +99,17 @@ impl Requirement {
 }
 
 impl RequirementKind {
+    /// All kinds.
+    #[cfg(feature = "runtime")]
+    pub(crate) const ALL: [RequirementKind; 6] = [
+        RequirementKind::Context,
+        RequirementKind::Session,
+        RequirementKind::Entity,
+        RequirementKind::Tool,
+        RequirementKind::Service,
+        RequirementKind::Custom,
+    ];
+
     /// What the kind is called in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -4,6 +4,10 @@ use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::json;
+
+use crate::base::data::{Members, plain_data};
 use crate::base::sync::unpoisoned;
 use crate::call::blocked::Blocked;
 use crate::call::{ToolCall, ToolResponse};
@@ -25,6 +29,8 @@ pub enum Entry {
     /// The answer to a call of the model.
     Answer(Box<ToolResponse>),
 }
+
+plain_data!(ModelTurn: ; text, calls, tokens);
 
 impl Transcript {
     /// Nothing was said.
@@ -66,6 +72,44 @@ impl Transcript {
             Entry::Answer(response) => Some(&**response),
             _ => None,
         })
+    }
+}
+
+/// A list of entries.
+impl Serialize for Transcript {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Transcript {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(|entries| Transcript(Arc::new(entries)))
+    }
+}
+
+/// `{"user": text}`, `{"model": turn}` or `{"answer": response}`.
+impl Serialize for Entry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = match self {
+            Entry::User(text) => json!({ "user": text }),
+            Entry::Model(turn) => json!({ "model": turn }),
+            Entry::Answer(response) => json!({ "answer": response }),
+        };
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "Entry")?;
+        if members.has("user") {
+            members.take("user").map(Entry::User)
+        } else if members.has("model") {
+            members.take("model").map(Entry::Model)
+        } else {
+            members.take("answer").map(|response| Entry::Answer(Box::new(response)))
+        }
     }
 }
 

@@ -1,0 +1,71 @@
+//! Records as plain data: the objects of `to_json`, and the number of the call.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{AuditIntent, AuditOutcome, AuditStatus};
+use crate::base::data::Members;
+
+impl Serialize for AuditIntent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut written = self.to_json();
+        written["key"] = self.key.into();
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AuditIntent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "AuditIntent")?;
+        Ok(AuditIntent {
+            key: members.or_default("key")?,
+            session_id: members.take("session_id")?,
+            agent_id: members.take("agent_id")?,
+            tool_name: members.take("tool_name")?,
+            tool_call_id: members.take("tool_call_id")?,
+            parameters: members.take("parameters")?,
+            timestamp: members.take("timestamp")?,
+            spec_hash: members.take("spec_hash")?,
+            attempt: members.take("attempt")?,
+        })
+    }
+}
+
+impl Serialize for AuditOutcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AuditOutcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "AuditOutcome")?;
+        let error_code: Option<String> = members.or_default("error_code")?;
+        Ok(AuditOutcome {
+            status: members.take("status")?,
+            result: members.take("result")?,
+            error: members.or_default("error")?,
+            error_code: error_code.map(Into::into),
+            is_error: members.take("is_error")?,
+            duration: Duration::from_millis(members.take("duration_ms")?),
+        })
+    }
+}
+
+/// The name.
+impl Serialize for AuditStatus {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for AuditStatus {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use AuditStatus::{Cancelled, Error, Ok as Done, Refused, Started, Timeout, Unknown};
+        let name = String::deserialize(deserializer)?;
+        let known = [Started, Done, Error, Refused, Timeout, Cancelled, Unknown];
+        let found = known.into_iter().find(|status| status.as_str() == name);
+        found.ok_or_else(|| serde::de::Error::custom(format!("AuditStatus: `{name}` is not known")))
+    }
+}
