@@ -11,6 +11,7 @@ use reqwest::redirect::Policy;
 use super::credentials::{Credentials, NoCredentials};
 use super::engine::HttpEngine;
 use super::files::{Files, FilesRoot, NoFiles};
+use super::tls;
 
 /// How much text of a response a model gets unless set otherwise, in bytes: 64 KiB.
 pub const MAX_BYTES: usize = 64 << 10;
@@ -36,6 +37,7 @@ pub struct HttpEngineBuilder {
     pub(super) headers: Headers,
     user_agent: String,
     system_proxy: bool,
+    root_certificates: Vec<Vec<u8>>,
 }
 
 /// Headers of the operator, which may hold anything, so that `Debug` shows their names only.
@@ -80,7 +82,7 @@ pub(super) fn secret_pairs(query: &str) -> impl Iterator<Item = &str> {
 
 /// Why an engine could not be made: TLS or the proxy of the system is not usable.
 #[derive(Debug)]
-pub struct EngineError(reqwest::Error);
+pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
 
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,7 +92,7 @@ impl fmt::Display for EngineError {
 
 impl std::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
+        Some(&*self.0)
     }
 }
 
@@ -109,6 +111,7 @@ impl HttpEngineBuilder {
             headers: Headers::default(),
             user_agent: concat!("toolgen-runtime/", env!("CARGO_PKG_VERSION")).to_owned(),
             system_proxy: true,
+            root_certificates: Vec::new(),
         }
     }
 
@@ -211,15 +214,28 @@ impl HttpEngineBuilder {
         self
     }
 
+    /// Trusts these root certificates beside those of the system: for a service with a certificate of its own, or of
+    /// a company's authority. Takes PEM text with one certificate or more.
+    #[must_use]
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.root_certificates.push(pem.into());
+        self
+    }
+
     /// Makes the engine, with a client of its own.
+    ///
+    /// Its TLS uses the cryptography that the program installed for the whole process
+    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`; it installs none.
     ///
     /// # Errors
     ///
-    /// If TLS or the proxy of the system is not usable, or the `User-Agent` is not one.
+    /// If TLS or the proxy of the system is not usable, a root certificate is none, or the `User-Agent` is not one.
     pub fn build(self) -> Result<HttpEngine, EngineError> {
+        let tls = tls::config(&self.root_certificates).map_err(|error| EngineError(error.into()))?;
         let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
         let client = if self.system_proxy { client } else { client.no_proxy() };
-        let client = client.build().map_err(EngineError)?;
+        let client = client.tls_backend_preconfigured(tls).build();
+        let client = client.map_err(|error| EngineError(error.into()))?;
         Ok(HttpEngine::new(client, self))
     }
 }
