@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod cases;
+#[path = "../../../tests/src/golden.rs"]
+mod golden;
 mod helpers;
 mod properties;
 mod tools;
