@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use toolgen_runtime::agent::run::{Entry, ModelTurn, Transcript};
+use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
 use toolgen_runtime::call::blocked::Blocked;
 use toolgen_runtime::call::control::PendingInput;
 use toolgen_runtime::layers::audit::{AuditIntent, AuditOutcome};

@@ -1,10 +1,11 @@
 //! The macros under conditions that break careless ones: see `macros/README.md`.
 
-#![allow(clippy::print_stderr, reason = "what is skipped is said")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::Command;
+
+use toolgen_tests::needs::{Need, skip};
 
 /// Every fixture must compile in each of them.
 const EDITIONS: [&str; 2] = ["2021", "2024"];
@@ -38,7 +39,7 @@ fn check(fixture: &str, edition: &str, arguments: &[&str]) {
     };
     let has_clippy = cargo("clippy").arg("--version").output().is_ok_and(|output| output.status.success());
     if !has_clippy {
-        eprintln!("SKIPPED: the lints of clippy, which is not installed");
+        skip(Need::Clippy, "clippy, whose lints hold for what the macros write, is not installed");
     }
     let output = cargo(if has_clippy { "clippy" } else { "check" })
         .args(["--offline", "--quiet", "--manifest-path"])

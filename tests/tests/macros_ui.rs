@@ -1,17 +1,32 @@
 //! What the macros say of mistakes: each file of `ui/` does not compile, with the text beside it.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::process::Command;
 
+use toolgen_tests::golden;
+use toolgen_tests::needs::{Need, skip};
+
 /// The texts are rustc's too, so they are compared for one version of it.
-const TOOLCHAIN: &str = "rustc 1.95.0";
+const TOOLCHAIN: &str = include_str!("../ui/toolchain");
 
 #[test]
 fn mistakes_are_told_at_the_token_they_are_about() {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output().unwrap().stdout;
     let version = String::from_utf8(version).unwrap();
-    if !version.starts_with(TOOLCHAIN) {
-        eprintln!("SKIPPED: the texts are those of {TOOLCHAIN}, this is {version}");
+    let pinned = TOOLCHAIN.trim();
+    if version.split(' ').nth(1) != Some(pinned) {
+        let this = version.trim();
+        skip(Need::Ui, &format!("the texts of `ui/` are those of rustc {pinned}, and this is {this}"));
+        return;
+    }
+    // trybuild has a switch of its own.
+    if golden::updating() && std::env::var_os("TRYBUILD").is_none() {
+        let mut again = Command::new(std::env::current_exe().unwrap());
+        assert!(
+            again.env("TRYBUILD", "overwrite").args(std::env::args_os().skip(1)).status().unwrap().success()
+        );
         return;
     }
     trybuild::TestCases::new().compile_fail("ui/*.rs");

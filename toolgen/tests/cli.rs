@@ -2,7 +2,7 @@
 //!
 //! A case has `args` (one a line; the command runs in the folder), `exit` (the code) and `stdout`; and, where they
 //! matter, `stdin`, `env` (`NAME=VALUE` a line) and `stderr` (lines that must occur in it, in order). Write `stdout`
-//! anew with `UPDATE_CASES=1 cargo test -p toolgen --features cli --test cli`, and read the difference.
+//! anew with `TOOLGEN_UPDATE=1 cargo test -p toolgen --features cli --test cli`, and read the difference.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,6 +11,9 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+#[path = "../../tests/src/golden.rs"]
+mod golden;
 
 fn cargo_toolgen(folder: &Path, args: &[&str], stdin: &str, env: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
@@ -46,10 +49,8 @@ fn run(folder: &Path) -> Result<(), String> {
     if output.status.code() != read("exit").trim().parse().ok() {
         return fail(&format!("exit {:?}, not {}", output.status.code(), read("exit").trim()));
     }
-    if std::env::var_os("UPDATE_CASES").is_some() {
-        fs::write(folder.join("stdout"), stdout.as_bytes()).unwrap();
-    } else if stdout != read("stdout") {
-        return fail(&format!("another stdout than\n{}", read("stdout")));
+    if let Err(difference) = golden::compare(&folder.join("stdout"), &stdout) {
+        return fail(&difference);
     }
     let mut rest = &*stderr;
     for line in read("stderr").lines() {

@@ -1,6 +1,6 @@
 //! Tools of documents that are read when the program runs.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -15,6 +15,9 @@ use toolgen::{Document, Options, Problems, Severity};
 use toolgen_runtime::engine::http::{Fetch, FetchErrorKind, HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::{Registry, ToolCall, ToolContext};
+
+#[path = "../../tests/src/needs.rs"]
+mod needs;
 
 const PETS: &str = "\
 openapi: 3.1.0
@@ -270,18 +273,14 @@ async fn whatever_goes_wrong_with_fetching_is_said_without_secrets() {
     assert!(told.starts_with(&format!("{}/page:", server.url)) && !told.contains("hunter2"), "{told}");
 }
 
-/// The corpus is not part of the repository; without it the test says so and passes.
+/// Without the corpus the test says so.
 #[test]
 fn documents_of_the_corpus_load_to_what_they_compile_to() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    let folder = std::env::var_os("TOOLGEN_CORPUS").map_or(root, PathBuf::from).join("openapi");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("SKIPPED: no corpus at {}", folder.display());
+    let mut paths = needs::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    if paths.is_empty() {
         return;
-    };
+    }
     let engine = engine();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| matches!(path.extension().and_then(|e| e.to_str()), Some("json" | "yaml" | "yml")));
     // The large documents take minutes without optimisation, and hold nothing here that the small ones do not.
     paths.retain(|path| path.metadata().is_ok_and(|data| data.len() < 400_000));
     assert!(!paths.is_empty());

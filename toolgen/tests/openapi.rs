@@ -1,6 +1,6 @@
 //! One folder a rule: `openapi/CASE/input.yaml` compiles to what `expected.json` says.
 //!
-//! `UPDATE_EXPECT=1` writes the files anew; read the difference before you keep it. Options stand in the first line
+//! `TOOLGEN_UPDATE=1` writes the files anew; read the difference before you keep it. Options stand in the first line
 //! of an input, as `# options: namespace=NS include=SELECTOR; exclude=SELECTOR; rename=FROM=TO; env=SCHEME=VAR`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
@@ -17,6 +17,9 @@ use toolgen_runtime::spec::plan::{
 };
 use toolgen_runtime::spec::{Effects, Network};
 
+#[path = "../../tests/src/golden.rs"]
+mod golden;
+
 fn cases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openapi");
     let mut cases: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -27,31 +30,13 @@ fn cases() -> Vec<PathBuf> {
 
 #[test]
 fn documents_compile_as_expected() {
-    let update = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut wrong = Vec::new();
     for case in cases() {
         let text = fs::read_to_string(case.join("input.yaml")).unwrap();
         let found = format!("{:#}\n", compile(&text));
-        let file = case.join("expected.json");
-        let expected = fs::read_to_string(&file).unwrap_or_default();
-        if found == expected {
-            continue;
-        }
-        if update {
-            fs::write(&file, &found).unwrap();
-        } else {
-            wrong.push(format!("{}\n{}", case.display(), difference(&expected, &found)));
-        }
+        wrong.extend(golden::compare(&case.join("expected.json"), &found).err());
     }
-    assert!(wrong.is_empty(), "UPDATE_EXPECT=1 accepts these:\n{}", wrong.join("\n"));
-}
-
-/// The first lines that differ.
-fn difference(expected: &str, found: &str) -> String {
-    let (left, right): (Vec<_>, Vec<_>) = (expected.lines().collect(), found.lines().collect());
-    let same = left.iter().zip(&right).take_while(|(left, right)| left == right).count();
-    let part = |lines: &[&str]| lines[same.saturating_sub(2)..lines.len().min(same + 8)].join("\n");
-    format!("expected\n{}\nfound\n{}", part(&left), part(&right))
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn compile(text: &str) -> Value {

@@ -1,13 +1,12 @@
 //! Compiles every OpenAPI document of the corpus, if it is there.
 //!
 //! The corpus is not part of the repository: `TOOLGEN_CORPUS` names it, `../shared/corpus` beside the repository is
-//! the default. Without it the test says so and passes.
+//! the default. Without it the test says so.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use toolgen::frontend::openapi::lower;
@@ -18,23 +17,8 @@ use toolgen_runtime::schema::shape::{Extra, Kind, Shape};
 use toolgen_runtime::spec::MAX_NAME;
 use toolgen_runtime::spec::plan::{BodySource, Call};
 
-fn corpus() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let path =
-        std::env::var_os("TOOLGEN_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
-    let folder = path.join("openapi");
-    folder.is_dir().then_some(folder)
-}
-
-fn documents(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| matches!(path.extension().and_then(|e| e.to_str()), Some("json" | "yaml" | "yml")))
-        .collect();
-    files.sort();
-    files
-}
+#[path = "../../tests/src/needs.rs"]
+mod needs;
 
 struct Run {
     program: Program,
@@ -196,13 +180,9 @@ fn summary(name: &str, Run { program, problems, time }: &Run) {
 
 #[test]
 fn every_document_compiles() {
-    let Some(folder) = corpus() else {
-        eprintln!("NOT TESTED: there is no corpus; set TOOLGEN_CORPUS");
-        return;
-    };
     let (mut operations, mut tools) = (0, 0);
     let mut all_faults = Vec::new();
-    for path in documents(&folder) {
+    for path in needs::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")) {
         let first = run(&path);
         let second = run(&path);
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

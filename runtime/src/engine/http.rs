@@ -44,6 +44,7 @@ mod response;
 mod secret;
 mod settings;
 mod style;
+mod tls;
 mod transport;
 #[cfg(feature = "typed")]
 mod typed;

@@ -357,7 +357,3 @@ impl<'a> Arguments<'a> {
 pub fn boxed<'a>(future: impl Future<Output = Outcome> + Send + 'a) -> BoxFuture<'a, Outcome> {
     Box::pin(future)
 }
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../tool-macros/README.md")]
-struct Readme;

@@ -9,6 +9,7 @@ use toolgen_runtime::engine::executor::{
 };
 use toolgen_runtime::{CancellationToken, ToolError};
 
+use crate::needs::{Need, skip};
 use crate::{argv, directory, eventually, run, runs, shell};
 
 #[tokio::test]
@@ -196,7 +197,8 @@ async fn what_a_program_leaves_running_ends_with_it() {
 
 #[tokio::test]
 async fn a_program_that_left_its_group_does_not_hold_up_the_result() {
-    if !std::path::Path::new("/usr/bin/setsid").exists() {
+    if std::process::Command::new("setsid").arg("true").status().is_err() {
+        skip(Need::Setsid, "`setsid` is not installed");
         return;
     }
     let start = Instant::now();

@@ -6,6 +6,8 @@ mod container;
 mod guard;
 mod lent;
 mod local;
+#[path = "../../../tests/src/needs.rs"]
+mod needs;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -9,5 +9,6 @@ mod requests;
 mod responses;
 mod roundtrip;
 mod server;
+mod tls;
 #[cfg(feature = "typed")]
 mod typed;

@@ -4,6 +4,8 @@
 
 mod cases;
 mod formats;
+#[path = "../../../tests/src/golden.rs"]
+mod golden;
 mod helpers;
 mod properties;
 mod strict;

@@ -1,10 +1,13 @@
 //! Lists of tools, byte by byte.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::OPENAI_STRICT;
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{Effects, Text, ToolSpec};
 
+use crate::golden::assert_golden;
 use crate::helpers::spec;
 
 fn specs() -> Vec<ToolSpec> {
@@ -27,7 +30,6 @@ fn specs() -> Vec<ToolSpec> {
 /// The list of each format. A change of a rendering is a change of this file, to be read.
 #[test]
 fn tools_are_listed_as_each_format_has_them() {
-    let golden = include_str!("tools.golden");
     let mut written = String::new();
     for format in WireFormat::ALL {
         let tools = format.tools(&specs()).unwrap();
@@ -39,7 +41,7 @@ fn tools_are_listed_as_each_format_has_them() {
         let tools = format.tools_in(&OPENAI_STRICT, &strict).unwrap();
         written.push_str(&format!("{format} {}\n{tools}\n", OPENAI_STRICT.name));
     }
-    assert!(golden == written, "the lists are now:\n{written}");
+    assert_golden(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire/tools.golden"), &written);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::engine::HttpEngine;
 use super::files::{Files, FilesRoot, NoFiles};
 use super::guard::{Guard, opened_by};
 use super::resolve::{Resolver, SystemResolver};
+use super::tls;
 
 /// How much text of a response a model gets unless set otherwise, in bytes: 64 KiB.
 pub const MAX_BYTES: usize = 64 << 10;
@@ -43,6 +44,7 @@ pub struct HttpEngineBuilder {
     resolver: Arc<dyn Resolver>,
     #[cfg(test)]
     pub(super) diverted: Option<super::guard::Diverted>,
+    root_certificates: Vec<Vec<u8>>,
 }
 
 /// Headers of the operator, which may hold anything, so that `Debug` shows their names only.
@@ -87,7 +89,7 @@ pub(super) fn secret_pairs(query: &str) -> impl Iterator<Item = &str> {
 
 /// Why an engine could not be made: TLS or the proxy of the system is not usable.
 #[derive(Debug)]
-pub struct EngineError(reqwest::Error);
+pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
 
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,7 +99,7 @@ impl fmt::Display for EngineError {
 
 impl std::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
+        Some(&*self.0)
     }
 }
 
@@ -116,6 +118,7 @@ impl HttpEngineBuilder {
             headers: Headers::default(),
             user_agent: concat!("toolgen-runtime/", env!("CARGO_PKG_VERSION")).to_owned(),
             system_proxy: false,
+            root_certificates: Vec::new(),
             private_hosts: Vec::new(),
             accepted: Vec::new(),
             resolver: Arc::new(SystemResolver),
@@ -280,16 +283,29 @@ impl HttpEngineBuilder {
         self
     }
 
+    /// Trusts these root certificates beside those of the system: for a service with a certificate of its own, or of
+    /// a company's authority. Takes PEM text with one certificate or more.
+    #[must_use]
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.root_certificates.push(pem.into());
+        self
+    }
+
     /// Makes the engine, with a client of its own.
+    ///
+    /// Its TLS uses the cryptography that the program installed for the whole process
+    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`; it installs none.
     ///
     /// # Errors
     ///
-    /// If TLS or the proxy of the system is not usable, or the `User-Agent` is not one.
+    /// If TLS or the proxy of the system is not usable, a root certificate is none, or the `User-Agent` is not one.
     pub fn build(self) -> Result<HttpEngine, EngineError> {
         let urls = self.base_url.0.iter().chain(&self.document_url);
         let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
         let guard = Guard::new(opened, Arc::clone(&self.resolver));
+        let tls = tls::config(&self.root_certificates).map_err(|error| EngineError(error.into()))?;
         let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
+        let client = client.tls_backend_preconfigured(tls);
         let client = if self.system_proxy { client } else { client.no_proxy() };
         #[cfg(test)]
         let client = match &self.diverted {
@@ -298,7 +314,7 @@ impl HttpEngineBuilder {
         };
         #[cfg(not(test))]
         let client = client.dns_resolver(guard.clone());
-        let client = client.build().map_err(EngineError)?;
+        let client = client.build().map_err(|error| EngineError(error.into()))?;
         Ok(HttpEngine::new(client, guard, self))
     }
 }

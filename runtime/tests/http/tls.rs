@@ -1,0 +1,108 @@
+//! The HTTP engine against a server with a certificate of its own.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use toolgen_runtime::provider::ProviderContext;
+use toolgen_runtime::{Registry, ToolCall, ToolResponse};
+
+use crate::server::{ctx, engine, plan, tool};
+
+/// A certificate for these names that nobody but itself vouches for.
+fn certificate(names: &[&str]) -> CertifiedKey<KeyPair> {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    generate_simple_self_signed(names).unwrap()
+}
+
+/// Starts a server that shows this certificate and answers `sealed` to everything; gives its URL.
+async fn start(certificate: &CertifiedKey<KeyPair>) -> String {
+    let key = PrivateKeyDer::Pkcs8(certificate.signing_key.serialize_der().into());
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    let mut config = config.with_single_cert(vec![certificate.cert.der().clone()], key).unwrap();
+    // A server that offers both, as most do: the engine speaks HTTP/1.1.
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            // A client that does not trust the certificate ends the handshake.
+            let Ok(mut socket) = acceptor.accept(socket).await else { continue };
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") && socket.read_buf(&mut request).await.unwrap() > 0 {}
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nsealed";
+            socket.write_all(answer).await.unwrap();
+            let _ = socket.shutdown().await;
+        }
+    });
+    url
+}
+
+/// Calls the server, trusting these roots beside those of the system.
+async fn call(url: &str, roots: &[String]) -> ToolResponse {
+    let engine = roots.iter().fold(engine(), |engine, pem| engine.root_certificates(pem.as_str()));
+    let registry = Registry::new(engine.build().unwrap().tools_from([tool(plan("GET", url, "/"))])).unwrap();
+    let provider = registry.provider(ProviderContext::new()).unwrap();
+    provider.call(ToolCall::new("1", "t", json!({})), &ctx()).await
+}
+
+#[tokio::test]
+async fn a_server_is_trusted_by_the_root_that_was_given() {
+    let own = certificate(&["localhost"]);
+    let url = start(&own).await;
+    let response = call(&url, &[own.cert.pem()]).await;
+    assert_eq!(response.text(), format!("GET {url}/ → 200\n\nsealed"));
+    // Several in one text, and several texts.
+    let other = certificate(&["other.example"]).cert.pem();
+    let response = call(&url, &[other.clone() + &own.cert.pem()]).await;
+    assert!(!response.is_error(), "{}", response.text());
+    let response = call(&url, &[other, own.cert.pem()]).await;
+    assert!(!response.is_error(), "{}", response.text());
+}
+
+#[tokio::test]
+async fn a_server_is_refused_without_its_root() {
+    let own = certificate(&["localhost"]);
+    let url = start(&own).await;
+    // Another one of the same name does not help.
+    for roots in [vec![], vec![certificate(&["localhost"]).cert.pem()]] {
+        let response = call(&url, &roots).await;
+        assert!(response.is_error(), "{}", response.text());
+        assert!(response.text().starts_with("Error: HTTP request failed: "), "{}", response.text());
+        assert!(response.text().contains("invalid peer certificate"), "{}", response.text());
+    }
+}
+
+#[tokio::test]
+async fn a_server_of_another_name_is_refused() {
+    let own = certificate(&["other.example"]);
+    let url = start(&own).await;
+    let response = call(&url, &[own.cert.pem()]).await;
+    assert!(response.is_error(), "{}", response.text());
+    assert!(response.text().contains("not valid for name"), "{}", response.text());
+}
+
+#[test]
+fn what_is_no_certificate_is_refused_when_the_engine_is_built() {
+    let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    for text in ["/etc/ssl/certs/own.pem", "", broken] {
+        let error = engine().root_certificates(text).build().unwrap_err();
+        assert!(error.to_string().starts_with("the HTTP client cannot be set up: "), "{error}");
+        assert!(error.source().is_some());
+    }
+}
+
+#[tokio::test]
+async fn an_engine_installs_nothing_for_the_process() {
+    engine().build().unwrap();
+    assert!(CryptoProvider::get_default().is_none());
+}

@@ -1,0 +1,89 @@
+//! What some tests need and not every machine has. A test that cannot run says so, or fails where it must run.
+
+#![allow(dead_code, unreachable_pub, reason = "each test takes what it needs of this file")]
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What can be needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// clippy, for what the macros write.
+    Clippy,
+    /// The corpus of real documents, which is not part of the repository.
+    Corpus,
+    /// The program `setsid`.
+    Setsid,
+    /// The toolchain whose texts `ui/` holds.
+    Ui,
+}
+
+impl Need {
+    /// Its name in `TOOLGEN_REQUIRE`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Need::Clippy => "clippy",
+            Need::Corpus => "corpus",
+            Need::Setsid => "setsid",
+            Need::Ui => "ui",
+        }
+    }
+
+    /// Whether a test must not go without it: `TOOLGEN_REQUIRE` names it, or `CI` is `true` and anybody can have it.
+    fn required(self, require: Option<&OsStr>, ci: Option<&OsStr>) -> bool {
+        let named = require.and_then(OsStr::to_str).unwrap_or_default();
+        let named = named.split(',').map(str::trim).any(|name| name == self.name() || name == "all");
+        named || (ci.is_some_and(|ci| ci == "true") && self != Need::Corpus)
+    }
+}
+
+/// Says that a test is skipped for want of something, also where the output of tests is captured.
+///
+/// # Panics
+///
+/// If that must be there.
+#[track_caller]
+pub fn skip(need: Need, why: &str) {
+    let (require, ci) = (std::env::var_os("TOOLGEN_REQUIRE"), std::env::var_os("CI"));
+    if need.required(require.as_deref(), ci.as_deref()) {
+        panic!("`{}` is required, and {why}", need.name());
+    }
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let _ =
+        writeln!(std::io::stderr(), "SKIPPED: {test}: {why} (TOOLGEN_REQUIRE={} fails here)", need.name());
+}
+
+/// The documents of the corpus, in the order of their names; none, and said, where it is not there.
+///
+/// It is where `TOOLGEN_CORPUS` says, or at `../shared/corpus` beside the repository, given as the path from the
+/// folder of the crate that is tested to the root of the repository.
+///
+/// # Panics
+///
+/// If it must be there.
+#[track_caller]
+pub fn corpus(root: &Path) -> Vec<PathBuf> {
+    let folder =
+        std::env::var_os("TOOLGEN_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
+    let folder = folder.join("openapi");
+    let entries = std::fs::read_dir(&folder).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| matches!(path.extension().and_then(OsStr::to_str), Some("json" | "yaml" | "yml")));
+    paths.sort();
+    if paths.is_empty() {
+        skip(Need::Corpus, &format!("there is no document in {}", folder.display()));
+    }
+    paths
+}
+
+#[test]
+fn what_must_run_is_named_or_everywhere() {
+    let required = |need: Need, require: Option<&str>, ci: Option<&str>| {
+        need.required(require.map(OsStr::new), ci.map(OsStr::new))
+    };
+    assert!(!required(Need::Ui, None, None) && !required(Need::Ui, Some("corpus"), Some("false")));
+    assert!(required(Need::Ui, Some("corpus, ui"), None) && required(Need::Ui, Some("all"), None));
+    assert!(required(Need::Ui, None, Some("true")) && !required(Need::Corpus, None, Some("true")));
+}
