@@ -1,5 +1,5 @@
 //! Plain data goes through JSON and comes back the same; what is damaged is a clear error.
-#![cfg(feature = "runtime")]
+#![cfg(all(feature = "agent", feature = "audit"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fmt::Debug;
