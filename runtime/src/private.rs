@@ -26,6 +26,22 @@ pub const fn generated_by(contract: u32) {
     }
 }
 
+/// A [`Call`](crate::spec::plan::Call) for the compiler, which is of the same version and must know every kind: unlike
+/// the original it can be matched without a rest.
+#[derive(Clone, Copy, Debug)]
+pub enum CallKind<'a> {
+    /// By an HTTP request.
+    Http(&'a crate::spec::plan::RequestPlan),
+}
+
+/// The kind of a call.
+#[must_use]
+pub fn kind_of_call(call: &crate::spec::plan::Call) -> CallKind<'_> {
+    match call {
+        crate::spec::plan::Call::Http(plan) => CallKind::Http(plan),
+    }
+}
+
 /// Everything a generated constant may name, so that it compiles without the implicit prelude and whatever stands
 /// beside it.
 pub mod prelude {

@@ -41,9 +41,9 @@ fn for_an_agent() -> AnyResult<Provider> {
 #[expect(dead_code, reason = "it would fetch a document that is not there")]
 async fn while_the_program_runs(registry: Registry, engine: HttpEngine) -> AnyResult<Registry> {
     use toolgen::Options;
-    use toolgen::dynamic::OpenApi;
+    use toolgen::dynamic::Loader;
 
-    let document = OpenApi::from_url("https://api.example.com/openapi.json", &engine).await?;
+    let document = Loader::from_url("https://api.example.com/openapi.json", &engine).await?;
     let options = Options::default().include("tag:pets").namespace("store");
     let loaded = document.options(options).tools(&engine)?;
     let registry = registry.extend(loaded.tools)?;

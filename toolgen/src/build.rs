@@ -15,15 +15,17 @@
 //! }
 //! ```
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::emit::{self, ModuleStyle};
-use crate::frontend::openapi;
+use crate::frontend;
 use crate::options::Options;
-use crate::problem::{Problems, Severity, in_one_line};
+use crate::problem::{Problem, Problems, Severity, keep_common, one_a_line};
 use crate::source::Document;
+use crate::tool::Program;
 use crate::write::{WriteError, write_if_changed};
 
 /// What a build script compiles into one module.
@@ -41,7 +43,7 @@ pub struct Build {
 /// What a build came to.
 #[derive(Debug)]
 pub struct Built {
-    /// The text of the module. `None`: no document could be compiled, or one of several could not.
+    /// The text of the module. `None`: a document could not be compiled, or a filter that selects nothing left no tools.
     pub module: Option<String>,
     /// What was found in the documents.
     pub problems: Problems,
@@ -91,31 +93,46 @@ impl Build {
     /// Compiles the documents, and writes and prints nothing.
     #[must_use]
     pub fn compile(&self) -> Built {
-        let mut problems = Problems::new();
-        let mut modules = Vec::with_capacity(self.documents.len());
-        let mut taken = Vec::new();
-        for path in &self.documents {
+        let compile = |path: &PathBuf| {
+            let mut problems = Problems::new();
             let document = Document::load(path, &mut problems);
-            let program =
-                document.and_then(|document| openapi::lower(&document, &self.options, &mut problems));
-            let Some(program) = program else { continue };
+            let program = document.and_then(|one| frontend::compile(&one, &self.options, &mut problems));
+            (program, problems)
+        };
+        let mut compiled: Vec<(Option<Program>, Problems)> = self.documents.iter().map(compile).collect();
+        keep_common(
+            compiled.iter_mut().filter(|(program, _)| program.is_some()).map(|(_, problems)| problems),
+        );
+        let mut problems = Problems::new();
+        let mut programs = Vec::with_capacity(compiled.len());
+        for (program, found) in compiled {
+            programs.extend(program);
+            problems.append(found);
+        }
+        let complete = !programs.is_empty() && programs.len() == self.documents.len();
+        let empty = programs.iter().all(|program| program.tools.is_empty()) && problems.left_no_tools();
+        Built { module: (complete && !empty).then(|| self.module(&programs)), problems }
+    }
+
+    /// The text of one program for each document.
+    fn module(&self, programs: &[Program]) -> String {
+        let mut taken = Vec::new();
+        let modules = self.documents.iter().zip(programs).map(|(path, program)| {
             let file_name = path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();
             let mut style = ModuleStyle::new(file_name.as_ref());
             style.types = self.options.types;
             if let Some(runtime) = &self.runtime {
                 style.runtime.clone_from(runtime);
             }
-            modules.push((emit::module_name(&file_name, &mut taken), emit::module(&program, &style)));
-        }
-        let complete = !modules.is_empty() && modules.len() == self.documents.len();
-        let module = complete.then(|| match modules.as_slice() {
+            (emit::module_name(&file_name, &mut taken), emit::module(program, &style))
+        });
+        match modules.collect::<Vec<_>>().as_slice() {
             [(_, text)] => text.clone(),
             modules => modules
                 .iter()
                 .map(|(name, text)| format!("/// Tools of one document.\npub mod {name} {{\n{text}}}\n"))
                 .collect(),
-        });
-        Built { module, problems }
+        }
     }
 
     /// Compiles the documents into `OUT_DIR` and tells cargo what happened: which files to watch, an error for each
@@ -178,6 +195,14 @@ impl fmt::Display for BuildError {
     }
 }
 
+fn is_warning(problem: &Problem) -> bool {
+    problem.severity() == Severity::Warning
+}
+
+fn full_path(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// What is told to cargo, in order.
 #[derive(Default)]
 struct Script {
@@ -196,18 +221,34 @@ impl Script {
     fn report(&mut self, built: &Built, strict: bool) -> bool {
         let failed = built.module.is_none() || (strict && built.problems.has_errors());
         let directive = if failed { "error" } else { "warning" };
-        for (position, problem) in built.problems.placed() {
-            if problem.severity() == Severity::Error {
-                self.say(directive, &in_one_line(position, problem));
-            }
+        for line in one_a_line(&built.problems, |problem| problem.severity() == Severity::Error) {
+            self.say(directive, &line);
         }
-        let warnings = built.problems.count(Severity::Warning);
+        // What is wrong with the build script itself is told as long as it is.
+        for line in one_a_line(&built.problems, |problem| is_warning(problem) && problem.code.is_choice()) {
+            self.say("warning", &line);
+        }
         // What was compiled less faithfully is told once, when it is news.
-        if warnings > 0 && self.wrote {
-            let noun = if warnings == 1 { "warning" } else { "warnings" };
-            self.say("warning", &format!("{warnings} more {noun}; `cargo toolgen check` has the details"));
+        if self.wrote {
+            self.count_others(&built.problems);
         }
         failed
+    }
+
+    /// Says how many warnings of documents there are, and how to see them from wherever the user is.
+    fn count_others(&mut self, problems: &Problems) {
+        let of_documents = |problem: &&Problem| is_warning(problem) && !problem.code.is_choice();
+        let others: Vec<&Problem> = problems.as_slice().iter().filter(of_documents).collect();
+        let documents: BTreeSet<PathBuf> =
+            others.iter().map(|problem| full_path(&problem.source.path)).collect();
+        let documents: Vec<String> = documents.iter().map(|path| path.display().to_string()).collect();
+        let noun = match others.len() {
+            0 => return,
+            1 => "warning",
+            _ => "warnings",
+        };
+        let command = format!("cargo toolgen check {}", documents.join(" "));
+        self.say("warning", &format!("{} more {noun}; `{command}` has the details", others.len()));
     }
 
     #[expect(clippy::print_stdout, reason = "cargo reads the standard output of build scripts")]
@@ -285,6 +326,54 @@ mod tests {
         let place = format!("cargo::error={}:", path.display());
         assert!(script.lines.iter().any(|line| line.starts_with(&place)), "{:?}", script.lines);
         assert!(script.lines.iter().all(|line| !line.contains('\n')));
+    }
+
+    #[test]
+    fn a_filter_that_leaves_nothing_fails_the_build() {
+        let (_folder, path) = case(GOOD);
+        let build = |options| Build::new("api").document(&path).options(options).compile();
+        let told = |built: &Built| {
+            let mut script = Script { wrote: true, ..Script::default() };
+            (script.report(built, false), script.lines.join("\n"))
+        };
+        let built = build(Options::default().include("getB"));
+        assert!(built.module.is_none());
+        let (failed, lines) = told(&built);
+        assert!(failed && lines.starts_with("cargo::error="), "{lines}");
+        assert!(lines.ends_with("`getB` selects no operation [E0333]; did you mean `getA`?"), "{lines}");
+
+        let built = build(Options::default().include("getB").include("getA").credential("key", "KEY"));
+        assert!(built.module.is_some());
+        let (failed, lines) = told(&built);
+        assert!(!failed && lines.lines().all(|line| line.starts_with("cargo::warning=")), "{lines}");
+        assert!(lines.contains("[W0330]; did you mean `getA`?") && lines.contains("[W0334]"), "{lines}");
+        assert!(!lines.contains("more warning"), "what is told is not counted: {lines}");
+    }
+
+    #[test]
+    fn a_filter_that_fits_one_of_several_documents_is_no_mistake() {
+        let (_one, first) = case(GOOD);
+        let (_two, second) = case(&GOOD.replace("getA", "getB"));
+        let build = Build::new("apis").document(first).document(second);
+        let built = build.options(Options::default().include("getB").include("getC")).compile();
+        assert!(built.module.is_some());
+        let messages = built.problems.as_slice().iter().map(|problem| problem.message.as_str());
+        let of_filters: Vec<&str> = messages.filter(|message| message.contains("selects")).collect();
+        assert_eq!(of_filters, ["`getC` selects no operation"; 2]);
+    }
+
+    #[test]
+    fn the_hint_names_a_command_that_shows_the_rest() {
+        let (_folder, path) =
+            case(&GOOD.replace("responses: {}", "parameters: [{in: query}], responses: {}"));
+        let built = Build::new("api").document(&path).options(Options::default().include("getA")).compile();
+        let mut script = Script { wrote: true, ..Script::default() };
+        assert!(!script.report(&built, false));
+        let hint = format!(
+            "cargo::warning=1 more warning; `cargo toolgen check {}` has the details",
+            path.display()
+        );
+        assert_eq!(script.lines, [hint]);
     }
 
     #[test]

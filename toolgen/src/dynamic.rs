@@ -5,14 +5,14 @@
 //!
 //! ```
 //! use toolgen::Options;
-//! use toolgen::dynamic::OpenApi;
+//! use toolgen::dynamic::Loader;
 //! use toolgen_runtime::Registry;
 //! use toolgen_runtime::engine::http::HttpEngine;
 //!
 //! # const TEXT: &str = "openapi: 3.1.0\npaths: {/pets: {get: {operationId: listPets, tags: [pets], responses: {}}}}";
 //! let engine = HttpEngine::builder().base_url("https://pets.example.com").build()?;
 //! let options = Options::default().include("tag:pets").namespace("store");
-//! let loaded = OpenApi::from_str(TEXT)?.options(options).tools(&engine)?;
+//! let loaded = Loader::from_str(TEXT)?.options(options).tools(&engine)?;
 //!
 //! let registry = Registry::new(loaded.tools)?;
 //! assert!(registry.get("store__listPets").is_some());
@@ -33,18 +33,18 @@ use serde_json::Value;
 use toolgen_runtime::AgentTool;
 use toolgen_runtime::engine::http::{Fetch, FetchError, HttpEngine};
 
-use crate::frontend::openapi;
+use crate::frontend;
 use crate::options::Options;
-use crate::problem::{Problems, Severity, codes, in_one_line};
+use crate::problem::{Problems, Severity, codes, one_a_line};
 use crate::source::{Document, Format, MAX_DEPTH, Pointer, Source};
 use crate::tool::Program;
 
 /// What a document is called that came without a name.
-const UNNAMED: &str = "openapi";
+const UNNAMED: &str = "document";
 
-/// An OpenAPI document that was read, and what its tools should be like.
+/// A document that was read, and what its tools should be like.
 #[derive(Clone, Debug)]
-pub struct OpenApi {
+pub struct Loader {
     document: Arc<Document>,
     problems: Problems,
     options: Options,
@@ -74,22 +74,20 @@ impl fmt::Debug for Loaded {
 pub enum LoadError {
     /// It could not be fetched.
     Fetch(FetchError),
-    /// It could not be read, or is no OpenAPI 3 document. Shows as one line an error, with the place.
+    /// It could not be read, or no front end compiles it, or a filter that selects nothing left no tools. Shows as one line
+    /// an error, with the place.
     Document(Problems),
 }
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problems = match self {
-            LoadError::Fetch(error) => return error.fmt(f),
-            LoadError::Document(problems) => problems.placed(),
-        };
-        let errors = problems.iter().filter(|(_, problem)| problem.severity() == Severity::Error);
-        for (index, (position, problem)) in errors.enumerate() {
-            let line_break = if index == 0 { "" } else { "\n" };
-            write!(f, "{line_break}{}", in_one_line(*position, problem))?;
+        match self {
+            LoadError::Fetch(error) => error.fmt(f),
+            LoadError::Document(problems) => {
+                let errors = one_a_line(problems, |problem| problem.severity() == Severity::Error);
+                f.write_str(&errors.join("\n"))
+            }
         }
-        Ok(())
     }
 }
 
@@ -108,7 +106,7 @@ impl From<FetchError> for LoadError {
     }
 }
 
-impl OpenApi {
+impl Loader {
     /// A document in a text, JSON or YAML.
     ///
     /// # Errors
@@ -118,8 +116,8 @@ impl OpenApi {
         clippy::should_implement_trait,
         reason = "one of four constructors, which is found without an import"
     )]
-    pub fn from_str(text: &str) -> Result<OpenApi, LoadError> {
-        OpenApi::read(|problems| Document::parse(Path::new(UNNAMED), text, problems))
+    pub fn from_str(text: &str) -> Result<Loader, LoadError> {
+        Loader::read(|problems| Document::parse(Path::new(UNNAMED), text, problems))
     }
 
     /// A document on disk, JSON or YAML by what it holds and not by its name.
@@ -127,8 +125,8 @@ impl OpenApi {
     /// # Errors
     ///
     /// If it cannot be read; the error names the file and the line.
-    pub fn from_file(path: impl AsRef<Path>) -> Result<OpenApi, LoadError> {
-        OpenApi::read(|problems| Document::load(path.as_ref(), problems))
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Loader, LoadError> {
+        Loader::read(|problems| Document::load(path.as_ref(), problems))
     }
 
     /// A document at a URL, fetched by the client of an engine: limited in time and size, and from no private address
@@ -141,11 +139,11 @@ impl OpenApi {
     /// # Errors
     ///
     /// If it cannot be fetched, every status but success included, or not be read.
-    pub async fn from_url(url: impl Into<Fetch>, engine: &HttpEngine) -> Result<OpenApi, LoadError> {
+    pub async fn from_url(url: impl Into<Fetch>, engine: &HttpEngine) -> Result<Loader, LoadError> {
         let fetched = engine.fetch(url).await?;
         let path = Path::new(&fetched.url);
-        let loaded = OpenApi::read(|problems| Document::from_bytes(path, fetched.bytes, problems))?;
-        Ok(OpenApi { url: Some(fetched.url), ..loaded })
+        let loaded = Loader::read(|problems| Document::from_bytes(path, fetched.bytes, problems))?;
+        Ok(Loader { url: Some(fetched.url), ..loaded })
     }
 
     /// A document as a value that somebody else read or built. Lines in problems are those of the value, printed with
@@ -154,8 +152,8 @@ impl OpenApi {
     /// # Errors
     ///
     /// If it is nested deeper than [`MAX_DEPTH`].
-    pub fn from_spec(spec: Value) -> Result<OpenApi, LoadError> {
-        OpenApi::read(|problems| {
+    pub fn from_spec(spec: Value) -> Result<Loader, LoadError> {
+        Loader::read(|problems| {
             let mut source = Source { path: UNNAMED.into(), text: String::new(), format: Format::Json };
             // Checked first, because it is printed by recursion.
             if is_deeper_than(&spec, MAX_DEPTH) {
@@ -174,26 +172,26 @@ impl OpenApi {
 
     /// A document that was loaded by [`Document::load`] or its like, with what was found in it then.
     #[must_use]
-    pub fn from_document(document: Arc<Document>, mut problems: Problems) -> OpenApi {
+    pub fn from_document(document: Arc<Document>, mut problems: Problems) -> Loader {
         problems.enter(Arc::clone(&document.source));
-        OpenApi::of(document, problems)
+        Loader::of(document, problems)
     }
 
-    fn read(read: impl FnOnce(&mut Problems) -> Option<Arc<Document>>) -> Result<OpenApi, LoadError> {
+    fn read(read: impl FnOnce(&mut Problems) -> Option<Arc<Document>>) -> Result<Loader, LoadError> {
         let mut problems = Problems::new();
         match read(&mut problems) {
-            Some(document) => Ok(OpenApi::of(document, problems)),
+            Some(document) => Ok(Loader::of(document, problems)),
             None => Err(LoadError::Document(problems)),
         }
     }
 
-    fn of(document: Arc<Document>, problems: Problems) -> OpenApi {
-        OpenApi { document, problems, options: Options::default(), url: None }
+    fn of(document: Arc<Document>, problems: Problems) -> Loader {
+        Loader { document, problems, options: Options::default(), url: None }
     }
 
     /// Which operations become tools, and how they are called: as in a build script.
     #[must_use]
-    pub fn options(mut self, options: Options) -> OpenApi {
+    pub fn options(mut self, options: Options) -> Loader {
         self.options = options;
         self
     }
@@ -202,12 +200,15 @@ impl OpenApi {
     ///
     /// # Errors
     ///
-    /// If this is no OpenAPI 3 document. An operation that cannot be compiled is left out, with a problem.
+    /// If no front end compiles the document, or a filter that selects nothing left no tools. An operation that cannot be
+    /// compiled is left out, with a problem.
     pub fn compile(&self) -> Result<(Program, Problems), LoadError> {
         let mut problems = self.problems.clone();
-        match openapi::lower(&self.document, &self.options, &mut problems) {
-            Some(program) => Ok((program, problems)),
-            None => Err(LoadError::Document(problems)),
+        match frontend::compile(&self.document, &self.options, &mut problems) {
+            Some(program) if !(program.tools.is_empty() && problems.left_no_tools()) => {
+                Ok((program, problems))
+            }
+            _ => Err(LoadError::Document(problems)),
         }
     }
 
@@ -215,11 +216,12 @@ impl OpenApi {
     ///
     /// # Errors
     ///
-    /// If this is no OpenAPI 3 document. An operation that cannot be compiled is left out, with a problem.
+    /// If no front end compiles the document, or a filter that selects nothing left no tools. An operation that cannot be
+    /// compiled is left out, with a problem.
     pub fn tools(&self, engine: &HttpEngine) -> Result<Loaded, LoadError> {
         let (program, problems) = self.compile()?;
         let engine = self.url.as_ref().map_or_else(|| engine.clone(), |url| engine.for_document(url));
-        let tools = engine.tools_from(program.tools.into_iter().map(|tool| tool.tool));
+        let tools = engine.tools_from(program.tools.into_iter().map(toolgen_runtime::Tool::from));
         Ok(Loaded { tools, problems })
     }
 }

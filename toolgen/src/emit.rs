@@ -7,27 +7,29 @@
 //! from one import inside a static's own block, nothing comes from the implicit prelude, and text of the document
 //! stands in string literals only. It holds no time and no path of this machine: two runs give identical bytes.
 
+mod call;
 mod expr;
+mod fields;
+mod idents;
 mod literal;
-mod names;
 mod package;
-mod plan;
 mod pool;
+mod rust_types;
 mod spec;
-mod types;
 
 #[cfg(test)]
 mod tests;
 
 use std::fmt::Write as _;
 
-use toolgen_runtime::Tool as RuntimeTool;
+use toolgen_runtime::ToolSpec;
 
-use crate::tool::{Origin, Program, Tool};
+use crate::tool::{Program, Tool};
 pub use package::{RuntimeDependency, module_name, package};
 
 use expr::Expr;
-use names::Names;
+use idents::Names;
+use literal::visible;
 use pool::{Pool, Shared};
 
 /// How a module is written.
@@ -52,26 +54,23 @@ impl ModuleStyle {
 /// The text of a Rust module that holds the program's tools: a `pub static` for each, a constant with its name, and
 /// their list `TOOLS`, sorted by name.
 ///
-/// The text has no inner attributes, so it can be included into any module. A tool whose call has no constant form
-/// is left out; there is none today.
+/// The text has no inner attributes, so it can be included into any module.
 #[must_use]
 pub fn module(program: &Program, style: &ModuleStyle) -> String {
     let mut pool = Pool::default();
     let mut names = Names::reserving(&["TOOLS"]);
     let mut tools = Vec::with_capacity(program.tools.len());
-    for Tool { tool, origin } in &program.tools {
-        let RuntimeTool { spec, call } = tool;
-        let Some(call) = plan::call(call, &mut pool) else { continue };
-        let fields = vec![("spec", spec::spec(spec, &mut pool)), ("call", call)];
+    for Tool { spec, call, origin } in &program.tools {
+        let fields = vec![("spec", spec::spec(spec, &mut pool)), ("call", call::call(call, &mut pool))];
         let value = Expr::Struct { head: "Tool", fields, base: None };
-        tools.push(Static { ident: String::new(), tool, origin, value });
+        tools.push(Static { ident: String::new(), spec, title: visible(&origin.title), value });
     }
     let shared = pool.into_statics();
     for Shared { name, .. } in &shared {
         names.take(name);
     }
     for tool in &mut tools {
-        tool.ident = names.take_pair(&names::screaming(tool.tool.spec.name.as_str()));
+        tool.ident = names.take_pair(&idents::screaming(tool.spec.name.as_str()));
     }
     let mut out = header(program, style);
     write_list(&tools, style, &mut out);
@@ -79,12 +78,11 @@ pub fn module(program: &Program, style: &ModuleStyle) -> String {
         write_tool(tool, style, &mut out);
     }
     if style.types {
-        let operations: Vec<_> = tools.iter().map(|tool| operation(tool.origin)).collect();
-        let wanted = tools.iter().zip(&operations);
-        let wanted: Vec<_> = wanted
-            .map(|(Static { ident, tool, .. }, operation)| types::Wanted { ident, operation, tool })
+        let wanted: Vec<_> = tools
+            .iter()
+            .map(|Static { ident, spec, title, .. }| rust_types::Wanted { ident, operation: title, spec })
             .collect();
-        out.push_str(&types::module(&wanted, &style.runtime));
+        out.push_str(&rust_types::module(&wanted, &style.runtime));
     }
     for shared in &shared {
         write_shared(shared, style, &mut out);
@@ -95,8 +93,9 @@ pub fn module(program: &Program, style: &ModuleStyle) -> String {
 /// A tool on its way into the text.
 struct Static<'a> {
     ident: String,
-    tool: &'a RuntimeTool,
-    origin: &'a Origin,
+    spec: &'a ToolSpec,
+    /// The operation, for a comment.
+    title: String,
     value: Expr,
 }
 
@@ -125,23 +124,16 @@ fn write_list(tools: &[Static<'_>], style: &ModuleStyle, out: &mut String) {
 }
 
 fn write_tool(tool: &Static<'_>, style: &ModuleStyle, out: &mut String) {
-    let Static { ident, tool, origin, value } = tool;
-    let (runtime, tool_name) = (&style.runtime, &tool.spec.name);
+    let Static { ident, spec, title, value } = tool;
+    let (runtime, tool_name) = (&style.runtime, &spec.name);
     let _ = write!(
         out,
         "\n/// The name of [`{ident}`].\npub const TOOL_{ident}: &::core::primitive::str = \"{tool_name}\";\n\
-         /// `{}`\n\
+         /// `{title}`\n\
          pub static {ident}: {runtime}::Tool = {{\n    use {runtime}::__private::prelude::*;\n    ",
-        operation(origin),
     );
     value.write(4, 4, 0, out);
     out.push_str("\n};\n");
-}
-
-/// The operation of a tool, for a comment.
-fn operation(origin: &Origin) -> String {
-    let Origin { pointer: _, operation_id: _, method, path } = origin;
-    visible(&format!("{method} {path}"))
 }
 
 fn write_shared(shared: &Shared, style: &ModuleStyle, out: &mut String) {
@@ -154,9 +146,4 @@ fn write_shared(shared: &Shared, style: &ModuleStyle, out: &mut String) {
     );
     Expr::Array(items.clone()).write(4, 4, 0, out);
     out.push_str("\n};\n");
-}
-
-/// A text for a comment: one line, nothing invisible, and no backtick, which would end the code it stands in.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if literal::is_plain(c) && c != '`' { c } else { ' ' }).collect()
 }

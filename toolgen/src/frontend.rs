@@ -1,3 +1,124 @@
-//! The front ends: a kind of document each.
+//! Front ends: a kind of document each, a folder each.
+//!
+//! Everything else knows the trait [`Frontend`] only. To add one, make a folder with its implementation and the table
+//! of its problems' codes, and add it to the list below.
 
 pub mod openapi;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use crate::choice::check_credentials;
+use crate::options::Options;
+use crate::problem::{Code, Problems, codes};
+use crate::source::{Document, Pointer};
+use crate::tool::Program;
+
+/// The front ends there are.
+static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi];
+
+/// A kind of document, and how it becomes tools.
+pub trait Frontend: Sync {
+    /// The name of the kind in reports: `openapi`.
+    fn name(&self) -> &'static str;
+
+    /// What a document of the kind is called, after "a" or "no": `OpenAPI 3 document`.
+    fn title(&self) -> &'static str;
+
+    /// How a document of the kind is known, as a hint for somebody who gave another one.
+    fn mark(&self) -> &'static str;
+
+    /// Whether a document is of this kind. It looks at the marks of the kind alone: a document that has them and is
+    /// broken, or of a version that is not read, is of this kind, and [`lower`](Frontend::lower) says what is wrong.
+    fn claims(&self, document: &Document) -> Claim;
+
+    /// Compiles a document it claims. One bad operation costs that operation, with a problem, never the document.
+    ///
+    /// `None` if nothing can be compiled; an error among the problems says why.
+    fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program>;
+
+    /// The codes of the problems that only this front end reports.
+    fn codes(&self) -> &'static [Code];
+}
+
+/// What a front end says about a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// It is of another kind.
+    No,
+    /// It is not read, but a near relative of what is: what to do with it.
+    Near(&'static str),
+    /// It is of this kind.
+    Yes,
+}
+
+/// All front ends.
+#[must_use]
+pub fn all() -> &'static [&'static dyn Frontend] {
+    FRONT_ENDS
+}
+
+/// Compiles a document of any kind.
+///
+/// `None` if nothing can be compiled, because no front end claims the document, several do, or the one that does
+/// cannot read it; an error among the problems says why.
+pub fn compile(document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
+    compile_by(FRONT_ENDS, document, options, problems)
+}
+
+fn compile_by(
+    front_ends: &[&dyn Frontend],
+    document: &Arc<Document>,
+    options: &Options,
+    problems: &mut Problems,
+) -> Option<Program> {
+    let program = claimant(front_ends, document, problems)?.lower(document, options, problems)?;
+    check_credentials(options, &program.schemes, problems);
+    Some(program)
+}
+
+/// The one front end that claims a document. Otherwise it is told which there are, and what each looks for.
+fn claimant<'f>(
+    front_ends: &[&'f dyn Frontend],
+    document: &Document,
+    problems: &mut Problems,
+) -> Option<&'f dyn Frontend> {
+    let claims: Vec<(&dyn Frontend, Claim)> =
+        front_ends.iter().map(|front_end| (*front_end, front_end.claims(document))).collect();
+    let claiming: Vec<&'f dyn Frontend> =
+        claims.iter().filter(|(_, claim)| *claim == Claim::Yes).map(|(front_end, _)| *front_end).collect();
+    match claiming.as_slice() {
+        [front_end] => Some(*front_end),
+        [] => {
+            let titles: Vec<String> =
+                front_ends.iter().map(|front_end| format!("no {}", front_end.title())).collect();
+            let near: Vec<&str> = claims
+                .iter()
+                .filter_map(|(_, claim)| if let Claim::Near(hint) = claim { Some(*hint) } else { None })
+                .collect();
+            let help = if near.is_empty() { front_ends.iter().map(|one| one.mark()).collect() } else { near };
+            let message = format!("this is {}", enumerated(&titles));
+            problems.report(codes::UNKNOWN_KIND, &Pointer::ROOT, message, help.join("; "));
+            None
+        }
+        several => {
+            let names: Vec<String> = several.iter().map(|one| format!("`{}`", one.name())).collect();
+            let marks: Vec<&str> = several.iter().map(|one| one.mark()).collect();
+            let message = format!("this document has the marks of several kinds: {}", enumerated(&names));
+            let help = format!("remove those that are not meant: {}", marks.join("; "));
+            problems.report(codes::TWO_KINDS, &Pointer::ROOT, message, help);
+            None
+        }
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn enumerated(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}

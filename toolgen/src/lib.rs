@@ -1,6 +1,8 @@
 //! Compiles documents into tools for LLM agents.
 
 mod build;
+pub mod catalogue;
+mod choice;
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
 pub mod emit;
@@ -14,6 +16,7 @@ mod tool;
 pub mod write;
 
 pub use build::{Build, Built};
+pub use frontend::{Frontend, compile};
 pub use options::Options;
 pub use problem::{Code, Problem, Problems, Severity};
 pub use select::Selector;

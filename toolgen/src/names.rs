@@ -12,18 +12,18 @@ use toolgen_runtime::spec::MAX_NAME;
 /// What a tool is named after.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
-    /// The document's own name for the operation. Empty: it has none.
-    pub operation_id: &'a str,
-    /// The method, in capitals.
-    pub method: &'a str,
-    /// The path, as the document writes it.
-    pub path: &'a str,
+    /// The document's own name for it. Empty: it has none.
+    pub id: &'a str,
+    /// The name it gets if it has none of its own; a legal one, but for its length.
+    pub fallback: String,
+    /// What tells it from all others of the document: `GET /pets`.
+    pub title: &'a str,
 }
 
-/// A name for each candidate, without a namespace: the operation's id where it is legal, made legal where it is
-/// not, made up from method and path where there is none.
+/// A name for each candidate, without a namespace: its id where that is legal, made legal where it is not, the
+/// fallback where there is none.
 ///
-/// Names that differ from another only in case, or not at all, get a suffix that depends on method and path alone.
+/// Names that differ from another only in case, or not at all, get a suffix that depends on the title alone.
 #[must_use]
 pub fn tool_names(candidates: &[Candidate<'_>]) -> Vec<String> {
     let plain: Vec<String> = candidates.iter().map(plain_name).collect();
@@ -36,62 +36,20 @@ pub fn tool_names(candidates: &[Candidate<'_>]) -> Vec<String> {
         .zip(candidates)
         .map(|(name, candidate)| match counts.get(&name.to_ascii_lowercase()) {
             Some(1) => name,
-            _ => with_suffix(&name, &hash8(&format!("{} {}", candidate.method, candidate.path)), MAX_NAME),
+            _ => with_suffix(&name, &hash8(candidate.title), MAX_NAME),
         })
         .collect()
 }
 
 fn plain_name(candidate: &Candidate<'_>) -> String {
-    let id = candidate.operation_id.trim();
+    let id = candidate.id.trim();
     if !id.is_empty() {
         let legal = legal_tool_name(id);
         if !legal.is_empty() {
             return fit(&legal, id);
         }
     }
-    let made_up = operation_name(candidate.method, candidate.path);
-    fit(&made_up, &made_up)
-}
-
-/// The name of an operation without an id: `GET /pets/{petId}` gives `get_pets_by_pet_id`.
-#[must_use]
-pub fn operation_name(method: &str, path: &str) -> String {
-    let mut name = method.to_ascii_lowercase();
-    // What follows a fragment sign tells operations on one path apart, so it is part of the name.
-    for segment in path.split(['/', '?', '#', '&']).filter(|segment| !segment.is_empty()) {
-        let mut rest = segment;
-        while let Some((before, after)) = rest.split_once('{') {
-            push_words(&mut name, before);
-            let (inside, behind) = after.split_once('}').unwrap_or((after, ""));
-            name.push_str("_by");
-            push_words(&mut name, &snake(inside));
-            rest = behind;
-        }
-        push_words(&mut name, rest);
-    }
-    name
-}
-
-fn push_words(name: &mut String, text: &str) {
-    let words = collapse(text, |char| char.is_ascii_alphanumeric() || char == '-');
-    if !words.is_empty() {
-        name.push('_');
-        name.push_str(&words);
-    }
-}
-
-/// `petId` as `pet_id`.
-fn snake(text: &str) -> String {
-    let mut snake = String::with_capacity(text.len() + 4);
-    let mut lower_before = false;
-    for char in text.chars() {
-        if char.is_ascii_uppercase() && lower_before {
-            snake.push('_');
-        }
-        lower_before = char.is_ascii_lowercase() || char.is_ascii_digit();
-        snake.push(char.to_ascii_lowercase());
-    }
-    snake
+    fit(&candidate.fallback, &candidate.fallback)
 }
 
 /// A text as a tool name, but for its length: every run of characters that may not stand in one becomes `_`. Legal
@@ -109,7 +67,7 @@ pub fn legal_tool_name(text: &str) -> String {
 }
 
 /// Each run of characters that are not kept becomes one `_`, none at the ends.
-fn collapse(text: &str, keep: impl Fn(char) -> bool) -> String {
+pub(crate) fn collapse(text: &str, keep: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut gap = false;
     for char in text.chars() {

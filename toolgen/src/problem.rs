@@ -16,8 +16,8 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use codes::{Code, Page};
-pub(crate) use show::in_one_line;
-pub use show::{Human, json};
+pub(crate) use show::one_a_line;
+pub use show::{Human, Shown, json, shown};
 
 use crate::source::{Pointer, Position, Source};
 
@@ -81,7 +81,7 @@ impl Problem {
 /// Collects the problems of a document; stages go on and report all they find.
 ///
 /// The same problem reported twice is kept once: several operations reach the same component.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Problems {
     source: Arc<Source>,
     list: Vec<Problem>,
@@ -150,6 +150,16 @@ impl Problems {
         }
     }
 
+    /// Adds the problems of another document.
+    pub(crate) fn append(&mut self, other: Problems) {
+        self.list.extend(other.list);
+    }
+
+    /// Leaves out what is not to be told after all.
+    fn retain(&mut self, keep: impl FnMut(&Problem) -> bool) {
+        self.list.retain(keep);
+    }
+
     /// The problems so far, in the order they were found.
     #[must_use]
     pub fn as_slice(&self) -> &[Problem] {
@@ -174,6 +184,12 @@ impl Problems {
         self.list.iter().any(|problem| problem.severity() == Severity::Error)
     }
 
+    /// Whether a filter that selects nothing left no tools.
+    #[must_use]
+    pub fn left_no_tools(&self) -> bool {
+        self.list.iter().any(|problem| problem.code == codes::NO_TOOLS)
+    }
+
     /// The problems with their positions, sorted by file, position, code and message: the order to show them in.
     #[must_use]
     pub fn placed(&self) -> Vec<(Position, &Problem)> {
@@ -196,5 +212,37 @@ impl Problems {
             left_key.cmp(&(&right.source.path, right_at, right.code.id(), &right.pointer, &right.message))
         });
         placed
+    }
+}
+
+/// One problem a line, with its place: `FILE:LINE:COLUMN: message [CODE]; help`. A problem that recurs is told at the
+/// first of its places, with the number of the others.
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&one_a_line(self, |_| true).join("\n"))
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// The list alone.
+impl fmt::Debug for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.list).finish()
+    }
+}
+
+/// Keeps the problems of the options that all of several documents have which were compiled with the same options: a
+/// filter, a renaming or a credential that fits one of them is no mistake.
+pub fn keep_common<'p>(all: impl IntoIterator<Item = &'p mut Problems>) {
+    let mut all: Vec<&mut Problems> = all.into_iter().collect();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for problem in all.iter().flat_map(|problems| problems.as_slice()).filter(|one| one.code.is_choice()) {
+        *counts.entry(problem.message.clone()).or_default() += 1;
+    }
+    let documents = all.len();
+    let is_common = |problem: &Problem| counts.get(&problem.message) == Some(&documents);
+    for problems in &mut all {
+        problems.retain(|problem| !problem.code.is_choice() || is_common(problem));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::tool::verb_and_subject;
+
 /// Selects operations. Written as one of
 ///
 /// - `tag:NAME` – operations with a tag,
@@ -18,24 +20,22 @@ pub struct Selector {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
-    Tag(String),
-    Path { method: Option<String>, path: String },
+    Group(String),
+    Title { verb: Option<String>, subject: String },
     Name(String),
 }
 
-/// What a selector looks at.
-#[derive(Clone, Copy, Debug)]
+/// An entry of a document that may become a tool, as a selector sees it.
+#[derive(Clone, Debug)]
 pub(crate) struct Subject<'a> {
-    /// The document's own name of the operation; may be empty.
-    pub(crate) operation_id: &'a str,
+    /// The document's own name for it; may be empty.
+    pub(crate) id: &'a str,
     /// The tool's name without a namespace.
     pub(crate) name: &'a str,
-    /// The method, in capitals.
-    pub(crate) method: &'a str,
-    /// The path as the document writes it.
-    pub(crate) path: &'a str,
-    /// The tags.
-    pub(crate) tags: &'a [&'a str],
+    /// What it is called for people, such as `GET /pets`.
+    pub(crate) title: &'a str,
+    /// The groups it is in.
+    pub(crate) groups: &'a [&'a str],
 }
 
 impl Selector {
@@ -47,36 +47,30 @@ impl Selector {
 
     pub(crate) fn selects(&self, subject: &Subject<'_>) -> bool {
         match &self.kind {
-            Kind::Tag(tag) => {
-                let tag = tag.to_lowercase();
-                subject.tags.iter().any(|given| glob(&tag, &given.to_lowercase()))
+            Kind::Group(group) => {
+                let group = group.to_lowercase();
+                subject.groups.iter().any(|given| glob(&group, &given.to_lowercase()))
             }
-            Kind::Path { method, path } => {
-                method.as_deref().is_none_or(|method| method == subject.method) && glob(path, subject.path)
+            Kind::Title { verb, subject: about } => {
+                let (own_verb, own_subject) = verb_and_subject(subject.title);
+                let same = |verb: &str| own_verb.is_some_and(|own| own.eq_ignore_ascii_case(verb));
+                verb.as_deref().is_none_or(same) && glob(about, own_subject)
             }
             Kind::Name(name) => {
-                (!subject.operation_id.is_empty() && glob(name, subject.operation_id))
-                    || glob(name, subject.name)
+                (!subject.id.is_empty() && glob(name, subject.id)) || glob(name, subject.name)
             }
         }
     }
 
-    /// What this could have meant: a text for each operation in the same form.
+    /// What this could have meant: a text for each subject in the same form.
     pub(crate) fn nearest(&self, subjects: &[Subject<'_>]) -> Option<String> {
-        let mut candidates: Vec<String> = Vec::new();
-        for subject in subjects {
-            match &self.kind {
-                Kind::Tag(_) => candidates.extend(subject.tags.iter().map(|tag| format!("tag:{tag}"))),
-                Kind::Path { method: Some(_), .. } => {
-                    candidates.push(format!("{} {}", subject.method, subject.path));
-                }
-                Kind::Path { method: None, .. } => candidates.push(subject.path.to_owned()),
-                Kind::Name(_) => {
-                    candidates.push(subject.operation_id.to_owned());
-                    candidates.push(subject.name.to_owned());
-                }
-            }
-        }
+        let candidates = subjects.iter().flat_map(|subject| match &self.kind {
+            Kind::Group(_) => subject.groups.iter().map(|group| format!("tag:{group}")).collect(),
+            Kind::Title { verb: Some(_), .. } => vec![subject.title.to_owned()],
+            Kind::Title { verb: None, .. } => vec![verb_and_subject(subject.title).1.to_owned()],
+            Kind::Name(_) => vec![subject.id.to_owned(), subject.name.to_owned()],
+        });
+        let candidates: Vec<String> = candidates.collect();
         did_you_mean(&self.text, candidates.iter().map(String::as_str))
     }
 }
@@ -85,11 +79,11 @@ impl From<&str> for Selector {
     fn from(text: &str) -> Self {
         let text = text.trim();
         let kind = if let Some(tag) = text.strip_prefix("tag:") {
-            Kind::Tag(tag.trim().to_owned())
+            Kind::Group(tag.trim().to_owned())
         } else if text.starts_with('/') {
-            Kind::Path { method: None, path: text.to_owned() }
-        } else if let Some((method, path)) = text.split_once(char::is_whitespace) {
-            Kind::Path { method: Some(method.to_ascii_uppercase()), path: path.trim().to_owned() }
+            Kind::Title { verb: None, subject: text.to_owned() }
+        } else if let Some((verb, subject)) = text.split_once(char::is_whitespace) {
+            Kind::Title { verb: Some(verb.to_owned()), subject: subject.trim().to_owned() }
         } else {
             Kind::Name(text.to_owned())
         };
@@ -118,7 +112,8 @@ impl fmt::Display for Selector {
 }
 
 /// The candidate most like a text, if one is near enough to be meant. The first of equals in order of text.
-pub(crate) fn did_you_mean<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
+#[must_use]
+pub fn did_you_mean<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
     let near = |candidate: &str| strsim::jaro_winkler(&text.to_lowercase(), &candidate.to_lowercase());
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates.filter(|candidate| !candidate.is_empty()) {
@@ -179,11 +174,10 @@ mod tests {
     use super::*;
 
     const SUBJECT: Subject<'_> = Subject {
-        operation_id: "pets/list",
+        id: "pets/list",
         name: "pets_list",
-        method: "GET",
-        path: "/v1/pets/{id}",
-        tags: &["Pets", "Store Admin"],
+        title: "GET /v1/pets/{id}",
+        groups: &["Pets", "Store Admin"],
     };
 
     #[test]

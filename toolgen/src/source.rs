@@ -20,6 +20,7 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 pub const MAX_DEPTH: usize = 512;
 
 /// The text of a document and where it came from.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Default, PartialEq, Eq)]
 pub struct Source {
     /// The file, as the user named it.
     pub path: PathBuf,
@@ -45,6 +46,13 @@ pub struct Source {
     pub text: String,
     /// How the text is written.
     pub format: Format,
+}
+
+/// Without the text, which may be many megabytes.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("path", &self.path).finish_non_exhaustive()
+    }
 }
 
 /// How a document is written.
@@ -58,12 +66,19 @@ pub enum Format {
 }
 
 /// A document that was read.
-#[derive(Debug, PartialEq)]
+#[derive(PartialEq)]
 pub struct Document {
     /// The text.
     pub source: Arc<Source>,
     /// The text as a tree.
     pub root: Value,
+}
+
+/// Without what it holds.
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Document").field("source", &self.source).finish_non_exhaustive()
+    }
 }
 
 /// How many findings a reader keeps: a document may be nothing but mistakes.

@@ -9,9 +9,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use toolgen::dynamic::{LoadError, Loaded, OpenApi};
-use toolgen::frontend::openapi::lower;
-use toolgen::{Document, Options, Problems, Severity};
+use toolgen::dynamic::{LoadError, Loaded, Loader};
+use toolgen::{Document, Options, Problems, Program, Severity};
 use toolgen_runtime::engine::http::{Fetch, FetchErrorKind, HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::{Registry, ToolCall, ToolContext};
@@ -90,25 +89,33 @@ fn reply(status: &str, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
 }
 
+/// A program without the text it came from: a name and the layout differ.
+fn anywhere(mut program: Program) -> Program {
+    for tool in &mut program.tools {
+        tool.origin.source = Arc::default();
+    }
+    program
+}
+
 #[test]
 fn four_constructors_give_the_same_tools() {
     let path = specs("tasks.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     let document = Document::load(&path, &mut Problems::new()).unwrap();
-    let lowered = lower(&document, &Options::default(), &mut Problems::new()).unwrap();
+    let lowered = toolgen::compile(&document, &Options::default(), &mut Problems::new()).unwrap();
     assert!(!lowered.tools.is_empty());
     for loaded in [
-        OpenApi::from_str(&text),
-        OpenApi::from_file(&path),
-        OpenApi::from_spec(document.root.clone()),
-        Ok(OpenApi::from_document(Arc::clone(&document), Problems::new())),
+        Loader::from_str(&text),
+        Loader::from_file(&path),
+        Loader::from_spec(document.root.clone()),
+        Ok(Loader::from_document(Arc::clone(&document), Problems::new())),
     ] {
         let loaded = loaded.unwrap();
-        assert_eq!(loaded.compile().unwrap().0, lowered);
+        assert_eq!(anywhere(loaded.compile().unwrap().0), anywhere(lowered.clone()));
         let loaded = loaded.tools(&HttpEngine::builder().build().unwrap()).unwrap();
         assert!(!loaded.problems.has_errors(), "{loaded:?}");
         let of_tools: Vec<_> = loaded.tools.iter().map(|tool| tool.spec()).collect();
-        let of_program: Vec<_> = lowered.tools.iter().map(|tool| &tool.tool.spec).collect();
+        let of_program: Vec<_> = lowered.tools.iter().map(|tool| &tool.spec).collect();
         assert_eq!(of_tools, of_program);
     }
 }
@@ -116,7 +123,7 @@ fn four_constructors_give_the_same_tools() {
 #[test]
 fn operations_are_chosen_and_named_as_in_a_build_script() {
     let load = |options: Options| {
-        let loaded = OpenApi::from_str(PETS).unwrap().options(options).tools(&engine()).unwrap();
+        let loaded = Loader::from_str(PETS).unwrap().options(options).tools(&engine()).unwrap();
         names(&loaded).join(" ")
     };
     let all = Options::default;
@@ -132,7 +139,7 @@ fn operations_are_chosen_and_named_as_in_a_build_script() {
 
 #[test]
 fn one_bad_operation_costs_that_operation() {
-    let loaded = OpenApi::from_str(PETS).unwrap().tools(&engine()).unwrap();
+    let loaded = Loader::from_str(PETS).unwrap().tools(&engine()).unwrap();
     assert_eq!(loaded.tools.len(), 3);
     let placed = loaded.problems.placed();
     let errors: Vec<_> = placed.iter().filter(|(_, one)| one.severity() == Severity::Error).collect();
@@ -142,28 +149,45 @@ fn one_bad_operation_costs_that_operation() {
 
 #[test]
 fn what_is_no_document_says_where_and_why() {
-    let told = |loaded: Result<OpenApi, LoadError>| {
+    let told = |loaded: Result<Loader, LoadError>| {
         loaded.and_then(|document| document.tools(&engine())).unwrap_err().to_string()
     };
-    let text = told(OpenApi::from_str("{\"openapi\": \"3.0.0\",\n  \"paths\": {,}}"));
-    assert!(text.starts_with("openapi:2:13: ") && text.contains("[E0104]"), "{text}");
-    let text = told(OpenApi::from_str("openapi: 3.0.0\npaths: [\n"));
-    assert!(text.contains("openapi:3:") && text.contains("[E0104]"), "{text}");
-    let text = told(OpenApi::from_file("/no/such/file.yaml"));
+    let text = told(Loader::from_str("{\"openapi\": \"3.0.0\",\n  \"paths\": {,}}"));
+    assert!(text.starts_with("document:2:13: ") && text.contains("[E0104]"), "{text}");
+    let text = told(Loader::from_str("document: 3.0.0\npaths: [\n"));
+    assert!(text.contains("document:3:") && text.contains("[E0104]"), "{text}");
+    let text = told(Loader::from_file("/no/such/file.yaml"));
     assert!(text.starts_with("/no/such/file.yaml:1:1: there is no such file [E0101]"), "{text}");
-    let text = told(OpenApi::from_str("swagger: '2.0'"));
+    let text = told(Loader::from_str("swagger: '2.0'"));
     assert!(
         text.contains("this is no OpenAPI 3 document") && text.contains("convert the document"),
         "{text}"
     );
-    let text = told(OpenApi::from_spec(json!({"info": {}, "openapi": "4.0"})));
-    assert!(text.starts_with("openapi:3:") && text.contains("OpenAPI 4.0"), "{text}");
+    let text = told(Loader::from_spec(json!({"info": {}, "openapi": "4.0"})));
+    assert!(text.starts_with("document:3:") && text.contains("OpenAPI 4.0"), "{text}");
     let mut deep = json!({"openapi": "3.1.0"});
     for _ in 0..1_000 {
         deep = Value::Array(vec![deep]);
     }
-    let text = told(OpenApi::from_spec(deep));
+    let text = told(Loader::from_spec(deep));
     assert!(text.contains("levels"), "{text}");
+}
+
+#[test]
+fn options_that_fit_nothing_are_told() {
+    let load = |options: Options| Loader::from_str(PETS).unwrap().options(options).tools(&engine());
+    let error = load(Options::default().include("tag:petz")).unwrap_err();
+    let told = error.to_string();
+    let [choice, broken] = told.lines().collect::<Vec<_>>()[..] else { panic!("{told}") };
+    assert_eq!(choice, "document:1:1: `tag:petz` selects no operation [E0333]; did you mean `tag:pets`?");
+    assert!(broken.starts_with("document:16:5: an operation must be an object"), "{told}");
+    let options = Options::default().include("tag:petz").include("tag:admin").credential("kye", "KEY");
+    let loaded = load(options).unwrap();
+    assert_eq!(names(&loaded), ["addPet"]);
+    let told = loaded.problems.to_string();
+    assert!(told.contains("`tag:petz` selects no operation [W0330]; did you mean `tag:pets`?"), "{told}");
+    assert!(told.contains("`kye`") && told.contains("[W0334]; did you mean `key`?"), "{told}");
+    assert!(format!("{:?}", Err::<(), _>(loaded.problems)).len() < 3_000);
 }
 
 #[tokio::test]
@@ -181,7 +205,7 @@ async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
     let fetch = Fetch::new(format!("{}/latest?token=hunter2hunter2", server.url))
         .header("Authorization", Secret::new("Bearer for-the-document"));
     assert!(!format!("{fetch:?}").contains("hunter2") && !format!("{fetch:?}").contains("for-the"));
-    let document = OpenApi::from_url(fetch, &engine).await.unwrap();
+    let document = Loader::from_url(fetch, &engine).await.unwrap();
     let loaded = document.options(Options::default().include("GET /pets/**")).tools(&engine).unwrap();
 
     // A set is sealed; tools that turn up later go into a new one beside the old ones.
@@ -215,7 +239,7 @@ async fn the_operator_s_word_on_where_requests_go_counts_more() {
     let service = Server::start(|_| reply("200 OK", "", "here")).await;
     let documents = Server::start(|_| reply("200 OK", "", PETS)).await;
     let call = async |engine: &HttpEngine| {
-        let document = OpenApi::from_url(format!("{}/x/openapi.yaml", documents.url), engine).await.unwrap();
+        let document = Loader::from_url(format!("{}/x/openapi.yaml", documents.url), engine).await.unwrap();
         let registry = Registry::new(document.tools(engine).unwrap().tools).unwrap();
         registry.call("listPets", json!({}), &ToolContext::new("1", "listPets")).await.unwrap().to_text()
     };
@@ -239,7 +263,7 @@ async fn whatever_goes_wrong_with_fetching_is_said_without_secrets() {
     })
     .await;
     let engine = engine();
-    let fetch = async |fetch: Fetch| match OpenApi::from_url(fetch, &engine).await.unwrap_err() {
+    let fetch = async |fetch: Fetch| match Loader::from_url(fetch, &engine).await.unwrap_err() {
         LoadError::Fetch(error) => {
             assert!(!error.to_string().contains("hunter2"), "{error}");
             error
@@ -254,7 +278,7 @@ async fn whatever_goes_wrong_with_fetching_is_said_without_secrets() {
     assert_eq!(fetch(at("/loop")).await.kind, FetchErrorKind::Redirect("too many redirects"));
     let error = fetch(at("/big").max_bytes(PETS.len() - 1)).await;
     assert_eq!(error.kind, FetchErrorKind::TooLarge(PETS.len() - 1));
-    assert!(OpenApi::from_url(at("/just-fits").max_bytes(PETS.len()), &engine).await.is_ok());
+    assert!(Loader::from_url(at("/just-fits").max_bytes(PETS.len()), &engine).await.is_ok());
     let time = Duration::from_millis(100);
     assert_eq!(fetch(at("/silent").timeout(time)).await.kind, FetchErrorKind::Timeout(time));
     for bad in ["", "petstore.yaml", "file:///etc/passwd", "http://user:hunter2@localhost/", "ftp://h/x"] {
@@ -268,7 +292,7 @@ async fn whatever_goes_wrong_with_fetching_is_said_without_secrets() {
     drop(listener);
     assert!(matches!(fetch(nobody.into()).await.kind, FetchErrorKind::Network(_)));
     // A page for people in place of the document: no tools, and the problem is at the URL.
-    let page = OpenApi::from_url(at("/page"), &engine).await.and_then(|page| page.tools(&engine));
+    let page = Loader::from_url(at("/page"), &engine).await.and_then(|page| page.tools(&engine));
     let told = page.unwrap_err().to_string();
     assert!(told.starts_with(&format!("{}/page:", server.url)) && !told.contains("hunter2"), "{told}");
 }
@@ -287,12 +311,12 @@ fn documents_of_the_corpus_load_to_what_they_compile_to() {
     for path in paths {
         let mut problems = Problems::new();
         let document = Document::load(&path, &mut problems).unwrap();
-        let lowered = lower(&document, &Options::default(), &mut problems).unwrap();
-        let loaded = OpenApi::from_file(&path).unwrap().tools(&engine).unwrap();
+        let lowered = toolgen::compile(&document, &Options::default(), &mut problems).unwrap();
+        let loaded = Loader::from_file(&path).unwrap().tools(&engine).unwrap();
         assert_eq!(loaded.problems.as_slice().len(), problems.as_slice().len(), "{}", path.display());
         assert_eq!(loaded.tools.len(), lowered.tools.len(), "{}", path.display());
         for (index, (tool, expected)) in loaded.tools.iter().zip(&lowered.tools).enumerate() {
-            let (spec, expected) = (tool.spec(), &expected.tool.spec);
+            let (spec, expected) = (tool.spec(), &expected.spec);
             // All tools of a document share the named shapes.
             let defs_equal = index > 0 || spec.defs == expected.defs;
             let equal = (&spec.name, &spec.input, &spec.output, &spec.description, &spec.effects)

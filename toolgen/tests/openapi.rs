@@ -9,11 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolgen::frontend::openapi::lower;
 use toolgen::{Document, Options, Problems, Program, Tool};
 use toolgen_runtime::schema::shape::{Shape, render::canonical};
 use toolgen_runtime::spec::plan::{
-    Body, BodySource, Call, Codec, Encoding, Parameter, Part, RequestPlan, SecurityScheme, Server,
+    Body, BodySource, Codec, Encoding, Parameter, Part, RequestPlan, SecurityScheme, Server,
 };
 use toolgen_runtime::spec::{Effects, Network};
 
@@ -42,7 +41,7 @@ fn documents_compile_as_expected() {
 fn compile(text: &str) -> Value {
     let mut problems = Problems::new();
     let document = Document::parse(Path::new("input.yaml"), text, &mut problems).unwrap();
-    let program = lower(&document, &options(text), &mut problems);
+    let program = toolgen::compile(&document, &options(text), &mut problems);
     let problems: Vec<Value> = problems
         .as_slice()
         .iter()
@@ -90,8 +89,8 @@ fn of_shape(shape: &Shape) -> Value {
     serde_json::from_str(&canonical(shape)).unwrap()
 }
 
-fn of_tool(Tool { tool, .. }: &Tool) -> Value {
-    let Call::Http(plan) = &tool.call else { panic!() };
+fn of_tool(tool: &Tool) -> Value {
+    let Some(plan) = tool.call.http() else { panic!() };
     let mut out = json!({ "name": tool.spec.name.as_str(), "input": of_shape(tool.spec.input.shape()) });
     if let Some(output) = &tool.spec.output {
         out["output"] = of_shape(output.shape());

@@ -6,14 +6,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use toolgen::frontend::openapi::lower;
 use toolgen::{Document, Options, Problems, Program};
 
 fn compile(text: &str) -> (Option<Program>, Problems) {
     let mut problems = Problems::new();
     let start = Instant::now();
     let document = Document::parse(Path::new("input.yaml"), text, &mut problems).expect("a document");
-    let program = lower(&document, &Options::default(), &mut problems);
+    let program = toolgen::compile(&document, &Options::default(), &mut problems);
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     (program, problems)
 }

@@ -9,13 +9,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use toolgen::frontend::openapi::lower;
 use toolgen::{Document, Options, Problems, Program, Severity};
 use toolgen_runtime::schema::shape::read::read_canonical;
 use toolgen_runtime::schema::shape::render::canonical;
 use toolgen_runtime::schema::shape::{Extra, Kind, Shape};
 use toolgen_runtime::spec::MAX_NAME;
-use toolgen_runtime::spec::plan::{BodySource, Call};
+use toolgen_runtime::spec::plan::BodySource;
 
 #[path = "../../tests/src/needs.rs"]
 mod needs;
@@ -30,7 +29,7 @@ fn run(path: &Path) -> Run {
     let mut problems = Problems::new();
     let document = Document::load(path, &mut problems).unwrap_or_else(|| panic!("{}", path.display()));
     let start = Instant::now();
-    let program = lower(&document, &Options::default(), &mut problems);
+    let program = toolgen::compile(&document, &Options::default(), &mut problems);
     let time = start.elapsed();
     Run { program: program.unwrap_or_else(|| panic!("{}", path.display())), problems, time }
 }
@@ -52,7 +51,7 @@ fn faults(program: &Program, faults: &mut Vec<String>) {
         unfaithful(&def.name, &def.schema, faults);
     }
     for tool in &program.tools {
-        let spec = &tool.tool.spec;
+        let spec = &tool.spec;
         let name = spec.name.as_str();
         unfaithful(name, &spec.input, faults);
         if let Some(output) = &spec.output {
@@ -72,7 +71,7 @@ fn faults(program: &Program, faults: &mut Vec<String>) {
         if arguments.len() != rules.fields.len() {
             faults.push(format!("{name}: two arguments of one name"));
         }
-        let Call::Http(plan) = &tool.tool.call else { panic!("{name}") };
+        let Some(plan) = tool.call.http() else { panic!("{name}") };
         let mut used: Vec<&str> =
             plan.parameters.iter().map(|parameter| parameter.argument.as_str()).collect();
         match plan.body.as_ref().map(|body| &body.source) {
@@ -102,8 +101,8 @@ fn check_defs(program: &Program, faults: &mut Vec<String>) {
     }
     let mut refs = BTreeSet::new();
     for tool in &program.tools {
-        collect(tool.tool.spec.input.shape(), &mut refs);
-        tool.tool.spec.output.iter().for_each(|output| collect(output.shape(), &mut refs));
+        collect(tool.spec.input.shape(), &mut refs);
+        tool.spec.output.iter().for_each(|output| collect(output.shape(), &mut refs));
     }
     program.defs.iter().for_each(|def| collect(def.schema.shape(), &mut refs));
     let defs: BTreeSet<&str> = defs.into_iter().collect();

@@ -22,6 +22,16 @@ pub enum Call {
     Http(RequestPlan),
 }
 
+impl Call {
+    /// The request, if the tool is carried out by one.
+    #[must_use]
+    pub fn http(&self) -> Option<&RequestPlan> {
+        match self {
+            Call::Http(plan) => Some(plan),
+        }
+    }
+}
+
 /// An HTTP request as data: where the arguments of a call go.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestPlan {

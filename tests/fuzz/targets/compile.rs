@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use toolgen::frontend::openapi;
 use toolgen::problem::Human;
 use toolgen::{Document, Options, Problems, emit};
 
@@ -18,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn compile(name: &str, bytes: &[u8]) -> (Option<String>, String) {
     let mut problems = Problems::new();
     let module = Document::from_bytes(Path::new(name), bytes.to_vec(), &mut problems)
-        .and_then(|document| openapi::lower(&document, &Options::default(), &mut problems))
+        .and_then(|document| toolgen::compile(&document, &Options::default(), &mut problems))
         .map(|program| emit::module(&program, &emit::ModuleStyle::new(name)));
     assert!(module.is_some() || problems.has_errors(), "refused without a problem");
     let mut human = Human::new(false);

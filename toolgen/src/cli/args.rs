@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use toolgen::Options;
+use toolgen::{Options, frontend};
 
 /// What was asked for.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ fn command() -> Command {
     Command::new("cargo-toolgen")
         .bin_name("cargo toolgen")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Compiles OpenAPI documents into tools for LLM agents")
+        .about("Compiles documents into tools for LLM agents")
         .after_help(format!("{EXAMPLES}\n\n{EXIT_CODES}"))
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -198,12 +198,13 @@ fn call() -> Command {
 
 /// A command that compiles documents.
 fn compiling(name: &'static str, about: &'static str) -> Command {
+    let kinds: Vec<&str> = frontend::all().iter().map(|front_end| front_end.title()).collect();
     let documents = Arg::new("documents")
         .value_name("DOCUMENT")
         .required(true)
         .num_args(1..)
         .value_parser(value_parser!(PathBuf))
-        .help("OpenAPI documents, JSON or YAML");
+        .help(format!("Documents, JSON or YAML: {}", kinds.join(", ")));
     with_options(Command::new(name).about(about).arg(documents))
 }
 

@@ -8,11 +8,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use toolgen::Tool;
-use toolgen_runtime::Call as Kind;
 use toolgen_runtime::call::tool;
 use toolgen_runtime::engine::http::{Body, EnvCredentials, HttpRequest};
 use toolgen_runtime::schema::dialect;
-use toolgen_runtime::spec::plan::RequestPlan;
 
 use super::Outcome;
 use super::args::Call;
@@ -41,7 +39,7 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     let Some(&tool) = chosen.first() else { return Ok(Outcome::Problems) };
-    if let Some(message) = http_plan(tool).and_then(|plan| request::unknown_variable(task, plan)) {
+    if let Some(message) = tool.call.http().and_then(|plan| request::unknown_variable(task, plan)) {
         output.complain(&message);
         return Ok(Outcome::Usage);
     }
@@ -49,7 +47,7 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     if !task.dry_run {
         return send::run(task, tool, Value::String(arguments), output);
     }
-    match tool::arguments(&tool.tool.spec, Value::String(arguments), &dialect::JSON_SCHEMA) {
+    match tool::arguments(&tool.spec, Value::String(arguments), &dialect::JSON_SCHEMA) {
         Ok(arguments) => dry_run(task, tool, &arguments, output),
         Err(error) => {
             output.complain(&error.to_string());
@@ -72,7 +70,7 @@ fn read_arguments(given: &str) -> Result<String, String> {
 }
 
 fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> io::Result<Outcome> {
-    let Some(plan) = http_plan(tool) else {
+    let Some(plan) = tool.call.http() else {
         output.complain("this tool is no HTTP request, so there is none to show");
         return Ok(Outcome::Problems);
     };
@@ -105,13 +103,6 @@ fn describe(request: &HttpRequest, show_secrets: bool) -> Value {
         },
     };
     json!({ "method": request.method, "url": url, "headers": headers, "body": body })
-}
-
-fn http_plan(tool: &Tool) -> Option<&RequestPlan> {
-    match &tool.tool.call {
-        Kind::Http(plan) => Some(plan),
-        _ => None,
-    }
 }
 
 /// The credentials the user named.

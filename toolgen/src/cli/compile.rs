@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use toolgen::frontend::openapi;
-use toolgen::{Document, Problems, Program, Severity, Tool};
+use toolgen::problem::keep_common;
+use toolgen::select::did_you_mean;
+use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
 
 use super::args::Selection;
 use super::output::Output;
@@ -23,27 +24,34 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
     let document = Document::load(path, &mut problems);
     let program = document.and_then(|document| {
         output.progress(&format!("compiling {}", path.display()));
-        openapi::lower(&document, &selection.options, &mut problems)
+        toolgen::compile(&document, &selection.options, &mut problems)
     });
     Compiled { path: path.to_path_buf(), program, problems }
 }
 
-/// Compiles the documents of a command that is about their tools, and says on the standard error what was left out.
-/// Whether every document could be compiled.
+/// Compiles the documents of a command that is about their tools, and says on the standard error what was left out and
+/// which options fit nothing.
+///
+/// Whether every document could be compiled, and tools are left.
 pub(super) fn compile_all(selection: &Selection, output: &mut Output) -> (Vec<Compiled>, bool) {
-    let mut all = Vec::with_capacity(selection.documents.len());
-    for path in &selection.documents {
-        let compiled = compile(path, selection, output);
-        output.problems(&compiled.problems, Severity::Error);
-        let warnings = compiled.problems.count(Severity::Warning);
-        if warnings > 0 {
+    let documents = selection.documents.iter();
+    let mut all: Vec<Compiled> = documents.map(|path| compile(path, selection, output)).collect();
+    let with_program = all.iter_mut().filter(|compiled| compiled.program.is_some());
+    keep_common(with_program.map(|compiled| &mut compiled.problems));
+    let is_told = |problem: &Problem| problem.severity() == Severity::Error || problem.code.is_choice();
+    for Compiled { path, problems, .. } in &all {
+        output.problems(problems, is_told);
+        let others = problems.as_slice().iter();
+        let others = others.filter(|one| one.severity() == Severity::Warning && !is_told(one)).count();
+        if others > 0 {
             let path = path.display();
-            let noun = if warnings == 1 { "warning" } else { "warnings" };
-            output.note(&format!("{warnings} {noun}; `cargo toolgen check {path}` has the details"));
+            let noun = if others == 1 { "warning" } else { "warnings" };
+            output.note(&format!("{others} {noun}; `cargo toolgen check {path}` has the details"));
         }
-        all.push(compiled);
     }
-    let complete = all.iter().all(|compiled| compiled.program.is_some());
+    let none_left = all.iter().all(|one| one.tools().is_empty())
+        && all.iter().any(|compiled| compiled.problems.left_no_tools());
+    let complete = all.iter().all(|compiled| compiled.program.is_some()) && !none_left;
     (all, complete)
 }
 
@@ -62,7 +70,7 @@ pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<V
     }
     let mut chosen = Vec::with_capacity(names.len());
     for name in names {
-        let found = all().find(|tool| tool.tool.spec.name.as_str() == name);
+        let found = all().find(|tool| tool.spec.name.as_str() == name);
         chosen.push(found.ok_or_else(|| unknown(name, all()))?);
     }
     Ok(chosen)
@@ -70,13 +78,8 @@ pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<V
 
 /// What to say about a tool that does not exist.
 fn unknown<'a>(name: &str, tools: impl Iterator<Item = &'a Tool>) -> String {
-    let names = tools.map(|tool| tool.tool.spec.name.as_str());
-    let nearest =
-        names.map(|known| (strsim::jaro_winkler(name, known), known)).max_by(|a, b| a.0.total_cmp(&b.0));
-    match nearest {
-        Some((likeness, known)) if likeness > 0.8 => {
-            format!("there is no tool `{name}`; did you mean `{known}`?")
-        }
-        _ => format!("there is no tool `{name}`; `cargo toolgen list` shows what there is"),
+    match did_you_mean(name, tools.map(|tool| tool.spec.name.as_str())) {
+        Some(known) => format!("there is no tool `{name}`; did you mean `{known}`?"),
+        None => format!("there is no tool `{name}`; `cargo toolgen list` shows what there is"),
     }
 }

@@ -20,14 +20,14 @@ pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     if task.summary || task.tools.is_empty() {
-        output.line(docs::summary(tools.iter().map(|tool| &tool.tool.spec)).trim_end())?;
+        output.line(docs::summary(tools.iter().map(|tool| &tool.spec)).trim_end())?;
     }
     if !task.summary {
         for (index, tool) in tools.iter().enumerate() {
             if index > 0 || task.tools.is_empty() {
                 output.line("")?;
             }
-            output.line(docs::detail(&tool.tool.spec).trim_end())?;
+            output.line(docs::detail(&tool.spec).trim_end())?;
         }
     }
     Ok(if complete { Outcome::Fine } else { Outcome::Problems })

@@ -3,7 +3,7 @@
 use std::io;
 
 use serde_json::json;
-use toolgen::problem::codes::{self, Page};
+use toolgen::{Code, catalogue};
 
 use super::Outcome;
 use super::args::Explain;
@@ -14,15 +14,15 @@ pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
     let Some(wanted) = &task.code else {
         return list(task.json, output).map(|()| Outcome::Fine);
     };
-    let Some(page) = codes::Code::parse(wanted).and_then(codes::Code::page) else {
+    let Some(code) = catalogue::find(wanted) else {
         output.complain(&format!("there is no code `{wanted}`; `cargo toolgen explain` lists them all"));
         return Ok(Outcome::Usage);
     };
     if task.json {
-        output.json(&describe(page))?;
+        output.json(&describe(code))?;
         output.line("")?;
     } else {
-        let (severity, code) = (page.code.severity(), page.code);
+        let (severity, page) = (code.severity(), code.page());
         output.line(&format!("{severity}[{code}]: {}\n\n{}", page.title, page.text.trim()))?;
     }
     Ok(Outcome::Fine)
@@ -30,20 +30,21 @@ pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
 
 fn list(json: bool, output: &mut Output) -> io::Result<()> {
     if json {
-        let pages: Vec<_> = codes::pages().map(describe).collect();
-        output.json(&json!({ "codes": pages }))?;
+        let codes: Vec<_> = catalogue::codes().into_iter().map(describe).collect();
+        output.json(&json!({ "codes": codes }))?;
         return output.line("");
     }
-    for page in codes::pages() {
-        output.line(&format!("{}  {:7}  {}", page.code, page.code.severity().as_str(), page.title))?;
+    for code in catalogue::codes() {
+        output.line(&format!("{code}  {:7}  {}", code.severity().as_str(), code.page().title))?;
     }
     output.line("\nThe first letter says how bad a problem is: E, something is left out; W, something is compiled less\nfaithfully; N, something is worth knowing. `cargo toolgen explain CODE` says more.")
 }
 
-fn describe(page: &Page) -> serde_json::Value {
+fn describe(code: Code) -> serde_json::Value {
+    let page = code.page();
     json!({
-        "code": page.code.id(),
-        "severity": page.code.severity().as_str(),
+        "code": code.id(),
+        "severity": code.severity().as_str(),
         "title": page.title,
         "text": page.text.trim(),
     })

@@ -33,27 +33,29 @@ fn as_json(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
 }
 
 fn describe(tool: &Tool) -> Value {
-    let spec = &tool.tool.spec;
+    let spec = &tool.spec;
     // Plain JSON Schema refuses nothing.
     let schema = render::render_input(spec.input.shape(), &spec.defs, &dialect::JSON_SCHEMA);
     let origin = &tool.origin;
-    let id = (!origin.operation_id.is_empty()).then_some(origin.operation_id.as_str());
+    let id = (!origin.id.is_empty()).then_some(origin.id.as_str());
+    let (method, path) = origin.verb_and_subject();
     json!({
         "name": spec.name.as_str(),
         "description": spec.description.as_str(),
         "input_schema": schema.map_or(Value::Null, |rendered| rendered.schema),
-        "operation": { "id": id, "method": origin.method, "path": origin.path },
+        "operation": { "id": id, "method": method, "path": path },
     })
 }
 
 fn as_table(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     let width = |length: fn(&Tool) -> usize| tools.iter().map(|tool| length(tool)).max().unwrap_or(0);
-    let name_width = width(|tool| tool.tool.spec.name.as_str().len());
-    let method_width = width(|tool| tool.origin.method.len());
+    let name_width = width(|tool| tool.spec.name.as_str().len());
+    let verb_width = width(|tool| tool.origin.verb_and_subject().0.map_or(0, str::len));
     for tool in &tools {
-        let (name, origin) = (tool.tool.spec.name.as_str(), &tool.origin);
-        output.line(&format!("{name:name_width$}  {:method_width$} {}", origin.method, origin.path))?;
+        let (name, (verb, subject)) = (tool.spec.name.as_str(), tool.origin.verb_and_subject());
+        let verb = verb.unwrap_or_default();
+        output.line(&format!("{name:name_width$}  {verb:verb_width$} {subject}"))?;
     }
     Ok(())
 }

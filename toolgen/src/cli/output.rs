@@ -3,8 +3,8 @@
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use serde_json::Value;
-use toolgen::problem::{Human, Problems};
-use toolgen::{Position, Problem, Severity};
+use toolgen::problem::{Human, Problems, shown};
+use toolgen::{Problem, Severity};
 
 /// Results on the standard output, remarks and progress on the standard error.
 pub(super) struct Output {
@@ -83,27 +83,23 @@ impl Output {
         let _ = writeln!(io::stderr(), "{head}: {message}");
     }
 
-    /// Shows problems to a person, those at least as bad as `least`.
-    pub(super) fn problems(&mut self, problems: &Problems, least: Severity) {
+    /// Shows the wanted problems to a person.
+    pub(super) fn problems(&mut self, problems: &Problems, wanted: impl Fn(&Problem) -> bool) {
         self.clear();
         let mut stderr = io::stderr().lock();
         let mut human = Human::new(self.color);
-        for (position, problem) in shown(problems, least) {
-            let _ = writeln!(stderr, "{}", human.show(position, problem));
+        for shown in shown(problems).iter().filter(|shown| wanted(shown.problem)) {
+            let _ = writeln!(stderr, "{}", human.show_all(shown));
         }
     }
 
-    /// Shows problems to a person as a result.
+    /// Shows problems to a person as a result, those at least as bad as `least`.
     pub(super) fn problem_results(&mut self, problems: &Problems, least: Severity) -> io::Result<()> {
         self.clear();
         let mut human = Human::new(self.color && io::stdout().is_terminal());
-        for (position, problem) in shown(problems, least) {
-            writeln!(self.results, "{}", human.show(position, problem))?;
+        for shown in shown(problems).iter().filter(|shown| shown.problem.severity() >= least) {
+            writeln!(self.results, "{}", human.show_all(shown))?;
         }
         Ok(())
     }
-}
-
-fn shown(problems: &Problems, least: Severity) -> impl Iterator<Item = (Position, &Problem)> {
-    problems.placed().into_iter().filter(move |(_, problem)| problem.severity() >= least)
 }

@@ -42,7 +42,7 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
 }
 
 fn describe(tool: &Tool, dialect: &Dialect) -> (Value, bool) {
-    let spec = &tool.tool.spec;
+    let spec = &tool.spec;
     let (name, description) = (spec.name.as_str(), spec.description.as_str());
     match render::render_input(spec.input.shape(), &spec.defs, dialect) {
         Ok(rendered) => {

@@ -61,6 +61,11 @@ pub(super) fn is_plain(c: char) -> bool {
         && (c == ' ' || !c.is_whitespace())
 }
 
+/// A text for a comment: one line, nothing invisible, and no backtick, which would end the code it stands in.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().map(|c| if is_plain(c) && c != '`' { c } else { ' ' }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::string;

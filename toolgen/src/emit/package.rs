@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::idents::{self, Names};
 use super::literal;
-use super::names::{self, Names};
 use crate::write::Files;
 
 /// Where a generated crate finds the runtime.
@@ -25,7 +25,7 @@ pub fn module_name(file_name: &str, taken: &mut Vec<String>) -> String {
     for name in taken.iter() {
         names.take(name);
     }
-    let name = names.take(&names::snake(stem));
+    let name = names.take(&idents::snake(stem));
     taken.push(name.clone());
     name
 }

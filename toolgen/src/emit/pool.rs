@@ -4,11 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::spec::plan::{SecurityRequirement, Server};
-use toolgen_runtime::{Def, List, Text};
+use toolgen_runtime::{Def, List};
 
 use super::expr::Expr;
-use super::{plan, spec};
 
 /// A static that tools refer to.
 #[derive(Debug)]
@@ -40,36 +38,21 @@ impl Pool {
         rest
     }
 
-    /// The name of the static that holds the definitions. They must be in one of their own: a schema has interior
-    /// mutability, so a constant cannot borrow one in place.
-    pub(super) fn defs(&mut self, defs: &List<Def>) -> String {
+    /// The list of definitions. It must be a static: a schema has interior mutability, so a constant cannot borrow one in
+    /// place.
+    pub(super) fn defs(&mut self, defs: &List<Def>, item: impl FnMut(&Def) -> Expr) -> Expr {
         if let Some((_, name)) = self.defs.iter().find(|(known, _)| known == defs) {
-            return name.clone();
+            return Expr::named_list(name);
         }
-        let items = defs
-            .iter()
-            .map(|Def { name, schema }| {
-                Expr::Call("def", vec![Expr::string(name), spec::schema_text(schema)])
-            })
-            .collect();
-        let name = self.add("DEFS", "Def", items);
-        self.defs.push((defs.clone(), name.clone()));
-        name
+        let name = self.add("DEFS", "Def", defs.iter().map(item).collect());
+        let list = Expr::named_list(&name);
+        self.defs.push((defs.clone(), name));
+        list
     }
 
-    pub(super) fn servers(&mut self, servers: &List<Server>) -> Expr {
-        self.share("SERVERS", "__private::prelude::Server", plan::servers(servers))
-    }
-
-    pub(super) fn security(&mut self, security: &List<SecurityRequirement>) -> Expr {
-        self.share("SECURITY", "__private::prelude::SecurityRequirement", plan::security(security))
-    }
-
-    pub(super) fn hosts(&mut self, hosts: &List<Text>) -> Expr {
-        self.share("HOSTS", "Text", hosts.iter().map(|host| Expr::text(host)).collect())
-    }
-
-    fn share(&mut self, stem: &'static str, item: &'static str, items: Vec<Expr>) -> Expr {
+    /// A list that is a static named after `stem`, once for all tools that have the same; an empty list stands in place.
+    /// `item` is the type of the items, in the runtime crate.
+    pub(super) fn list(&mut self, stem: &'static str, item: &'static str, items: Vec<Expr>) -> Expr {
         if items.is_empty() {
             return Expr::list(items);
         }

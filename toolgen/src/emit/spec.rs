@@ -6,57 +6,11 @@
 use toolgen_runtime::spec::{
     Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout,
 };
-use toolgen_runtime::{List, Schema, Text, ToolSpec};
+use toolgen_runtime::{Def, Schema, ToolSpec};
 
 use super::expr::Expr;
+use super::fields::{Fields, list_of, some, texts};
 use super::pool::Pool;
-
-/// The fields of a struct literal that differ from its base.
-#[derive(Default)]
-pub(super) struct Fields {
-    given: Vec<(&'static str, Expr)>,
-    /// Fields that are left to the base.
-    left: usize,
-}
-
-impl Fields {
-    /// The field.
-    pub(super) fn set(&mut self, name: &'static str, expr: Expr) {
-        self.given.push((name, expr));
-    }
-
-    /// The field, unless there is nothing to say about it.
-    pub(super) fn set_or_leave(&mut self, name: &'static str, expr: Option<Expr>) {
-        match expr {
-            Some(expr) => self.set(name, expr),
-            None => self.left += 1,
-        }
-    }
-
-    /// The field, unless it is what the base holds.
-    pub(super) fn put<T: PartialEq>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-        base: &T,
-        expr: impl FnOnce(&T) -> Expr,
-    ) {
-        self.set_or_leave(name, (value != base).then(|| expr(value)));
-    }
-
-    /// A text, unless it is what the base holds.
-    pub(super) fn text(&mut self, name: &'static str, value: &Text, base: &Text) {
-        self.put(name, value, base, |text| Expr::text(text));
-    }
-
-    /// The literal. The base is named only if it gives something, and stands alone if it gives all.
-    pub(super) fn literal(self, head: &'static str, base: &'static str) -> Expr {
-        if self.given.is_empty() {
-            return Expr::atom(base);
-        }
-        Expr::Struct { head, fields: self.given, base: (self.left > 0).then_some(base) }
-    }
-}
 
 pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     let ToolSpec {
@@ -95,7 +49,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.put("examples", examples, &base.examples, |list| list_of(list, example));
     fields.put("input", input, &base.input, schema);
     fields.set_or_leave("output", output.as_ref().map(|output| some(schema(output))));
-    fields.set_or_leave("defs", (!defs.is_empty()).then(|| Expr::named_list(&pool.defs(defs))));
+    fields.set_or_leave("defs", (!defs.is_empty()).then(|| pool.defs(defs, def)));
     fields.put("effects", effects, &base.effects, |value| self::effects(value, pool));
     fields.text("category", category, &base.category);
     fields.put("scopes", scopes, &base.scopes, texts);
@@ -123,7 +77,11 @@ fn schema(schema: &Schema) -> Expr {
     Expr::Call("Schema::text", vec![schema_text(schema)])
 }
 
-pub(super) fn schema_text(schema: &Schema) -> Expr {
+fn def(Def { name, schema }: &Def) -> Expr {
+    Expr::Call("def", vec![Expr::string(name), schema_text(schema)])
+}
+
+fn schema_text(schema: &Schema) -> Expr {
     Expr::string(&toolgen_runtime::schema::shape::render::canonical(schema.shape()))
 }
 
@@ -156,7 +114,10 @@ fn effects(effects: &Effects, pool: &mut Pool) -> Expr {
     fields.put("open_world", open_world, &base.open_world, bool);
     fields.put("network", network, &base.network, |network| match network {
         Network::None => Expr::atom("Network::None"),
-        Network::Hosts(hosts) => Expr::Call("Network::Hosts", vec![pool.hosts(hosts)]),
+        Network::Hosts(hosts) => {
+            let hosts = hosts.iter().map(|host| Expr::text(host)).collect();
+            Expr::Call("Network::Hosts", vec![pool.list("HOSTS", "Text", hosts)])
+        }
         Network::Any => Expr::atom("Network::Any"),
     });
     fields.put("files", files, &base.files, |files| {
@@ -202,19 +163,4 @@ fn requirement(requirement: &Requirement) -> Expr {
         ("optional", Expr::atom(optional.to_string())),
     ];
     Expr::Struct { head: "Requirement", fields, base: None }
-}
-
-/// `Some(value)`
-pub(super) fn some(value: Expr) -> Expr {
-    Expr::Call("Some", vec![value])
-}
-
-/// A list in place.
-pub(super) fn list_of<T>(list: &List<T>, item: impl FnMut(&T) -> Expr) -> Expr {
-    Expr::list(list.iter().map(item).collect())
-}
-
-/// A list of texts in place.
-pub(super) fn texts(list: &List<Text>) -> Expr {
-    list_of(list, |text| Expr::text(text))
 }

@@ -1,9 +1,11 @@
 //! A program with everything a tool can hold, made by hand.
 
+use std::sync::Arc;
+
 use toolgen_runtime::schema::shape::*;
 use toolgen_runtime::spec::plan::*;
 use toolgen_runtime::spec::*;
-use toolgen_runtime::{Def, List, Text, Tool as RuntimeTool};
+use toolgen_runtime::{Def, List, Text};
 
 use super::{ModuleStyle, RuntimeDependency, module, module_name, package};
 use crate::source::Pointer;
@@ -133,10 +135,11 @@ fn full_spec(name: &'static str) -> ToolSpec {
 
 fn program() -> Program {
     let origin = |path: &str| Origin {
+        source: Arc::default(),
         pointer: Pointer::ROOT,
-        operation_id: String::new(),
-        method: "POST".to_owned(),
-        path: path.to_owned(),
+        id: String::new(),
+        title: format!("POST {path}"),
+        groups: Vec::new(),
     };
     let plan = full_plan();
     let small = RequestPlan {
@@ -150,19 +153,20 @@ fn program() -> Program {
         }),
         ..RequestPlan::EMPTY
     };
-    let tool = |spec, call| RuntimeTool { spec, call: Call::Http(call) };
+    let tool = |spec, plan, path: &str| Tool { spec, call: Call::Http(plan), origin: origin(path) };
     let tools = vec![
-        Tool { tool: tool(full_spec("full"), plan), origin: origin("/pets/{id}") },
-        Tool {
-            tool: tool(ToolSpec { name: ToolName::new("TOOL_full"), ..ToolSpec::EMPTY }, small),
-            origin: origin("/a`b\n/c"),
-        },
-        Tool {
-            tool: tool(ToolSpec { name: ToolName::new("tools"), ..ToolSpec::EMPTY }, RequestPlan::EMPTY),
-            origin: origin("/"),
-        },
+        tool(full_spec("full"), plan, "/pets/{id}"),
+        tool(ToolSpec { name: ToolName::new("TOOL_full"), ..ToolSpec::EMPTY }, small, "/a`b\n/c"),
+        tool(ToolSpec { name: ToolName::new("tools"), ..ToolSpec::EMPTY }, RequestPlan::EMPTY, "/"),
     ];
-    Program { kind: "openapi", version: "3.1.0".to_owned(), operations: 3, tools, defs: defs() }
+    Program {
+        kind: "openapi",
+        version: "3.1.0".to_owned(),
+        operations: 3,
+        tools,
+        defs: defs(),
+        schemes: Vec::new(),
+    }
 }
 
 fn text_of(program: &Program) -> String {

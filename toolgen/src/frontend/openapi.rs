@@ -6,9 +6,11 @@
 
 mod arguments;
 mod body;
+pub mod codes;
 mod context;
 mod document;
 mod media;
+mod names;
 mod node;
 mod operation;
 mod parameter;
@@ -27,47 +29,67 @@ use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::decode::decode;
 use toolgen_runtime::schema::shape::read::{Nesting, Rules};
 use toolgen_runtime::spec::Example;
-use toolgen_runtime::{List, ToolName, ToolSpec};
+use toolgen_runtime::{Call, List, ToolName, ToolSpec};
 
 use self::context::Context;
+use self::node::Node;
 use self::operation::Operation;
-use crate::names::{Candidate, tool_names, with_namespace};
+use super::{Claim, Frontend};
+use crate::choice::{Chosen, Entry, choose};
+use crate::names::with_namespace;
 use crate::options::Options;
-use crate::problem::Problems;
-use crate::problem::codes;
-use crate::source::{Document, Pointer};
+use crate::problem::{Code, Problems};
+use crate::source::{Document, Pointer, Source};
 use crate::tool::{Origin, Program, Tool};
 
-/// Compiles a document. One bad operation costs that operation, with a problem, never the document.
-///
-/// `None` if it is no OpenAPI 3 document at all; the problem says why.
-pub fn lower(document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
-    let mut cx = Context::new(document, options, problems);
-    let version = cx.claim_version()?;
-    cx.name_defs();
-    cx.read_schemes();
-    let (operations, broken) = cx.operations();
-    let names = cx.names(&operations);
-    let selected = cx.selected(&operations, &names);
-    let mut tools: Vec<Tool> = Vec::new();
-    let mut schemas: Vec<Value> = Vec::new();
-    let mut taken: BTreeSet<String> = BTreeSet::new();
-    for ((operation, name), selected) in operations.iter().zip(&names).zip(selected) {
-        if !selected {
-            continue;
+/// Documents of OpenAPI 3.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenApi;
+
+impl Frontend for OpenApi {
+    fn name(&self) -> &'static str {
+        "openapi"
+    }
+
+    fn title(&self) -> &'static str {
+        "OpenAPI 3 document"
+    }
+
+    fn mark(&self) -> &'static str {
+        "an OpenAPI document starts with `openapi: 3.1.0` or the like"
+    }
+
+    fn claims(&self, document: &Document) -> Claim {
+        let top = Node::new(&document.root, Pointer::ROOT);
+        if top.get("openapi").is_some() {
+            Claim::Yes
+        } else if top.get("swagger").is_some() {
+            Claim::Near("Swagger 2.0 is not read; convert the document to OpenAPI 3 first")
+        } else {
+            Claim::No
         }
-        let Some(name) = cx.final_name(operation, name, &mut taken) else { continue };
-        let compiled = cx.operation(operation, name);
-        schemas.extend(compiled.schemas);
-        tools.push(Tool { tool: compiled.tool, origin: origin(operation) });
     }
-    let defs = cx.reached_defs(&schemas);
-    for Tool { tool, .. } in &mut tools {
-        tool.spec.defs = defs.clone();
-        tool.spec.examples = fitting_examples(&tool.spec);
+
+    fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
+        let mut cx = Context::new(document, options, problems);
+        let version = cx.claim_version()?;
+        cx.name_defs();
+        cx.read_schemes();
+        let (operations, broken) = cx.operations();
+        let (mut tools, schemas) = cx.tools(&operations, &document.source);
+        let defs = cx.reached_defs(&schemas);
+        for Tool { spec, .. } in &mut tools {
+            spec.defs = defs.clone();
+            spec.examples = fitting_examples(spec);
+        }
+        tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
+        let (kind, schemes) = (self.name(), cx.declared_schemes());
+        Some(Program { kind, version, operations: operations.len() + broken, tools, defs, schemes })
     }
-    tools.sort_by(|left, right| left.tool.spec.name.cmp(&right.tool.spec.name));
-    Some(Program { kind: "openapi", version, operations: operations.len() + broken, tools, defs })
+
+    fn codes(&self) -> &'static [Code] {
+        codes::ALL
+    }
 }
 
 /// The example calls a model may imitate: those the tool would take. Published examples often do not fit.
@@ -77,15 +99,6 @@ fn fitting_examples(spec: &ToolSpec) -> List<Example> {
             .is_ok_and(|call| decode(&call, spec.input.shape(), &spec.defs, &JSON_SCHEMA).is_ok())
     };
     spec.examples.iter().filter(fits).cloned().collect()
-}
-
-fn origin(operation: &Operation<'_>) -> Origin {
-    Origin {
-        pointer: operation.node.pointer.clone(),
-        operation_id: operation.id.to_owned(),
-        method: operation.method.clone(),
-        path: operation.path.to_owned(),
-    }
 }
 
 impl<'a> Context<'a> {
@@ -105,18 +118,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Checks that this is an OpenAPI 3 document and gives the version it claims.
+    /// The version the document claims, if it is one that is read.
     fn claim_version(&mut self) -> Option<String> {
-        let top = self.top();
-        let Some(version) = document::claimed_version(&top) else {
-            let help = if top.get("swagger").is_some() {
-                "Swagger 2.0 is not read; convert the document to OpenAPI 3 first"
-            } else {
-                "an OpenAPI document starts with `openapi: 3.1.0` or the like"
-            };
-            self.report(codes::NOT_OPENAPI, &Pointer::ROOT, "this is no OpenAPI 3 document", help);
-            return None;
-        };
+        let version = document::claimed_version(&self.top())?;
         let pointer = Pointer::ROOT.child("openapi");
         let Some((rules, known)) = document::rules_of(&version) else {
             let message = format!("OpenAPI {version} is not supported");
@@ -131,69 +135,37 @@ impl<'a> Context<'a> {
         Some(version)
     }
 
-    /// The names of all operations without their namespace, renames applied. Names depend on the whole document,
-    /// so that a filter changes no name.
-    fn names(&mut self, operations: &[Operation<'a>]) -> Vec<String> {
-        let candidates: Vec<Candidate<'_>> = operations
-            .iter()
-            .map(|operation| Candidate {
-                operation_id: operation.id,
-                method: &operation.method,
-                path: operation.path,
-            })
-            .collect();
-        let mut names = tool_names(&candidates);
-        for (from, to) in &self.options.renames {
-            self.rename(operations, &mut names, from, to);
+    /// The tools of the operations that are chosen, without named shapes, and the schemas that need those.
+    fn tools(&mut self, operations: &[Operation<'a>], source: &Arc<Source>) -> (Vec<Tool>, Vec<Value>) {
+        let entries: Vec<Entry<'_>> = operations.iter().map(Operation::entry).collect();
+        let (mut tools, mut schemas) = (Vec::new(), Vec::new());
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        for Chosen { index, name } in choose(&entries, self.options, self.problems) {
+            let (Some(operation), Some(entry)) = (operations.get(index), entries.get(index)) else {
+                continue;
+            };
+            let Some(name) = self.claim_name(operation, name, &mut taken) else { continue };
+            let compiled = self.operation(operation, name);
+            schemas.extend(compiled.schemas);
+            let origin = Origin {
+                source: Arc::clone(source),
+                pointer: operation.node.pointer.clone(),
+                id: entry.id.to_owned(),
+                title: entry.title.clone(),
+                groups: entry.groups.iter().map(|group| (*group).to_owned()).collect(),
+            };
+            tools.push(Tool { spec: compiled.spec, call: Call::Http(compiled.plan), origin });
         }
-        names
+        (tools, schemas)
     }
 
-    fn rename(&mut self, operations: &[Operation<'a>], names: &mut [String], from: &str, to: &str) {
-        let found: Vec<usize> = (0..operations.len())
-            .filter(|&index| {
-                let operation = &operations[index];
-                operation.id == from
-                    || names[index] == from
-                    || format!("{} {}", operation.method, operation.path) == from
-            })
-            .collect();
-        let problem = match (found.as_slice(), ToolName::parse(to.to_owned())) {
-            (_, Err(why)) => format!("`{from}` cannot be renamed to `{to}`: {why}"),
-            ([], _) => format!("there is no operation `{from}` to rename to `{to}`"),
-            ([index], Ok(_))
-                if names.iter().enumerate().all(|(other, name)| other == *index || name != to) =>
-            {
-                names[*index] = to.to_owned();
-                return;
-            }
-            ([_], Ok(_)) => format!("`{from}` cannot be renamed to `{to}`: another tool has the name"),
-            (_, Ok(_)) => format!("`{from}` names several operations, so none is renamed"),
-        };
-        let near = crate::select::did_you_mean(
-            from,
-            operations.iter().map(|operation| operation.id).chain(names.iter().map(String::as_str)),
-        );
-        let help = match near.filter(|near| near != from) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                "name the operation by its id or as `METHOD /path`, and give a legal, free name".to_owned()
-            }
-        };
-        self.report(codes::RENAME, &Pointer::ROOT, problem, &help);
-    }
-
-    /// The name with its namespace, if no other tool has it.
-    fn final_name(
+    /// The name, if no other tool has it.
+    fn claim_name(
         &mut self,
         operation: &Operation<'a>,
-        name: &str,
+        name: String,
         taken: &mut BTreeSet<String>,
     ) -> Option<ToolName> {
-        let name = match &self.options.namespace {
-            Some(namespace) => with_namespace(namespace, name),
-            None => name.to_owned(),
-        };
         self.note_name(operation, &name);
         match ToolName::parse(name.clone()) {
             Ok(parsed) if taken.insert(name.clone()) => Some(parsed),

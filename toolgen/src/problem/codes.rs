@@ -1,84 +1,53 @@
-//! The catalogue of problems: one entry a code, grouped by the stage that reports it.
+//! Codes of problems, each with a page that explains it.
 //!
-//! To add a code, add an entry to the file of its stage in `codes/`: a name, an identifier whose first letter says
-//! how bad the problem is (`E`, `W`, `N`), a title and a page. The page says what the problem means, why it is one
-//! and how to mend it, and shows an example.
+//! A stage has a table of codes, a front end one in its own folder; [`catalogue`](crate::catalogue) finds a code among
+//! all of them. To add a code, add an entry to the table of its stage: a name, an identifier whose first letter says
+//! how bad the problem is (`E`, `W`, `N`), a title and a page. The page says what the problem means, why it is one and
+//! how to mend it, and shows an example.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use super::Severity;
 
-/// Defines codes, and the list of their pages for the catalogue.
-macro_rules! codes {
+/// Defines a table of codes, and `ALL`, the list of them.
+macro_rules! table {
     ($($name:ident = $id:literal, $title:literal, $text:literal;)*) => {
         $(
             #[doc = $title]
-            pub const $name: $crate::problem::codes::Code = $crate::problem::codes::Code::new($id);
+            pub const $name: $crate::problem::codes::Code =
+                $crate::problem::codes::Code::new(&$crate::problem::codes::Page {
+                    id: $id,
+                    name: stringify!($name),
+                    title: $title,
+                    text: $text,
+                });
         )*
-        pub(super) const PAGES: &[$crate::problem::codes::Page] = &[$(
-            $crate::problem::codes::Page { code: $name, name: stringify!($name), title: $title, text: $text },
-        )*];
+        /// The codes of this table.
+        pub(crate) const ALL: &[$crate::problem::codes::Code] = &[$($name),*];
     };
 }
+pub(crate) use table;
 
-mod openapi;
-mod source;
+pub(crate) mod choice;
+pub(crate) mod source;
 
-pub use openapi::*;
+// The front end reads these where it reports them; they are listed here until it names its own table.
+pub use crate::frontend::openapi::codes::*;
+pub use choice::*;
 pub use source::*;
 
 /// A problem's stable name, such as `E0104`; `cargo toolgen explain CODE` says more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Code(&'static str);
-
-impl Code {
-    /// Only the catalogue makes codes, so each has a page.
-    const fn new(id: &'static str) -> Code {
-        assert!(id.len() == 5 && matches!(id.as_bytes()[0], b'E' | b'W' | b'N'));
-        Code(id)
-    }
-
-    /// The code with an identifier, upper or lower case.
-    #[must_use]
-    pub fn parse(id: &str) -> Option<Code> {
-        pages().map(|page| page.code).find(|code| code.0.eq_ignore_ascii_case(id))
-    }
-
-    /// The identifier.
-    #[must_use]
-    pub const fn id(self) -> &'static str {
-        self.0
-    }
-
-    /// How bad the problem is, which the first letter says.
-    #[must_use]
-    pub const fn severity(self) -> Severity {
-        match self.0.as_bytes() {
-            [b'E', ..] => Severity::Error,
-            [b'W', ..] => Severity::Warning,
-            _ => Severity::Note,
-        }
-    }
-
-    /// What `cargo toolgen explain` prints. `None` cannot happen: the catalogue makes all codes.
-    #[must_use]
-    pub fn page(self) -> Option<&'static Page> {
-        pages().find(|page| page.code == self)
-    }
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
+#[derive(Clone, Copy)]
+pub struct Code(&'static Page);
 
 /// What is known about a kind of problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
-    /// The code.
-    pub code: Code,
-    /// The name of its constant.
+    /// The identifier, such as `E0104`.
+    pub id: &'static str,
+    /// The name of the code's constant.
     pub name: &'static str,
     /// The kind of problem, in a sentence.
     pub title: &'static str,
@@ -86,8 +55,82 @@ pub struct Page {
     pub text: &'static str,
 }
 
-/// All pages, in the order of the codes' numbers.
-#[expect(unused_qualifications, reason = "the globs above import one of the lists, under the same name")]
-pub fn pages() -> impl Iterator<Item = &'static Page> {
-    [source::PAGES, openapi::PAGES].into_iter().flatten()
+impl Code {
+    /// Only tables make codes, so each has a page.
+    pub(crate) const fn new(page: &'static Page) -> Code {
+        assert!(page.id.len() == 5 && matches!(page.id.as_bytes()[0], b'E' | b'W' | b'N'));
+        Code(page)
+    }
+
+    /// The identifier.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        self.0.id
+    }
+
+    /// The digits of the identifier, by which the catalogue is sorted.
+    pub(crate) fn number(self) -> &'static str {
+        self.0.id.get(1..).unwrap_or_default()
+    }
+
+    /// How bad the problem is, which the first letter says.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self.0.id.as_bytes() {
+            [b'E', ..] => Severity::Error,
+            [b'W', ..] => Severity::Warning,
+            _ => Severity::Note,
+        }
+    }
+
+    /// What `cargo toolgen explain` prints.
+    #[must_use]
+    pub const fn page(self) -> &'static Page {
+        self.0
+    }
+
+    /// Whether the problem is in the options and not in the document: a filter or a name that fits nothing in it.
+    #[must_use]
+    pub fn is_choice(self) -> bool {
+        OF_OPTIONS.contains(&self)
+    }
+}
+
+// A code is its identifier; the page follows from it.
+impl PartialEq for Code {
+    fn eq(&self, other: &Code) -> bool {
+        self.0.id == other.0.id
+    }
+}
+
+impl Eq for Code {}
+
+impl PartialOrd for Code {
+    fn partial_cmp(&self, other: &Code) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Code {
+    fn cmp(&self, other: &Code) -> Ordering {
+        self.0.id.cmp(other.0.id)
+    }
+}
+
+impl Hash for Code {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.id.hash(state);
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.id)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.id)
+    }
 }

@@ -1,10 +1,12 @@
 //! Problems as machines and people read them.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Problem, Severity};
+use super::{Code, Problem, Problems, Severity};
 use crate::source::{Position, Source};
 
 /// How many characters of a line are shown before the place: a document may be one line of many megabytes.
@@ -15,6 +17,9 @@ const MAX_AFTER: usize = 60;
 
 /// How many characters of indentation are shown: more say nothing and cost the width of the terminal.
 const MAX_INDENT: usize = 8;
+
+/// How many places of a recurring problem are named; all are in the report for machines.
+const MAX_PLACES: usize = 8;
 
 /// A problem for machines: `code`, `severity`, `file`, `line`, `column`, `pointer`, `message`, `help`. `help` is null
 /// where nothing is known that would help.
@@ -33,12 +38,55 @@ pub fn json(position: Position, problem: &Problem) -> Value {
     })
 }
 
-/// A problem in one line: `FILE:LINE:COLUMN: message [CODE]; help`.
-pub(crate) fn in_one_line(position: Position, problem: &Problem) -> String {
+/// A problem as it is shown: once, however many places of a document have it.
+#[derive(Clone, Debug)]
+pub struct Shown<'a> {
+    /// The first of its places.
+    pub position: Position,
+    /// The problem.
+    pub problem: &'a Problem,
+    /// Its other places, in order.
+    pub others: Vec<Position>,
+}
+
+/// The problems in the order to show them in, those with the same code, message and help in one document as one.
+#[must_use]
+pub fn shown(problems: &Problems) -> Vec<Shown<'_>> {
+    let mut shown: Vec<Shown<'_>> = Vec::new();
+    let mut known: HashMap<(*const Source, Code, &str, &str), usize> = HashMap::new();
+    for (position, problem) in problems.placed() {
+        let key = (Arc::as_ptr(&problem.source), problem.code, &*problem.message, &*problem.help);
+        match known.entry(key) {
+            Entry::Occupied(index) => {
+                if let Some(first) = shown.get_mut(*index.get()) {
+                    first.others.push(position);
+                }
+            }
+            Entry::Vacant(place) => {
+                place.insert(shown.len());
+                shown.push(Shown { position, problem, others: Vec::new() });
+            }
+        }
+    }
+    shown
+}
+
+/// The problems that are wanted, one a line.
+pub(crate) fn one_a_line(problems: &Problems, wanted: impl Fn(&Problem) -> bool) -> Vec<String> {
+    shown(problems).iter().filter(|shown| wanted(shown.problem)).map(in_one_line).collect()
+}
+
+/// `FILE:LINE:COLUMN: message [CODE]; help`
+fn in_one_line(Shown { position, problem, others }: &Shown<'_>) -> String {
     let Position { line, column } = position;
     let path = problem.source.path.display();
     let help = if problem.help.is_empty() { String::new() } else { format!("; {}", problem.help) };
-    format!("{path}:{line}:{column}: {} [{}]{help}", problem.message, problem.code)
+    let others = match others.len() {
+        0 => String::new(),
+        1 => " (and at another place)".to_owned(),
+        several => format!(" (and at {several} other places)"),
+    };
+    format!("{path}:{line}:{column}: {} [{}]{help}{others}", problem.message, problem.code)
 }
 
 /// Renders problems for people: what it is, where it is, the line and a mark under the place, what to do about it.
@@ -62,6 +110,13 @@ impl Human {
     /// The text of a problem, several lines.
     #[must_use]
     pub fn show(&mut self, position: Position, problem: &Problem) -> String {
+        self.show_all(&Shown { position, problem, others: Vec::new() })
+    }
+
+    /// The text of a problem and of all its places, several lines.
+    #[must_use]
+    pub fn show_all(&mut self, Shown { position, problem, others }: &Shown<'_>) -> String {
+        let position = *position;
         let severity = problem.severity();
         let tone = match severity {
             Severity::Error => "1;31",
@@ -88,6 +143,9 @@ impl Human {
         let equals = self.paint("1;34", "=");
         if !problem.pointer.is_root() {
             text.push_str(&format!("{margin} {equals} at {}\n", one_line(problem.pointer.as_str())));
+        }
+        if !others.is_empty() {
+            text.push_str(&format!("{margin} {equals} also at {}\n", places(others)));
         }
         if !problem.help.is_empty() {
             text.push_str(&format!("{margin} {equals} help: {}\n", one_line(&problem.help)));
@@ -120,6 +178,17 @@ impl Human {
 
     fn paint(&self, tone: &str, text: &str) -> String {
         if self.color { format!("\u{1b}[{tone}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// `2:3, 5:1 and 7 more places`
+fn places(others: &[Position]) -> String {
+    let named = others.iter().take(MAX_PLACES).map(|Position { line, column }| format!("{line}:{column}"));
+    let named = named.collect::<Vec<_>>().join(", ");
+    match others.len().saturating_sub(MAX_PLACES) {
+        0 => named,
+        1 => format!("{named} and one more place"),
+        more => format!("{named} and {more} more places"),
     }
 }
 

@@ -80,33 +80,52 @@ fn deep_indentation_is_cut() {
 }
 
 #[test]
-fn every_code_is_unique_documented_and_used() {
-    let pages: Vec<&Page> = codes::pages().collect();
-    let mut ids: Vec<&str> = pages.iter().map(|page| page.code.id()).collect();
-    assert!(ids.is_sorted_by_key(|id| &id[1..]), "the catalogue is sorted by number");
-    ids.sort_by_key(|id| &id[1..]);
-    ids.dedup_by_key(|id| &id[1..]);
-    assert_eq!(ids.len(), pages.len(), "two codes have the same number");
-    let sources = rust_sources(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src"));
-    for page in pages {
-        assert!(!page.title.ends_with('.') && page.text.trim().len() > 60, "{} says too little", page.code);
-        let used = sources.iter().any(|text| text.contains(&format!("codes::{}", page.name)));
-        assert!(used, "{} ({}) is never reported", page.code, page.name);
-        assert_eq!(Code::parse(&page.code.id().to_lowercase()), Some(page.code));
-        assert!(page.code.page().is_some());
+fn a_problem_of_many_places_is_shown_once() {
+    let mut problems = problems("{\n\"a\": 1,\n\"b\": 2,\n\"c\": 3}");
+    for place in ["/b", "/a", "/c"] {
+        problems.report(codes::MISSING_REF, &pointer(place), "`x` leads to nothing", "add it");
     }
+    problems.report(codes::MISSING_REF, &pointer("/b"), "`y` leads to nothing", "");
+    let shown: Vec<String> = shown(&problems).iter().map(|one| Human::new(false).show_all(one)).collect();
+    let [x, y] = shown.as_slice() else { panic!("{shown:?}") };
+    assert!(x.contains("--> a.json:2:1") && x.contains("= also at 3:1, 4:1\n"), "{x}");
+    assert!(!y.contains("also"), "{y}");
+    assert_eq!(
+        problems.to_string(),
+        "a.json:2:1: `x` leads to nothing [W0305]; add it (and at 2 other places)\n\
+         a.json:3:1: `y` leads to nothing [W0305]"
+    );
+    let many: Vec<Position> = (1..=20).map(|line| Position { line, column: 1 }).collect();
+    let told = Human::new(false).show_all(&Shown {
+        position: many[0],
+        problem: &problems.as_slice()[0],
+        others: many,
+    });
+    assert!(told.contains("7:1, 8:1 and 12 more places\n"), "{told}");
 }
 
-/// The texts of all files but those of the catalogue and of tests.
-fn rust_sources(folder: &std::path::Path) -> Vec<String> {
-    let mut texts = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            texts.extend(rust_sources(&path));
-        } else if !path.ends_with("tests.rs") && !folder.ends_with("codes") {
-            texts.push(std::fs::read_to_string(path).unwrap());
+#[test]
+fn a_debug_text_does_not_hold_the_document() {
+    let mut problems = problems(&format!("{{\"a\": \"{}\"}}", "x".repeat(100_000)));
+    problems.report(codes::DUPLICATE_KEY, &pointer("/a"), "twice", "once");
+    let text = format!("{problems:?}");
+    assert!(text.contains("E0106") && text.contains("twice") && text.len() < 500, "{text}");
+}
+
+#[test]
+fn a_choice_that_fits_one_of_several_documents_is_no_mistake() {
+    let of = |chosen: &[&str]| {
+        let mut problems = problems("{}");
+        problems.report(codes::UNKNOWN_TAG, &Pointer::ROOT, "of the document", "");
+        for message in chosen {
+            problems.report(codes::SELECTOR, &Pointer::ROOT, *message, "");
         }
+        problems
+    };
+    let (mut left, mut right) = (of(&["a", "b"]), of(&["b"]));
+    keep_common([&mut left, &mut right]);
+    for problems in [left, right] {
+        let messages: Vec<&str> = problems.as_slice().iter().map(|one| one.message.as_str()).collect();
+        assert_eq!(messages, ["of the document", "b"]);
     }
-    texts
 }

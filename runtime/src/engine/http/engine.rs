@@ -22,7 +22,7 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, time_limit};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
-use crate::spec::plan::{Call, Codec, RequestPlan, Tool};
+use crate::spec::plan::{Codec, RequestPlan, Tool};
 use crate::spec::{Effects, Network, Timeout, ToolSpec};
 
 /// Carries out tools that are HTTP requests. Clones share one pool of connections.
@@ -150,11 +150,11 @@ impl HttpEngine {
         let built = if reads_files(tool) {
             // Reading files blocks, which a task that shares its thread must not.
             let (engine, tool) = (self.clone(), tool.clone());
-            let build = move || engine.request(plan(&tool), &arguments);
+            let build = move || plan(&tool).map(|plan| engine.request(plan, &arguments));
             let built = tokio::task::spawn_blocking(build).await;
-            built.map_err(|_| ToolError::failed("the request could not be built"))?
+            built.map_err(|_| ToolError::failed("the request could not be built"))??
         } else {
-            self.request(plan(tool), &arguments)
+            self.request(plan(tool)?, &arguments)
         };
         let (request, missing) = built.map_err(|problems| refuse(&problems))?;
         if missing.is_empty() { Ok(request) } else { Err(no_credential(&missing)) }
@@ -212,13 +212,14 @@ impl HttpEngine {
     }
 }
 
-pub(super) fn plan(tool: &Tool) -> &RequestPlan {
-    let Call::Http(plan) = &tool.call;
-    plan
+/// The request of a tool. A tool that is carried out in another way is for another engine.
+fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
+    let other = || format!("`{}` is no HTTP request, so this engine cannot carry it out", tool.spec.name);
+    tool.call.http().ok_or_else(|| ToolError::failed_with("wrong_engine", other()))
 }
 
 fn reads_files(tool: &Tool) -> bool {
-    match plan(tool).body.as_ref().map(|body| &body.codec) {
+    match tool.call.http().and_then(|plan| plan.body.as_ref()).map(|body| &body.codec) {
         Some(Codec::Binary) => true,
         Some(Codec::Multipart(parts)) => parts.iter().any(|part| part.file),
         _ => false,

@@ -39,7 +39,7 @@ fn call(task: &Call, tool: &Tool, arguments: Value) -> Result<ToolResult, ToolEr
         engine = engine.server_variable(name, value);
     }
     let engine = engine.build().map_err(|error| ToolError::failed(error.to_string()))?;
-    let callable = engine.tool(tool.tool.clone());
+    let callable = engine.tool(toolgen_runtime::Tool::from(tool.clone()));
     let context = ToolContext::new("cargo-toolgen", task.tool.as_str());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| ToolError::failed(error.to_string()))?;

@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value, json};
 use toolgen_runtime::spec::plan::{Codec, Encoding, Location, Part, Style};
+use toolgen_runtime::{List, Text};
 
+use super::codes;
 use super::context::Context;
 use super::media::{self, Kind};
 use super::node::Node;
 use super::parameter::style_of;
 use super::schema::{WIRE, examples};
-use crate::problem::codes;
 
 /// A body before it is known how the arguments hold it.
 pub(super) struct BodyDraft {
@@ -30,6 +31,14 @@ pub(super) struct BodyDraft {
     pub(super) example: Option<Value>,
 }
 
+/// How a body is written, and the schema of what is given for it.
+struct Written {
+    codec: Codec,
+    schema: Value,
+    /// Some argument is a file.
+    files: bool,
+}
+
 impl<'a> Context<'a> {
     /// The body of an operation.
     pub(super) fn body(&mut self, operation: &Node<'a>, method: &str) -> Option<BodyDraft> {
@@ -45,11 +54,22 @@ impl<'a> Context<'a> {
             );
         }
         let (media_type, media) = self.chosen_media(&body)?;
-        let mut draft = self.draft(&media_type, &media);
-        draft.required = body.flag("required");
+        let schema = media.get("schema").map_or_else(|| json!({}), |schema| self.schema_of(&schema));
+        let (media_type, kind) = self.definite_media(media_type, &schema);
+        let Written { codec, schema, files } = self.written(kind, schema, &media);
+        let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_));
+        let fields = if has_fields { self.plain_object(&schema).filter(is_flat) } else { None };
         let description = resolved.description.or(body.text("description")).unwrap_or_default();
-        draft.description = description.trim().to_owned();
-        Some(draft)
+        Some(BodyDraft {
+            required: body.flag("required"),
+            media_type,
+            codec,
+            schema,
+            fields,
+            description: description.trim().to_owned(),
+            files,
+            example: media.object().and_then(|object| examples(object).first().copied().cloned()),
+        })
     }
 
     /// The media type that is used, of those the body may be sent as.
@@ -80,55 +100,30 @@ impl<'a> Context<'a> {
         Some((media_type.trim().to_owned(), node))
     }
 
-    fn draft(&mut self, media_type: &str, media: &Node<'a>) -> BodyDraft {
-        let mut schema = media.get("schema").map_or_else(|| json!({}), |schema| self.schema_of(&schema));
-        let mut media_type = media_type.to_owned();
-        let mut kind = media::kind(&media_type);
-        if kind == Kind::Any {
-            let bytes = self.is_file(&schema, "") || schema == json!({});
-            kind = if bytes { Kind::Binary } else { Kind::Json };
-            media_type = if bytes { "application/octet-stream" } else { "application/json" }.to_owned();
-        } else if media_type.contains('*') {
-            media_type = match kind {
-                Kind::Text => "text/plain",
-                Kind::Multipart => "multipart/form-data",
-                _ => "application/octet-stream",
-            }
-            .to_owned();
-        }
-        let mut draft = BodyDraft {
-            required: false,
-            media_type,
-            codec: Codec::Json,
-            schema: Value::Null,
-            fields: None,
-            description: String::new(),
-            files: false,
-            example: media.object().and_then(|object| examples(object).first().copied().cloned()),
+    /// The media type without wildcards, which a request cannot have, and its kind.
+    fn definite_media(&mut self, media_type: String, schema: &Value) -> (String, Kind) {
+        const BYTES: &str = "application/octet-stream";
+        let kind = media::kind(&media_type);
+        let (definite, kind) = match kind {
+            Kind::Any if *schema == json!({}) || self.is_file(schema, "") => (BYTES, Kind::Binary),
+            Kind::Any => ("application/json", Kind::Json),
+            _ if !media_type.contains('*') => return (media_type, kind),
+            Kind::Text => ("text/plain", kind),
+            Kind::Multipart => ("multipart/form-data", kind),
+            _ => (BYTES, kind),
         };
+        (definite.to_owned(), kind)
+    }
+
+    /// How a value of the schema is written as a media type of this kind.
+    fn written(&mut self, kind: Kind, schema: Value, media: &Node<'a>) -> Written {
         match kind {
-            Kind::Json | Kind::JsonLike | Kind::Any => {}
-            Kind::Form | Kind::FormData | Kind::Multipart => {
-                if let Some(mut object) = self.plain_object(&schema) {
-                    let parts = self.parts(media, &mut object, kind);
-                    draft.files = parts.iter().any(|part| part.file);
-                    if draft.files {
-                        schema = Value::Object(object);
-                    }
-                    draft.codec = codec_of(kind, parts);
-                } else {
-                    schema = open_object(schema);
-                    draft.codec = codec_of(kind, Vec::new());
-                }
-            }
-            Kind::Text => {
-                draft.codec = Codec::Text;
-                schema = text_schema(schema);
-            }
+            Kind::Json | Kind::JsonLike | Kind::Any => Written { codec: Codec::Json, schema, files: false },
+            Kind::Form | Kind::FormData | Kind::Multipart => self.form(kind, schema, media),
+            Kind::Text => Written { codec: Codec::Text, schema: text_schema(schema), files: false },
             Kind::Binary => {
-                draft.codec = Codec::Binary;
-                draft.files = true;
-                schema = file_schema(schema.get("description"));
+                let schema = file_schema(schema.get("description"));
+                Written { codec: Codec::Binary, schema, files: true }
             }
             Kind::Xml => {
                 self.report(
@@ -137,15 +132,22 @@ impl<'a> Context<'a> {
                     "XML is not written from arguments; the body is one argument, the XML text",
                     "offer the body as JSON, too",
                 );
-                draft.codec = Codec::Text;
-                schema = json!({"type": "string", "description": "The request body as XML text."});
+                let schema = json!({"type": "string", "description": "The request body as XML text."});
+                Written { codec: Codec::Text, schema, files: false }
             }
         }
-        if matches!(draft.codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_)) {
-            draft.fields = self.plain_object(&schema).filter(is_flat);
-        }
-        draft.schema = schema;
-        draft
+    }
+
+    /// A form: an object whose fields are written one by one, those that are files as files.
+    fn form(&mut self, kind: Kind, schema: Value, media: &Node<'a>) -> Written {
+        let codec = if kind == Kind::Form { Codec::Form } else { Codec::Multipart };
+        let Some(mut object) = self.plain_object(&schema) else {
+            return Written { codec: codec(List::EMPTY), schema: open_object(schema), files: false };
+        };
+        let parts = self.parts(media, &mut object, kind);
+        let files = parts.iter().any(|part| part.file);
+        let schema = if files { Value::Object(object) } else { schema };
+        Written { codec: codec(parts.into()), schema, files }
     }
 
     /// The schema, or what it refers to, if it is an object with fields.
@@ -176,11 +178,7 @@ impl<'a> Context<'a> {
             let mut part = Part {
                 name: name.into(),
                 file: false,
-                content_type: if single {
-                    content_type.to_owned().into()
-                } else {
-                    toolgen_runtime::Text::EMPTY
-                },
+                content_type: if single { content_type.to_owned().into() } else { Text::EMPTY },
                 encoding: encoding.as_ref().filter(|_| kind == Kind::Form).and_then(field_encoding),
             };
             if kind != Kind::Form {
@@ -243,10 +241,6 @@ fn list_required(object: &mut Map<String, Value>) {
     for key in required.as_array().into_iter().flatten().filter_map(Value::as_str) {
         fields.entry(key).or_insert_with(|| json!({}));
     }
-}
-
-fn codec_of(kind: Kind, parts: Vec<Part>) -> Codec {
-    if kind == Kind::Form { Codec::Form(parts.into()) } else { Codec::Multipart(parts.into()) }
 }
 
 fn field_encoding(node: &Node<'_>) -> Option<Encoding> {

@@ -1,13 +1,11 @@
 //! The document as a whole: its version and its operations.
 
-use std::collections::BTreeSet;
-
 use toolgen_runtime::schema::shape::read::Rules;
 
+use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::operation::Operation;
-use crate::problem::codes;
 
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
@@ -141,46 +139,5 @@ impl<'a> Context<'a> {
             message,
             "correct the document; the rest of it is compiled",
         );
-    }
-}
-
-/// Selectors that select nothing are reported with what was probably meant.
-impl<'a> Context<'a> {
-    /// Which operations become tools.
-    pub(super) fn selected(&mut self, operations: &[Operation<'a>], names: &[String]) -> Vec<bool> {
-        let subjects: Vec<_> =
-            operations.iter().zip(names).map(|(operation, name)| operation.subject(name)).collect();
-        let options = self.options;
-        let mut unused: BTreeSet<usize> = BTreeSet::new();
-        for (index, selector) in options.include.iter().chain(&options.exclude).enumerate() {
-            if !subjects.iter().any(|subject| selector.selects(subject)) {
-                unused.insert(index);
-            }
-        }
-        for (_, selector) in options
-            .include
-            .iter()
-            .chain(&options.exclude)
-            .enumerate()
-            .filter(|(index, _)| unused.contains(index))
-        {
-            let help = match selector.nearest(&subjects) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "write `tag:NAME`, `METHOD /path` or an operation's id; `*` and `**` are wildcards"
-                    .to_owned(),
-            };
-            let pointer = crate::source::Pointer::ROOT;
-            self.report(codes::SELECTOR, &pointer, format!("`{selector}` selects no operation"), &help);
-        }
-        operations
-            .iter()
-            .zip(&subjects)
-            .map(|(operation, subject)| {
-                (options.include.is_empty()
-                    || options.include.iter().any(|selector| selector.selects(subject)))
-                    && !options.exclude.iter().any(|selector| selector.selects(subject))
-                    && (options.deprecated || !operation.node.flag("deprecated"))
-            })
-            .collect()
     }
 }

@@ -1,17 +1,18 @@
 //! One operation of a document, to one tool.
 
 use serde_json::Value;
-use toolgen_runtime::spec::plan::{Call, Location, RequestPlan, SecurityRequirement};
+use toolgen_runtime::spec::plan::{Location, RequestPlan, SecurityRequirement};
 use toolgen_runtime::spec::{Effects, Example, Files};
 use toolgen_runtime::{List, Text, ToolName, ToolSpec};
 
 use super::arguments::{Arguments, arguments};
 use super::context::Context;
+use super::names::operation_name;
 use super::node::Node;
 use super::parameter::Param;
 use super::path::Template;
 use super::server::network;
-use crate::select::Subject;
+use crate::choice::Entry;
 
 /// An operation as it was found.
 #[derive(Clone, Debug)]
@@ -31,15 +32,29 @@ pub(super) struct Operation<'a> {
 }
 
 impl Operation<'_> {
-    pub(super) fn subject<'s>(&'s self, name: &'s str) -> Subject<'s> {
-        Subject { operation_id: self.id, name, method: &self.method, path: self.path, tags: &self.tags }
+    /// The operation as options choose it.
+    pub(super) fn entry(&self) -> Entry<'_> {
+        Entry {
+            id: self.id,
+            title: self.title(),
+            fallback: operation_name(&self.method, self.path),
+            groups: &self.tags,
+            deprecated: self.node.flag("deprecated"),
+        }
+    }
+
+    /// `GET /pets`
+    fn title(&self) -> String {
+        format!("{} {}", self.method, self.path)
     }
 }
 
 /// A tool whose named shapes are not attached yet.
 pub(super) struct Compiled {
-    /// The tool.
-    pub(super) tool: toolgen_runtime::Tool,
+    /// What the tool is.
+    pub(super) spec: ToolSpec,
+    /// Its request.
+    pub(super) plan: RequestPlan,
     /// The schemas in normal form whose references its shapes need.
     pub(super) schemas: Vec<Value>,
 }
@@ -52,51 +67,32 @@ impl<'a> Context<'a> {
         let params = self.parameters(&operation.path_item, node, &mut template);
         let (params, security) = self.split_credentials(params, node);
         let body = self.body(node, &operation.method);
-        let files = body.as_ref().is_some_and(|body| body.files);
+        let files = if body.as_ref().is_some_and(|body| body.files) { Files::Read } else { Files::None };
         let returned = self.returned(node);
         let Arguments { input, parameters, body, example } = arguments(params, body);
         let servers = self.servers(node, &operation.path_item);
-        let mut effects = effects_of(&operation.method);
-        effects.network = network(&servers);
-        effects.files = if files { Files::Read } else { Files::None };
-        let scope = if effects.read_only { "read" } else { "write" };
-        let (label, description) = texts(operation);
+        let effects = Effects { network: network(&servers), files, ..effects_of(&operation.method) };
         let spec = ToolSpec {
             name,
-            label: label.into(),
-            description: description.into(),
             returns: Text::from(returned.description),
-            examples: example
-                .map(|call| Example { summary: Text::EMPTY, arguments: call.to_string().into() })
-                .into_iter()
-                .collect(),
+            examples: example.into_iter().map(example_call).collect(),
             input: self.read_shape(&input, &node.pointer).into(),
             output: returned.schema.as_ref().map(|schema| self.read_shape(schema, &node.pointer).into()),
+            scopes: vec![Text::Static(if effects.read_only { "read" } else { "write" })].into(),
             effects,
-            category: Text::from(
-                operation.tags.first().map_or_else(|| "general".to_owned(), ToString::to_string),
-            ),
-            scopes: vec![Text::Static(scope)].into(),
-            deprecated: node.flag("deprecated").then_some(Text::EMPTY),
-            ..ToolSpec::EMPTY
+            ..described(operation)
         };
         let plan = RequestPlan {
             method: operation.method.clone().into(),
             path: template.path.into(),
-            query: template
-                .query
-                .into_iter()
-                .map(|(key, value)| (Text::from(key), Text::from(value)))
-                .collect(),
+            query: template.query.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
             servers,
             parameters: parameters.into(),
             body,
             security,
             accept: returned.accept.into(),
         };
-        let mut schemas = vec![input];
-        schemas.extend(returned.schema);
-        Compiled { tool: toolgen_runtime::Tool { spec, call: Call::Http(plan) }, schemas }
+        Compiled { spec, plan, schemas: [input].into_iter().chain(returned.schema).collect() }
     }
 
     /// A parameter that holds the credential of a declared scheme is not for a model to give. If the operation does
@@ -152,12 +148,23 @@ fn effects_of(method: &str) -> Effects {
     }
 }
 
-/// Label and description.
-fn texts(operation: &Operation<'_>) -> (String, String) {
+/// What the document says about the operation in words.
+fn described(operation: &Operation<'_>) -> ToolSpec {
     let own = |key: &str| operation.node.text(key).map(str::trim).unwrap_or_default();
     let shared = |key: &str| operation.path_item.text(key).map(str::trim).unwrap_or_default();
-    let derived = format!("{} {}", operation.method, operation.path);
-    let given = [own("description"), own("summary"), shared("description"), shared("summary"), &derived];
+    let title = operation.title();
+    let given = [own("description"), own("summary"), shared("description"), shared("summary"), &title];
     let description = given.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-    (own("summary").to_owned(), description.to_owned())
+    ToolSpec {
+        label: own("summary").to_owned().into(),
+        description: description.to_owned().into(),
+        category: operation.tags.first().map_or("general", |tag| tag).to_owned().into(),
+        deprecated: operation.node.flag("deprecated").then_some(Text::EMPTY),
+        ..ToolSpec::EMPTY
+    }
+}
+
+/// A call a model may imitate.
+fn example_call(arguments: Value) -> Example {
+    Example { summary: Text::EMPTY, arguments: arguments.to_string().into() }
 }

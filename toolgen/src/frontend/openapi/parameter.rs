@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 use toolgen_runtime::spec::plan::{Encoding, Location, Style};
 
+use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::path::Template;
 use super::schema::examples;
-use crate::problem::codes;
 
 /// A parameter as it goes into a request.
 #[derive(Clone, Debug)]

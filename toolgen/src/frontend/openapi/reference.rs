@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::codes;
 use super::context::Context;
 use super::node::Node;
-use crate::problem::codes;
 use crate::source::Pointer;
 
 /// How many references may lead to one another before they count as a cycle.

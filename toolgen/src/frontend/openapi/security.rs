@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use toolgen_runtime::spec::plan::{Location, Placement, SecurityRequirement, SecurityScheme};
 use toolgen_runtime::{List, Text};
 
+use super::codes;
 use super::context::Context;
 use super::node::Node;
-use crate::problem::codes;
 
 /// The schemes a document declares, by name.
 #[derive(Debug, Default)]
@@ -29,6 +29,13 @@ impl Schemes {
 }
 
 impl<'a> Context<'a> {
+    /// The names of the schemes the document declares, usable or not.
+    pub(super) fn declared_schemes(&self) -> Vec<String> {
+        let components = self.top().get("components");
+        let schemes = components.map(|node| node.members("securitySchemes")).unwrap_or_default();
+        schemes.into_iter().map(|(id, _)| id.to_owned()).collect()
+    }
+
     /// Reads the schemes of the document.
     pub(super) fn read_schemes(&mut self) {
         let components = self.top().get("components");

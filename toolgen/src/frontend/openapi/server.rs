@@ -5,9 +5,9 @@ use toolgen_runtime::spec::Network;
 use toolgen_runtime::spec::plan::{Server, ServerVariable};
 use toolgen_runtime::{List, Text};
 
+use super::codes;
 use super::context::Context;
 use super::node::Node;
-use crate::problem::codes;
 
 impl<'a> Context<'a> {
     /// The servers of an operation: its own, else those of its path, else those of the document, else `/`.

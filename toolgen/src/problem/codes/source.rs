@@ -1,6 +1,6 @@
 //! Problems of reading a text (01xx).
 
-codes! {
+super::table! {
     UNREADABLE_FILE = "E0101", "The file cannot be read", "
 The file does not exist, is a directory, or the system refuses to open it. Nothing of it is compiled.
 

@@ -1,20 +1,21 @@
 //! [`Call`] as a constant expression; see [`spec`](super::spec) for the rules.
+//!
+//! A new kind of call, or a new field of a plan, is a compile error here and not a tool that is silently lost.
 
+use toolgen_runtime::__private::{CallKind, kind_of_call};
 use toolgen_runtime::spec::plan::{
     Body, BodyField, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, SecurityRequirement,
     SecurityScheme, Server, ServerVariable, Style,
 };
-use toolgen_runtime::{Call, List, RequestPlan, Text};
+use toolgen_runtime::{Call, RequestPlan, Text};
 
 use super::expr::Expr;
+use super::fields::{Fields, list_of, some, texts};
 use super::pool::Pool;
-use super::spec::{Fields, list_of, some, texts};
 
-/// `None` for a kind of call this version has no form for.
-pub(super) fn call(call: &Call, pool: &mut Pool) -> Option<Expr> {
-    match call {
-        Call::Http(plan) => Some(Expr::Call("Call::Http", vec![request(plan, pool)])),
-        _ => None,
+pub(super) fn call(call: &Call, pool: &mut Pool) -> Expr {
+    match kind_of_call(call) {
+        CallKind::Http(plan) => Expr::Call("Call::Http", vec![request(plan, pool)]),
     }
 }
 
@@ -25,10 +26,15 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
     fields.text("method", method, &base.method);
     fields.text("path", path, &base.path);
     fields.put("query", query, &base.query, |list| list_of(list, pair));
-    fields.put("servers", servers, &base.servers, |list| pool.servers(list));
+    fields.put("servers", servers, &base.servers, |list| {
+        pool.list("SERVERS", "__private::prelude::Server", list.iter().map(server).collect())
+    });
     fields.put("parameters", parameters, &base.parameters, |list| list_of(list, parameter));
     fields.set_or_leave("body", body.as_ref().map(|body| some(self::body(body))));
-    fields.put("security", security, &base.security, |list| pool.security(list));
+    fields.put("security", security, &base.security, |list| {
+        let items = list.iter().map(requirement).collect();
+        pool.list("SECURITY", "__private::prelude::SecurityRequirement", items)
+    });
     fields.text("accept", accept, &base.accept);
     fields.literal("RequestPlan", "RequestPlan::EMPTY")
 }
@@ -121,14 +127,10 @@ fn part(part: &Part) -> Expr {
     Expr::Struct { head: "Part", fields, base: None }
 }
 
-/// The items of a list of servers.
-pub(super) fn servers(list: &List<Server>) -> Vec<Expr> {
-    list.iter()
-        .map(|Server { url, variables }| {
-            let fields = vec![("url", Expr::text(url)), ("variables", list_of(variables, variable))];
-            Expr::Struct { head: "Server", fields, base: None }
-        })
-        .collect()
+fn server(server: &Server) -> Expr {
+    let Server { url, variables } = server;
+    let fields = vec![("url", Expr::text(url)), ("variables", list_of(variables, variable))];
+    Expr::Struct { head: "Server", fields, base: None }
 }
 
 fn variable(variable: &ServerVariable) -> Expr {
@@ -138,14 +140,10 @@ fn variable(variable: &ServerVariable) -> Expr {
     Expr::Struct { head: "ServerVariable", fields, base: None }
 }
 
-/// The items of a list of security requirements.
-pub(super) fn security(list: &List<SecurityRequirement>) -> Vec<Expr> {
-    list.iter()
-        .map(|SecurityRequirement { schemes }| {
-            let fields = vec![("schemes", list_of(schemes, scheme))];
-            Expr::Struct { head: "SecurityRequirement", fields, base: None }
-        })
-        .collect()
+fn requirement(requirement: &SecurityRequirement) -> Expr {
+    let SecurityRequirement { schemes } = requirement;
+    let fields = vec![("schemes", list_of(schemes, scheme))];
+    Expr::Struct { head: "SecurityRequirement", fields, base: None }
 }
 
 fn scheme(scheme: &SecurityScheme) -> Expr {

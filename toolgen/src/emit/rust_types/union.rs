@@ -3,10 +3,10 @@
 use toolgen_runtime::schema::shape::{Kind, Literal, ObjectRules, UnionRules};
 use toolgen_runtime::{Shape, Text};
 
-use super::super::names::{self, Names};
+use super::super::idents::{self, Names};
 use super::doc::first_paragraph;
 use super::lower::{Lowering, Place};
-use super::{Body, Choice, Ty, Union, Variant};
+use super::model::{Body, Choice, Ty, Union, Variant};
 
 /// More variants than this are not told apart by trying.
 const MAX_TRIED: usize = 12;
@@ -60,12 +60,12 @@ pub(super) fn body(lowering: &mut Lowering<'_>, rules: &UnionRules, place: &Plac
 
 fn variant_name(at: usize, shape: &Shape, choice: &Choice) -> String {
     if let Kind::Ref(name) = &shape.kind {
-        return names::camel(name);
+        return idents::camel(name);
     }
     if let Choice::Tag(_, values) = choice
         && let Some((value, _)) = values.iter().find(|(_, index)| *index == at)
     {
-        return names::camel(value);
+        return idents::camel(value);
     }
     let name = match &shape.kind {
         Kind::Boolean => "Boolean",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolgen_runtime::schema::shape::{Access, Extra, Kind, find_def};
 use toolgen_runtime::{List, Shape, ToolSpec};
 
-use super::{Item, Ty};
+use super::model::{Item, Ty};
 
 /// In which direction a type travels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

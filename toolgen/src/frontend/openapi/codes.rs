@@ -1,15 +1,6 @@
 //! Problems of OpenAPI documents (03xx).
 
-codes! {
-    NOT_OPENAPI = "E0301", "This is no OpenAPI 3 document", "
-The document is readable, but it is not an object with `openapi: 3.…` at its top. Nothing is compiled.
-
-Swagger 2.0 documents (`swagger: '2.0'`) are another format: convert them first, for example with
-`npx swagger2openapi`. A document of OpenAPI 4 or later is unknown to this version.
-
-    swagger: '2.0'                       convert it to OpenAPI 3 first
-    openapi: 3.0.3                       this is compiled
-";
+crate::problem::codes::table! {
     VERSION = "E0302", "The version of OpenAPI is not supported", "
 Documents of OpenAPI 3 are compiled. This one says it is of another version, whose meaning may differ, so nothing is
 compiled.
@@ -143,14 +134,6 @@ at its start (`(?i)`), `\\A`, `\\z` or possessive repetitions. A model is told i
 to it, and the server decides.
 
     pattern: '(?i)[a-z]+'                write: '[A-Za-z]+'
-";
-    SELECTOR = "W0330", "A filter selects nothing", "
-A filter given to the compiler matches no operation of the document, which is mostly a mistake in writing. Ids and
-paths are compared with case. `cargo toolgen list` shows what there is.
-";
-    RENAME = "W0331", "A renaming has no effect", "
-There is no operation of the name that should be changed, or the new name is not one a tool may have: a letter, then
-letters, digits, `_` and `-`, 64 characters at most.
 ";
     NAME = "N0332", "An operation has no name of its own", "
 The operation has no `operationId`, so its name is made from the method and the path. It does not depend on the order

@@ -7,12 +7,11 @@ use toolgen_runtime::schema::shape::{
 };
 use toolgen_runtime::{Def, List, Shape};
 
-use super::super::names::{self, Names};
+use super::super::idents::{self, Names};
 use super::doc::first_paragraph;
+use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Wanted, Wrap};
 use super::usage::Usage;
-use super::{
-    Body, CallTypes, Item, Presence, Struct, StructField, Ty, Wanted, Wrap, depth, type_names, union,
-};
+use super::{depth, union};
 
 /// How deeply a shape may nest without a name before the rest stays JSON.
 const MAX_NESTING: usize = 24;
@@ -43,7 +42,7 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn inner(&self, part: &str) -> Place {
-        let name = format!("{}{}", self.name, names::camel(part));
+        let name = format!("{}{}", self.name, idents::camel(part));
         Place { name, usage: self.usage, nesting: self.nesting + 1 }
     }
 }
@@ -58,12 +57,12 @@ impl<'a> Lowering<'a> {
     /// so that what Rust code writes most does not depend on the schemas of the document.
     pub(super) fn reserve_input(&mut self, wanted: &Wanted<'_>) -> usize {
         let doc = format!("Arguments of [`{0}`](super::{0}): `{1}`.", wanted.ident, wanted.operation);
-        self.reserve(&names::camel(wanted.tool.spec.name.as_str()), doc)
+        self.reserve(&idents::camel(wanted.spec.name.as_str()), doc)
     }
 
     /// The types of a tool whose argument struct has a name already.
     pub(super) fn tool<'w>(&mut self, wanted: &Wanted<'w>, input: usize) -> CallTypes<'w> {
-        let spec = &wanted.tool.spec;
+        let spec = wanted.spec;
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
         let place = Place { name: name.clone(), usage: Usage::INPUT, nesting: 0 };
         let rules = self.object_of(&spec.input, 0);
@@ -174,11 +173,11 @@ impl<'a> Lowering<'a> {
             _ => false,
         };
         if !nominal {
-            let place = Place { name: names::camel(name), usage: place.usage, nesting: place.nesting + 1 };
+            let place = Place { name: idents::camel(name), usage: place.usage, nesting: place.nesting + 1 };
             return self.value(shape, &place);
         }
         let doc = first_paragraph(&shape.description);
-        let index = self.reserve(&names::camel(name), doc);
+        let index = self.reserve(&idents::camel(name), doc);
         self.by_def.insert(name.to_owned(), index);
         self.open.push((index, name.to_owned()));
         let ty = Ty::Item(index, Wrap::Plain);
@@ -298,7 +297,7 @@ impl<'a> Lowering<'a> {
                 (false, true) => Presence::OptionalNullable,
             };
             let doc = first_paragraph(&field.shape.description);
-            let name = scope.take(&names::snake(key));
+            let name = scope.take(&idents::snake(key));
             body.fields.push(StructField { name, key: key.to_owned(), doc, presence, ty });
         }
         let extra = match &rules.extra {
@@ -361,8 +360,38 @@ pub(super) fn enumeration(values: &List<Literal>) -> Body {
         if let Literal::String(text) = value
             && seen.insert(text.as_str())
         {
-            variants.push((scope.take(&names::camel(text)), text.to_string()));
+            variants.push((scope.take(&idents::camel(text)), text.to_string()));
         }
     }
     Body::Enum(variants)
+}
+
+/// A scope for names of types: what generated code imports is taken.
+fn type_names() -> Names {
+    Names::of_types(&[
+        "BTreeMap",
+        "Box",
+        "Clone",
+        "Debug",
+        "Default",
+        "Err",
+        "Fields",
+        "FromJson",
+        "JsonError",
+        "Link",
+        "Readers",
+        "None",
+        "Ok",
+        "Option",
+        "PartialEq",
+        "Result",
+        "Self",
+        "Some",
+        "String",
+        "ToJson",
+        "Tool",
+        "TypedTool",
+        "Value",
+        "Vec",
+    ])
 }

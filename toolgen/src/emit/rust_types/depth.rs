@@ -3,7 +3,7 @@
 //! The depth counts twice: when rustc checks a type, and when it generates code for functions that call one another
 //! through types. See `Link` in the runtime.
 
-use super::{Item, Ty, Wrap};
+use super::model::{Body, Item, Ty, Wrap};
 
 /// How deeply types may nest. rustc gives up at 128 steps (`recursion_limit`), and one level through an `Option` of a
 /// `Vec` or a map takes it up to six, in whatever crate uses the type.
@@ -58,51 +58,59 @@ struct Groups {
     members: Vec<Vec<usize>>,
 }
 
-/// Tarjan's algorithm, with its stack on the heap: documents nest as deep as they like.
+/// Finds the groups in two walks (Kosaraju's algorithm). The type that a walk over the whole leaves last is in no other
+/// type but those of its own group; so what refers to it, directly or not, is its group. Without that group the same
+/// holds for the type that was left last of the rest.
 fn groups(graph: &[Vec<Edge>]) -> Groups {
-    const NEW: usize = usize::MAX;
-    let mut result = Groups { of: vec![NEW; graph.len()], members: Vec::new() };
-    let mut order = vec![NEW; graph.len()];
-    let mut low = vec![NEW; graph.len()];
-    let (mut next, mut stack) = (0, Vec::new());
-    for root in 0..graph.len() {
-        if order[root] != NEW {
-            continue;
+    const NONE: usize = usize::MAX;
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); graph.len()];
+    for (node, edges) in graph.iter().enumerate() {
+        for edge in edges {
+            users[edge.to].push(node);
         }
-        let mut work = vec![(root, 0)];
-        while let Some((node, edge)) = work.pop() {
-            if edge == 0 {
-                order[node] = next;
-                low[node] = next;
-                next += 1;
-                stack.push(node);
+    }
+    let mut of = vec![NONE; graph.len()];
+    let mut members: Vec<Vec<usize>> = Vec::new();
+    for last in leaving_order(graph).into_iter().rev() {
+        let (mut open, mut group) = (vec![last], Vec::new());
+        while let Some(node) = open.pop() {
+            if of[node] == NONE {
+                of[node] = members.len();
+                group.push(node);
+                open.extend(&users[node]);
             }
-            if let Some(Edge { to, .. }) = graph[node].get(edge) {
-                work.push((node, edge + 1));
-                if order[*to] == NEW {
-                    work.push((*to, 0));
-                } else if result.of[*to] == NEW {
-                    low[node] = low[node].min(order[*to]);
-                }
+        }
+        if !group.is_empty() {
+            members.push(group);
+        }
+    }
+    // They were found from the users to the used.
+    members.reverse();
+    for of in &mut of {
+        *of = members.len() - 1 - *of;
+    }
+    Groups { of, members }
+}
+
+/// The types in the order in which a walk leaves them: after all that they lead to, but for ways back. The stack is on
+/// the heap: documents nest as deep as they like.
+fn leaving_order(graph: &[Vec<Edge>]) -> Vec<usize> {
+    let mut seen = vec![false; graph.len()];
+    let mut order = Vec::with_capacity(graph.len());
+    for root in 0..graph.len() {
+        // A type and how many of its edges were followed.
+        let mut work = vec![(root, 0)];
+        while let Some((node, followed)) = work.pop() {
+            if followed == 0 && std::mem::replace(&mut seen[node], true) {
                 continue;
             }
-            if let Some((parent, _)) = work.last() {
-                low[*parent] = low[*parent].min(low[node]);
-            }
-            if low[node] == order[node] {
-                let mut members = Vec::new();
-                while let Some(member) = stack.pop() {
-                    result.of[member] = result.members.len();
-                    members.push(member);
-                    if member == node {
-                        break;
-                    }
-                }
-                result.members.push(members);
+            match graph[node].get(followed) {
+                Some(edge) => work.extend([(node, followed + 1), (edge.to, 0)]),
+                None => order.push(node),
             }
         }
     }
-    result
+    order
 }
 
 /// Every cycle has a way back to a type that is still open in a walk from the front: a box is put there, or a link.
@@ -202,7 +210,7 @@ pub(super) fn alias_leads_to(items: &[Item], from: usize) -> bool {
     let mut seen = vec![false; items.len()];
     let mut open = vec![from];
     while let Some(index) = open.pop() {
-        let Some(super::Body::Alias(ty)) = items.get(index).map(|item| &item.body) else { continue };
+        let Some(Body::Alias(ty)) = items.get(index).map(|item| &item.body) else { continue };
         let mut ty: Ty = ty.clone();
         let mut back = false;
         ty.for_each_item(false, &mut |_, to, _| {

@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use super::super::expr::Expr;
-use super::super::literal;
-use super::{
-    Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Wrap, doc as documentation,
-};
+use super::super::literal::{self, visible};
+use super::doc as documentation;
+use super::model::{Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Wrap};
 
 /// The whole module.
 pub(super) fn module(items: &[Item], calls: &[CallTypes<'_>], runtime: &str) -> String {
@@ -91,7 +90,7 @@ impl Printer<'_> {
             for field in &body.fields {
                 let StructField { name, key, doc, presence: _, ty: _ } = field;
                 if doc.is_empty() {
-                    let _ = writeln!(out, "        /// `{}`", super::super::visible(key));
+                    let _ = writeln!(out, "        /// `{}`", visible(key));
                 } else {
                     documentation::write(doc, 8, out);
                 }
@@ -189,7 +188,7 @@ fn enumeration(name: &str, doc: &str, values: &[(String, String)], read: bool, o
     documentation::write(if doc.is_empty() { "A text to choose." } else { doc }, 4, out);
     let _ = writeln!(out, "    #[derive(Clone, Debug, PartialEq)]\n    pub enum {name} {{");
     for (variant, value) in values {
-        let _ = writeln!(out, "        /// `{}`\n        {variant},", super::super::visible(value));
+        let _ = writeln!(out, "        /// `{}`\n        {variant},", visible(value));
     }
     if read {
         out.push_str("        /// A text the document does not list.\n        Other(String),\n");

@@ -1,0 +1,130 @@
+//! Which entries of a document become tools, and what the tools are called: what the options say, for every front end.
+
+use toolgen_runtime::ToolName;
+
+use crate::names::{Candidate, tool_names, with_namespace};
+use crate::options::Options;
+use crate::problem::{Problems, codes};
+use crate::select::{Subject, did_you_mean};
+use crate::source::Pointer;
+
+/// An entry of a document that may become a tool.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry<'a> {
+    /// The document's own name for it. Empty: it has none.
+    pub(crate) id: &'a str,
+    /// What tells it from all others, such as `GET /pets`.
+    pub(crate) title: String,
+    /// The name of its tool if it has none of its own.
+    pub(crate) fallback: String,
+    /// The groups it is in.
+    pub(crate) groups: &'a [&'a str],
+    /// The document advises against it.
+    pub(crate) deprecated: bool,
+}
+
+/// An entry that becomes a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    /// Which of the entries.
+    pub(crate) index: usize,
+    /// The name of the tool, with its namespace. Two tools may still want the same.
+    pub(crate) name: String,
+}
+
+/// The entries that become tools, in their order. Filters and renamings that fit no entry are told, with what was
+/// probably meant.
+///
+/// Names depend on the whole document, so that a filter changes no name.
+pub(crate) fn choose(entries: &[Entry<'_>], options: &Options, problems: &mut Problems) -> Vec<Chosen> {
+    let candidates: Vec<Candidate<'_>> = entries
+        .iter()
+        .map(|Entry { id, fallback, title, .. }| Candidate { id, fallback: fallback.clone(), title })
+        .collect();
+    let mut names = tool_names(&candidates);
+    for (from, to) in &options.renames {
+        rename(entries, &mut names, from, to, problems);
+    }
+    let selected = selected(entries, &names, options, problems);
+    let names = names.into_iter().enumerate().zip(selected).filter(|(_, selected)| *selected);
+    names
+        .map(|((index, name), _)| match &options.namespace {
+            Some(namespace) => Chosen { index, name: with_namespace(namespace, &name) },
+            None => Chosen { index, name },
+        })
+        .collect()
+}
+
+fn rename(entries: &[Entry<'_>], names: &mut [String], from: &str, to: &str, problems: &mut Problems) {
+    let is_meant = |(index, name): &(usize, &String)| {
+        entries.get(*index).is_some_and(|entry| entry.id == from || entry.title == from) || *name == from
+    };
+    let found: Vec<usize> = names.iter().enumerate().filter(is_meant).map(|(index, _)| index).collect();
+    let is_free = |index: usize| names.iter().enumerate().all(|(other, name)| other == index || name != to);
+    let problem = match (found.as_slice(), ToolName::parse(to.to_owned())) {
+        (_, Err(why)) => format!("`{from}` cannot be renamed to `{to}`: {why}"),
+        ([], _) => format!("there is no operation `{from}` to rename to `{to}`"),
+        (&[index], Ok(_)) if is_free(index) => {
+            names[index] = to.to_owned();
+            return;
+        }
+        ([_], Ok(_)) => format!("`{from}` cannot be renamed to `{to}`: another tool has the name"),
+        (_, Ok(_)) => format!("`{from}` names several operations, so none is renamed"),
+    };
+    let known = entries.iter().map(|entry| entry.id).chain(names.iter().map(String::as_str));
+    let help = match did_you_mean(from, known).filter(|near| near != from) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "name the operation by its id or as `METHOD /path`, and give a legal, free name".to_owned(),
+    };
+    problems.report(codes::RENAME, &Pointer::ROOT, problem, help);
+}
+
+/// Whether each entry is selected.
+fn selected(
+    entries: &[Entry<'_>],
+    names: &[String],
+    options: &Options,
+    problems: &mut Problems,
+) -> Vec<bool> {
+    let subjects: Vec<Subject<'_>> = entries
+        .iter()
+        .zip(names)
+        .map(|(Entry { id, title, groups, .. }, name)| Subject { id, name, title, groups })
+        .collect();
+    let Options { include, exclude, deprecated, .. } = options;
+    let is_selected = |(entry, subject): (&Entry<'_>, &Subject<'_>)| {
+        (include.is_empty() || include.iter().any(|selector| selector.selects(subject)))
+            && !exclude.iter().any(|selector| selector.selects(subject))
+            && (*deprecated || !entry.deprecated)
+    };
+    let selected: Vec<bool> = entries.iter().zip(&subjects).map(is_selected).collect();
+    let none_left = !entries.is_empty() && !selected.contains(&true);
+    for (position, selector) in include.iter().chain(exclude).enumerate() {
+        if subjects.iter().any(|subject| selector.selects(subject)) {
+            continue;
+        }
+        let code = if none_left && position < include.len() { codes::NO_TOOLS } else { codes::SELECTOR };
+        let help = match selector.nearest(&subjects) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                "write `tag:NAME`, `METHOD /path` or an operation's id; `*` and `**` are wildcards".to_owned()
+            }
+        };
+        problems.report(code, &Pointer::ROOT, format!("`{selector}` selects no operation"), help);
+    }
+    selected
+}
+
+/// Tells the credentials that are for no scheme of the document.
+pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems: &mut Problems) {
+    for id in options.credentials.keys().filter(|id| !schemes.contains(id)) {
+        let help = match did_you_mean(id, schemes.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if schemes.is_empty() => "the document declares none".to_owned(),
+            None => format!("the document declares `{}`", schemes.join("`, `")),
+        };
+        let message =
+            format!("a credential is given for `{id}`, which is no security scheme of the document");
+        problems.report(codes::CREDENTIAL, &Pointer::ROOT, message, help);
+    }
+}

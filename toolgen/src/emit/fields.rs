@@ -1,0 +1,67 @@
+//! The parts of constant expressions that values of several kinds share.
+
+use toolgen_runtime::{List, Text};
+
+use super::expr::Expr;
+
+/// The fields of a struct literal that differ from its base.
+#[derive(Default)]
+pub(super) struct Fields {
+    given: Vec<(&'static str, Expr)>,
+    /// Fields that are left to the base.
+    left: usize,
+}
+
+impl Fields {
+    /// The field.
+    pub(super) fn set(&mut self, name: &'static str, expr: Expr) {
+        self.given.push((name, expr));
+    }
+
+    /// The field, unless there is nothing to say about it.
+    pub(super) fn set_or_leave(&mut self, name: &'static str, expr: Option<Expr>) {
+        match expr {
+            Some(expr) => self.set(name, expr),
+            None => self.left += 1,
+        }
+    }
+
+    /// The field, unless it is what the base holds.
+    pub(super) fn put<T: PartialEq>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+        base: &T,
+        expr: impl FnOnce(&T) -> Expr,
+    ) {
+        self.set_or_leave(name, (value != base).then(|| expr(value)));
+    }
+
+    /// A text, unless it is what the base holds.
+    pub(super) fn text(&mut self, name: &'static str, value: &Text, base: &Text) {
+        self.put(name, value, base, |text| Expr::text(text));
+    }
+
+    /// The literal. The base is named only if it gives something, and stands alone if it gives all.
+    pub(super) fn literal(self, head: &'static str, base: &'static str) -> Expr {
+        if self.given.is_empty() {
+            return Expr::atom(base);
+        }
+        Expr::Struct { head, fields: self.given, base: (self.left > 0).then_some(base) }
+    }
+}
+
+/// `Some(value)`
+pub(super) fn some(value: Expr) -> Expr {
+    Expr::Call("Some", vec![value])
+}
+
+/// A list in place.
+pub(super) fn list_of<T>(list: &List<T>, item: impl FnMut(&T) -> Expr) -> Expr {
+    Expr::list(list.iter().map(item).collect())
+}
+
+/// A list of texts in place.
+pub(super) fn texts(list: &List<Text>) -> Expr {
+    list_of(list, |text| Expr::text(text))
+}

@@ -1,0 +1,51 @@
+//! Argument and result types: shapes to Rust types.
+//!
+//! An own translation and not typify's, which is made for another job: it reads draft-07 schemas (ours keep
+//! 2020-12's meaning), panics on enum values it cannot name and on references it does not expect, gives names that
+//! clash after case folding, turns patterns and lengths into newtypes whose errors no model can read, and its output
+//! costs rustc most of what progenitor's does. Arguments are checked by `decode` before a call in any case, so types
+//! here carry structure and leave rules to the schema.
+//!
+//! What is translated how:
+//!
+//! * objects: structs; a field is an `Option` unless it is required, an `Option<Option<_>>` where `null` and absence
+//!   differ. A required field with one possible text is written by itself and has no place in the struct;
+//! * objects without known fields: `BTreeMap<String, _>`;
+//! * lists of texts to choose from: enums. Those that occur in results have `Other`, so a new value breaks nobody;
+//! * unions: enums where a value tells which variant it is (a discriminator, distinct JSON types, distinct required
+//!   fields), else `serde_json::Value`;
+//! * `allOf` of objects: one struct;
+//! * what has no such form: `serde_json::Value`.
+//!
+//! Only what tools reach is written. Fields for one direction (`readOnly`, `writeOnly`) are left out of types that
+//! serve only the other. Types that contain themselves are boxed; types that nest deeper than rustc follows are cut by
+//! a `Link`.
+
+mod depth;
+mod doc;
+mod lower;
+mod model;
+mod print;
+mod union;
+mod usage;
+
+use toolgen_runtime::List;
+
+pub(super) use model::Wanted;
+
+/// The module of types for these tools, and nothing if there are no tools.
+pub(super) fn module(tools: &[Wanted<'_>], runtime: &str) -> String {
+    if tools.is_empty() {
+        return String::new();
+    }
+    let usage = usage::of(tools.iter().map(|wanted| wanted.spec));
+    let defs = tools.first().map_or(List::EMPTY, |wanted| wanted.spec.defs.clone());
+    let mut lowering = lower::Lowering::new(&defs, &usage);
+    let inputs: Vec<_> = tools.iter().map(|wanted| lowering.reserve_input(wanted)).collect();
+    let calls: Vec<_> =
+        tools.iter().zip(inputs).map(|(wanted, input)| lowering.tool(wanted, input)).collect();
+    let mut items = lowering.finish();
+    usage::mark_read(&mut items, calls.iter().map(|call| &call.output));
+    depth::bound(&mut items);
+    print::module(&items, &calls, runtime)
+}

@@ -1,0 +1,170 @@
+//! Rust types as data, between the shapes they come from and the text they become.
+
+use toolgen_runtime::ToolSpec;
+
+/// A Rust type.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Ty {
+    Bool,
+    Int,
+    Unsigned,
+    Float,
+    Text,
+    /// `serde_json::Value`
+    Value,
+    Option(Box<Ty>),
+    Vec(Box<Ty>),
+    /// `BTreeMap<String, _>`
+    Map(Box<Ty>),
+    Tuple(Vec<Ty>),
+    Item(usize, Wrap),
+}
+
+/// How a type stands in another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrap {
+    Plain,
+    Box,
+    Link,
+}
+
+/// A type with a name.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) name: String,
+    pub(super) doc: String,
+    pub(super) body: Body,
+    /// It is read from results.
+    pub(super) read: bool,
+    /// A `Link` leads to it.
+    pub(super) linked: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Body {
+    /// Not translated yet.
+    Pending,
+    Struct(Struct),
+    /// Texts: variant and value.
+    Enum(Vec<(String, String)>),
+    Union(Union),
+    /// Another name for a type.
+    Alias(Ty),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Struct {
+    pub(super) fields: Vec<StructField>,
+    /// Fields with one possible value: key, and the value as a Rust expression.
+    pub(super) constants: Vec<(String, String)>,
+    /// What the fields nobody names hold.
+    pub(super) extra: Option<(String, Ty)>,
+}
+
+#[derive(Debug)]
+pub(super) struct StructField {
+    pub(super) name: String,
+    /// The key in JSON.
+    pub(super) key: String,
+    pub(super) doc: String,
+    pub(super) presence: Presence,
+    pub(super) ty: Ty,
+}
+
+/// Whether a field is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    Required,
+    /// Required, but may be `null`.
+    Nullable,
+    Optional,
+    /// May be absent, and may be `null`, which is another thing.
+    OptionalNullable,
+}
+
+#[derive(Debug)]
+pub(super) struct Union {
+    pub(super) variants: Vec<Variant>,
+    pub(super) choice: Choice,
+}
+
+#[derive(Debug)]
+pub(super) struct Variant {
+    pub(super) name: String,
+    pub(super) doc: String,
+    pub(super) ty: Ty,
+}
+
+/// How a value tells its variant.
+#[derive(Debug)]
+pub(super) enum Choice {
+    /// By a property: its name, and its value for each variant by index (several values may mean one).
+    Tag(String, Vec<(String, usize)>),
+    /// By the JSON type of the value: a pattern of `serde_json::Value` for each variant.
+    Kind(Vec<&'static str>),
+    /// The first that fits, in this order.
+    First(Vec<usize>),
+    /// It does not; the union only occurs in arguments.
+    Never,
+}
+
+/// A tool whose types are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::emit) struct Wanted<'a> {
+    /// The name of its static.
+    pub(in crate::emit) ident: &'a str,
+    /// What it does on the wire, for its documentation.
+    pub(in crate::emit) operation: &'a str,
+    /// What it is.
+    pub(in crate::emit) spec: &'a ToolSpec,
+}
+
+/// The types of a tool.
+pub(super) struct CallTypes<'a> {
+    pub(super) ident: &'a str,
+    /// The index of the argument struct.
+    pub(super) input: usize,
+    pub(super) output: Ty,
+}
+
+impl Ty {
+    /// The named types in it, in order; `true` for those behind a `Vec` or a map, which are pointers already.
+    pub(super) fn for_each_item<'t>(
+        &'t mut self,
+        behind: bool,
+        visit: &mut dyn FnMut(bool, usize, &'t mut Wrap),
+    ) {
+        match self {
+            Ty::Item(index, wrap) => visit(behind, *index, wrap),
+            Ty::Option(inner) => inner.for_each_item(behind, visit),
+            Ty::Vec(inner) | Ty::Map(inner) => inner.for_each_item(true, visit),
+            Ty::Tuple(items) => items.iter_mut().for_each(|item| item.for_each_item(behind, visit)),
+            Ty::Bool | Ty::Int | Ty::Unsigned | Ty::Float | Ty::Text | Ty::Value => {}
+        }
+    }
+
+    /// `Option<…>`, once.
+    pub(super) fn optional(self) -> Ty {
+        match self {
+            Ty::Option(_) => self,
+            // `null` is a value already.
+            Ty::Value => Ty::Value,
+            other => Ty::Option(Box::new(other)),
+        }
+    }
+}
+
+impl Body {
+    /// The types it is made of.
+    pub(super) fn types_mut(&mut self) -> Vec<&mut Ty> {
+        match self {
+            Body::Pending | Body::Enum(_) => Vec::new(),
+            Body::Struct(body) => {
+                let extra = body.extra.iter_mut().map(|(_, ty)| ty);
+                body.fields.iter_mut().map(|field| &mut field.ty).chain(extra).collect()
+            }
+            Body::Union(body) => body.variants.iter_mut().map(|variant| &mut variant.ty).collect(),
+            Body::Alias(ty) => vec![ty],
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Names for operations that have none.
+
+use crate::names::collapse;
+
+/// The name of an operation without an id: `GET /pets/{petId}` gives `get_pets_by_pet_id`.
+pub(super) fn operation_name(method: &str, path: &str) -> String {
+    let mut name = method.to_ascii_lowercase();
+    // What follows a fragment sign tells operations on one path apart, so it is part of the name.
+    for segment in path.split(['/', '?', '#', '&']).filter(|segment| !segment.is_empty()) {
+        let mut rest = segment;
+        while let Some((before, after)) = rest.split_once('{') {
+            push_words(&mut name, before);
+            let (inside, behind) = after.split_once('}').unwrap_or((after, ""));
+            name.push_str("_by");
+            push_words(&mut name, &snake(inside));
+            rest = behind;
+        }
+        push_words(&mut name, rest);
+    }
+    name
+}
+
+fn push_words(name: &mut String, text: &str) {
+    let words = collapse(text, |char| char.is_ascii_alphanumeric() || char == '-');
+    if !words.is_empty() {
+        name.push('_');
+        name.push_str(&words);
+    }
+}
+
+/// `petId` as `pet_id`.
+fn snake(text: &str) -> String {
+    let mut snake = String::with_capacity(text.len() + 4);
+    let mut lower_before = false;
+    for char in text.chars() {
+        if char.is_ascii_uppercase() && lower_before {
+            snake.push('_');
+        }
+        lower_before = char.is_ascii_lowercase() || char.is_ascii_digit();
+        snake.push(char.to_ascii_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::operation_name;
+    use crate::names::{Candidate, tool_names};
+
+    fn named(operations: &[(&str, &str, &str)]) -> Vec<String> {
+        let titles: Vec<String> =
+            operations.iter().map(|(_, method, path)| format!("{method} {path}")).collect();
+        let candidates = operations.iter().zip(&titles).map(|(&(id, method, path), title)| Candidate {
+            id,
+            fallback: operation_name(method, path),
+            title,
+        });
+        tool_names(&candidates.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn missing_ids_come_from_method_and_path() {
+        for (method, path, name) in [
+            ("GET", "/pets/{petId}", "get_pets_by_pet_id"),
+            ("POST", "/", "post"),
+            ("GET", "/a/{b}.{format}", "get_a_by_b_by_format"),
+            ("PUT", "/v1/größe", "put_v1_gr_e"),
+            ("POST", "/x?beta=true", "post_x_beta_true"),
+        ] {
+            assert_eq!(named(&[("", method, path)]), [name]);
+        }
+        assert_eq!(named(&[("日本", "GET", "/pets")]), ["get_pets"]);
+    }
+}

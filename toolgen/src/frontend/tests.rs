@@ -1,0 +1,111 @@
+//! Which front end gets a document, tried with front ends made for the purpose.
+
+use std::path::Path;
+
+use toolgen_runtime::spec::plan::{Call, RequestPlan};
+use toolgen_runtime::{List, ToolName, ToolSpec};
+
+use super::*;
+use crate::tool::{Origin, Tool};
+
+/// A front end for documents with a member of its name, whose value is the name of the only tool.
+struct Toy(&'static str);
+
+impl Frontend for Toy {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn title(&self) -> &'static str {
+        self.0
+    }
+
+    fn mark(&self) -> &'static str {
+        "it has the name as a member"
+    }
+
+    fn claims(&self, document: &Document) -> Claim {
+        match document.root.get(self.0) {
+            Some(value) if value.is_null() => Claim::Near("give it a value"),
+            Some(_) => Claim::Yes,
+            None => Claim::No,
+        }
+    }
+
+    fn lower(&self, document: &Arc<Document>, _: &Options, problems: &mut Problems) -> Option<Program> {
+        let pointer = Pointer::ROOT.child(self.0);
+        let name = document.root.get(self.0).and_then(|name| name.as_str()).unwrap_or_default();
+        let Ok(name) = ToolName::parse(name.to_owned()) else {
+            problems.report(codes::MALFORMED, &pointer, "this is no name", "give it one");
+            return None;
+        };
+        let origin = Origin {
+            source: Arc::clone(&document.source),
+            pointer,
+            id: name.as_str().to_owned(),
+            title: name.as_str().to_owned(),
+            groups: Vec::new(),
+        };
+        let call = Call::Http(RequestPlan::EMPTY);
+        let tools = vec![Tool { spec: ToolSpec { name, ..ToolSpec::EMPTY }, call, origin }];
+        let schemes = vec!["key".to_owned()];
+        let version = "1".to_owned();
+        Some(Program { kind: self.0, version, operations: 1, tools, defs: List::EMPTY, schemes })
+    }
+
+    fn codes(&self) -> &'static [Code] {
+        &[]
+    }
+}
+
+const TOYS: &[&dyn Frontend] = &[&Toy("spade"), &Toy("bucket"), &openapi::OpenApi];
+
+/// The name of the only tool, and the problems.
+fn compiled(text: &str, options: &Options) -> (Option<String>, String) {
+    let mut problems = Problems::new();
+    let document = Document::parse(Path::new("toy.yaml"), text, &mut problems).unwrap();
+    let program = compile_by(TOYS, &document, options, &mut problems);
+    (program.map(|program| program.tools[0].spec.name.to_string()), problems.to_string())
+}
+
+#[test]
+fn the_front_end_that_claims_a_document_compiles_it() {
+    let none = Options::default();
+    assert_eq!(compiled("spade: dig", &none), (Some("dig".to_owned()), String::new()));
+    let (broken, told) = compiled("bucket: 7", &none);
+    assert_eq!((broken, told.as_str()), (None, "toy.yaml:1:1: this is no name [W0312]; give it one"));
+}
+
+#[test]
+fn a_document_nobody_claims_is_told_what_is_looked_for() {
+    let (none, told) = compiled("rake: 1", &Options::default());
+    let mark = "it has the name as a member";
+    let openapi = "an OpenAPI document starts with `openapi: 3.1.0` or the like";
+    assert_eq!(
+        (none, told),
+        (
+            None,
+            format!(
+                "toy.yaml:1:1: this is no spade, no bucket and no OpenAPI 3 document [E0301]; {mark}; {mark}; {openapi}"
+            )
+        )
+    );
+    // A near relative is answered first.
+    let (_, told) = compiled("bucket: null", &Options::default());
+    assert!(told.ends_with("[E0301]; give it a value"), "{told}");
+}
+
+#[test]
+fn a_document_two_front_ends_claim_is_compiled_by_none() {
+    let (none, told) = compiled("spade: dig\nbucket: fill", &Options::default());
+    assert_eq!(none, None);
+    assert!(told.contains("the marks of several kinds: `spade` and `bucket` [E0308]"), "{told}");
+}
+
+#[test]
+fn credentials_for_no_scheme_are_told_whatever_the_front_end() {
+    let (tool, told) = compiled("spade: dig", &Options::default().credential("kye", "KEY"));
+    assert_eq!(tool.as_deref(), Some("dig"));
+    assert!(told.contains("`kye`") && told.ends_with("[W0334]; did you mean `key`?"), "{told}");
+    assert_eq!(compiled("spade: dig", &Options::default().credential("key", "KEY")).1, "");
+}

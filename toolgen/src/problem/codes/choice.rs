@@ -1,0 +1,43 @@
+//! Problems of choosing: a front end for a document, and tools of it by the options (03xx).
+
+super::table! {
+    UNKNOWN_KIND = "E0301", "This is no document of a known kind", "
+The document is readable, but no front end takes it for its own. Nothing is compiled. A front end knows its documents
+by what stands at their top: an OpenAPI 3 document is an object with `openapi: 3.…`.
+
+Swagger 2.0 documents (`swagger: '2.0'`) are another format: convert them first, for example with
+`npx swagger2openapi`. A document of OpenAPI 4 or later is unknown to this version.
+
+    swagger: '2.0'                       convert it to OpenAPI 3 first
+    openapi: 3.0.3                       this is compiled
+";
+    TWO_KINDS = "E0308", "This is a document of two kinds", "
+The document has the marks of two kinds of documents, which mean different things, so nothing is compiled: what it
+becomes must not depend on which of them is looked for first.
+
+Remove the mark of the kind that is not meant.
+";
+    SELECTOR = "W0330", "A filter selects nothing", "
+A filter given to the compiler matches no operation of the document, which is mostly a mistake in writing. Ids and
+paths are compared with case. `cargo toolgen list` shows what there is.
+";
+    RENAME = "W0331", "A renaming has no effect", "
+There is no operation of the name that should be changed, or the new name is not one a tool may have: a letter, then
+letters, digits, `_` and `-`, 64 characters at most.
+";
+    NO_TOOLS = "E0333", "A filter selects nothing, and no tools are left", "
+A filter given to the compiler matches no operation of the document, and the other filters select none either, so
+there is nothing to compile. Ids and paths are compared with case. `cargo toolgen list` shows what there is.
+
+    --tag Almubs                         but the tag is called Albums
+";
+    CREDENTIAL = "W0334", "A credential is for no scheme of the document", "
+A credential given to the compiler is for a security scheme that the document does not declare, so no request will
+carry it. Names of schemes are compared with case.
+
+    --auth petstore_ouath=TOKEN          but the scheme is called petstore_oauth
+";
+}
+
+/// Those of the options, not of the document.
+pub(super) const OF_OPTIONS: &[super::Code] = &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL];
