@@ -1,8 +1,8 @@
 //! Bodies of requests.
 
 use serde_json::{Map, Value, json};
-use toolgen_runtime::{List, Text};
 use toolgen_runtime::spec::plan::{Codec, Encoding, Location, Part, Style};
+use toolgen_runtime::{List, Text};
 
 use super::codes;
 use super::context::Context;

@@ -64,7 +64,7 @@ impl<'a> Node<'a> {
         items
             .iter()
             .enumerate()
-            .map(|(index, value)| Node { value, pointer: list.pointer.child(&index.to_string()) })
+            .map(|(index, value)| Node { value, pointer: list.pointer.item(index) })
             .collect()
     }
 }
@@ -86,7 +86,7 @@ impl Place<'_> {
         match self {
             Place::At(pointer) => (*pointer).clone(),
             Place::Key(place, key) => place.pointer().child(key),
-            Place::Item(place, key, index) => place.pointer().child(key).child(&index.to_string()),
+            Place::Item(place, key, index) => place.pointer().child(key).item(*index),
         }
     }
 }
