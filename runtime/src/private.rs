@@ -1,4 +1,5 @@
-//! What generated code names. No part of the public interface: it changes with the contract number below.
+//! What generated code names, and what the compiler needs of this crate. No part of the public interface: it changes
+//! with the contract number below.
 
 /// The number of the agreement between generated code and this crate. It is raised when code that an older
 /// `toolgen` wrote would not compile here, or would mean something else.
@@ -40,6 +41,11 @@ pub fn kind_of_call(call: &crate::spec::plan::Call) -> CallKind<'_> {
     match call {
         crate::spec::plan::Call::Http(plan) => CallKind::Http(plan),
     }
+}
+
+/// Adds a reference token to a JSON pointer (RFC 6901).
+pub fn push_token(pointer: &mut String, token: &str) {
+    crate::schema::shape::pointer::push(pointer, token);
 }
 
 /// Everything a generated constant may name, so that it compiles without the implicit prelude and whatever stands

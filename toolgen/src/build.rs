@@ -15,6 +15,9 @@
 //! }
 //! ```
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt;
@@ -256,132 +259,5 @@ impl Script {
         for line in &self.lines {
             println!("{line}");
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn case(text: &str) -> (tempfile::Folder, PathBuf) {
-        let folder = tempfile::Folder::new();
-        let path = folder.0.join("api.yaml");
-        std::fs::write(&path, text).unwrap();
-        (folder, path)
-    }
-
-    /// A folder that is gone after the test.
-    mod tempfile {
-        use std::path::PathBuf;
-        use std::sync::atomic::{AtomicU32, Ordering};
-
-        pub(super) struct Folder(pub(super) PathBuf);
-
-        impl Folder {
-            pub(super) fn new() -> Folder {
-                static NEXT: AtomicU32 = AtomicU32::new(0);
-                let number = NEXT.fetch_add(1, Ordering::Relaxed);
-                let name = format!("toolgen-build-{}-{number}", std::process::id());
-                let folder = std::env::temp_dir().join(name);
-                std::fs::create_dir_all(&folder).unwrap();
-                Folder(folder)
-            }
-        }
-
-        impl Drop for Folder {
-            fn drop(&mut self) {
-                let _ = std::fs::remove_dir_all(&self.0);
-            }
-        }
-    }
-
-    const GOOD: &str = "openapi: 3.0.3\ninfo: {title: t, version: '1'}\npaths:\n  /a:\n    get: {operationId: getA, responses: {}}\n";
-
-    #[test]
-    fn one_document_is_the_module() {
-        let (_folder, path) = case(GOOD);
-        let built = Build::new("api").document(path).compile();
-        let module = built.module.unwrap();
-        assert!(module.contains("pub static GET_A"), "{module}");
-        assert!(!built.problems.has_errors());
-    }
-
-    #[test]
-    fn several_documents_are_modules_in_it() {
-        let (_one, first) = case(GOOD);
-        let (_two, second) = case(GOOD);
-        let built = Build::new("apis").document(first).document(second).compile();
-        let module = built.module.unwrap();
-        assert!(module.contains("pub mod api {") && module.contains("pub mod api_2 {"), "{module}");
-    }
-
-    #[test]
-    fn a_document_that_cannot_be_compiled_fails_the_build_with_its_place() {
-        let (_folder, path) = case("openapi: 3.0.3\npaths: [\n");
-        let build = Build::new("api").document(&path);
-        let built = build.compile();
-        assert!(built.module.is_none());
-        let mut script = Script::default();
-        assert!(script.report(&built, false));
-        let place = format!("cargo::error={}:", path.display());
-        assert!(script.lines.iter().any(|line| line.starts_with(&place)), "{:?}", script.lines);
-        assert!(script.lines.iter().all(|line| !line.contains('\n')));
-    }
-
-    #[test]
-    fn a_filter_that_leaves_nothing_fails_the_build() {
-        let (_folder, path) = case(GOOD);
-        let build = |options| Build::new("api").document(&path).options(options).compile();
-        let told = |built: &Built| {
-            let mut script = Script { wrote: true, ..Script::default() };
-            (script.report(built, false), script.lines.join("\n"))
-        };
-        let built = build(Options::default().include("getB"));
-        assert!(built.module.is_none());
-        let (failed, lines) = told(&built);
-        assert!(failed && lines.starts_with("cargo::error="), "{lines}");
-        assert!(lines.ends_with("`getB` selects no operation [E0333]; did you mean `getA`?"), "{lines}");
-
-        let built = build(Options::default().include("getB").include("getA").credential("key", "KEY"));
-        assert!(built.module.is_some());
-        let (failed, lines) = told(&built);
-        assert!(!failed && lines.lines().all(|line| line.starts_with("cargo::warning=")), "{lines}");
-        assert!(lines.contains("[W0330]; did you mean `getA`?") && lines.contains("[W0334]"), "{lines}");
-        assert!(!lines.contains("more warning"), "what is told is not counted: {lines}");
-    }
-
-    #[test]
-    fn a_filter_that_fits_one_of_several_documents_is_no_mistake() {
-        let (_one, first) = case(GOOD);
-        let (_two, second) = case(&GOOD.replace("getA", "getB"));
-        let build = Build::new("apis").document(first).document(second);
-        let built = build.options(Options::default().include("getB").include("getC")).compile();
-        assert!(built.module.is_some());
-        let messages = built.problems.as_slice().iter().map(|problem| problem.message.as_str());
-        let of_filters: Vec<&str> = messages.filter(|message| message.contains("selects")).collect();
-        assert_eq!(of_filters, ["`getC` selects no operation"; 2]);
-    }
-
-    #[test]
-    fn the_hint_names_a_command_that_shows_the_rest() {
-        let (_folder, path) =
-            case(&GOOD.replace("responses: {}", "parameters: [{in: query}], responses: {}"));
-        let built = Build::new("api").document(&path).options(Options::default().include("getA")).compile();
-        let mut script = Script { wrote: true, ..Script::default() };
-        assert!(!script.report(&built, false));
-        let hint = format!(
-            "cargo::warning=1 more warning; `cargo toolgen check {}` has the details",
-            path.display()
-        );
-        assert_eq!(script.lines, [hint]);
-    }
-
-    #[test]
-    fn what_cannot_be_done_says_what_to_do() {
-        let mut script = Script::default();
-        let why = Build::new("api").run(&mut script).unwrap_err().to_string();
-        assert!(why.contains(".document("), "{why}");
-        let why = Build::new("../api").document("x").run(&mut script).unwrap_err().to_string();
-        assert!(why.contains("plain name"), "{why}");
     }
 }

@@ -181,12 +181,12 @@ fn options_that_fit_nothing_are_told() {
     let [choice, broken] = told.lines().collect::<Vec<_>>()[..] else { panic!("{told}") };
     assert_eq!(choice, "document:1:1: `tag:petz` selects no operation [E0333]; did you mean `tag:pets`?");
     assert!(broken.starts_with("document:16:5: an operation must be an object"), "{told}");
-    let options = Options::default().include("tag:petz").include("tag:admin").credential("kye", "KEY");
+    let options = Options::default().include("tag:petz").include("tag:admin").credential("keys", "KEY");
     let loaded = load(options).unwrap();
     assert_eq!(names(&loaded), ["addPet"]);
     let told = loaded.problems.to_string();
     assert!(told.contains("`tag:petz` selects no operation [W0330]; did you mean `tag:pets`?"), "{told}");
-    assert!(told.contains("`kye`") && told.contains("[W0334]; did you mean `key`?"), "{told}");
+    assert!(told.contains("`keys`") && told.contains("[W0334]; did you mean `key`?"), "{told}");
     assert!(format!("{:?}", Err::<(), _>(loaded.problems)).len() < 3_000);
 }
 

@@ -104,8 +104,8 @@ fn a_document_two_front_ends_claim_is_compiled_by_none() {
 
 #[test]
 fn credentials_for_no_scheme_are_told_whatever_the_front_end() {
-    let (tool, told) = compiled("spade: dig", &Options::default().credential("kye", "KEY"));
+    let (tool, told) = compiled("spade: dig", &Options::default().credential("keys", "KEY"));
     assert_eq!(tool.as_deref(), Some("dig"));
-    assert!(told.contains("`kye`") && told.ends_with("[W0334]; did you mean `key`?"), "{told}");
+    assert!(told.contains("`keys`") && told.ends_with("[W0334]; did you mean `key`?"), "{told}");
     assert_eq!(compiled("spade: dig", &Options::default().credential("key", "KEY")).1, "");
 }

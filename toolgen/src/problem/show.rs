@@ -116,7 +116,6 @@ impl Human {
     /// The text of a problem and of all its places, several lines.
     #[must_use]
     pub fn show_all(&mut self, Shown { position, problem, others }: &Shown<'_>) -> String {
-        let position = *position;
         let severity = problem.severity();
         let tone = match severity {
             Severity::Error => "1;31",
@@ -125,21 +124,15 @@ impl Human {
         };
         let head = self.paint(tone, &format!("{severity}[{}]", problem.code));
         let message = self.paint("1", &format!(": {}", one_line(&problem.message)));
-        let Position { line, column } = position;
-        let margin = " ".repeat(line.to_string().len());
-        let arrow = self.paint("1;34", "-->");
-        let path = problem.source.path.display();
-        let mut text = format!("{head}{message}\n{margin}{arrow} {path}:{line}:{column}\n");
-        let bar = self.paint("1;34", "|");
-        let offset = self.offset(position, &problem.source);
-        if let Some((snippet, before)) = snippet(&problem.source.text, offset) {
-            let number = self.paint("1;34", &line.to_string());
-            let mark = self.paint(tone, "^");
-            let space = " ".repeat(before);
-            text.push_str(&format!(
-                "{margin} {bar}\n{number} {bar} {snippet}\n{margin} {bar} {space}{mark}\n"
-            ));
-        }
+        let (margin, place) = if problem.code.is_choice() {
+            // No line of the document is to blame.
+            (" ".to_owned(), format!(" {} {}\n", self.paint("1;34", "-->"), problem.source.path.display()))
+        } else {
+            let margin = " ".repeat(position.line.to_string().len());
+            let place = self.place(&margin, *position, &problem.source, tone);
+            (margin, place)
+        };
+        let mut text = format!("{head}{message}\n{place}");
         let equals = self.paint("1;34", "=");
         if !problem.pointer.is_root() {
             text.push_str(&format!("{margin} {equals} at {}\n", one_line(problem.pointer.as_str())));
@@ -149,6 +142,23 @@ impl Human {
         }
         if !problem.help.is_empty() {
             text.push_str(&format!("{margin} {equals} help: {}\n", one_line(&problem.help)));
+        }
+        text
+    }
+
+    /// The file and the line, with a mark under the place.
+    fn place(&mut self, margin: &str, position: Position, source: &Arc<Source>, tone: &str) -> String {
+        let Position { line, column } = position;
+        let (arrow, bar) = (self.paint("1;34", "-->"), self.paint("1;34", "|"));
+        let mut text = format!("{margin}{arrow} {}:{line}:{column}\n", source.path.display());
+        let offset = self.offset(position, source);
+        if let Some((snippet, before)) = snippet(&source.text, offset) {
+            let number = self.paint("1;34", &line.to_string());
+            let mark = self.paint(tone, "^");
+            let space = " ".repeat(before);
+            text.push_str(&format!(
+                "{margin} {bar}\n{number} {bar} {snippet}\n{margin} {bar} {space}{mark}\n"
+            ));
         }
         text
     }

@@ -4,8 +4,8 @@
 //! for the number `1e400`, and stops at 128 levels.
 
 mod lex;
+mod parse;
 mod places;
-mod read;
 
+pub(super) use parse::read;
 pub(super) use places::places;
-pub(super) use read::read;

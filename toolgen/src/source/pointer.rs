@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
+use toolgen_runtime::__private::push_token;
 
 /// A place in a document: a JSON pointer (RFC 6901).
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,14 +35,7 @@ impl Pointer {
     pub fn child(&self, token: &str) -> Pointer {
         let mut text = String::with_capacity(self.0.len() + token.len() + 1);
         text.push_str(&self.0);
-        text.push('/');
-        for character in token.chars() {
-            match character {
-                '~' => text.push_str("~0"),
-                '/' => text.push_str("~1"),
-                _ => text.push(character),
-            }
-        }
+        push_token(&mut text, token);
         Pointer(text)
     }
 
@@ -49,12 +43,6 @@ impl Pointer {
     #[must_use]
     pub fn item(&self, index: usize) -> Pointer {
         Pointer(format!("{}/{index}", self.0))
-    }
-
-    /// The place `rest` leads to from here.
-    #[must_use]
-    pub fn join(&self, rest: &Pointer) -> Pointer {
-        Pointer(format!("{}{}", self.0, rest.0))
     }
 
     /// The place this is a part of. `None` for the whole document.

@@ -64,7 +64,7 @@ impl<'a> Node<'a> {
         items
             .iter()
             .enumerate()
-            .map(|(index, value)| Node { value, pointer: list.pointer.child(&index.to_string()) })
+            .map(|(index, value)| Node { value, pointer: list.pointer.item(index) })
             .collect()
     }
 }

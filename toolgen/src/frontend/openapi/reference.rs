@@ -162,10 +162,9 @@ fn anchor<'a>(value: &'a Value, name: &str, pointer: &Pointer) -> Option<Node<'a
                 .filter(|(_, member)| member.is_object() || member.is_array())
                 .find_map(|(key, member)| anchor(member, name, &pointer.child(key)))
         }
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .find_map(|(index, item)| anchor(item, name, &pointer.child(&index.to_string()))),
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(index, item)| anchor(item, name, &pointer.item(index)))
+        }
         _ => None,
     }
 }

@@ -97,7 +97,7 @@ impl<'a> Context<'a> {
         let mut alternatives = Vec::new();
         let holder = Node::new(node.value, node.pointer.clone());
         for (index, value) in holder.value.as_array().into_iter().flatten().enumerate() {
-            let node = Node::new(value, holder.pointer.child(&index.to_string()));
+            let node = Node::new(value, holder.pointer.item(index));
             alternatives.extend(self.alternative(&node));
         }
         // `security: {}` instead of a list.
