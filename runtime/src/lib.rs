@@ -17,6 +17,8 @@
 //! | run turns, loops and other agents | [`dispatch`], [`run`], [`state`], [`agent`] |
 //! | start programs | [`executor`] |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // So that what the macros write is valid in this crate, too.
 extern crate self as toolgen_runtime;
 
