@@ -35,6 +35,8 @@
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // So that what the macros write is valid in this crate, too.
 extern crate self as toolgen_runtime;
 

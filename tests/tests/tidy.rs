@@ -2,8 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
 
 /// The longest file of code, in lines. A flat table may be longer; it is listed here with the reason.
 const LONGEST: usize = 400;
@@ -113,17 +118,29 @@ fn libraries_do_not_print() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Every document in `specs/` is compiled by the tests' build script.
+/// Every document in `specs/` became a module, with types and without, that `equivalence.rs` gives to rustc and compares.
 #[test]
 fn every_example_is_compiled() {
-    let script = fs::read_to_string(root().join("tests/build.rs")).unwrap();
+    let compared = include_str!("equivalence.rs");
+    let mut documents = 0;
     for path in files(&[".yaml", ".json"]) {
         let name = relative(&path);
-        if let Some(file) = name.strip_prefix("specs/") {
-            let listed = script.contains(file) || script.contains("read_dir");
-            assert!(listed, "tests/build.rs does not compile specs/{file}");
+        let Some(file) = name.strip_prefix("specs/") else { continue };
+        documents += 1;
+        let module = path.file_stem().unwrap().to_string_lossy().replace('-', "_");
+        for module in [module.clone(), format!("{module}_untyped")] {
+            let generated = Path::new(env!("OUT_DIR")).join(format!("{module}.rs"));
+            let text = fs::read_to_string(&generated).unwrap_or_default();
+            assert!(text.contains("TOOLS"), "tests/build.rs does not compile specs/{file} to {module}");
+            let included = compared.contains(&format!("include_tools!(\"{module}\")"));
+            assert!(included, "tests/equivalence.rs does not include {module}, of specs/{file}");
         }
+        assert!(
+            compared.contains(&format!("(\"{file}\", ")),
+            "tests/equivalence.rs does not compare specs/{file}"
+        );
     }
+    assert!(documents > 0);
 }
 
 /// The three published crates move in step.
@@ -139,4 +156,291 @@ fn sibling_versions_are_exact() {
         let wanted = format!("{name} = {{ version = \"={version}\"");
         assert!(manifest.lines().any(|line| line.starts_with(&wanted)), "{name} is not pinned to ={version}");
     }
+}
+
+/// The longest function, in lines from its signature to its end.
+const LONGEST_FUNCTION: usize = 80;
+
+/// What of the world outside code may touch where, and why there. Tests may touch anything.
+const OUTSIDE: &[(&str, &[&str], &str)] = &[
+    (
+        "runtime/src/call/roots.rs",
+        &["std::fs"],
+        "follows links, so that none leads out of a session's folders",
+    ),
+    (
+        "runtime/src/engine/executor/container.rs",
+        &["std::process::Command"],
+        "removes a container when a call is dropped",
+    ),
+    (
+        "runtime/src/engine/executor/process.rs",
+        &["std::env", "tokio::process"],
+        "starts programs, with what they may inherit",
+    ),
+    ("runtime/src/engine/http/credentials.rs", &["std::env"], "reads credentials"),
+    ("runtime/src/engine/http/files.rs", &["std::fs"], "reads the files that arguments name"),
+    ("runtime/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
+    ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
+    ("toolgen/src/cli/call.rs", &["std::fs"], "reads arguments from a file"),
+    ("toolgen/src/cli/generate.rs", &["std::fs"], "looks for the crate it writes into"),
+    ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
+    ("toolgen/src/main.rs", &["std::env"], "takes the arguments of the command line"),
+    ("toolgen/src/source.rs", &["std::fs"], "reads documents"),
+    ("toolgen/src/write.rs", &["std::fs"], "writes generated code"),
+];
+
+/// The ways out that are looked for.
+const WAYS_OUT: [&str; 5] = ["std::env", "std::fs", "std::process::Command", "tokio::fs", "tokio::process"];
+
+/// Methods of paths that ask the disk.
+const ASK_THE_DISK: [&str; 9] = [
+    "canonicalize",
+    "exists",
+    "is_dir",
+    "is_file",
+    "metadata",
+    "read_dir",
+    "read_link",
+    "symlink_metadata",
+    "try_exists",
+];
+
+/// What a file of code has, without what is compiled for tests only.
+#[derive(Default)]
+struct Code {
+    /// Long functions: the line, the name and the length.
+    long: Vec<(usize, String, usize)>,
+    /// The ways out, with the lines.
+    out: Vec<(&'static str, usize)>,
+}
+
+impl Code {
+    fn of(text: &str) -> Code {
+        let mut code = Code::default();
+        code.visit_file(&syn::parse_file(text).unwrap());
+        code
+    }
+
+    fn function(&mut self, signature: &syn::Signature, end: proc_macro2::Span) {
+        let first = signature.span().start().line;
+        let lines = end.end().line - first + 1;
+        if lines > LONGEST_FUNCTION {
+            self.long.push((first, signature.ident.to_string(), lines));
+        }
+    }
+
+    /// `path` is named: a way out itself, what is in it, or, in a `use`, a module above it.
+    fn path(&mut self, path: &str, is_use: bool, line: usize) {
+        let below =
+            |path: &str, above: &str| path.strip_prefix(above).is_some_and(|rest| rest.starts_with("::"));
+        let leads = |out: &&&str| {
+            path == **out || below(path, out) || (is_use && path.contains("::") && below(out, path))
+        };
+        self.out.extend(WAYS_OUT.iter().filter(leads).map(|out| (*out, line)));
+    }
+
+    fn tree(&mut self, above: &str, tree: &syn::UseTree) {
+        let line = tree.span().start().line;
+        match tree {
+            syn::UseTree::Path(path) => self.tree(&format!("{above}{}::", path.ident), &path.tree),
+            syn::UseTree::Name(name) if name.ident == "self" => {
+                self.path(above.trim_end_matches(':'), true, line)
+            }
+            syn::UseTree::Name(name) => self.path(&format!("{above}{}", name.ident), true, line),
+            syn::UseTree::Rename(name) => self.path(&format!("{above}{}", name.ident), true, line),
+            syn::UseTree::Glob(_) => self.path(above.trim_end_matches(':'), true, line),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.tree(above, tree)),
+        }
+    }
+}
+
+fn for_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let is_test = |list: &syn::MetaList| list.path.is_ident("cfg") && list.tokens.to_string() == "test";
+        attribute.path().is_ident("test") || attribute.meta.require_list().is_ok_and(is_test)
+    })
+}
+
+impl<'ast> Visit<'ast> for Code {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !for_tests(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        if !for_tests(&item.attrs) {
+            self.function(&item.sig, item.block.span());
+            visit::visit_item_fn(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        if !for_tests(&item.attrs) {
+            self.function(&item.sig, item.block.span());
+            visit::visit_impl_item_fn(self, item);
+        }
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        if let Some(block) = &item.default {
+            self.function(&item.sig, block.span());
+        }
+        visit::visit_trait_item_fn(self, item);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if !for_tests(&item.attrs) {
+            self.tree("", &item.tree);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        self.path(&names.join("::"), false, path.span().start().line);
+        visit::visit_path(self, path);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if call.args.is_empty() && ASK_THE_DISK.iter().any(|name| call.method == name) {
+            self.out.push(("std::fs", call.method.span().start().line));
+        }
+        visit::visit_expr_method_call(self, call);
+    }
+
+    /// What a macro is given is not parsed, so its text is searched.
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        let text = call.tokens.to_string().replace(' ', "");
+        let named = |out: &&&str| text.contains(**out);
+        self.out.extend(WAYS_OUT.iter().filter(named).map(|out| (*out, call.span().start().line)));
+        visit::visit_macro(self, call);
+    }
+}
+
+/// The code that is shipped, with the names of its files.
+fn shipped() -> Vec<(String, String)> {
+    let files = files(&[".rs"]).into_iter().filter(|path| !is_test(path));
+    let files = files.map(|path| (relative(&path), fs::read_to_string(path).unwrap()));
+    files.filter(|(name, _)| name.contains("/src/")).collect()
+}
+
+#[test]
+fn functions_are_short() {
+    let mut long = Vec::new();
+    for (name, text) in shipped() {
+        for (line, function, lines) in Code::of(&text).long {
+            long.push(format!("{name}:{line}: `{function}` has {lines} lines, more than {LONGEST_FUNCTION}"));
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+#[test]
+fn the_world_outside_is_touched_where_it_is_said() {
+    let mut wrong = Vec::new();
+    let mut used = BTreeSet::new();
+    for (name, text) in shipped() {
+        if !name.starts_with("runtime/") && !name.starts_with("toolgen/") {
+            continue;
+        }
+        let allowed =
+            OUTSIDE.iter().find(|(file, ..)| *file == name).map_or(&[][..], |(_, allowed, _)| allowed);
+        for (out, line) in Code::of(&text).out {
+            match allowed.iter().find(|allowed| **allowed == out) {
+                Some(allowed) => drop(used.insert((name.clone(), *allowed))),
+                None => wrong.push(format!("{name}:{line}: {out}")),
+            }
+        }
+    }
+    for (file, allowed, reason) in OUTSIDE {
+        assert!(!reason.is_empty());
+        let idle = allowed.iter().filter(|out| !used.contains(&((*file).to_owned(), **out)));
+        wrong.extend(idle.map(|out| format!("{file}: {out} is on the list, and not used")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_breaks_the_rules_is_noticed() {
+    let long = format!("impl A {{ fn a() {{ {} }} }} fn b() {{}}", "a();\n".repeat(LONGEST_FUNCTION));
+    assert_eq!(Code::of(&long).long, [(1, "a".to_owned(), LONGEST_FUNCTION + 1)]);
+    for text in [
+        "use std::{fs, io};",
+        "use std::fs::{self, File};",
+        "use std::fs::*;",
+        "fn a() { std::fs::read(p); }",
+        "fn a() { let b = p.canonicalize(); }",
+        "fn a() { b!(std::fs::read(p)); }",
+    ] {
+        assert!(Code::of(text).out.iter().any(|(out, _)| *out == "std::fs"), "{text}");
+    }
+    for text in ["use std::process;", "fn a(b: &mut std::process::Command) {}"] {
+        assert_eq!(Code::of(text).out.len(), 1, "{text}");
+    }
+    for text in
+        ["use std::process::ExitCode;", "#[cfg(test)] mod tests { use std::fs; }", "fn a() { fs(env) }"]
+    {
+        assert_eq!(Code::of(text).out, [], "{text}");
+    }
+}
+
+/// A crate is published without its neighbours: no file of another is part of its code.
+#[test]
+fn packages_hold_what_their_code_includes() {
+    let mut wrong = Vec::new();
+    for path in files(&[".rs"]) {
+        let name = relative(&path);
+        let Some(package) = ["runtime", "tool-macros", "toolgen"]
+            .iter()
+            .find(|name_of| name.starts_with(&format!("{name_of}/src/")))
+        else {
+            continue;
+        };
+        for (number, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
+            for mark in ["include_str!(\"", "include_bytes!(\"", "include!(\"", "#[path = \""] {
+                let Some((_, rest)) = line.split_once(mark) else { continue };
+                let file = path.parent().unwrap().join(rest.split('"').next().unwrap());
+                let inside = file.canonicalize().is_ok_and(|file| file.starts_with(root().join(package)));
+                if !line.trim_start().starts_with("//") && !inside {
+                    wrong.push(format!("{name}:{}: {}", number + 1, line.trim()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// clippy knows the oldest compiler, and no dependency says that it needs a newer one.
+#[test]
+fn the_oldest_compiler_is_one() {
+    let version = |text: &str| -> Vec<u32> { text.split('.').map(|part| part.parse().unwrap()).collect() };
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let oldest =
+        manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap().trim_matches('"');
+    let clippy = fs::read_to_string(root().join("clippy.toml")).unwrap();
+    assert!(
+        clippy.lines().any(|line| line == format!("msrv = \"{oldest}\"")),
+        "clippy.toml names another `msrv`"
+    );
+
+    let output = |command: &mut Command| {
+        let output = command.current_dir(root()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // What other platforms have may not be downloaded.
+    let about = output(Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV"));
+    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let mut metadata = Command::new(env!("CARGO"));
+    metadata.args(["metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform", host]);
+    let metadata: serde_json::Value = serde_json::from_str(&output(&mut metadata)).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let newer = packages.iter().filter_map(|package| {
+        let needed = package["rust_version"].as_str()?;
+        (version(needed) > version(oldest))
+            .then(|| format!("{} {} needs {needed}", package["name"], package["version"]))
+    });
+    let newer: Vec<String> = newer.collect();
+    assert!(packages.len() > 50 && newer.is_empty(), "{}", newer.join("\n"));
 }

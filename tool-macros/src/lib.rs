@@ -9,6 +9,8 @@
 //! Every mistake is reported at the token it is about, all of them in one run, and the function is kept as it is
 //! written, so that one mistake never looks like many.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod arg_attr;
 mod argument;
 mod attr;

@@ -1,5 +1,7 @@
 //! Compiles documents into tools for LLM agents.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod build;
 pub mod catalogue;
 mod choice;

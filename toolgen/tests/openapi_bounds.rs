@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use toolgen::{Document, Options, Problems, Program};
+use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::shape::read::read_canonical;
+use toolgen_runtime::schema::shape::render::{canonical, render_input};
 
 fn compile(text: &str) -> (Option<Program>, Problems) {
     let mut problems = Problems::new();
@@ -25,11 +29,28 @@ fn with_schemas(schemas: &str) -> String {
     )
 }
 
-fn tool_of(schemas: &str) -> (Program, Problems) {
+/// The tool of these schemas: all that a model reads of it, and the codes of the problems.
+///
+/// Whatever was left out, the rest is sound: generated code reads its shapes back as they are, and each dialect renders
+/// it in bounded time, or refuses it.
+fn tool_of(schemas: &str) -> (String, BTreeSet<String>) {
     let (program, problems) = compile(&with_schemas(schemas));
     let program = program.expect("a program");
     assert_eq!(program.tools.len(), 1);
-    (program, problems)
+    let spec = &program.tools[0].tool.spec;
+    let mut text = String::new();
+    for shape in program.defs.iter().map(|def| &def.schema).chain([&spec.input]) {
+        let written = canonical(shape);
+        assert_eq!(&read_canonical(&serde_json::from_str(&written).unwrap()), shape.shape());
+        text += &written;
+    }
+    let start = Instant::now();
+    for dialect in Dialect::ALL {
+        let _ = render_input(&spec.input, &spec.defs, dialect);
+    }
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    let codes = problems.as_slice().iter().map(|problem| problem.code.to_string());
+    (text, codes.collect())
 }
 
 #[test]

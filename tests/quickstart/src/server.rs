@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use axum::Router;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 
 /// The token the service accepts.
@@ -42,8 +42,12 @@ async fn authorize(request: Request, next: Next) -> Response {
     }
 }
 
+fn answer(status: StatusCode, value: &Value) -> Response {
+    (status, [(CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}
+
 fn problem(status: StatusCode, error: &str) -> Response {
-    (status, Json(json!({ "error": error }))).into_response()
+    answer(status, &json!({ "error": error }))
 }
 
 fn lock(tasks: &Tasks) -> std::sync::MutexGuard<'_, Vec<Value>> {
@@ -60,21 +64,25 @@ async fn list(State(tasks): State<Tasks>, Query(query): Query<Map<String, Value>
             && text("tags").is_none_or(|tags| tags.split(',').all(tagged))
     };
     let tasks = lock(&tasks);
-    Json(tasks.iter().rev().filter(wanted).take(limit).collect::<Vec<_>>()).into_response()
+    answer(StatusCode::OK, &tasks.iter().rev().filter(wanted).take(limit).cloned().collect())
 }
 
-async fn create(State(tasks): State<Tasks>, Json(mut task): Json<Map<String, Value>>) -> Response {
+async fn create(State(tasks): State<Tasks>, body: String) -> Response {
+    let Ok(mut task) = serde_json::from_str::<Map<String, Value>>(&body) else {
+        return problem(StatusCode::BAD_REQUEST, "a task is an object");
+    };
     let mut tasks = lock(&tasks);
     let id = tasks.iter().filter_map(|task| task["id"].as_u64()).max().unwrap_or(0) + 1;
     task.insert("id".to_owned(), json!(id));
     task.entry("status").or_insert_with(|| json!("open"));
-    tasks.push(Value::Object(task.clone()));
-    (StatusCode::CREATED, Json(task)).into_response()
+    let task = Value::Object(task);
+    tasks.push(task.clone());
+    answer(StatusCode::CREATED, &task)
 }
 
 async fn find(State(tasks): State<Tasks>, Path(id): Path<u64>) -> Response {
     match lock(&tasks).iter().find(|task| task["id"] == id) {
-        Some(task) => Json(task.clone()).into_response(),
+        Some(task) => answer(StatusCode::OK, task),
         None => problem(StatusCode::NOT_FOUND, &format!("there is no task {id}")),
     }
 }

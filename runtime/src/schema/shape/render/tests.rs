@@ -1,14 +1,8 @@
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use self::golden::assert_golden;
 use super::*;
 use crate::schema::dialect::{GEMINI, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
 use crate::schema::shape::read::read_document;
-
-#[path = "../../../../../tests/src/golden.rs"]
-mod golden;
 
 fn rendered(schema: &Value, dialect: &Dialect) -> Result<Value, Vec<String>> {
     let mut problems = Vec::new();
@@ -58,57 +52,6 @@ fn plain_json_schema_says_everything() {
         }, "required": ["limit"], "additionalProperties": false,
         "$defs": {"Filter": {"anyOf": [{"$ref": "#/$defs/Filter"}, {"type": "null"}]}}}),
     );
-}
-
-/// Schemas as every dialect says them, with the losses (`keyword~pointer`: said in prose, `keyword!pointer`: not said)
-/// or the refusals. A change of a rendering is a change of this file, to be read.
-#[test]
-fn every_dialect_says_what_it_can() {
-    let golden = include_str!("dialects.golden");
-    let mut written = String::new();
-    for line in golden.lines() {
-        let Some(source) = line.strip_prefix("== ") else { continue };
-        let schema: Value = serde_json::from_str(source).unwrap();
-        let mut problems = Vec::new();
-        let (shape, defs) = read_document(&schema, &mut problems);
-        assert_eq!(problems, [], "{source}");
-        written.push_str(&format!("\n{line}\n"));
-        for dialect in Dialect::ALL {
-            written.push_str(&format!(
-                "{:14}{}\n",
-                dialect.name,
-                told(&render_input(&shape, &defs, dialect))
-            ));
-        }
-    }
-    // Sources without renderings may be added by hand: the head of the file, and an empty line before each.
-    let head = golden.find("\n== ").map_or(golden, |at| &golden[..at]);
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/schema/shape/render/dialects.golden");
-    assert_golden(&file, &format!("{head}{written}"));
-}
-
-fn told(rendered: &Result<Rendered, Vec<Refusal>>) -> String {
-    match rendered {
-        Ok(rendered) => {
-            let mut told = rendered.schema.to_string();
-            for loss in &rendered.losses {
-                told.push_str(&format!(
-                    " {}{}{}",
-                    loss.keyword,
-                    if loss.in_prose { '~' } else { '!' },
-                    loss.pointer
-                ));
-            }
-            told
-        }
-        Err(refusals) => {
-            let told: Vec<String> = refusals
-                .iter()
-                .map(|refusal| format!("refused at {:?}: {}", refusal.pointer, refusal.reason))
-                .collect();
-            told.join(" | ")
-        }
-    }
 }
 
 #[test]

@@ -1,0 +1,61 @@
+//! Schemas in every dialect, byte by byte.
+
+use std::path::Path;
+
+use serde_json::Value;
+use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::shape::read::read_document;
+use toolgen_runtime::schema::shape::render::{Refusal, Rendered, render_input};
+
+use crate::golden::assert_golden;
+
+/// Schemas as every dialect says them, with the losses (`keyword~pointer`: said in prose, `keyword!pointer`: not said)
+/// or the refusals. A change of a rendering is a change of this file, to be read.
+#[test]
+fn every_dialect_says_what_it_can() {
+    let golden = include_str!("dialects.golden");
+    let mut written = String::new();
+    for line in golden.lines() {
+        let Some(source) = line.strip_prefix("== ") else { continue };
+        let schema: Value = serde_json::from_str(source).unwrap();
+        let mut problems = Vec::new();
+        let (shape, defs) = read_document(&schema, &mut problems);
+        assert_eq!(problems, [], "{source}");
+        written.push_str(&format!("\n{line}\n"));
+        for dialect in Dialect::ALL {
+            written.push_str(&format!(
+                "{:14}{}\n",
+                dialect.name,
+                told(&render_input(&shape, &defs, dialect))
+            ));
+        }
+    }
+    // Sources without renderings may be added by hand: the head of the file, and an empty line before each.
+    let head = golden.find("\n== ").map_or(golden, |at| &golden[..at]);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire/dialects.golden");
+    assert_golden(&file, &format!("{head}{written}"));
+}
+
+fn told(rendered: &Result<Rendered, Vec<Refusal>>) -> String {
+    match rendered {
+        Ok(rendered) => {
+            let mut told = rendered.schema.to_string();
+            for loss in &rendered.losses {
+                told.push_str(&format!(
+                    " {}{}{}",
+                    loss.keyword,
+                    if loss.in_prose { '~' } else { '!' },
+                    loss.pointer
+                ));
+            }
+            told
+        }
+        Err(refusals) => {
+            let told: Vec<String> = refusals
+                .iter()
+                .map(|refusal| format!("refused at {:?}: {}", refusal.pointer, refusal.reason))
+                .collect();
+            told.join(" | ")
+        }
+    }
+}
