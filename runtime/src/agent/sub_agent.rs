@@ -31,8 +31,6 @@ use crate::call::tool::{AgentTool, MISSING_TASK};
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
-/// What is said of a call without a task.
-
 /// What a sub-agent says that said nothing.
 const NO_TEXT: &str = "(sub-agent produced no text output)";
 

@@ -22,35 +22,6 @@ pub struct ApprovalRequest {
 
 plain_data!(ApprovalRequest: id, name, arguments, reasons);
 
-impl ApprovalRequest {
-    /// `{"id", "name", "arguments", "reasons"}`.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
-        serde_json::json!({
-            "id": self.id.as_str(),
-            "name": self.name.as_str(),
-            "arguments": self.arguments,
-            "reasons": self.reasons,
-        })
-    }
-
-    /// Reads what [`to_json`](Self::to_json) wrote.
-    #[must_use]
-    pub fn from_json(value: &Value) -> Option<ApprovalRequest> {
-        let text = |key: &str| Some(Text::from(value.get(key)?.as_str()?.to_owned()));
-        let reasons = value.get("reasons")?.as_array()?;
-        Some(ApprovalRequest {
-            id: text("id")?,
-            name: text("name")?,
-            arguments: value.get("arguments")?.clone(),
-            reasons: reasons
-                .iter()
-                .map(|reason| reason.as_str().map(str::to_owned))
-                .collect::<Option<_>>()?,
-        })
-    }
-}
-
 /// What a call is answered with that waits for an approval.
 pub(crate) fn not_yet(request: ApprovalRequest) -> ToolError {
     ToolError::ApprovalRequired(Box::new(request))

@@ -96,18 +96,6 @@ impl InputRequest {
     pub fn new(message: impl Into<String>, schema: Value) -> InputRequest {
         InputRequest { message: message.into(), schema }
     }
-
-    /// Reads what [`to_json`](Self::to_json) wrote.
-    #[must_use]
-    pub fn from_json(value: &Value) -> Option<InputRequest> {
-        Some(InputRequest::new(value.get("message")?.as_str()?, value.get("schema")?.clone()))
-    }
-
-    /// `{"message", "schema"}`.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
-        json!({ "message": self.message, "schema": self.schema })
-    }
 }
 
 /// A call that waits for what its tool must know. Plain data: keep it as long as it takes.
@@ -126,36 +114,6 @@ pub struct PendingInput {
     pub inputs: Vec<Value>,
     /// For which reasons somebody has approved of the call.
     pub approved: Vec<String>,
-}
-
-impl PendingInput {
-    /// `{"id", "name", "arguments", "request", "inputs", "approved"}`.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
-        json!({
-            "id": self.id.as_str(),
-            "name": self.name.as_str(),
-            "arguments": self.arguments,
-            "request": self.request.to_json(),
-            "inputs": self.inputs,
-            "approved": self.approved,
-        })
-    }
-
-    /// Reads what [`to_json`](Self::to_json) wrote.
-    #[must_use]
-    pub fn from_json(value: &Value) -> Option<PendingInput> {
-        let text = |key: &str| Some(Text::from(value.get(key)?.as_str()?.to_owned()));
-        let approved = value.get("approved")?.as_array()?.iter();
-        Some(PendingInput {
-            id: text("id")?,
-            name: text("name")?,
-            arguments: value.get("arguments")?.clone(),
-            request: InputRequest::from_json(value.get("request")?)?,
-            inputs: value.get("inputs")?.as_array()?.clone(),
-            approved: approved.map(|reason| reason.as_str().map(str::to_owned)).collect::<Option<_>>()?,
-        })
-    }
 }
 
 /// `{"kind": "continue"}`, `{"kind": "complete", "signal", "data"}`, `{"kind": "effect", "effect"}` or

@@ -157,8 +157,8 @@ async fn without_anybody_to_ask_the_call_waits_as_plain_data() {
         let turn = ToolContext::new("turn", "").with_session(Session::new("s"));
         let waiting = pending(&provider, &turn).await;
         assert!(!turn.session().unwrap().has_called("order"));
-        let kept = waiting.to_json().to_string();
-        let waiting = PendingInput::from_json(&serde_json::from_str(&kept).unwrap()).unwrap();
+        let kept = serde_json::to_string(&waiting).unwrap();
+        let waiting: PendingInput = serde_json::from_str(&kept).unwrap();
         let wrong = provider.resume_with_input(waiting.clone(), json!({}), &turn).await.unwrap_err();
         assert_eq!(wrong.code(), "MISSING_PARAMETER");
         // With somebody to ask, they are asked the rest; here they are not there.
