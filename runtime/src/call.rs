@@ -1,8 +1,10 @@
 //! A call that a model made, and the one answer it gets.
 
 pub(crate) mod approval;
+pub(crate) mod callback;
 pub mod context;
 pub mod control;
+pub(crate) mod digest;
 pub mod error;
 pub mod limits;
 pub(crate) mod missing;
@@ -23,6 +25,7 @@ use serde_json::{Value, json};
 
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
+use crate::call::approval::Waited;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
@@ -43,18 +46,72 @@ pub struct ToolCall {
     pub(crate) approved: Vec<String>,
     /// What was answered to what the tool asked for, in order.
     pub(crate) inputs: Vec<Value>,
+    /// Who approved, as far as it is said.
+    pub(crate) approver: Text,
+    /// What the call waited for, if it goes on. None of it may be believed before its seal is looked at.
+    pub(crate) waited: Option<Waited>,
+    /// What can be resumed once, and no more when this call runs.
+    pub(crate) spends: Vec<Ticket>,
+}
+
+/// Something that can be resumed once.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ticket {
+    /// The name of its seal.
+    pub(crate) name: Text,
+    /// What stands at the beginning of the codes of its refusals.
+    pub(crate) prefix: &'static str,
+    pub(crate) expires_at: SystemTime,
 }
 
 impl ToolCall {
     /// A whole call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
-        ToolCall { id, name, arguments, truncated: false, approved: Vec::new(), inputs: Vec::new() }
+        ToolCall {
+            id,
+            name,
+            arguments,
+            truncated: false,
+            approved: Vec::new(),
+            inputs: Vec::new(),
+            approver: Text::EMPTY,
+            waited: None,
+            spends: Vec::new(),
+        }
     }
 
     /// A call of which only this is known.
     pub(crate) fn named(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
+    }
+
+    /// A call that goes on, as far as what came back says so.
+    pub(crate) fn resumed(waited: Waited) -> ToolCall {
+        let mut call = ToolCall::new("", "", Value::Null);
+        match &waited {
+            Waited::Approval(request) => {
+                (call.id, call.name) = (request.id.clone(), request.name.clone());
+                call.arguments = request.arguments.clone();
+                call.inputs = request.inputs.clone();
+                call.approved = [&request.approved[..], &request.reasons[..]].concat();
+                call.approver = request.approver.clone();
+            }
+            Waited::Input(pending) => {
+                (call.id, call.name) = (pending.id.clone(), pending.name.clone());
+                call.arguments = pending.arguments.clone();
+                call.inputs = pending.inputs.clone();
+                call.approved = pending.approved.clone();
+            }
+        }
+        call.spends.push(waited.ticket());
+        call.waited = Some(waited);
+        call
+    }
+
+    /// Somebody has approved of the call, so its arguments are final.
+    pub(crate) fn is_approved(&self) -> bool {
+        !self.approved.is_empty()
     }
 
     /// Marks a call that the model could not finish.

@@ -1,11 +1,25 @@
-//! A call that waits for an approval, as plain data.
+//! Calls that wait, for an approval or for input, as sealed data.
+//!
+//! What waits leaves the program: it is shown to people, stored, sent, and comes back. So it carries a seal, a keyed
+//! digest of everything that matters, and what comes back with one byte changed is refused.
 
-use serde_json::Value;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value, json};
 
 use crate::base::frozen::Text;
+use crate::base::time::whole_millis;
+use crate::call::Ticket;
+use crate::call::context::ToolContext;
+use crate::call::control::PendingInput;
+use crate::call::digest::seal_name;
 use crate::call::error::ToolError;
 
-/// A call that waits for somebody to approve of it. Plain data: keep it as long as it takes.
+/// A call that waits for somebody to approve of it. Plain data: keep it as long as it takes, and give it back
+/// unchanged to [`Provider::resume`](crate::Provider::resume).
+///
+/// It is sealed: what runs is what stands in it, once, for the same caller, as long as it is not too late. All fields
+/// may be read; a request that was changed is refused.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
@@ -13,42 +27,204 @@ pub struct ApprovalRequest {
     pub id: Text,
     /// The tool.
     pub name: Text,
-    /// The arguments as the model names them.
+    /// The arguments it will run with, under the names a model knows: as all middleware left them, checked, and with
+    /// the defaults of the schema filled in.
     pub arguments: Value,
+    /// By whom the call was made; nobody else can resume it.
+    pub called_by: CalledBy,
     /// Everything that somebody is asked for: the reasons of all middleware, in order.
     pub reasons: Vec<String>,
+    /// The reasons for which somebody has approved of the call before.
+    pub approved: Vec<String>,
+    /// From when on it is too late.
+    pub expires_at: SystemTime,
+    /// What was answered to what the tool asked for, in order.
+    pub(crate) inputs: Vec<Value>,
+    /// Who approved. Not sealed, and not kept: it is said when the call is resumed.
+    pub(crate) approver: Text,
+    pub(crate) seal: Text,
+}
+
+/// By whom a call was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CalledBy {
+    /// The id of the principal, if there is one.
+    pub principal: Option<Text>,
+    /// The session, if there is one that others can name: the one that a loop makes for itself is none.
+    pub session_id: Option<Text>,
+    /// The agent, if it is known.
+    pub agent_id: Option<Text>,
+}
+
+impl CalledBy {
+    /// By whom the call of a context is made.
+    pub(crate) fn of(ctx: &ToolContext) -> CalledBy {
+        let session = ctx.session().filter(|session| !session.is_passing());
+        CalledBy {
+            principal: ctx.principal().map(|principal| principal.id.clone()),
+            session_id: session.map(|session| Text::copy_of(session.id())),
+            agent_id: ctx.agent_id().map(Text::copy_of),
+        }
+    }
+
+    /// In what another caller is not this one.
+    pub(crate) fn difference(&self, other: &CalledBy) -> Option<&'static str> {
+        if self.principal != other.principal {
+            Some("principal")
+        } else if self.session_id != other.session_id {
+            Some("session")
+        } else {
+            (self.agent_id != other.agent_id).then_some("agent")
+        }
+    }
+
+    pub(crate) fn write(&self, out: &mut Value) {
+        for (key, value) in
+            [("principal", &self.principal), ("session_id", &self.session_id), ("agent_id", &self.agent_id)]
+        {
+            if let Some(value) = value {
+                out[key] = Value::from(value.as_str());
+            }
+        }
+    }
+
+    pub(crate) fn read(value: &Value) -> CalledBy {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(Text::copy_of);
+        CalledBy { principal: text("principal"), session_id: text("session_id"), agent_id: text("agent_id") }
+    }
 }
 
 impl ApprovalRequest {
-    /// `{"id", "name", "arguments", "reasons"}`.
+    /// Says who approved, for the record of the call. It is the word of the program: keep it elsewhere if the request
+    /// is stored after it was approved of, since [`to_json`](Self::to_json) does not write it.
+    #[must_use]
+    pub fn approved_by(mut self, who: impl Into<Text>) -> ApprovalRequest {
+        self.approver = who.into();
+        self
+    }
+
+    /// `{"id", "name", "arguments", "reasons", "approved", "expires_at", "seal"}`, the time in milliseconds since 1970,
+    /// and where they are known `principal`, `session_id`, `agent_id` and `inputs`.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        serde_json::json!({
+        let mut out = json!({
             "id": self.id.as_str(),
             "name": self.name.as_str(),
             "arguments": self.arguments,
             "reasons": self.reasons,
-        })
+            "approved": self.approved,
+            "expires_at": millis_of(self.expires_at),
+        });
+        self.called_by.write(&mut out);
+        if !self.inputs.is_empty() {
+            out["inputs"] = Value::from(self.inputs.clone());
+        }
+        out["seal"] = Value::from(self.seal.as_str());
+        out
     }
 
     /// Reads what [`to_json`](Self::to_json) wrote.
     #[must_use]
     pub fn from_json(value: &Value) -> Option<ApprovalRequest> {
-        let text = |key: &str| Some(Text::from(value.get(key)?.as_str()?.to_owned()));
-        let reasons = value.get("reasons")?.as_array()?;
+        let text = |key: &str| Some(Text::copy_of(value.get(key)?.as_str()?));
         Some(ApprovalRequest {
             id: text("id")?,
             name: text("name")?,
             arguments: value.get("arguments")?.clone(),
-            reasons: reasons
-                .iter()
-                .map(|reason| reason.as_str().map(str::to_owned))
-                .collect::<Option<_>>()?,
+            called_by: CalledBy::read(value),
+            reasons: texts(value.get("reasons")?)?,
+            approved: texts(value.get("approved")?)?,
+            expires_at: time_of(value.get("expires_at")?)?,
+            inputs: value.get("inputs").and_then(Value::as_array).cloned().unwrap_or_default(),
+            approver: Text::EMPTY,
+            seal: text("seal")?,
         })
     }
 }
 
-/// What a call is answered with that waits for an approval.
-pub(crate) fn not_yet(request: ApprovalRequest) -> ToolError {
-    ToolError::ApprovalRequired(Box::new(request))
+/// A list of texts.
+pub(crate) fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+/// A time in whole milliseconds since 1970.
+pub(crate) fn millis_of(time: SystemTime) -> u64 {
+    whole_millis(time.duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// The time so many milliseconds after the beginning of 1970.
+pub(crate) fn time_of(millis: &Value) -> Option<SystemTime> {
+    UNIX_EPOCH.checked_add(Duration::from_millis(millis.as_u64()?))
+}
+
+/// What a call waited for that goes on, as it came back.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Waited {
+    /// For an approval.
+    Approval(Box<ApprovalRequest>),
+    /// For input.
+    Input(Box<PendingInput>),
+}
+
+impl Waited {
+    /// What stands at the beginning of the codes of its refusals.
+    pub(crate) fn prefix(&self) -> &'static str {
+        match self {
+            Waited::Approval(_) => "APPROVAL",
+            Waited::Input(_) => "INPUT_REQUEST",
+        }
+    }
+
+    pub(crate) fn called_by(&self) -> &CalledBy {
+        match self {
+            Waited::Approval(request) => &request.called_by,
+            Waited::Input(pending) => &pending.called_by,
+        }
+    }
+
+    pub(crate) fn expires_at(&self) -> SystemTime {
+        match self {
+            Waited::Approval(request) => request.expires_at,
+            Waited::Input(pending) => pending.expires_at,
+        }
+    }
+
+    pub(crate) fn seal(&self) -> &str {
+        match self {
+            Waited::Approval(request) => &request.seal,
+            Waited::Input(pending) => &pending.seal,
+        }
+    }
+
+    pub(crate) fn ticket(&self) -> Ticket {
+        let name = Text::copy_of(seal_name(self.seal()));
+        Ticket { name, prefix: self.prefix(), expires_at: self.expires_at() }
+    }
+
+    /// What is sealed, for a tool that promises this.
+    pub(crate) fn sealed(&self, promise: &str) -> Value {
+        let mut data = match self {
+            Waited::Approval(request) => request.to_json(),
+            Waited::Input(pending) => pending.to_json(),
+        };
+        data.as_object_mut().map(|fields| Map::shift_remove(fields, "seal"));
+        json!({ "waits_for": self.prefix(), "promise": promise, "data": data })
+    }
+
+    pub(crate) fn sealed_with(mut self, seal: Text) -> Waited {
+        match &mut self {
+            Waited::Approval(request) => request.seal = seal,
+            Waited::Input(pending) => pending.seal = seal,
+        }
+        self
+    }
+
+    /// What the call is answered with.
+    pub(crate) fn not_yet(self) -> ToolError {
+        match self {
+            Waited::Approval(request) => ToolError::ApprovalRequired(request),
+            Waited::Input(pending) => ToolError::InputRequired(pending),
+        }
+    }
 }

@@ -4,9 +4,12 @@
 //! [`InputRequest`]s to the [`InputHandler`], both set on the [`ProviderBuilder`](crate::provider::ProviderBuilder);
 //! neither counts as time of the tool. A result that is an error asks for nothing.
 
+use std::time::SystemTime;
+
 use serde_json::{Value, json};
 
 use crate::base::frozen::Text;
+use crate::call::approval::{CalledBy, millis_of, texts, time_of};
 
 /// What a result asks of the loop around the call. Nothing of it leaves another call of the same turn unanswered: a
 /// loop looks at it when the turn is over.
@@ -104,7 +107,11 @@ impl InputRequest {
     }
 }
 
-/// A call that waits for what its tool must know. Plain data: keep it as long as it takes.
+/// A call that waits for what its tool must know. Plain data: keep it as long as it takes, and give it back unchanged
+/// to [`Provider::resume_with_input`](crate::Provider::resume_with_input).
+///
+/// It is sealed like an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest): it goes on once, for the same
+/// caller, as long as it is not too late, and what was changed is refused.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PendingInput {
@@ -112,7 +119,7 @@ pub struct PendingInput {
     pub id: Text,
     /// The tool.
     pub name: Text,
-    /// The arguments as the model sent them.
+    /// The arguments as the model sent them; those that were approved, if somebody has approved of the call.
     pub arguments: Value,
     /// What is to be answered.
     pub request: InputRequest,
@@ -120,34 +127,46 @@ pub struct PendingInput {
     pub inputs: Vec<Value>,
     /// For which reasons somebody has approved of the call.
     pub approved: Vec<String>,
+    /// By whom the call was made; nobody else can resume it.
+    pub called_by: CalledBy,
+    /// From when on it is too late.
+    pub expires_at: SystemTime,
+    pub(crate) seal: Text,
 }
 
 impl PendingInput {
-    /// `{"id", "name", "arguments", "request", "inputs", "approved"}`.
+    /// `{"id", "name", "arguments", "request", "inputs", "approved", "expires_at", "seal"}`, the time in milliseconds
+    /// since 1970, and where they are known `principal`, `session_id` and `agent_id`.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut out = json!({
             "id": self.id.as_str(),
             "name": self.name.as_str(),
             "arguments": self.arguments,
             "request": self.request.to_json(),
             "inputs": self.inputs,
             "approved": self.approved,
-        })
+            "expires_at": millis_of(self.expires_at),
+        });
+        self.called_by.write(&mut out);
+        out["seal"] = Value::from(self.seal.as_str());
+        out
     }
 
     /// Reads what [`to_json`](Self::to_json) wrote.
     #[must_use]
     pub fn from_json(value: &Value) -> Option<PendingInput> {
-        let text = |key: &str| Some(Text::from(value.get(key)?.as_str()?.to_owned()));
-        let approved = value.get("approved")?.as_array()?.iter();
+        let text = |key: &str| Some(Text::copy_of(value.get(key)?.as_str()?));
         Some(PendingInput {
             id: text("id")?,
             name: text("name")?,
             arguments: value.get("arguments")?.clone(),
             request: InputRequest::from_json(value.get("request")?)?,
             inputs: value.get("inputs")?.as_array()?.clone(),
-            approved: approved.map(|reason| reason.as_str().map(str::to_owned)).collect::<Option<_>>()?,
+            approved: texts(value.get("approved")?)?,
+            called_by: CalledBy::read(value),
+            expires_at: time_of(value.get("expires_at")?)?,
+            seal: text("seal")?,
         })
     }
 }
