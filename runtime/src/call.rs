@@ -12,6 +12,7 @@ pub(crate) mod peers;
 pub mod principal;
 pub(crate) mod provider_context;
 pub mod result;
+pub(crate) mod resumption;
 pub mod roots;
 pub mod services;
 pub mod session;
@@ -25,10 +26,10 @@ use serde_json::{Value, json};
 
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
-use crate::call::approval::Waited;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
+use crate::call::resumption::Resumption;
 
 /// A call that a model made.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,76 +43,20 @@ pub struct ToolCall {
     pub arguments: Value,
     /// The model was cut off while it wrote the call, so it is answered and never run.
     pub truncated: bool,
-    /// For which reasons somebody has approved of the call.
-    pub(crate) approved: Vec<String>,
-    /// What was answered to what the tool asked for, in order.
-    pub(crate) inputs: Vec<Value>,
-    /// Who approved, as far as it is said.
-    pub(crate) approver: Text,
-    /// What the call waited for, if it goes on. None of it may be believed before its seal is looked at.
-    pub(crate) waited: Option<Waited>,
-    /// What can be resumed once, and no more when this call runs.
-    pub(crate) spends: Vec<Ticket>,
-}
-
-/// Something that can be resumed once.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ticket {
-    /// The name of its seal.
-    pub(crate) name: Text,
-    /// What stands at the beginning of the codes of its refusals.
-    pub(crate) prefix: &'static str,
-    pub(crate) expires_at: SystemTime,
+    /// What it brings with it that waited.
+    pub(crate) resumption: Option<Box<Resumption>>,
 }
 
 impl ToolCall {
     /// A whole call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
-        ToolCall {
-            id,
-            name,
-            arguments,
-            truncated: false,
-            approved: Vec::new(),
-            inputs: Vec::new(),
-            approver: Text::EMPTY,
-            waited: None,
-            spends: Vec::new(),
-        }
+        ToolCall { id, name, arguments, truncated: false, resumption: None }
     }
 
     /// A call of which only this is known.
     pub(crate) fn named(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
-    }
-
-    /// A call that goes on, as far as what came back says so.
-    pub(crate) fn resumed(waited: Waited) -> ToolCall {
-        let mut call = ToolCall::new("", "", Value::Null);
-        match &waited {
-            Waited::Approval(request) => {
-                (call.id, call.name) = (request.id.clone(), request.name.clone());
-                call.arguments = request.arguments.clone();
-                call.inputs = request.inputs.clone();
-                call.approved = [&request.approved[..], &request.reasons[..]].concat();
-                call.approver = request.approver.clone();
-            }
-            Waited::Input(pending) => {
-                (call.id, call.name) = (pending.id.clone(), pending.name.clone());
-                call.arguments = pending.arguments.clone();
-                call.inputs = pending.inputs.clone();
-                call.approved = pending.approved.clone();
-            }
-        }
-        call.spends.push(waited.ticket());
-        call.waited = Some(waited);
-        call
-    }
-
-    /// Somebody has approved of the call, so its arguments are final.
-    pub(crate) fn is_approved(&self) -> bool {
-        !self.approved.is_empty()
     }
 
     /// Marks a call that the model could not finish.

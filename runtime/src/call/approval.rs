@@ -1,19 +1,15 @@
-//! Calls that wait, for an approval or for input, as sealed data.
+//! A call that waits for an approval, as sealed data.
 //!
 //! What waits leaves the program: it is shown to people, stored, sent, and comes back. So it carries a seal, a keyed
 //! digest of everything that matters, and what comes back with one byte changed is refused.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
-use crate::call::Ticket;
 use crate::call::context::ToolContext;
-use crate::call::control::PendingInput;
-use crate::call::digest::seal_name;
-use crate::call::error::ToolError;
 
 /// A call that waits for somebody to approve of it. Plain data: keep it as long as it takes, and give it back
 /// unchanged to [`Provider::resume`](crate::Provider::resume).
@@ -156,75 +152,4 @@ pub(crate) fn millis_of(time: SystemTime) -> u64 {
 /// The time so many milliseconds after the beginning of 1970.
 pub(crate) fn time_of(millis: &Value) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_millis(millis.as_u64()?))
-}
-
-/// What a call waited for that goes on, as it came back.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Waited {
-    /// For an approval.
-    Approval(Box<ApprovalRequest>),
-    /// For input.
-    Input(Box<PendingInput>),
-}
-
-impl Waited {
-    /// What stands at the beginning of the codes of its refusals.
-    pub(crate) fn prefix(&self) -> &'static str {
-        match self {
-            Waited::Approval(_) => "APPROVAL",
-            Waited::Input(_) => "INPUT_REQUEST",
-        }
-    }
-
-    pub(crate) fn called_by(&self) -> &CalledBy {
-        match self {
-            Waited::Approval(request) => &request.called_by,
-            Waited::Input(pending) => &pending.called_by,
-        }
-    }
-
-    pub(crate) fn expires_at(&self) -> SystemTime {
-        match self {
-            Waited::Approval(request) => request.expires_at,
-            Waited::Input(pending) => pending.expires_at,
-        }
-    }
-
-    pub(crate) fn seal(&self) -> &str {
-        match self {
-            Waited::Approval(request) => &request.seal,
-            Waited::Input(pending) => &pending.seal,
-        }
-    }
-
-    pub(crate) fn ticket(&self) -> Ticket {
-        let name = Text::copy_of(seal_name(self.seal()));
-        Ticket { name, prefix: self.prefix(), expires_at: self.expires_at() }
-    }
-
-    /// What is sealed, for a tool that promises this.
-    pub(crate) fn sealed(&self, promise: &str) -> Value {
-        let mut data = match self {
-            Waited::Approval(request) => request.to_json(),
-            Waited::Input(pending) => pending.to_json(),
-        };
-        data.as_object_mut().map(|fields| Map::shift_remove(fields, "seal"));
-        json!({ "waits_for": self.prefix(), "promise": promise, "data": data })
-    }
-
-    pub(crate) fn sealed_with(mut self, seal: Text) -> Waited {
-        match &mut self {
-            Waited::Approval(request) => request.seal = seal,
-            Waited::Input(pending) => pending.seal = seal,
-        }
-        self
-    }
-
-    /// What the call is answered with.
-    pub(crate) fn not_yet(self) -> ToolError {
-        match self {
-            Waited::Approval(request) => ToolError::ApprovalRequired(request),
-            Waited::Input(pending) => ToolError::InputRequired(pending),
-        }
-    }
 }

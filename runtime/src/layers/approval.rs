@@ -8,13 +8,14 @@ use std::time::{Duration, SystemTime};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
-use crate::call::approval::{CalledBy, Waited, millis_of, time_of};
+use crate::call::ToolCall;
+use crate::call::approval::{CalledBy, millis_of, time_of};
 use crate::call::callback;
 use crate::call::context::ToolContext;
 use crate::call::digest::{SealKey, promise};
 use crate::call::error::ToolError;
+use crate::call::resumption::{Ticket, Waited};
 use crate::call::tool::AgentTool;
-use crate::call::{Ticket, ToolCall};
 
 /// How long a call waits for an approval or for input unless set: 24 hours.
 pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -147,7 +148,7 @@ impl Seals {
         tool: &dyn AgentTool,
         ctx: &ToolContext,
     ) -> Result<(), ToolError> {
-        let Some(waited) = &call.waited else { return Ok(()) };
+        let Some(waited) = &call.brings().waited else { return Ok(()) };
         let prefix = waited.prefix();
         let invalid = |why: String| Err(refusal(prefix, "INVALID", why));
         if !self.key()?.holds(waited.seal(), &waited.sealed(&promise(tool))) {

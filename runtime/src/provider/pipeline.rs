@@ -22,8 +22,9 @@ use crate::call::callback::Patience;
 use crate::call::context::{Surroundings, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::call::resumption::Ticket;
 use crate::call::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit};
-use crate::call::{Ticket, ToolCall, ToolResponse};
+use crate::call::{ToolCall, ToolResponse};
 use crate::function::input::Given;
 use crate::layers::approval::Seals;
 use crate::layers::audit::{Auditor, CallInfo, Record};
@@ -266,9 +267,9 @@ impl Provider {
         let registered = &**inner.registry.at(admitted.index);
         let outcome = match layers.decide(registered, arguments, call, ctx).await {
             Ok((arguments, approved)) => {
-                let call = approved.as_ref().unwrap_or(call);
+                let call = approved.as_deref().unwrap_or(call);
                 if call.is_approved() {
-                    record.set_approved(call.approver.clone());
+                    record.set_approved(call.brings().approver.clone());
                 }
                 if call.is_approved() || !layers.middleware.is_empty() {
                     record.set_arguments(&arguments);
@@ -359,7 +360,9 @@ impl Layers {
             "" => None,
             service => Some(self.breaker.admit(service)?),
         };
-        self.seals.spend(spends, self.patience.callbacks).await?;
+        if !spends.is_empty() {
+            Box::pin(self.seals.spend(spends, self.patience.callbacks)).await?;
+        }
         record.intent().await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
         let outcome = execute(tool, arguments, ctx, limit).await;

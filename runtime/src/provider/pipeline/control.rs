@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use super::Layers;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
-use crate::call::approval::{CalledBy, Waited};
+use crate::call::approval::CalledBy;
 use crate::call::callback::{Silence, answer};
 use crate::call::context::ToolContext;
 use crate::call::control::{Control, Effect, InputRequest, PendingInput};
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
+use crate::call::resumption::Waited;
 use crate::call::tool::AgentTool;
 use crate::function::input::Given;
 use crate::layers::audit::Record;
@@ -62,15 +63,13 @@ impl Layers {
         let (controls, tool, spec) = (&self.controls, target.built, target.registered.spec());
         // Only where somebody can be asked a tool may run again.
         let kept = controls.input.is_some().then(|| arguments.clone().into_value());
+        let brings = call.brings();
         // Of what was asked before the call was resumed nobody remembers the questions.
-        call.inputs.iter().for_each(|answer| record.answered(None, answer));
-        let mut result = if call.inputs.is_empty() {
-            self.execute(tool, spec, arguments, ctx, record, &call.spends).await
-        } else {
-            let again = ctx.with_inputs(call.inputs.clone());
-            self.execute(tool, spec, arguments, &again, record, &call.spends).await
-        }
-        .map_err(|why| own(why, call))?;
+        brings.inputs.iter().for_each(|answer| record.answered(None, answer));
+        let resumed = (!brings.inputs.is_empty()).then(|| ctx.with_inputs(brings.inputs.clone()));
+        let first = resumed.as_ref().unwrap_or(ctx);
+        let run = self.execute(tool, spec, arguments, first, record, &brings.spends);
+        let mut result = run.await.map_err(|why| own(why, call))?;
         let mut inputs = Vec::new();
         while !result.is_error() {
             match std::mem::take(&mut result.control) {
@@ -85,7 +84,7 @@ impl Layers {
                 }
                 Control::NeedInput(request) => {
                     if inputs.is_empty() {
-                        inputs.clone_from(&call.inputs);
+                        inputs.clone_from(&brings.inputs);
                     }
                     let schema = request.schema.clone();
                     let answer = match controls.ask(request, inputs.len(), ctx, self.patience.people).await? {
@@ -123,7 +122,7 @@ impl Layers {
             arguments: call.arguments.clone(),
             request,
             inputs,
-            approved: call.approved.clone(),
+            approved: call.brings().approved.clone(),
             called_by: CalledBy::of(ctx),
             expires_at: self.seals.expires_at(),
             seal: Text::EMPTY,

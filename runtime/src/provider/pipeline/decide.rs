@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::Layers;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
-use crate::call::approval::{ApprovalRequest, CalledBy, Waited};
+use crate::call::approval::{ApprovalRequest, CalledBy};
 use crate::call::callback::{Silence, answer};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
+use crate::call::resumption::{Resumption, Waited};
 use crate::call::tool::{AgentTool, decoded, parsed};
 use crate::layers::middleware::{Approval, Decision, Middleware, ToolRequest};
 use crate::schema::shape::decode::{completed, under_wire_names};
@@ -55,15 +56,16 @@ impl Layers {
         sent: Value,
         call: &ToolCall,
         ctx: &ToolContext,
-    ) -> Result<(Value, Option<ToolCall>), ToolError> {
+    ) -> Result<(Value, Option<Box<ToolCall>>), ToolError> {
         let spec = tool.spec();
         if self.middleware.is_empty() && !call.is_approved() {
             return Ok((decoded(spec, sent, ctx.dialect())?, None));
         }
         let mut arguments = Arguments::of(spec, call, sent, ctx)?;
+        let approved = &call.brings().approved;
         let mut reasons = Vec::new();
         for middleware in &self.middleware {
-            let request = ToolRequest { spec, arguments: &arguments.shown, ctx, approved: &call.approved };
+            let request = ToolRequest { spec, arguments: &arguments.shown, ctx, approved };
             match self.ask(&**middleware, &request).await? {
                 Decision::Allow => {}
                 Decision::Modify(modified) if call.is_approved() => {
@@ -76,7 +78,7 @@ impl Layers {
                 }
                 Decision::Deny(why) => return Err(ToolError::denied(why)),
                 Decision::NeedApproval(reason) => {
-                    if !call.approved.contains(&reason) && !reasons.contains(&reason) {
+                    if !approved.contains(&reason) && !reasons.contains(&reason) {
                         reasons.push(reason);
                     }
                 }
@@ -85,7 +87,8 @@ impl Layers {
         if reasons.is_empty() {
             return Ok((arguments.wire, None));
         }
-        let approved = self.approve(tool, arguments.shown, reasons, call, ctx).await?;
+        // Few calls come here, and all would hold the room for it.
+        let approved = Box::pin(self.approve(tool, arguments.shown, reasons, call, ctx)).await?;
         let wire = Arguments::approved(spec, approved.arguments.clone()).wire;
         Ok((wire, Some(approved)))
     }
@@ -114,16 +117,17 @@ impl Layers {
         reasons: Vec<String>,
         call: &ToolCall,
         ctx: &ToolContext,
-    ) -> Result<ToolCall, ToolError> {
+    ) -> Result<Box<ToolCall>, ToolError> {
+        let before = call.brings();
         let request = ApprovalRequest {
             id: call.id.clone(),
             name: tool.spec().name.to_text(),
             arguments,
             called_by: CalledBy::of(ctx),
             reasons,
-            approved: call.approved.clone(),
+            approved: before.approved.clone(),
             expires_at: self.seals.expires_at(),
-            inputs: call.inputs.clone(),
+            inputs: before.inputs.clone(),
             approver: Text::EMPTY,
             seal: Text::EMPTY,
         };
@@ -146,13 +150,13 @@ impl Layers {
             Approval::Rejected(why) => return Err(ToolError::denied(why)),
             Approval::Later => {
                 // The new request takes the place of the old one.
-                self.seals.spend(&call.spends, self.patience.callbacks).await?;
+                self.seals.spend(&before.spends, self.patience.callbacks).await?;
                 return Err(waited.not_yet());
             }
         };
-        let mut approved = ToolCall::resumed(waited);
-        approved.approver = by;
-        approved.spends.extend(call.spends.iter().cloned());
-        Ok(approved)
+        let approved = ToolCall::resumed(waited, None);
+        let brings = approved.brings().clone();
+        let spends = [&brings.spends[..], &before.spends[..]].concat();
+        Ok(Box::new(approved.resuming(Resumption { approver: by, spends, ..brings })))
     }
 }

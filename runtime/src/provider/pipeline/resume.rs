@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::control::fitted;
-use crate::call::approval::{ApprovalRequest, Waited};
+use crate::call::approval::ApprovalRequest;
 use crate::call::context::ToolContext;
 use crate::call::control::PendingInput;
 use crate::call::error::ToolError;
+use crate::call::resumption::Waited;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
@@ -20,7 +21,7 @@ impl Provider {
     /// changed since; `APPROVAL_EXPIRED` and `APPROVAL_USED`; and `APPROVAL_UNKNOWN` if the
     /// [`ApprovalStore`](crate::layers::approval::ApprovalStore) does not say whether it was used.
     pub async fn resume(&self, request: ApprovalRequest, turn: &ToolContext) -> ToolResponse {
-        self.call(ToolCall::resumed(Waited::Approval(Box::new(request))), turn).await
+        self.call(ToolCall::resumed(Waited::Approval(Box::new(request)), None), turn).await
     }
 
     /// Goes on with a call that was answered with `INPUT_REQUIRED`, now that what its tool must know is known. All
@@ -39,8 +40,7 @@ impl Provider {
         turn: &ToolContext,
     ) -> Result<ToolResponse, ToolError> {
         let answer = fitted(&pending.request, &answer).map_err(ToolError::from_problems)?;
-        let mut call = ToolCall::resumed(Waited::Input(Box::new(pending)));
-        call.inputs.push(answer);
+        let call = ToolCall::resumed(Waited::Input(Box::new(pending)), Some(answer));
         Ok(self.call(call, turn).await)
     }
 }
