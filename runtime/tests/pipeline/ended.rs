@@ -87,7 +87,6 @@ async fn the_answer_is_the_last_event_whichever_thread_reports() {
     let (provider, seen) = provider(&Leaked::default());
     for _ in 0..50 {
         provider.call(ToolCall::new("c1", "chatter", json!({})), &ToolContext::new("turn", "")).await;
-        tokio::time::sleep(Duration::from_millis(2)).await;
         let types = std::mem::take(&mut *seen.lock().unwrap());
         let types: Vec<_> = types.iter().map(Event::type_name).collect();
         assert_eq!((types[0], *types.last().unwrap()), ("tool_call", "tool_response"), "{types:?}");

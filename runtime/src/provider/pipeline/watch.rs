@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::base::frozen::Text;
@@ -41,6 +42,8 @@ struct Events {
     arguments: Value,
     secrets: Secrets,
     gate: Gate<Event>,
+    /// Another thread brought the end.
+    ended: Notify,
 }
 
 impl Watch {
@@ -54,7 +57,7 @@ impl Watch {
         let events = layers.on_event.clone().map(|on_event| {
             let redactor = inner.redactor(&call.name);
             let (arguments, secrets) = redactor.arguments(call.arguments.clone());
-            Events { on_event, redactor, arguments, secrets, gate: Gate::default() }
+            Events { on_event, redactor, arguments, secrets, gate: Gate::default(), ended: Notify::new() }
         });
         Some(Arc::new(Watch {
             hooks: layers.hooks.clone(),
@@ -106,7 +109,12 @@ impl Watch {
 
     /// The call was answered.
     pub(super) async fn ends(&self, response: &ToolResponse, ctx: &ToolContext) {
-        self.ended(&response.outcome, response.duration);
+        if !self.ended(&response.outcome, response.duration)
+            && let Some(events) = &self.events
+        {
+            // Boxed: few calls report from another thread at the moment of their end.
+            let _ = Box::pin(answer(Some(self.patience), events.ended.notified())).await;
+        }
         if let Some(hooks) = &self.hooks {
             // The answer is there; what a hook makes of it is not the call's concern.
             let told = answer(Some(self.patience), async { hooks.after_tool_execution(response, ctx).await });
@@ -128,9 +136,9 @@ impl Watch {
         }
     }
 
-    /// The last event of the call, behind all others.
-    fn ended(&self, outcome: &Result<ToolResult, ToolError>, duration: Duration) {
-        let Some(events) = &self.events else { return };
+    /// The last event of the call, behind all others. `false`: another thread brings it, which reports something now.
+    fn ended(&self, outcome: &Result<ToolResult, ToolError>, duration: Duration) -> bool {
+        let Some(events) = &self.events else { return true };
         let kind = tell(|| match outcome {
             Ok(result) => {
                 let (content, _) = events.shown(result);
@@ -142,9 +150,10 @@ impl Watch {
             }
         });
         let unreadable = || EventKind::Error { message: String::new(), code: "UNKNOWN".to_owned(), duration };
-        if let Some(end) = events.gate.close(self.event(kind.unwrap_or_else(unreadable))) {
-            tell(|| (events.on_event)(end));
-        }
+        let end = events.gate.close(self.event(kind.unwrap_or_else(unreadable)));
+        let is_told = end.is_some();
+        end.and_then(|end| tell(|| (events.on_event)(end)));
+        is_told
     }
 
     fn update(&self, result: ToolResult, next: Option<&(dyn Fn(ToolResult) + Send + Sync)>) {
@@ -176,6 +185,7 @@ impl Watch {
         tell(|| (events.on_event)(self.event(kind(events))));
         if let Some(end) = events.gate.leave() {
             tell(|| (events.on_event)(end));
+            events.ended.notify_one();
         }
     }
 

@@ -1,6 +1,6 @@
 //! Keeps the last event of a call behind all others, whichever threads they come from.
 //!
-//! Nobody waits: if something is on its way when the end comes, whoever brings it takes the end along.
+//! Nothing blocks: if something is on its way when the end comes, whoever brings it takes the end along.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
