@@ -43,7 +43,7 @@ async fn chatter(ctx: &ToolContext) -> &'static str {
 /// Waits for ever.
 #[tool]
 async fn wait() {
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 type Seen = Arc<Mutex<Vec<Event>>>;

@@ -28,9 +28,9 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn checked(spec: &ToolSpec, sent: Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
+    fn checked(spec: &ToolSpec, sent: &Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
         let wire = decoded(spec, sent.clone(), ctx.dialect())?;
-        Ok(Arguments { shown: completed(&sent, &spec.input, &spec.defs, ctx.dialect()), wire })
+        Ok(Arguments { shown: completed(sent, &spec.input, &spec.defs, ctx.dialect()), wire })
     }
 
     /// Those of a call that somebody has approved of.
@@ -42,7 +42,7 @@ impl Arguments {
         if call.is_approved() {
             Ok(Arguments::approved(spec, sent))
         } else {
-            Arguments::checked(spec, sent, ctx)
+            Arguments::checked(spec, &sent, ctx)
         }
     }
 }
@@ -74,7 +74,7 @@ impl Layers {
                     }
                 }
                 Decision::Modify(modified) => {
-                    arguments = Arguments::checked(spec, parsed(modified)?, ctx)?;
+                    arguments = Arguments::checked(spec, &parsed(modified)?, ctx)?;
                 }
                 Decision::Deny(why) => return Err(ToolError::denied(why)),
                 Decision::NeedApproval(reason) => {

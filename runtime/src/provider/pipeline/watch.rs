@@ -131,7 +131,8 @@ impl Watch {
     fn began(&self) {
         if let Some(events) = &self.events {
             tell(|| {
-                (events.on_event)(self.event(EventKind::ToolCall { arguments: events.arguments.clone() }))
+                let arguments = events.arguments.clone();
+                (events.on_event)(self.event(EventKind::ToolCall { arguments }));
             });
         }
     }
