@@ -2,9 +2,11 @@
 
 pub(crate) mod approval;
 pub mod blocked;
+pub(crate) mod callback;
 mod content;
 pub mod context;
 pub mod control;
+pub(crate) mod digest;
 pub mod error;
 mod error_data;
 mod hosts;
@@ -15,6 +17,7 @@ pub mod principal;
 pub(crate) mod provider_context;
 mod response_data;
 pub mod result;
+pub(crate) mod resumption;
 pub mod roots;
 pub mod services;
 pub mod session;
@@ -27,13 +30,14 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::base::data::plain_data;
+use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 use crate::call::blocked::Blocked;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
+use crate::call::resumption::Resumption;
 use crate::spec::output::StructuredOutput;
 
 /// A call that a model made.
@@ -48,19 +52,38 @@ pub struct ToolCall {
     pub arguments: Value,
     /// Set if the call is answered and never run, with the reason.
     pub blocked: Option<Blocked>,
-    /// For which reasons somebody has approved of the call.
-    pub(crate) approved: Vec<String>,
-    /// What was answered to what the tool asked for, in order.
-    pub(crate) inputs: Vec<Value>,
+    /// What it brings with it that waited. Not part of its JSON: only what is sealed may be believed.
+    pub(crate) resumption: Option<Box<Resumption>>,
 }
 
-plain_data!(ToolCall: id, name, arguments; blocked, approved, inputs);
+impl serde::Serialize for ToolCall {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
+        if let Some(why) = &self.blocked {
+            out["blocked"] = json!(why);
+        }
+        out.serialize(serializer)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for ToolCall {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "ToolCall")?;
+        Ok(ToolCall {
+            id: members.take("id")?,
+            name: members.take("name")?,
+            arguments: members.take("arguments")?,
+            blocked: members.or_default("blocked")?,
+            resumption: None,
+        })
+    }
+}
 
 impl ToolCall {
     /// A whole call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
-        ToolCall { id, name, arguments, blocked: None, approved: Vec::new(), inputs: Vec::new() }
+        ToolCall { id, name, arguments, blocked: None, resumption: None }
     }
 
     /// A call of which only this is known.

@@ -1,5 +1,6 @@
 //! Layers: what every call through a provider passes, each in a module of its own.
 
+pub mod approval;
 #[cfg(feature = "audit")]
 pub mod audit;
 pub mod breaker;

@@ -251,7 +251,7 @@ pub async fn run_loop<M: Model + ?Sized>(
 ) -> LoopRun<M::Error> {
     let turn = match context.session() {
         Some(_) => context.clone(),
-        None => context.clone().with_session(Session::new(ephemeral())),
+        None => context.clone().with_session(Session::passing(ephemeral())),
     };
     let dispatch = options.steered();
     let mut run = Running { provider, turn, options, dispatch, transcript, iterations: 0 };

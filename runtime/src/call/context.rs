@@ -5,6 +5,7 @@ mod token;
 #[cfg(feature = "agent")]
 mod agent;
 mod input;
+mod report;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,6 +28,7 @@ use crate::call::values::ContextValues;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::spec::Network;
 
+pub(crate) use report::Ending;
 use token::Link;
 
 /// How many calls of tools by tools may be above a call.
@@ -263,13 +265,17 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// If this call did not come through a [`Provider`](crate::provider::Provider), if [`MAX_DEPTH`] calls are above it, or whatever comes of
-    /// the call.
+    /// If this call did not come through a [`Provider`](crate::provider::Provider), `CALL_ENDED` if it is answered
+    /// already, if [`MAX_DEPTH`] calls are above it, or whatever comes of the call.
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
         let Some(peers) = &self.surroundings().peers else {
             let text = "a tool can call others only where it was called through a provider";
             return Err(ToolError::failed_with("service_unavailable", text));
         };
+        if self.is_over() {
+            let text = "the call is answered already: what it left behind can call no other tools";
+            return Err(ToolError::failed_with("CALL_ENDED", text));
+        }
         if self.depth >= MAX_DEPTH {
             let text = format!("tools may not call each other more than {MAX_DEPTH} deep");
             return Err(ToolError::failed_with("DEPTH_EXCEEDED", text));
@@ -324,20 +330,6 @@ impl ToolContext {
     /// Tells whatever the call started, and only that, to stop.
     pub(crate) fn stop(&self) {
         self.token.stop();
-    }
-
-    /// Reports what the tool has so far, if somebody watches.
-    pub fn update(&self, result: ToolResult) {
-        if let Some(on_update) = &self.surroundings().on_update {
-            on_update(result);
-        }
-    }
-
-    /// Reports a line of progress, if somebody watches.
-    pub fn progress(&self, line: impl Into<String>) {
-        if let Some(on_progress) = &self.surroundings().on_progress {
-            on_progress(line.into());
-        }
     }
 }
 

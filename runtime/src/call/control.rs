@@ -4,11 +4,14 @@
 //! [`InputRequest`]s to the [`InputHandler`], both set on the [`ProviderBuilder`](crate::provider::ProviderBuilder);
 //! neither counts as time of the tool. A result that is an error asks for nothing.
 
+use std::time::SystemTime;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::{Members, plain_data};
 use crate::base::frozen::Text;
+use crate::call::approval::{CalledBy, millis_of, time_of};
 
 /// What a result asks of the loop around the call. Nothing of it leaves another call of the same turn unanswered: a
 /// loop looks at it when the turn is over.
@@ -49,7 +52,6 @@ pub struct Effect {
 
 plain_data!(Effect: name, data);
 plain_data!(InputRequest: message, schema);
-plain_data!(PendingInput: id, name, arguments, request, inputs, approved);
 
 impl Effect {
     /// An effect of a name.
@@ -98,7 +100,11 @@ impl InputRequest {
     }
 }
 
-/// A call that waits for what its tool must know. Plain data: keep it as long as it takes.
+/// A call that waits for what its tool must know. Plain data: keep it as long as it takes, and give it back unchanged
+/// to [`Provider::resume_with_input`](crate::Provider::resume_with_input).
+///
+/// It is sealed like an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest): it goes on once, for the same
+/// caller, as long as it is not too late, and what was changed is refused.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PendingInput {
@@ -106,7 +112,7 @@ pub struct PendingInput {
     pub id: Text,
     /// The tool.
     pub name: Text,
-    /// The arguments as the model sent them.
+    /// The arguments as the model sent them; those that were approved, if somebody has approved of the call.
     pub arguments: Value,
     /// What is to be answered.
     pub request: InputRequest,
@@ -114,6 +120,11 @@ pub struct PendingInput {
     pub inputs: Vec<Value>,
     /// For which reasons somebody has approved of the call.
     pub approved: Vec<String>,
+    /// By whom the call was made; nobody else can resume it.
+    pub called_by: CalledBy,
+    /// From when on it is too late.
+    pub expires_at: SystemTime,
+    pub(crate) seal: Text,
 }
 
 /// `{"kind": "continue"}`, `{"kind": "complete", "signal", "data"}`, `{"kind": "effect", "effect"}` or
@@ -144,5 +155,41 @@ impl<'de> Deserialize<'de> for Control {
             "need_input" => members.take("request").map(Control::NeedInput),
             other => Err(members.unknown("kind", other)),
         }
+    }
+}
+
+/// `{"id", "name", "arguments", "request", "inputs", "approved", "expires_at", "seal"}`, the time in milliseconds since
+/// 1970, and where they are known `principal`, `session_id` and `agent_id`.
+impl Serialize for PendingInput {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = json!({
+            "id": self.id,
+            "name": self.name,
+            "arguments": self.arguments,
+            "request": self.request,
+            "inputs": self.inputs,
+            "approved": self.approved,
+            "expires_at": millis_of(self.expires_at),
+        });
+        self.called_by.write(&mut out);
+        out["seal"] = json!(self.seal);
+        out.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for PendingInput {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "PendingInput")?;
+        Ok(PendingInput {
+            id: members.take("id")?,
+            name: members.take("name")?,
+            arguments: members.take("arguments")?,
+            request: members.take("request")?,
+            inputs: members.take("inputs")?,
+            approved: members.take("approved")?,
+            called_by: CalledBy::read(&mut members)?,
+            expires_at: time_of(&mut members)?,
+            seal: members.take("seal")?,
+        })
     }
 }

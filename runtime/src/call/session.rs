@@ -37,6 +37,8 @@ pub struct Session(Arc<Inner>);
 struct Inner {
     id: Text,
     limits: SessionLimits,
+    /// Nobody comes back to it.
+    passing: bool,
     state: Mutex<BTreeMap<TypeId, Held>>,
     values: Mutex<BTreeMap<String, Value>>,
     /// The last success of each tool, sorted by name.
@@ -77,9 +79,24 @@ impl Session {
     /// A new session that remembers as much as the limits say.
     #[must_use]
     pub fn with_limits(id: impl Into<Text>, limits: SessionLimits) -> Session {
+        Session::made(id.into(), limits, false)
+    }
+
+    /// A session that one loop makes for itself, so that nobody else can name it.
+    pub(crate) fn passing(id: impl Into<Text>) -> Session {
+        Session::made(id.into(), SessionLimits::DEFAULT, true)
+    }
+
+    /// Whether [`passing`](Self::passing) made it.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.0.passing
+    }
+
+    fn made(id: Text, limits: SessionLimits, passing: bool) -> Session {
         Session(Arc::new(Inner {
-            id: id.into(),
+            id,
             limits,
+            passing,
             state: Mutex::default(),
             values: Mutex::default(),
             history: Mutex::default(),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::base::future::{BoxFuture, poll_caught};
-use crate::call::context::ToolContext;
+use crate::call::context::{Ending, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 
@@ -251,6 +251,7 @@ pub async fn call(
         params => arguments(spec, params, ctx.dialect())?.into(),
     };
     let inner = ctx.child(ctx.tool_call_id.clone(), spec.name.to_text());
+    let _ending = Ending(&inner);
     execute(tool, given, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
 }
 

@@ -82,6 +82,10 @@ pub struct AuditIntent {
     pub spec_hash: Text,
     /// Which attempt at the call it is, from 1.
     pub attempt: u32,
+    /// Somebody has approved of the call.
+    pub approved: bool,
+    /// Who it was, as far as the program says. Empty: not said.
+    pub approved_by: Text,
 }
 
 /// What came of it.
@@ -158,6 +162,8 @@ impl AuditIntent {
             "parameters": self.parameters,
             "spec_hash": self.spec_hash.as_str(),
             "attempt": self.attempt,
+            "approved": self.approved,
+            "approved_by": self.approved_by.as_str(),
         })
     }
 }

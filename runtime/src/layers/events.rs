@@ -10,11 +10,14 @@ use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 
-/// Takes events. It is called where the call runs, so it should be quick; if it panics, nobody is told.
+/// Takes events. It is called where the call runs, which waits for it, so it should be quick; if it panics, nobody is
+/// told.
 pub type OnEvent = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// Something that happened to a call. A call has one [`ToolCall`](EventKind::ToolCall), any number of updates and
-/// lines of progress, and then one [`ToolResponse`](EventKind::ToolResponse) or [`Error`](EventKind::Error).
+/// lines of progress, and then one [`ToolResponse`](EventKind::ToolResponse) or [`Error`](EventKind::Error). That also
+/// holds for a call that is given up because nobody waits for it any more: its end is an error with the code `CANCELLED`.
+/// What a tool left behind reports after the end is not passed on.
 ///
 /// Secrets are hidden in all of it, see [`redact`](crate::layers::redact), and of images and other bytes only the length is
 /// told: events are made to be stored and sent. [`Hooks`](crate::layers::hooks::Hooks) see everything.
@@ -27,6 +30,10 @@ pub struct Event {
     pub name: Text,
     /// The agent that calls.
     pub agent_id: Option<Text>,
+    /// The session the call belongs to.
+    pub session_id: Option<Text>,
+    /// The id of the principal for whom the call is made.
+    pub principal: Option<Text>,
     /// When it happened.
     pub at: SystemTime,
     /// What happened.
@@ -88,7 +95,7 @@ impl Event {
     }
 
     /// An object with `type`, `object` (`tool.call`, `tool.response`, …), `id`, `name`, `timestamp` in milliseconds
-    /// since 1970, `agent_id` where there is one, and what belongs to the kind.
+    /// since 1970, `agent_id`, `session_id` and `principal` where there are any, and what belongs to the kind.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let kind = self.type_name();
@@ -107,8 +114,12 @@ impl Event {
             "name": self.name.as_str(),
             "timestamp": whole_millis(since),
         });
-        if let Some(agent) = &self.agent_id {
-            out["agent_id"] = Value::from(agent.as_str());
+        let whose =
+            [("agent_id", &self.agent_id), ("session_id", &self.session_id), ("principal", &self.principal)];
+        for (key, id) in whose {
+            if let Some(id) = id {
+                out[key] = Value::from(id.as_str());
+            }
         }
         match &self.kind {
             EventKind::ToolCall { arguments } => out["arguments"] = arguments.clone(),
@@ -165,6 +176,8 @@ impl<'de> Deserialize<'de> for Event {
             id: members.take("id")?,
             name: members.take("name")?,
             agent_id: members.or_default("agent_id")?,
+            session_id: members.or_default("session_id")?,
+            principal: members.or_default("principal")?,
             at: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH),
             kind,
         })

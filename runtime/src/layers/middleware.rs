@@ -1,14 +1,107 @@
 //! Layers of a program's own between checked arguments and the tool.
+//!
+//! A [`Middleware`] lets a call pass, changes its arguments, refuses it, or wants somebody's approval. An [`Approver`]
+//! gives it at once, or the call is answered with `APPROVAL_REQUIRED` and waits as a sealed [`ApprovalRequest`], which
+//! [`Provider::resume`](crate::Provider::resume) runs later.
+//!
+//! All middleware is asked before anybody approves, so what is approved is what runs: the arguments as the last of them
+//! left them, with the defaults of the schema filled in. A request runs once, unchanged, for the same principal in the
+//! same session, and only until it expires. Every other layer still looks at the call when it is resumed: scopes,
+//! rates, rules, breakers. Middleware is asked again, too. It may refuse then, but not change the arguments: what
+//! modifies asks [`ToolRequest::approved`] first. Reasons that nobody has approved yet make a new request, which holds
+//! those approved before as well.
+//!
+//! Middleware that takes longer than
+//! [`callback_timeout`](crate::provider::ProviderBuilder::callback_timeout) has denied the call, and so has one that
+//! panics.
+//!
+//! # An approver
+//!
+//! Small payments pass, larger ones need a person. The one who is asked here knows what to say to each sum; a real one
+//! shows the request and waits for a click, or says [`Approval::Later`] and stores it.
+//!
+//! ```
+//! # use serde_json::json;
+//! use toolgen_runtime::layers::middleware::{
+//!     Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+//! };
+//! use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+//!
+//! /// Pays somebody.
+//! #[tool(undocumented)]
+//! fn pay(to: &str, #[arg(default = 100)] amount: u32) -> String {
+//!     format!("paid {amount} to {to}")
+//! }
+//!
+//! struct LargeSums;
+//!
+//! impl Middleware for LargeSums {
+//!     fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+//!         Box::pin(async {
+//!             match request.arguments["amount"].as_u64() {
+//!                 Some(amount) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
+//!                 _ => Decision::Allow,
+//!             }
+//!         })
+//!     }
+//! }
+//!
+//! struct Treasurer;
+//!
+//! impl Approver for Treasurer {
+//!     fn approve<'a>(
+//!         &'a self,
+//!         request: &'a ApprovalRequest,
+//!         _ctx: &'a ToolContext,
+//!     ) -> BoxFuture<'a, Approval> {
+//!         Box::pin(async {
+//!             match request.arguments["amount"].as_u64() {
+//!                 Some(amount) if amount < 1_000 => Approval::ApprovedBy("treasurer".into()),
+//!                 Some(amount) if amount < 10_000 => Approval::Later,
+//!                 _ => Approval::Rejected("Nobody pays as much as that.".to_owned()),
+//!             }
+//!         })
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let provider = Provider::builder(&Registry::new(toolset![pay])?)
+//!     .middleware(LargeSums)
+//!     .approver(Treasurer)
+//!     .build()?;
+//! let turn = ToolContext::new("turn-1", "");
+//! let pay = |arguments| provider.call(ToolCall::new("call-1", "pay", arguments), &turn);
+//!
+//! // The default is shown to whoever approves, and is what runs.
+//! assert_eq!(pay(json!({"to": "Ada"})).await.text(), "paid 100 to Ada");
+//! assert_eq!(pay(json!({"to": "Ada", "amount": 20_000})).await.text(), "Nobody pays as much as that.");
+//!
+//! // Later: the request is stored, shown to a board, and comes back.
+//! let response = pay(json!({"to": "Ada", "amount": 5_000})).await;
+//! let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
+//! let stored = request.to_json().to_string();
+//!
+//! let request = ApprovalRequest::from_json(&serde_json::from_str(&stored)?).ok_or("not a request")?;
+//! let response = provider.resume(request.clone().approved_by("board"), &turn).await;
+//! assert_eq!(response.text(), "paid 5000 to Ada");
+//! // Once.
+//! let again = provider.resume(request, &turn).await;
+//! assert_eq!(again.outcome.unwrap_err().code(), "APPROVAL_USED");
+//! # Ok(())
+//! # }
+//! ```
 
 use serde_json::Value;
 
+use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::spec::ToolSpec;
 
-pub use crate::call::approval::ApprovalRequest;
+pub use crate::call::approval::{ApprovalRequest, CalledBy};
 
-/// Decides about calls whose arguments are already checked. A middleware that panics has denied the call.
+/// Decides about calls whose arguments are already checked. See the [module](self).
 pub trait Middleware: Send + Sync {
     /// What to do with the call. A later middleware sees what an earlier one made of the arguments.
     fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision>;
@@ -20,10 +113,21 @@ pub trait Middleware: Send + Sync {
 pub struct ToolRequest<'a> {
     /// The tool.
     pub spec: &'a ToolSpec,
-    /// The arguments as the model names them, checked.
+    /// The arguments as the model names them, checked, with the defaults of the schema filled in. Defaults that the
+    /// schema does not tell are not there.
     pub arguments: &'a Value,
     /// What surrounds the call.
     pub ctx: &'a ToolContext,
+    pub(crate) approved: &'a [String],
+}
+
+impl ToolRequest<'_> {
+    /// Somebody has approved of this call before, with these arguments, and it goes on now. They are final: after a
+    /// [`Decision::Modify`] to others the call is refused.
+    #[must_use]
+    pub fn approved(&self) -> bool {
+        !self.approved.is_empty()
+    }
 }
 
 /// What a [`Middleware`] decides.
@@ -36,14 +140,19 @@ pub enum Decision {
     Modify(Value),
     /// Refuse, and tell the model why.
     Deny(String),
-    /// Go on if somebody approves, and tell them why they are asked.
+    /// Go on if somebody approves, and tell them why they are asked. A reason that was approved before is not asked
+    /// for again, so it should be the same text for the same thing.
     NeedApproval(String),
 }
 
-/// Answers for a person, or a program, whether calls may run.
+/// Answers for a person, or a program, whether calls may run. See the [module](self) for one.
 pub trait Approver: Send + Sync {
-    /// Whether the call may run. The time this takes does not count as the tool's.
-    fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval>;
+    /// Whether the call may run. The time this takes does not count as the tool's; it is limited by
+    /// [`approval_timeout`](crate::provider::ProviderBuilder::approval_timeout), after which the call waits as it does
+    /// after [`Approval::Later`]. An approver that panics has rejected the call.
+    ///
+    /// The context is that of the call: who calls, in which session, and how the call is stopped.
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, ctx: &'a ToolContext) -> BoxFuture<'a, Approval>;
 }
 
 /// What an [`Approver`] says.
@@ -52,6 +161,8 @@ pub trait Approver: Send + Sync {
 pub enum Approval {
     /// Yes.
     Approved,
+    /// Yes, and the record of the call says who it was.
+    ApprovedBy(Text),
     /// No, and the model is told why.
     Rejected(String),
     /// Not now. The call is answered with the code `APPROVAL_REQUIRED` and without having run;

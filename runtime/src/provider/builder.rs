@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::base::frozen::Text;
 use crate::call::tool::AgentTool;
+use crate::layers::approval::ApprovalStore;
 #[cfg(feature = "audit")]
 use crate::layers::audit::Auditor;
 use crate::layers::breaker::CircuitBreaker;
@@ -145,6 +146,51 @@ impl ProviderBuilder {
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> ProviderBuilder {
         self.layers.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Sets how long an [`Approver`] may take, and whoever else waits for people or for the world: who is asked for input
+    /// and who does effects. No limit unless set. When the time is up a call goes on waiting as after
+    /// [`Approval::Later`](crate::layers::middleware::Approval::Later); an effect has failed.
+    #[must_use]
+    pub fn approval_timeout(mut self, timeout: Duration) -> ProviderBuilder {
+        self.layers.patience.people = Some(timeout);
+        self
+    }
+
+    /// Sets how long a function of the program may take that computes: middleware, hooks, an
+    /// [`ApprovalStore`]. 30 seconds unless set. Middleware and hooks that take longer have refused the call.
+    ///
+    /// Only what awaits can be given up. Functions that are called where the call runs, such as those that take events,
+    /// updates and progress, hold it up as long as they take.
+    #[must_use]
+    pub fn callback_timeout(mut self, timeout: Duration) -> ProviderBuilder {
+        self.layers.patience.callbacks = timeout;
+        self
+    }
+
+    /// Sets the secret that seals calls that wait for an approval or for input; at least 32 random bytes. Unless set it
+    /// is one that nobody knows and that ends with this provider and those built from it, so nothing that waits outlives
+    /// the program or goes to another. If it is to, set an [`approval_store`](Self::approval_store), too.
+    #[must_use]
+    pub fn approval_key(mut self, secret: impl AsRef<[u8]>) -> ProviderBuilder {
+        self.layers.seals.set_key(secret.as_ref());
+        self
+    }
+
+    /// Sets how long a call may wait for an approval or for input before it cannot be resumed any more:
+    /// [`APPROVAL_EXPIRY`](crate::layers::approval::APPROVAL_EXPIRY) unless set.
+    #[must_use]
+    pub fn approval_expiry(mut self, expiry: Duration) -> ProviderBuilder {
+        self.layers.seals.expiry = expiry;
+        self
+    }
+
+    /// Sets what remembers which calls were resumed already, so that each is once. Unless set it is the memory of this
+    /// provider and those built from it.
+    #[must_use]
+    pub fn approval_store(mut self, store: impl ApprovalStore + 'static) -> ProviderBuilder {
+        self.layers.seals.store = Arc::new(store);
         self
     }
 

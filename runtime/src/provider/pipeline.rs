@@ -9,6 +9,7 @@
 mod control;
 mod decide;
 mod recording;
+mod resume;
 mod watch;
 
 use std::pin::pin;
@@ -18,19 +19,22 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::call::callback::Patience;
 use crate::call::context::{Surroundings, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::call::resumption::Ticket;
 use crate::call::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit};
 use crate::call::{ToolCall, ToolResponse};
 use crate::function::input::BorrowedValue;
+use crate::layers::approval::Seals;
 #[cfg(feature = "audit")]
 use crate::layers::audit::Auditor;
 use crate::layers::breaker::CircuitBreaker;
 use crate::layers::depends::{self, Dependencies, Unmet};
 use crate::layers::events::OnEvent;
 use crate::layers::hooks::Hooks;
-use crate::layers::middleware::{ApprovalRequest, Approver, Middleware};
+use crate::layers::middleware::{Approver, Middleware};
 use crate::layers::pages::{Pages, READ_RESULT};
 use crate::layers::policy::Policy;
 use crate::layers::rate::{self, RateLimit};
@@ -42,8 +46,9 @@ use crate::spec::{ToolSpec, hosts};
 
 use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;
+use control::Target;
 pub(crate) use recording::Record;
-use watch::Watch;
+use watch::{Begun, Watch};
 
 /// What a call passes, as far as it is there.
 #[derive(Clone)]
@@ -57,6 +62,8 @@ pub(crate) struct Layers {
     pub(crate) controls: Controls,
     pub(crate) middleware: Vec<Arc<dyn Middleware>>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) seals: Seals,
+    pub(crate) patience: Patience,
     pub(crate) pages: Option<Pages>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) on_event: Option<OnEvent>,
@@ -78,6 +85,8 @@ impl Layers {
             controls: Controls::default(),
             middleware: Vec::new(),
             approver: None,
+            seals: Seals::default(),
+            patience: Patience::default(),
             pages: None,
             hooks: None,
             on_event: None,
@@ -96,15 +105,6 @@ impl Provider {
     /// This never fails: what goes wrong is the answer.
     pub async fn call(&self, call: ToolCall, turn: &ToolContext) -> ToolResponse {
         self.answer(call, turn, self.surroundings(turn)).await
-    }
-
-    /// Runs a call that was answered with `APPROVAL_REQUIRED` and that somebody has approved of since. All layers
-    /// look at it once more; middleware is not asked again for what is approved.
-    pub async fn resume(&self, request: ApprovalRequest, turn: &ToolContext) -> ToolResponse {
-        let ApprovalRequest { id, name, arguments, reasons } = request;
-        let mut call = ToolCall::new("", "", arguments);
-        (call.id, call.name, call.approved) = (id, name, reasons);
-        self.call(call, turn).await
     }
 
     /// What the calls of a turn share: what the turn brings, and below it what the provider lends.
@@ -149,6 +149,7 @@ impl Provider {
             record.finish(&response.outcome).await;
             return response;
         }
+        let begun = Begun::new(watch.as_deref(), &ctx, clock);
         let outcome = {
             let run = pin!(self.run(&call, &ctx, &mut record));
             let run = pin!(guarded(run));
@@ -161,6 +162,8 @@ impl Provider {
             };
             traced(&inner.layers.trace, &subject, run).await
         };
+        // From here on nothing of the call is heard but its answer.
+        ctx.end();
         record.finish(&outcome).await;
         let declared = match &outcome {
             Ok(_) => self.inner().registry.get(&call.name).and_then(|tool| tool.spec().structured_output()),
@@ -176,6 +179,7 @@ impl Provider {
             declared,
         };
         depends::record(&ctx, response.name.clone(), &response.outcome);
+        begun.answered();
         if let Some(watch) = &watch {
             watch.ends(&response, &ctx).await;
         }
@@ -224,6 +228,7 @@ impl Provider {
         if let Some(why) = &call.blocked {
             return Err(why.error());
         }
+        layers.seals.verify(call, &**inner.registry.at(admitted.index), ctx)?;
         let guard = layers.repeats.guard(ctx);
         let outcome = match layers.exact_arguments(spec, call, guard.as_deref(), ctx) {
             Some(given) => {
@@ -264,9 +269,14 @@ impl Provider {
         if let Some((guard, key)) = repeats {
             guard.check_key(spec.name.as_str(), key)?;
         }
-        let outcome = match layers.decide(spec, arguments, call, ctx).await {
-            Ok(arguments) => {
-                if !layers.middleware.is_empty() {
+        let registered = &**inner.registry.at(admitted.index);
+        let outcome = match layers.decide(registered, arguments, call, ctx).await {
+            Ok((arguments, approved)) => {
+                let call = approved.as_deref().unwrap_or(call);
+                if call.is_approved() {
+                    record.set_approved(call.brings().approver.clone());
+                }
+                if call.is_approved() || !layers.middleware.is_empty() {
                     record.set_arguments(&arguments);
                 }
                 self.perform(admitted, arguments.into(), call, ctx, record).await
@@ -289,8 +299,9 @@ impl Provider {
         record: &mut Record,
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
-        let tool = inner.build(admitted)?;
-        inner.layers.controlled(&**tool, admitted.spec, arguments, call, ctx, record).await
+        let built = &**inner.build(admitted)?;
+        let target = Target { registered: &**inner.registry.at(admitted.index), built };
+        inner.layers.controlled(target, arguments, call, ctx, record).await
     }
 }
 
@@ -319,6 +330,8 @@ impl Layers {
             trace: _,
             // Asked only where a middleware wants an approval.
             approver: _,
+            seals: _,
+            patience: _,
             // Reads arguments only after failures, which `guard` tells.
             repeats: _,
             // Reads arguments only of tools with requirements.
@@ -339,7 +352,7 @@ impl Layers {
         }
     }
 
-    /// Runs a tool, unless the service it needs is down.
+    /// Runs a tool, unless the service it needs is down, or what the call goes on from was resumed before.
     async fn execute<'a>(
         &self,
         tool: &'a dyn AgentTool,
@@ -347,11 +360,15 @@ impl Layers {
         arguments: BorrowedValue<'a>,
         ctx: &'a ToolContext,
         record: &mut Record,
+        spends: &[Ticket],
     ) -> Result<ToolResult, ToolError> {
         let permit = match spec.service.as_str() {
             "" => None,
             service => Some(self.breaker.admit(service)?),
         };
+        if !spends.is_empty() {
+            Box::pin(self.seals.spend(spends, self.patience.callbacks)).await?;
+        }
         record.intent().await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
         let outcome = execute(tool, arguments, ctx, limit).await;

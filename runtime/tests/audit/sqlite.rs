@@ -126,6 +126,24 @@ async fn a_call_is_one_row_from_its_start_to_its_end() {
 }
 
 #[tokio::test]
+async fn a_row_says_whether_and_by_whom_a_call_was_approved() {
+    let file = Scratch::new("audit.db");
+    let auditor = Auditor::builder(SqliteSink::open(&file.0).unwrap()).start().unwrap();
+    let database = Connection::open(&file.0).unwrap();
+    for by in [None, Some(""), Some("Ada")] {
+        let mut record = record(&auditor, "one");
+        if let Some(by) = by {
+            record.set_approved(by.into());
+        }
+        record.intent().await.unwrap();
+        record.finish(&welcome()).await;
+    }
+    auditor.flush().await.unwrap();
+    let rows = column(&database, "SELECT approved, approved_by FROM tool_executions ORDER BY id");
+    assert_eq!(rows, [json!([0, ""]), json!([1, ""]), json!([1, "Ada"])]);
+}
+
+#[tokio::test]
 async fn a_table_of_nine_columns_gets_the_others_and_keeps_its_rows() {
     let file = Scratch::new("audit.db");
     let database = Connection::open(&file.0).unwrap();

@@ -6,6 +6,7 @@
 mod completion;
 mod effects;
 mod input;
+mod sealed;
 
 use serde_json::Value;
 use toolgen_runtime::{Provider, ToolCall, ToolContext, ToolResponse};

@@ -2,7 +2,10 @@
 #![cfg(all(feature = "runtime", feature = "macros"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+mod approval;
+mod callbacks;
 mod composition;
+mod ended;
 mod failing;
 mod middleware;
 mod provider;
@@ -17,7 +20,7 @@ use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, Tool
 
 /// Adds two numbers.
 #[tool(read_only, undocumented)]
-fn add(a: i64, b: i64) -> i64 {
+pub(crate) fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 

@@ -66,8 +66,10 @@ async fn a_middleware_that_panics_has_denied_the_call() {
 struct Says(Journal, Approval);
 
 impl Approver for Says {
-    fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
-        self.0.note(serde_json::to_string(request).unwrap());
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, _ctx: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        let ApprovalRequest { id, name, arguments, reasons, .. } = request;
+        let asked = json!({"id": &**id, "name": &**name, "arguments": arguments, "reasons": reasons});
+        self.0.note(asked.to_string());
         Box::pin(ready(self.1.clone()))
     }
 }
@@ -119,7 +121,11 @@ async fn a_call_can_be_approved_of_later() {
 async fn waiting_for_an_approval_ends_with_the_turn() {
     struct Never;
     impl Approver for Never {
-        fn approve<'a>(&'a self, _request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        fn approve<'a>(
+            &'a self,
+            _request: &'a ApprovalRequest,
+            _ctx: &'a ToolContext,
+        ) -> BoxFuture<'a, Approval> {
             Box::pin(std::future::pending())
         }
     }

@@ -78,7 +78,7 @@ impl Middleware for Opinion {
 }
 
 impl Approver for Opinion {
-    fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
             tokio::task::yield_now().await;
             match number(&request.arguments) % 4 {

@@ -1,5 +1,6 @@
 //! The token by which a call is stopped.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
@@ -14,7 +15,7 @@ pub(super) struct Link {
 impl Link {
     /// What copies and calls of this call share.
     fn shared(&self) -> &Arc<Token> {
-        self.own.get_or_init(|| Arc::new(Token { parent: self.parent.clone(), own: OnceLock::new() }))
+        self.own.get_or_init(|| Arc::new(Token { parent: self.parent.clone(), ..Token::default() }))
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
@@ -43,6 +44,19 @@ impl Link {
         self.parent.as_ref().unwrap_or_else(|| self.shared()).get()
     }
 
+    /// Notes that the call of this token is answered.
+    pub(super) fn end(&self) {
+        // Where there is no token nobody shares it.
+        if let Some(token) = self.own.get() {
+            token.over.store(true, Ordering::Release);
+        }
+    }
+
+    /// The call of this token, or one above it, is answered.
+    pub(super) fn is_over(&self) -> bool {
+        self.own.get().or(self.parent.as_ref()).is_some_and(|token| token.is_over())
+    }
+
     /// Fires the token of this call alone.
     pub(super) fn stop(&self) {
         // Who shares it may ask for the token later.
@@ -59,6 +73,8 @@ impl Link {
 struct Token {
     parent: Option<Arc<Token>>,
     own: OnceLock<CancellationToken>,
+    /// The call is answered.
+    over: AtomicBool,
 }
 
 impl Token {
@@ -72,11 +88,15 @@ impl Token {
         self.own.get().is_some_and(CancellationToken::is_cancelled)
             || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
     }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire) || self.parent.as_ref().is_some_and(|parent| parent.is_over())
+    }
 }
 
 impl From<CancellationToken> for Link {
     fn from(token: CancellationToken) -> Self {
-        let token = Token { parent: None, own: OnceLock::from(token) };
+        let token = Token { own: OnceLock::from(token), ..Token::default() };
         Link { parent: None, own: OnceLock::from(Arc::new(token)) }
     }
 }

@@ -110,6 +110,7 @@ impl Auditor {
             tool_name: info.tool_name,
             tool_call_id: info.tool_call_id,
             attempt: info.attempt,
+            approver: None,
             arguments: info.arguments,
             tool: info.tool,
             at: SystemTime::now(),

@@ -28,6 +28,8 @@ impl<'de> Deserialize<'de> for AuditIntent {
             timestamp: members.take("timestamp")?,
             spec_hash: members.take("spec_hash")?,
             attempt: members.take("attempt")?,
+            approved: members.or_default("approved")?,
+            approved_by: members.or_default("approved_by")?,
         })
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Raw {
     pub(super) tool_name: Text,
     pub(super) tool_call_id: Text,
     pub(super) attempt: u32,
+    /// Who has approved, if somebody has. Empty: not said.
+    pub(super) approver: Option<Text>,
     pub(super) arguments: Value,
     pub(super) tool: Option<Arc<dyn AgentTool>>,
     pub(super) at: SystemTime,

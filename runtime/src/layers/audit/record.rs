@@ -129,6 +129,13 @@ impl Record {
         }
     }
 
+    /// Notes that somebody has approved of the call, and who; empty if it is not said.
+    pub fn set_approved(&mut self, by: Text) {
+        if let Some(Live { state: State::Fresh(raw), .. }) = &mut self.0 {
+            raw.approver = Some(by);
+        }
+    }
+
     /// The tool has asked for input and was given this. What the schema of the question calls secret is hidden in the
     /// outcome, and all of it if there is no schema.
     pub fn answered(&mut self, schema: Option<&Value>, answer: &Value) {

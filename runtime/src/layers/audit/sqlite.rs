@@ -31,6 +31,8 @@ const COLUMNS: &[(&str, &str)] = &[
     ("spec_hash", "TEXT"),
     ("attempt", "INTEGER"),
     ("status", "TEXT"),
+    ("approved", "INTEGER"),
+    ("approved_by", "TEXT"),
 ];
 
 /// How long to wait for others who write to the same database.
@@ -38,7 +40,7 @@ const BUSY: Duration = Duration::from_secs(5);
 
 /// Keeps records in an SQLite database, in the table `tool_executions`: `id`, `session_id`, `agent_id`, `tool_name`,
 /// `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`, `error_code`,
-/// `spec_hash`, `attempt` and `status` (see [`AuditStatus::as_str`]).
+/// `spec_hash`, `attempt`, `status` (see [`AuditStatus::as_str`]), `approved` and `approved_by`.
 ///
 /// A table that has only the first nine gets the others. The database is in WAL mode, so that others read while this
 /// writes. A call that is running has the status `started`; so has one that was running when its program ended, see
@@ -145,8 +147,8 @@ impl SqliteSink {
         let parameters = intent.parameters.to_string();
         let mut statement = self.connection.prepare_cached(
             "INSERT INTO tool_executions (session_id, agent_id, tool_name, parameters, timestamp, tool_call_id, \
-             spec_hash, attempt, status, result, error, error_code, is_error, duration_ms) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             spec_hash, attempt, approved, approved_by, status, result, error, error_code, is_error, duration_ms) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         let columns = outcome.map(Columns::of).unwrap_or_default();
         statement.execute(params![
@@ -158,6 +160,8 @@ impl SqliteSink {
             intent.tool_call_id.as_str(),
             intent.spec_hash.as_str(),
             intent.attempt,
+            intent.approved,
+            intent.approved_by.as_str(),
             status.as_str(),
             columns.result,
             columns.error,

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use serde_json::Value;
 
 use super::queue::{Ack, Answered, Ended, Message, Queue, Raw};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 use crate::base::frozen::Text;
 use crate::base::time::rfc3339;
+use crate::call::digest::promise;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
@@ -201,7 +201,18 @@ impl Writer {
 
     /// The intent, without secrets.
     fn open(&mut self, raw: Raw) -> Open {
-        let Raw { key, session_id, agent_id, tool_name, tool_call_id, attempt, arguments, tool, at } = raw;
+        let Raw {
+            key,
+            session_id,
+            agent_id,
+            tool_name,
+            tool_call_id,
+            attempt,
+            approver,
+            arguments,
+            tool,
+            at,
+        } = raw;
         let prepared = catch_unwind(AssertUnwindSafe(|| {
             let known = match &tool {
                 Some(tool) => self.known(tool),
@@ -224,6 +235,8 @@ impl Writer {
             timestamp,
             spec_hash,
             attempt,
+            approved: approver.is_some(),
+            approved_by: approver.unwrap_or_default(),
         };
         Open { intent, known, secrets }
     }
@@ -238,7 +251,7 @@ impl Writer {
         }
         let known = Arc::new(Known {
             redactor: self.redactor.for_tool(tool.spec()),
-            spec_hash: spec_hash(&**tool).into(),
+            spec_hash: promise(&**tool).into(),
         });
         self.tools.insert(address, (Arc::downgrade(tool), Arc::clone(&known)));
         known
@@ -250,20 +263,6 @@ fn answer(ack: Option<Ack>, result: Result<(), AuditError>) {
         // Who no longer waits has given the call up.
         let _ = ack.send(result);
     }
-}
-
-/// The SHA-256 of what a tool promises.
-fn spec_hash(tool: &dyn AgentTool) -> String {
-    let spec = tool.spec();
-    let promised = json!({
-        "name": spec.name.as_str(),
-        "description": spec.description.as_str(),
-        "input_schema": tool.parameters_schema(),
-        "effects": format!("{:?}", spec.effects),
-        "scopes": spec.scopes.iter().map(Text::as_str).collect::<Vec<_>>(),
-    });
-    let digest = Sha256::digest(promised.to_string());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Open {

@@ -7,6 +7,7 @@ use super::{CallKey, RepeatGuard};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::layers::approval::is_refusal;
 use crate::layers::breaker::SERVICE_UNAVAILABLE;
 
 /// The guards of a provider: one a session, and one for calls without a session.
@@ -60,7 +61,7 @@ pub(crate) fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
 pub(crate) fn note(guard: &RepeatGuard, key: CallKey, outcome: &Result<ToolResult, ToolError>) {
     let error = match outcome {
         Ok(result) => result.is_error().then(|| result.to_text()),
-        Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE => return,
+        Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE || is_refusal(code) => return,
         Err(why @ (ToolError::Failed { .. } | ToolError::InvalidArgs { .. } | ToolError::Timeout { .. })) => {
             Some(why.to_string())
         }

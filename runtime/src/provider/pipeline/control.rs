@@ -2,24 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::{Layers, Record};
 use crate::base::frozen::Text;
-use crate::base::future::caught;
+use crate::call::ToolCall;
+use crate::call::approval::CalledBy;
+use crate::call::callback::{Silence, answer};
 use crate::call::context::ToolContext;
 use crate::call::control::{Control, Effect, InputRequest, PendingInput};
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
+use crate::call::resumption::Waited;
 use crate::call::tool::AgentTool;
-use crate::call::{ToolCall, ToolResponse};
 use crate::function::input::BorrowedValue;
 use crate::layers::control::{
     EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler,
     InputQuestion,
 };
-use crate::provider::Provider;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::{ArgumentProblem, decode};
 use crate::schema::shape::read::read_document;
@@ -32,51 +34,41 @@ pub(crate) struct Controls {
     pub(crate) input: Option<Arc<dyn InputHandler>>,
 }
 
-impl Provider {
-    /// Goes on with a call that was answered with `INPUT_REQUIRED`, now that what its tool must know is known. All
-    /// layers look at the call once more, and the tool runs from its beginning with all answers so far.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::InvalidArgs`] with all problems, and nothing is run, if the answer does not fit the schema of the
-    /// request. What comes of the call is in the response.
-    pub async fn resume_with_input(
-        &self,
-        pending: PendingInput,
-        answer: Value,
-        turn: &ToolContext,
-    ) -> Result<ToolResponse, ToolError> {
-        let answer = fitted(&pending.request, &answer).map_err(ToolError::from_problems)?;
-        let mut call = ToolCall::new("", "", pending.arguments);
-        (call.id, call.name, call.approved, call.inputs) =
-            (pending.id, pending.name, pending.approved, pending.inputs);
-        call.inputs.push(answer);
-        Ok(self.call(call, turn).await)
-    }
+/// A tool that runs.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'a> {
+    /// As it is registered, which is what calls that wait are sealed for.
+    pub(super) registered: &'a dyn AgentTool,
+    /// As the provider built it.
+    pub(super) built: &'a dyn AgentTool,
+}
+
+/// What comes of asking for input.
+enum Asked {
+    Answer(Value),
+    Later(InputRequest),
 }
 
 impl Layers {
     /// Runs a tool until it asks for nothing more.
     pub(super) async fn controlled<'a>(
         &self,
-        tool: &'a dyn AgentTool,
-        spec: &ToolSpec,
+        target: Target<'a>,
         arguments: BorrowedValue<'a>,
         call: &ToolCall,
         ctx: &'a ToolContext,
         record: &mut Record,
     ) -> Result<ToolResult, ToolError> {
-        let controls = &self.controls;
+        let (controls, tool, spec) = (&self.controls, target.built, target.registered.spec());
         // Only where somebody can be asked a tool may run again.
         let kept = controls.input.is_some().then(|| arguments.clone().into_value());
+        let brings = call.brings();
         // Of what was asked before the call was resumed nobody remembers the questions.
-        call.inputs.iter().for_each(|answer| record.answered(None, answer));
-        let mut result = if call.inputs.is_empty() {
-            self.execute(tool, spec, arguments, ctx, record).await
-        } else {
-            self.execute(tool, spec, arguments, &ctx.with_inputs(call.inputs.clone()), record).await
-        }
-        .map_err(|why| own(why, call))?;
+        brings.inputs.iter().for_each(|answer| record.answered(None, answer));
+        let resumed = (!brings.inputs.is_empty()).then(|| ctx.with_inputs(brings.inputs.clone()));
+        let first = resumed.as_ref().unwrap_or(ctx);
+        let run = self.execute(tool, spec, arguments, first, record, &brings.spends);
+        let mut result = run.await.map_err(|why| own(why, call))?;
         let mut inputs = Vec::new();
         while !result.is_error() {
             match std::mem::take(&mut result.control) {
@@ -86,21 +78,26 @@ impl Layers {
                     return Ok(result);
                 }
                 Control::Effect(effect) => {
-                    result = controls.perform(&effect, ctx).await?;
+                    result = controls.perform(&effect, ctx, self.patience.people).await?;
                     break;
                 }
                 Control::NeedInput(request) => {
                     if inputs.is_empty() {
-                        inputs.clone_from(&call.inputs);
+                        inputs.clone_from(&brings.inputs);
                     }
                     let schema = request.schema.clone();
-                    let answer = controls.ask(request, &inputs, call, ctx).await?;
+                    let answer = match controls.ask(request, inputs.len(), ctx, self.patience.people).await? {
+                        Asked::Answer(answer) => answer,
+                        Asked::Later(request) => {
+                            return Err(self.waits(target.registered, request, inputs, call, ctx));
+                        }
+                    };
                     record.answered(Some(&schema), &answer);
                     inputs.push(answer);
                     let (arguments, again) =
                         (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
                     result = self
-                        .execute(tool, spec, arguments.into(), &again, record)
+                        .execute(tool, spec, arguments.into(), &again, record, &[])
                         .await
                         .map_err(|why| own(why, call))?;
                 }
@@ -108,20 +105,52 @@ impl Layers {
         }
         Ok(completed(spec, result))
     }
+
+    /// What a call is answered with whose tool must know more.
+    fn waits(
+        &self,
+        tool: &dyn AgentTool,
+        request: InputRequest,
+        inputs: Vec<Value>,
+        call: &ToolCall,
+        ctx: &ToolContext,
+    ) -> ToolError {
+        let pending = PendingInput {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+            request,
+            inputs,
+            approved: call.brings().approved.clone(),
+            called_by: CalledBy::of(ctx),
+            expires_at: self.seals.expires_at(),
+            seal: Text::EMPTY,
+        };
+        self.seals.seal(Waited::Input(Box::new(pending)), tool).map_or_else(|why| why, Waited::not_yet)
+    }
 }
 
 impl Controls {
-    async fn perform(&self, effect: &Effect, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    async fn perform(
+        &self,
+        effect: &Effect,
+        ctx: &ToolContext,
+        limit: Option<Duration>,
+    ) -> Result<ToolResult, ToolError> {
         let Some(handler) = self.effects.get(&effect.name) else {
             let text = format!("nobody handles the effect '{}'", effect.name);
             return Err(ToolError::failed_with(EFFECT_UNHANDLED, text));
         };
-        let handled = caught(async { handler.handle(effect, ctx).await });
+        let handled = answer(limit, async { handler.handle(effect, ctx).await });
         let result = match ctx.caller_token().run_until_cancelled(handled).await {
             None => return Err(ToolError::Cancelled),
-            Some(Some(handled)) => handled?,
-            Some(None) => {
-                let text = format!("the effect '{}' failed", effect.name);
+            Some(Ok(handled)) => handled?,
+            Some(Err(silence)) => {
+                let how = match silence {
+                    Silence::Panicked => "failed",
+                    Silence::Late => "was not done in time",
+                };
+                let text = format!("the effect '{}' {how}", effect.name);
                 return Err(ToolError::failed_with(EFFECT_FAILED, text));
             }
         };
@@ -134,48 +163,39 @@ impl Controls {
         }
     }
 
-    /// An answer that fits.
+    /// An answer that fits, or the request if nobody gives one now.
     async fn ask(
         &self,
         request: InputRequest,
-        inputs: &[Value],
-        call: &ToolCall,
+        answered: usize,
         ctx: &ToolContext,
-    ) -> Result<Value, ToolError> {
-        if inputs.len() >= INPUT_ROUNDS {
+        limit: Option<Duration>,
+    ) -> Result<Asked, ToolError> {
+        if answered >= INPUT_ROUNDS {
             let text = format!("the tool asked for input more than {INPUT_ROUNDS} times");
             return Err(ToolError::failed_with("INPUT_ROUNDS", text));
         }
-        let later = |request| {
-            ToolError::InputRequired(Box::new(PendingInput {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-                request,
-                inputs: inputs.to_vec(),
-                approved: call.approved.clone(),
-            }))
-        };
-        let Some(handler) = &self.input else { return Err(later(request)) };
+        let Some(handler) = &self.input else { return Ok(Asked::Later(request)) };
         let mut problems = Vec::new();
         for attempt in 1..=INPUT_ATTEMPTS {
             let question = InputQuestion { request: &request, attempt, problems: &problems };
-            let asked = caught(async { handler.ask(question, ctx).await });
-            let answer = match ctx.caller_token().run_until_cancelled(asked).await {
+            let asked = answer(limit, async { handler.ask(question, ctx).await });
+            let said = match ctx.caller_token().run_until_cancelled(asked).await {
                 None => return Err(ToolError::Cancelled),
-                Some(None) => return Err(ToolError::failed("asking for input failed")),
-                Some(Some(answer)) => answer?,
+                Some(Err(Silence::Panicked)) => return Err(ToolError::failed("asking for input failed")),
+                Some(Err(Silence::Late)) => InputAnswer::Later,
+                Some(Ok(said)) => said?,
             };
-            match answer {
+            match said {
                 InputAnswer::Given(answer) => match fitted(&request, &answer) {
-                    Ok(answer) => return Ok(answer),
+                    Ok(answer) => return Ok(Asked::Answer(answer)),
                     Err(wrong) => problems = wrong,
                 },
                 InputAnswer::Declined => {
                     let text = format!("The tool needs input that nobody gave: {}", request.message);
                     return Err(ToolError::failed_with("INPUT_DECLINED", text));
                 }
-                InputAnswer::Later => return Err(later(request)),
+                InputAnswer::Later => return Ok(Asked::Later(request)),
             }
         }
         let lines: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
@@ -196,7 +216,7 @@ fn own(why: ToolError, call: &ToolCall) -> ToolError {
 }
 
 /// The answer to a request as the tool gets it, or everything that is wrong with it.
-fn fitted(request: &InputRequest, answer: &Value) -> Result<Value, Vec<ArgumentProblem>> {
+pub(super) fn fitted(request: &InputRequest, answer: &Value) -> Result<Value, Vec<ArgumentProblem>> {
     const KEY: &str = "answer";
     let read = |schema: &Value| read_document(schema, &mut Vec::new());
     let schema = &request.schema;

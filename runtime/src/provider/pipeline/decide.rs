@@ -3,62 +3,160 @@
 use serde_json::Value;
 
 use super::Layers;
-use crate::base::future::caught;
+use crate::base::frozen::Text;
 use crate::call::ToolCall;
-use crate::call::approval::{ApprovalRequest, not_yet};
+use crate::call::approval::{ApprovalRequest, CalledBy};
+use crate::call::callback::{Silence, answer};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::tool::{decoded, parsed};
-use crate::layers::middleware::{Approval, Decision, ToolRequest};
+use crate::call::resumption::{Resumption, Waited};
+use crate::call::tool::{AgentTool, decoded, parsed};
+use crate::layers::middleware::{Approval, Decision, Middleware, ToolRequest};
+use crate::schema::shape::decode::{completed, under_wire_names};
 use crate::spec::ToolSpec;
 
-impl Layers {
-    /// Arguments, checked and as all middleware lets them pass.
-    pub(super) async fn decide(
-        &self,
-        spec: &ToolSpec,
-        mut arguments: Value,
-        call: &ToolCall,
-        ctx: &ToolContext,
-    ) -> Result<Value, ToolError> {
-        if self.middleware.is_empty() {
-            return decoded(spec, arguments, ctx.dialect());
-        }
-        // Middleware sees what the model wrote, under the names the model knows.
-        let mut checked = decoded(spec, arguments.clone(), ctx.dialect())?;
-        let mut reasons = Vec::new();
-        for middleware in &self.middleware {
-            let request = ToolRequest { spec, arguments: &arguments, ctx };
-            let asked = caught(async { middleware.before(&request).await });
-            let decided = ctx.caller_token().run_until_cancelled(asked).await;
-            match decided.ok_or(ToolError::Cancelled)? {
-                Some(Decision::Allow) => {}
-                Some(Decision::Modify(modified)) => {
-                    arguments = parsed(modified)?;
-                    checked = decoded(spec, arguments.clone(), ctx.dialect())?;
-                }
-                Some(Decision::Deny(why)) => return Err(ToolError::denied(why)),
-                Some(Decision::NeedApproval(reason)) => reasons.push(reason),
-                None => return Err(ToolError::denied("tool middleware panicked")),
-            }
-        }
-        reasons.retain(|reason| !call.approved.contains(reason));
-        if !reasons.is_empty() {
-            let (id, name) = (call.id.clone(), spec.name.to_text());
-            self.approve(ApprovalRequest { id, name, arguments, reasons }, ctx).await?;
-        }
-        Ok(checked)
+/// What a model is told when middleware would run something else than what was approved.
+const CHANGED: &str =
+    "The call was not executed: it was approved as it is, and tool middleware wants to change it.";
+
+/// Valid arguments, twice.
+struct Arguments {
+    /// As middleware and those who approve see them.
+    shown: Value,
+    /// As the tool gets them.
+    wire: Value,
+}
+
+impl Arguments {
+    fn checked(spec: &ToolSpec, sent: &Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
+        let wire = decoded(spec, sent.clone(), ctx.dialect())?;
+        Ok(Arguments { shown: completed(sent, &spec.input, &spec.defs, ctx.dialect()), wire })
     }
 
-    async fn approve(&self, request: ApprovalRequest, ctx: &ToolContext) -> Result<(), ToolError> {
-        let Some(approver) = &self.approver else { return Err(not_yet(request)) };
-        let asked = caught(async { approver.approve(&request).await });
-        match ctx.caller_token().run_until_cancelled(asked).await {
-            None => Err(ToolError::Cancelled),
-            Some(Some(Approval::Approved)) => Ok(()),
-            Some(Some(Approval::Rejected(why))) => Err(ToolError::denied(why)),
-            Some(Some(Approval::Later)) => Err(not_yet(request)),
-            Some(None) => Err(ToolError::denied("the approval failed")),
+    /// Those of a call that somebody has approved of.
+    fn approved(spec: &ToolSpec, shown: Value) -> Arguments {
+        Arguments { wire: under_wire_names(&shown, &spec.input, &spec.defs), shown }
+    }
+
+    fn of(spec: &ToolSpec, call: &ToolCall, sent: Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
+        if call.is_approved() {
+            Ok(Arguments::approved(spec, sent))
+        } else {
+            Arguments::checked(spec, &sent, ctx)
         }
+    }
+}
+
+impl Layers {
+    /// Arguments, checked and as all middleware lets them pass; and what has become of the call if somebody has just
+    /// approved of it. The tool is the one that is registered.
+    pub(super) async fn decide(
+        &self,
+        tool: &dyn AgentTool,
+        sent: Value,
+        call: &ToolCall,
+        ctx: &ToolContext,
+    ) -> Result<(Value, Option<Box<ToolCall>>), ToolError> {
+        let spec = tool.spec();
+        if self.middleware.is_empty() && !call.is_approved() {
+            return Ok((decoded(spec, sent, ctx.dialect())?, None));
+        }
+        let mut arguments = Arguments::of(spec, call, sent, ctx)?;
+        let approved = &call.brings().approved;
+        let mut reasons = Vec::new();
+        for middleware in &self.middleware {
+            let request = ToolRequest { spec, arguments: &arguments.shown, ctx, approved };
+            match self.ask(&**middleware, &request).await? {
+                Decision::Allow => {}
+                Decision::Modify(modified) if call.is_approved() => {
+                    if modified != arguments.shown {
+                        return Err(ToolError::denied(CHANGED));
+                    }
+                }
+                Decision::Modify(modified) => {
+                    arguments = Arguments::checked(spec, &parsed(modified)?, ctx)?;
+                }
+                Decision::Deny(why) => return Err(ToolError::denied(why)),
+                Decision::NeedApproval(reason) => {
+                    if !approved.contains(&reason) && !reasons.contains(&reason) {
+                        reasons.push(reason);
+                    }
+                }
+            }
+        }
+        if reasons.is_empty() {
+            return Ok((arguments.wire, None));
+        }
+        // Few calls come here, and all would hold the room for it.
+        let approved = Box::pin(self.approve(tool, arguments.shown, reasons, call, ctx)).await?;
+        let wire = Arguments::approved(spec, approved.arguments.clone()).wire;
+        Ok((wire, Some(approved)))
+    }
+
+    async fn ask(
+        &self,
+        middleware: &dyn Middleware,
+        request: &ToolRequest<'_>,
+    ) -> Result<Decision, ToolError> {
+        let asked = answer(Some(self.patience.callbacks), async { middleware.before(request).await });
+        let decided = request.ctx.caller_token().run_until_cancelled(asked).await;
+        decided.ok_or(ToolError::Cancelled)?.map_err(|silence| {
+            ToolError::denied(match silence {
+                Silence::Panicked => "tool middleware panicked",
+                Silence::Late => "tool middleware did not answer in time",
+            })
+        })
+    }
+
+    /// The call as it is when somebody has approved of it. What is put to them is sealed first: whoever keeps it can
+    /// resume it, unless the call runs before.
+    async fn approve(
+        &self,
+        tool: &dyn AgentTool,
+        arguments: Value,
+        reasons: Vec<String>,
+        call: &ToolCall,
+        ctx: &ToolContext,
+    ) -> Result<Box<ToolCall>, ToolError> {
+        let before = call.brings();
+        let request = ApprovalRequest {
+            id: call.id.clone(),
+            name: tool.spec().name.to_text(),
+            arguments,
+            called_by: CalledBy::of(ctx),
+            reasons,
+            approved: before.approved.clone(),
+            expires_at: self.seals.expires_at(),
+            inputs: before.inputs.clone(),
+            approver: Text::EMPTY,
+            seal: Text::EMPTY,
+        };
+        let waited = self.seals.seal(Waited::Approval(Box::new(request)), tool)?;
+        let Waited::Approval(request) = &waited else { return Err(waited.not_yet()) };
+        let said = match &self.approver {
+            None => Approval::Later,
+            Some(approver) => {
+                let asked = answer(self.patience.people, async { approver.approve(request, ctx).await });
+                match ctx.caller_token().run_until_cancelled(asked).await.ok_or(ToolError::Cancelled)? {
+                    Ok(said) => said,
+                    Err(Silence::Late) => Approval::Later,
+                    Err(Silence::Panicked) => return Err(ToolError::denied("the approval failed")),
+                }
+            }
+        };
+        let by = match said {
+            Approval::Approved => Text::EMPTY,
+            Approval::ApprovedBy(who) => who,
+            Approval::Rejected(why) => return Err(ToolError::denied(why)),
+            Approval::Later => {
+                // The new request takes the place of the old one.
+                self.seals.spend(&before.spends, self.patience.callbacks).await?;
+                return Err(waited.not_yet());
+            }
+        };
+        let approved = ToolCall::resumed(waited, None);
+        let brings = approved.brings().clone();
+        let spends = [&brings.spends[..], &before.spends[..]].concat();
+        Ok(Box::new(approved.resuming(Resumption { approver: by, spends, ..brings })))
     }
 }

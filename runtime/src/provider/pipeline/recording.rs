@@ -16,7 +16,7 @@ impl Provider {
         let inner = self.inner();
         inner.layers.auditor.record(|| {
             let tool = inner.registry.get(&call.name).cloned();
-            let attempt = if call.approved.is_empty() { 1 } else { 2 };
+            let attempt = if call.is_approved() { 2 } else { 1 };
             crate::layers::audit::CallInfo::of(ctx, call.arguments.clone())
                 .with_tool(tool)
                 .with_attempt(attempt)

@@ -1,29 +1,38 @@
 //! Those who watch a call: hooks and takers of events.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod gate;
+
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::base::frozen::Text;
-use crate::base::future::caught;
+use crate::call::callback::{Silence, answer, tell};
 use crate::call::context::{Surroundings, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers::events::{Event, EventKind, OnEvent};
-use crate::layers::hooks::{Hooks, SKIPPED_BY_HOOK};
+use crate::layers::hooks::{Hooks, SKIPPED_BY_HOOK, SKIPPED_BY_LATE_HOOK};
 use crate::layers::redact::{Secrets, ToolRedactor};
 use crate::provider::Provider;
+
+use gate::Gate;
 
 /// Those who watch one call.
 pub(super) struct Watch {
     hooks: Option<Arc<dyn Hooks>>,
+    /// How long a hook may take.
+    patience: Duration,
     events: Option<Events>,
     id: Text,
     name: Text,
     agent_id: Option<Text>,
+    session_id: Option<Text>,
+    principal: Option<Text>,
 }
 
 /// Who takes events, and what they must not see.
@@ -32,6 +41,9 @@ struct Events {
     redactor: ToolRedactor,
     arguments: Value,
     secrets: Secrets,
+    gate: Gate<Event>,
+    /// Another thread brought the end.
+    ended: Notify,
 }
 
 impl Watch {
@@ -45,10 +57,18 @@ impl Watch {
         let events = layers.on_event.clone().map(|on_event| {
             let redactor = inner.redactor(&call.name);
             let (arguments, secrets) = redactor.arguments(call.arguments.clone());
-            Events { on_event, redactor, arguments, secrets }
+            Events { on_event, redactor, arguments, secrets, gate: Gate::default(), ended: Notify::new() }
         });
-        let (hooks, agent_id) = (layers.hooks.clone(), around.agent_id.clone());
-        Some(Arc::new(Watch { hooks, events, id: call.id.clone(), name: call.name.clone(), agent_id }))
+        Some(Arc::new(Watch {
+            hooks: layers.hooks.clone(),
+            patience: layers.patience.callbacks,
+            events,
+            id: call.id.clone(),
+            name: call.name.clone(),
+            agent_id: around.agent_id.clone(),
+            session_id: around.session.as_ref().map(|session| Text::copy_of(session.id())),
+            principal: around.principal.as_ref().map(|principal| principal.id.clone()),
+        }))
     }
 
     /// Surroundings that report here first.
@@ -56,11 +76,11 @@ impl Watch {
         let mut own = around.clone();
         let (watch, next) = (Arc::clone(self), around.on_progress.clone());
         own.on_progress = Some(Arc::new(move |line| {
-            watch.emit(|events| EventKind::Progress {
+            watch.report(|events| EventKind::Progress {
                 message: events.redactor.text(&line, &events.secrets).into_owned(),
             });
             if let Some(next) = &next {
-                next(line);
+                tell(|| next(line));
             }
         }));
         let (watch, next) = (Arc::clone(self), around.on_update.clone());
@@ -71,9 +91,10 @@ impl Watch {
     /// Lets the call begin, or gives what it is answered with instead.
     pub(super) async fn begins(&self, call: &ToolCall, ctx: &ToolContext) -> Option<ToolResponse> {
         if let Some(hooks) = &self.hooks {
-            let asked = caught(async { hooks.before_tool_execution(call, ctx).await });
+            let asked = answer(Some(self.patience), async { hooks.before_tool_execution(call, ctx).await });
             match ctx.caller_token().run_until_cancelled(asked).await {
-                Some(Some(true)) => {}
+                Some(Ok(true)) => {}
+                Some(Err(Silence::Late)) => return Some(ToolResponse::skipped(call, SKIPPED_BY_LATE_HOOK)),
                 Some(_) => return Some(ToolResponse::skipped(call, SKIPPED_BY_HOOK)),
                 None => {
                     let response = ToolResponse::new(call, Err(ToolError::Cancelled));
@@ -88,25 +109,38 @@ impl Watch {
 
     /// The call was answered.
     pub(super) async fn ends(&self, response: &ToolResponse, ctx: &ToolContext) {
-        self.ended(response);
+        if !self.ended(&response.outcome, response.duration)
+            && let Some(events) = &self.events
+        {
+            // Boxed: few calls report from another thread at the moment of their end.
+            let _ = Box::pin(answer(Some(self.patience), events.ended.notified())).await;
+        }
         if let Some(hooks) = &self.hooks {
-            let _ = caught(async { hooks.after_tool_execution(response, ctx).await }).await;
+            // The answer is there; what a hook makes of it is not the call's concern.
+            let told = answer(Some(self.patience), async { hooks.after_tool_execution(response, ctx).await });
+            let _ = told.await;
         }
     }
 
     /// The call was answered without being run: no hook is asked.
     pub(super) fn passed_over(&self, response: &ToolResponse) {
         self.began();
-        self.ended(response);
+        self.ended(&response.outcome, response.duration);
     }
 
     fn began(&self) {
-        self.emit(|events| EventKind::ToolCall { arguments: events.arguments.clone() });
+        if let Some(events) = &self.events {
+            tell(|| {
+                let arguments = events.arguments.clone();
+                (events.on_event)(self.event(EventKind::ToolCall { arguments }));
+            });
+        }
     }
 
-    fn ended(&self, response: &ToolResponse) {
-        let duration = response.duration;
-        self.emit(|events| match &response.outcome {
+    /// The last event of the call, behind all others. `false`: another thread brings it, which reports something now.
+    fn ended(&self, outcome: &Result<ToolResult, ToolError>, duration: Duration) -> bool {
+        let Some(events) = &self.events else { return true };
+        let kind = tell(|| match outcome {
             Ok(result) => {
                 let (content, _) = events.shown(result);
                 EventKind::ToolResponse { content, is_error: result.is_error(), duration }
@@ -116,41 +150,55 @@ impl Watch {
                 EventKind::Error { message, code: why.code().to_owned(), duration }
             }
         });
+        let unreadable = || EventKind::Error { message: String::new(), code: "UNKNOWN".to_owned(), duration };
+        let end = events.gate.close(self.event(kind.unwrap_or_else(unreadable)));
+        let is_told = end.is_some();
+        end.and_then(|end| tell(|| (events.on_event)(end)));
+        is_told
     }
 
     fn update(&self, result: ToolResult, next: Option<&(dyn Fn(ToolResult) + Send + Sync)>) {
-        if let Some(hooks) = &self.hooks {
-            let wanted = catch_unwind(AssertUnwindSafe(|| {
-                hooks.before_tool_execution_update(&self.id, &self.name, &result)
-            }));
-            if !wanted.unwrap_or(true) {
-                return;
-            }
+        if let Some(hooks) = &self.hooks
+            && tell(|| hooks.before_tool_execution_update(&self.id, &self.name, &result)) == Some(false)
+        {
+            return;
         }
-        self.emit(|events| {
+        self.report(|events| {
             let (content, details) = events.shown(&result);
             EventKind::Update { content, details }
         });
         let Some(hooks) = &self.hooks else {
             if let Some(next) = next {
-                next(result);
+                tell(|| next(result));
             }
             return;
         };
         if let Some(next) = next {
-            next(result.clone());
+            tell(|| next(result.clone()));
         }
-        let _ = catch_unwind(AssertUnwindSafe(|| {
-            hooks.after_tool_execution_update(&self.id, &self.name, &result);
-        }));
+        tell(|| hooks.after_tool_execution_update(&self.id, &self.name, &result));
     }
 
-    fn emit(&self, kind: impl FnOnce(&Events) -> EventKind) {
-        if let Some(events) = &self.events {
-            let (id, name, agent_id) = (self.id.clone(), self.name.clone(), self.agent_id.clone());
-            let event = Event { id, name, agent_id, at: SystemTime::now(), kind: kind(events) };
-            // What is wrong with whoever takes events is not the call's concern.
-            let _ = catch_unwind(AssertUnwindSafe(|| (events.on_event)(event)));
+    /// An event of a running call.
+    fn report(&self, kind: impl FnOnce(&Events) -> EventKind) {
+        let Some(events) = self.events.as_ref().filter(|events| events.gate.enter()) else { return };
+        // What is wrong with whoever takes events is not the call's concern.
+        tell(|| (events.on_event)(self.event(kind(events))));
+        if let Some(end) = events.gate.leave() {
+            tell(|| (events.on_event)(end));
+            events.ended.notify_one();
+        }
+    }
+
+    fn event(&self, kind: EventKind) -> Event {
+        Event {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            agent_id: self.agent_id.clone(),
+            session_id: self.session_id.clone(),
+            principal: self.principal.clone(),
+            at: SystemTime::now(),
+            kind,
         }
     }
 }
@@ -160,5 +208,33 @@ impl Events {
     fn shown(&self, result: &ToolResult) -> (Value, Value) {
         let mut shown = self.redactor.result(result, &self.secrets);
         (shown["content"].take(), shown["details"].take())
+    }
+}
+
+/// A call that began. If it goes without an answer, because nobody waits for it any more, those who take events are told
+/// so, and what it left behind reports nothing either way.
+pub(super) struct Begun<'a> {
+    watch: Option<&'a Watch>,
+    ctx: &'a ToolContext,
+    since: Instant,
+}
+
+impl<'a> Begun<'a> {
+    pub(super) fn new(watch: Option<&'a Watch>, ctx: &'a ToolContext, since: Instant) -> Begun<'a> {
+        Begun { watch, ctx, since }
+    }
+
+    /// The call has an answer, which is told next.
+    pub(super) fn answered(mut self) {
+        self.watch = None;
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.ctx.end();
+        if let Some(watch) = self.watch {
+            watch.ended(&Err(ToolError::Cancelled), self.since.elapsed());
+        }
     }
 }

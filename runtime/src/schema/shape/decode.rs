@@ -24,7 +24,7 @@ use super::{Access, Def, Shape, pointer};
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 
-use check::Checker;
+use check::{Checker, Form};
 
 /// Something wrong with the arguments of a call, for the model that must correct it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +106,24 @@ pub fn decode_owned(
         return Ok(arguments);
     }
     decode(&arguments, shape, defs, dialect)
+}
+
+/// Valid arguments as a person should read them: under the names a model knows, integers as integers, and with the
+/// defaults of the schema where nothing is given. They fit the shape whatever the dialect.
+pub(crate) fn completed(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
+    let put = |defaults| {
+        let mut checker = Checker::new(defs, dialect);
+        checker.form = Form::Named { defaults };
+        checker.transform(arguments, &[shape])
+    };
+    let full = put(true);
+    // Together, defaults may break a rule that holds between fields.
+    if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { full } else { put(false) }
+}
+
+/// Valid arguments under their wire names. They are not checked again.
+pub(crate) fn under_wire_names(arguments: &Value, shape: &Shape, defs: &List<Def>) -> Value {
+    Checker::new(defs, &JSON_SCHEMA).transform(arguments, &[shape])
 }
 
 /// Whether a value fits a shape as JSON Schema means it.

@@ -23,6 +23,18 @@ const MAX_DEPTH: usize = 300;
 /// Unions of unions may multiply the work; a value that costs more steps than this is refused.
 const MAX_STEPS: usize = 500_000;
 
+/// How valid arguments are put.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Under their wire names, as the tool takes them.
+    Wire,
+    /// Under the names a model knows, with the defaults of the schema if wanted.
+    Named {
+        /// What is not given has its default.
+        defaults: bool,
+    },
+}
+
 pub(super) struct Checker<'a> {
     pub(super) defs: &'a List<Def>,
     /// Fields of this access are not known.
@@ -35,6 +47,8 @@ pub(super) struct Checker<'a> {
     pub(super) problems: Vec<ArgumentProblem>,
     depth: usize,
     pub(super) steps: usize,
+    /// How valid arguments are put.
+    pub(super) form: Form,
     /// What named shapes said of values: both are known by their addresses, which do not change while checking.
     known: BTreeMap<(usize, usize), Vec<ArgumentProblem>>,
     /// Named shapes that are being checked: a shape that leads to itself with the same value says nothing.
@@ -52,6 +66,7 @@ impl<'a> Checker<'a> {
             problems: Vec::new(),
             depth: 0,
             steps: 0,
+            form: Form::Wire,
             known: BTreeMap::new(),
             open: Vec::new(),
         }

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{ArgumentProblemKind, decode};
+use super::{ArgumentProblemKind, completed, decode, under_wire_names};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
 use crate::schema::shape::read::read_document;
 
@@ -144,6 +144,37 @@ fn names_become_wire_names() {
         &["/flt: given twice, as `filter`, `flt`; send only `filter`"],
     );
     refused(&schema, &json!({"nested": {}}), &["/nested/top: missing: expected an integer"]);
+}
+
+#[test]
+fn people_read_all_arguments_under_the_names_of_the_schema() {
+    let schema = object(&json!({
+        "top": {"type": "integer", "x-wire": "$top", "default": 20},
+        "to": {"type": "string", "x-aliases": ["recipient"]},
+        "note": {"type": "string", "default": null},
+        "wrong": {"type": "integer", "default": "many"},
+        "shown": {"type": "string", "readOnly": true, "default": "later"},
+        "how": {"$ref": "#/$defs/How"},
+        "else": {"$ref": "#/$defs/How", "default": {"fast": true}},
+        "or": {"oneOf": [{"type": "string"}, {"$ref": "#/$defs/How"}]},
+    }));
+    let how = object(&json!({"fast": {"type": "boolean"}, "tries": {"type": "integer", "default": 3}}));
+    let mut schema = schema;
+    schema["$defs"] = json!({ "How": how });
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    let sent = json!({"recipient": "Ada", "how": {"fast": null}, "or": {"tries": 1.0}, "note": null});
+    let read = json!({"to": "Ada", "how": {"tries": 3}, "or": {"tries": 1}, "top": 20,
+        "else": {"fast": true, "tries": 3}});
+    assert_eq!(completed(&sent, &shape, &defs, &OPENAI_STRICT), read);
+    assert_eq!(completed(&read, &shape, &defs, &JSON_SCHEMA), read, "once is enough");
+    let mut wire = read.clone();
+    wire["$top"] = wire.as_object_mut().unwrap().remove("top").unwrap();
+    assert_eq!(under_wire_names(&read, &shape, &defs), wire);
+    // One of the two, and both have a default.
+    let either = json!({"type": "object", "maxProperties": 1, "properties": {
+        "a": {"type": "integer", "default": 1}, "b": {"type": "integer", "default": 2}}});
+    let (shape, defs) = read_document(&either, &mut Vec::new());
+    assert_eq!(completed(&json!({"b": 5.0}), &shape, &defs, &JSON_SCHEMA), json!({"b": 5}));
 }
 
 #[test]

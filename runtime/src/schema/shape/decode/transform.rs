@@ -2,9 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::check::{Checker, equals};
+use super::check::{Checker, Form, equals};
+use super::fits;
 use super::objects::find_field;
-use crate::schema::shape::{Extra, Kind, Literal, Number, Shape, find_def, rules};
+use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::render::canonical::literal;
+use crate::schema::shape::{Access, Extra, Field, Kind, Literal, Number, Shape, find_def, rules};
 
 /// References nested deeper than this are not followed: they may be cyclic.
 const MAX_DEPTH: usize = 64;
@@ -73,7 +76,7 @@ impl<'a> Checker<'a> {
         let mut out = Map::new();
         for (key, value) in fields {
             let mut shapes: Vec<&'a Shape> = Vec::new();
-            let mut wire: Option<&str> = None;
+            let mut name: Option<&str> = None;
             let mut absent: Option<bool> = None;
             for part in parts {
                 let Kind::Object(known) = &part.kind else { continue };
@@ -81,7 +84,7 @@ impl<'a> Checker<'a> {
                 let dropped = self.is_absent(value, field, known, key);
                 absent = Some(dropped && absent.unwrap_or(true));
                 if let Some(field) = field {
-                    wire = wire.or(Some(field.wire_name()));
+                    name = name.or(Some(self.name_of(field)));
                     shapes.push(&field.shape);
                 }
                 let before = shapes.len();
@@ -93,10 +96,36 @@ impl<'a> Checker<'a> {
             }
             if absent != Some(true) {
                 let value = self.transform(value, &shapes);
-                out.insert(wire.unwrap_or(key).to_owned(), value);
+                out.insert(name.unwrap_or(key).to_owned(), value);
             }
         }
+        if self.form == (Form::Named { defaults: true }) {
+            parts.iter().for_each(|part| self.fill(&mut out, part));
+        }
         Value::Object(out)
+    }
+
+    fn name_of<'s>(&self, field: &'s Field) -> &'s str {
+        match self.form {
+            Form::Wire => field.wire_name(),
+            Form::Named { .. } => &field.name,
+        }
+    }
+
+    /// Fills in what is not given and has a default that fits. `null` says no more than that nothing is given.
+    fn fill(&self, out: &mut Map<String, Value>, shape: &Shape) {
+        let Kind::Object(known) = &shape.kind else { return };
+        for field in &known.fields {
+            let Some(default) = &field.shape.default else { continue };
+            let value = literal(default);
+            let is_open = field.access != Access::ReadOnly && !out.contains_key(field.name.as_str());
+            if is_open && !value.is_null() && fits(&value, &field.shape, self.defs) {
+                // Another checker: this one remembers values by their addresses, and this value is soon gone.
+                let mut within = Checker::new(self.defs, &JSON_SCHEMA);
+                within.form = self.form;
+                out.insert(field.name.as_str().to_owned(), within.transform(&value, &[&field.shape]));
+            }
+        }
     }
 }
 

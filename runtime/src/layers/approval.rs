@@ -1,0 +1,203 @@
+//! Seals on calls that wait, and what was resumed already.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::base::sync::unpoisoned;
+use crate::call::ToolCall;
+use crate::call::approval::{CalledBy, millis_of};
+use crate::call::callback;
+use crate::call::context::ToolContext;
+use crate::call::digest::{SealKey, promise};
+use crate::call::error::ToolError;
+use crate::call::resumption::{Ticket, Waited};
+use crate::call::tool::AgentTool;
+
+/// How long a call waits for an approval or for input unless set: 24 hours.
+pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Remembers what was resumed, so that nothing is resumed twice.
+///
+/// Set with [`ProviderBuilder::approval_store`](crate::provider::ProviderBuilder::approval_store). The one that is there
+/// otherwise, [`MemoryApprovals`], forgets with the program. Programs that set
+/// [`approval_key`](crate::provider::ProviderBuilder::approval_key), so that requests outlive them or go to another
+/// process, need a store that lives as long as the key does and that all of these processes share. A database table
+/// is one: `INSERT` the name under a unique index, and the second time fails.
+pub trait ApprovalStore: Send + Sync {
+    /// Takes a name that nobody has taken before: `false` if somebody has. Of two who ask at once one is told `false`.
+    /// The name may be forgotten after `expires_at`, when what has it is refused anyway.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be found out. Then the call does not run.
+    fn take<'a>(&'a self, name: &'a str, expires_at: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>>;
+}
+
+impl<T: ApprovalStore + ?Sized> ApprovalStore for Arc<T> {
+    fn take<'a>(&'a self, name: &'a str, expires_at: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
+        (**self).take(name, expires_at)
+    }
+}
+
+/// Remembers in memory what was resumed, until it would have expired.
+#[derive(Default)]
+pub struct MemoryApprovals(Mutex<Taken>);
+
+#[derive(Default)]
+struct Taken {
+    names: BTreeMap<Text, SystemTime>,
+    /// With so many names, those that have expired are looked for.
+    sweep_at: usize,
+}
+
+/// Fewer names than this are not worth a look.
+const FEW: usize = 1024;
+
+impl MemoryApprovals {
+    /// Nothing was resumed yet.
+    #[must_use]
+    pub fn new() -> MemoryApprovals {
+        MemoryApprovals::default()
+    }
+
+    fn take_now(&self, name: &str, expires_at: SystemTime) -> bool {
+        let mut taken = unpoisoned(self.0.lock());
+        if taken.names.len() >= taken.sweep_at.max(FEW) {
+            let now = SystemTime::now();
+            taken.names.retain(|_, expires_at| *expires_at > now);
+            taken.sweep_at = taken.names.len() * 2;
+        }
+        taken.names.insert(Text::copy_of(name), expires_at).is_none()
+    }
+}
+
+impl ApprovalStore for MemoryApprovals {
+    fn take<'a>(&'a self, name: &'a str, expires_at: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
+        Box::pin(std::future::ready(Ok(self.take_now(name, expires_at))))
+    }
+}
+
+impl fmt::Debug for MemoryApprovals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = unpoisoned(self.0.lock()).names.len();
+        f.debug_struct("MemoryApprovals").field("names", &names).finish()
+    }
+}
+
+/// Whether an error says that what a call waited for does not let it go on: nothing to hold against its tool.
+pub(crate) fn is_refusal(code: &str) -> bool {
+    let rest = code.strip_prefix("APPROVAL_").or_else(|| code.strip_prefix("INPUT_REQUEST_"));
+    matches!(rest, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN"))
+}
+
+fn refusal(prefix: &str, code: &str, why: impl fmt::Display) -> ToolError {
+    ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {why}"))
+}
+
+/// What seals calls that wait.
+#[derive(Clone)]
+pub(crate) struct Seals {
+    /// Made when it is first needed, unless set.
+    key: Arc<OnceLock<SealKey>>,
+    pub(crate) expiry: Duration,
+    pub(crate) store: Arc<dyn ApprovalStore>,
+}
+
+impl Default for Seals {
+    fn default() -> Seals {
+        Seals { key: Arc::default(), expiry: APPROVAL_EXPIRY, store: Arc::new(MemoryApprovals::new()) }
+    }
+}
+
+impl Seals {
+    pub(crate) fn set_key(&mut self, secret: &[u8]) {
+        self.key = Arc::new(OnceLock::from(SealKey::new(secret)));
+    }
+
+    fn key(&self) -> Result<&SealKey, ToolError> {
+        if let Some(key) = self.key.get() {
+            return Ok(key);
+        }
+        let made = SealKey::random()?;
+        Ok(self.key.get_or_init(|| made))
+    }
+
+    /// When a call that begins to wait now has waited too long, in whole milliseconds.
+    pub(crate) fn expires_at(&self) -> SystemTime {
+        /// Longer than anybody waits, and no time that cannot be written.
+        const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+        let now = SystemTime::now();
+        let end = now.checked_add(self.expiry.min(LONGEST)).unwrap_or(now);
+        UNIX_EPOCH.checked_add(Duration::from_millis(millis_of(end))).unwrap_or(end)
+    }
+
+    /// Seals what waits for a tool, as it is registered.
+    pub(crate) fn seal(&self, waited: Waited, tool: &dyn AgentTool) -> Result<Waited, ToolError> {
+        let seal = self.key()?.seal(&waited.sealed(&promise(tool)))?;
+        Ok(waited.sealed_with(seal))
+    }
+
+    /// Refuses a call that does not go on as what it waited for says.
+    pub(crate) fn verify(
+        &self,
+        call: &ToolCall,
+        tool: &dyn AgentTool,
+        ctx: &ToolContext,
+    ) -> Result<(), ToolError> {
+        let Some(waited) = &call.brings().waited else { return Ok(()) };
+        let prefix = waited.prefix();
+        let invalid = |why: String| Err(refusal(prefix, "INVALID", why));
+        if !self.key()?.holds(waited.seal(), &waited.sealed(&promise(tool))) {
+            return invalid("its request was changed, the tool was, or another provider has made it.".into());
+        }
+        if let Some(what) = waited.called_by().difference(&CalledBy::of(ctx)) {
+            return invalid(format!("its request is for another {what}."));
+        }
+        if waited.expires_at() <= SystemTime::now() {
+            return Err(refusal(prefix, "EXPIRED", "it has waited too long. Call the tool again."));
+        }
+        Ok(())
+    }
+
+    /// Makes sure that none of what a call goes on from was resumed before, and that none of it is again.
+    pub(crate) async fn spend(&self, tickets: &[Ticket], limit: Duration) -> Result<(), ToolError> {
+        for Ticket { name, prefix, expires_at } in tickets {
+            let taken = callback::answer(Some(limit), async { self.store.take(name, *expires_at).await });
+            match taken.await {
+                Ok(Ok(true)) => {}
+                Ok(Ok(false)) => {
+                    return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
+                }
+                failed => {
+                    let why = refusal(prefix, "UNKNOWN", "nobody can tell whether it was resumed before.");
+                    return Err(match failed {
+                        Ok(Err(detail)) => why.with_operator_detail(detail.to_string()),
+                        _ => why,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_remembered_until_they_expire() {
+        let store = MemoryApprovals::new();
+        let (past, later) = (SystemTime::UNIX_EPOCH, SystemTime::now() + Duration::from_secs(60));
+        for number in 0..FEW {
+            assert!(store.take_now(&number.to_string(), if number % 2 == 0 { past } else { later }));
+        }
+        assert!(!store.take_now("1", later), "this swept");
+        assert_eq!(unpoisoned(store.0.lock()).names.len(), FEW / 2);
+        assert!(!store.take_now("3", later));
+    }
+}

@@ -1,0 +1,61 @@
+//! Keeps the last event of a call behind all others, whichever threads they come from.
+//!
+//! Nothing blocks: if something is on its way when the end comes, whoever brings it takes the end along.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::base::sync::{Mutex, unpoisoned};
+
+/// The end has come; the other bits count what is on its way.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
+/// Lets things pass until the end, and the end after all of them.
+pub(super) struct Gate<T> {
+    state: AtomicUsize,
+    end: Mutex<Option<T>>,
+}
+
+impl<T> Default for Gate<T> {
+    fn default() -> Self {
+        Gate { state: AtomicUsize::new(0), end: Mutex::new(None) }
+    }
+}
+
+impl<T> Gate<T> {
+    /// Whether something may pass. If so, [`leave`](Self::leave) must follow.
+    pub(super) fn enter(&self) -> bool {
+        let enter = |state: usize| (state & CLOSED == 0).then_some(state + 1);
+        self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, enter).is_ok()
+    }
+
+    /// Something has passed. Gives the end if it is this one's to bring.
+    pub(super) fn leave(&self) -> Option<T> {
+        let before = self.state.fetch_sub(1, Ordering::AcqRel);
+        if before == CLOSED + 1 { unpoisoned(self.end.lock()).take() } else { None }
+    }
+
+    /// Lets nothing pass any more. Gives the end back if nothing is on its way; after the first time there is none.
+    pub(super) fn close(&self, end: T) -> Option<T> {
+        *unpoisoned(self.end.lock()) = Some(end);
+        let before = self.state.fetch_or(CLOSED, Ordering::AcqRel);
+        if before == 0 { unpoisoned(self.end.lock()).take() } else { None }
+    }
+}
+
+#[cfg(all(test, not(toolgen_model)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_comes_last_and_once() {
+        let gate = Gate::default();
+        assert!(gate.enter() && gate.enter());
+        assert_eq!(gate.leave(), None);
+        assert_eq!(gate.close("end"), None);
+        assert!(!gate.enter());
+        assert_eq!(gate.leave(), Some("end"));
+        let empty = Gate::default();
+        assert_eq!(empty.close("end"), Some("end"));
+        assert_eq!(empty.close("again"), None);
+    }
+}

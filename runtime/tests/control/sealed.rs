@@ -1,0 +1,160 @@
+//! Calls that wait for input go on as they are, for the same caller, once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_runtime::call::control::PendingInput;
+use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
+use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::{
+    BoxFuture, Effect, InputRequest, Principal, Provider, ProviderContext, Registry, Service, ToolCall,
+    ToolContext, ToolError, ToolResponse, ToolResult, tool, toolset,
+};
+
+/// How often something ran to its end.
+#[derive(Clone, Default)]
+struct Ran(Arc<AtomicU32>);
+
+/// Removes a branch, if it is sure.
+#[tool(undocumented)]
+fn remove(name: String, ctx: &ToolContext, #[inject] ran: Service<Ran>) -> ToolResult {
+    use toolgen_runtime::Control;
+    let Some(answer) = ctx.input() else {
+        let schema =
+            json!({"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]});
+        return ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("Sure?", schema)));
+    };
+    ran.0.0.fetch_add(1, Ordering::Relaxed);
+    ToolResult::text(format!("{name} {}", answer["sure"]))
+}
+
+/// Rings a bell outside.
+#[tool]
+fn ring() -> Effect {
+    Effect::new("bell", Value::Null)
+}
+
+fn provider(ran: &Ran) -> ProviderBuilder {
+    let context = ProviderContext::new().with_service(Arc::new(ran.clone()));
+    Provider::builder(&Registry::new(toolset![remove, ring]).unwrap()).context(context)
+}
+
+fn turn() -> ToolContext {
+    ToolContext::new("turn", "").with_principal(Principal::new("alice").with_scopes(["write"]))
+}
+
+fn waits(response: ToolResponse) -> PendingInput {
+    let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("{}", response.text()) };
+    *pending
+}
+
+async fn asked(provider: &Provider) -> PendingInput {
+    waits(provider.call(ToolCall::new("c1", "remove", json!({"name": "main"})), &turn()).await)
+}
+
+async fn resumed(provider: &Provider, pending: PendingInput, turn: &ToolContext) -> String {
+    let response = provider.resume_with_input(pending, json!({"sure": true}), turn).await.unwrap();
+    response.outcome.map_or_else(|why| why.code().to_owned(), |result| result.to_text())
+}
+
+#[tokio::test]
+async fn what_was_changed_does_not_go_on() {
+    let ran = Ran::default();
+    let provider = provider(&ran).build().unwrap();
+    let whole = serde_json::to_value(asked(&provider).await).unwrap();
+    for (key, value) in [
+        ("arguments", json!({"name": "other"})),
+        ("id", json!("c2")),
+        ("approved", json!(["removes"])),
+        ("principal", json!("bob")),
+        ("inputs", json!([{"sure": true}])),
+        ("request", json!({"message": "Sure?", "schema": {}})),
+        ("expires_at", json!(9_999_999_999_999_u64)),
+    ] {
+        let mut changed = whole.clone();
+        changed[key] = value;
+        let changed = serde_json::from_value::<PendingInput>(changed).unwrap();
+        assert_eq!(resumed(&provider, changed, &turn()).await, "INPUT_REQUEST_INVALID", "{key}");
+    }
+    let bob = turn().with_principal(Principal::new("bob").with_scopes(["write"]));
+    let pending = || serde_json::from_value::<PendingInput>(whole.clone()).unwrap();
+    assert_eq!(resumed(&provider, pending(), &bob).await, "INPUT_REQUEST_INVALID");
+    assert_eq!(ran.0.load(Ordering::Relaxed), 0);
+    // An answer that does not fit uses nothing up.
+    let why = provider.resume_with_input(pending(), json!({"sure": 1}), &turn()).await.unwrap_err();
+    assert_eq!(why.code(), "INVALID_PARAMS");
+    assert_eq!(resumed(&provider, pending(), &turn()).await, "main true");
+    assert_eq!(resumed(&provider, pending(), &turn()).await, "INPUT_REQUEST_USED");
+    assert_eq!(ran.0.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn what_waits_for_input_expires() {
+    let provider = provider(&Ran::default()).approval_expiry(Duration::ZERO).build().unwrap();
+    let pending = asked(&provider).await;
+    assert_eq!(resumed(&provider, pending, &turn()).await, "INPUT_REQUEST_EXPIRED");
+}
+
+#[tokio::test]
+async fn an_approval_holds_for_the_answers_that_follow() {
+    struct Prefix;
+    impl Middleware for Prefix {
+        fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+            Box::pin(async move {
+                if request.approved() {
+                    return Decision::Allow;
+                }
+                let name = request.arguments["name"].as_str().unwrap_or_default();
+                Decision::Modify(json!({ "name": format!("team/{name}") }))
+            })
+        }
+    }
+    struct Asks;
+    impl Middleware for Asks {
+        fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+            Box::pin(async { Decision::NeedApproval("removes".to_owned()) })
+        }
+    }
+    let ran = Ran::default();
+    let built = provider(&ran).middleware(Prefix).middleware(Asks).build().unwrap();
+    let response = built.call(ToolCall::new("c1", "remove", json!({"name": "main"})), &turn()).await;
+    let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it ran") };
+    let pending = waits(built.resume(*request.clone(), &turn()).await);
+    assert_eq!((&pending.arguments, pending.approved.len()), (&json!({"name": "team/main"}), 1));
+    assert_eq!(resumed(&built, pending, &turn()).await, "team/main true");
+    assert_eq!(built.resume(*request, &turn()).await.outcome.unwrap_err().code(), "APPROVAL_USED");
+    assert_eq!(ran.0.load(Ordering::Relaxed), 1);
+
+    // Without an approval the arguments are those of the model, and are modified as at first.
+    let built = provider(&ran).middleware(Prefix).build().unwrap();
+    let pending = asked(&built).await;
+    assert_eq!(pending.arguments, json!({"name": "main"}));
+    assert_eq!(resumed(&built, pending, &turn()).await, "team/main true");
+}
+
+#[tokio::test(start_paused = true)]
+async fn handlers_have_a_time_limit_if_it_is_set() {
+    struct Hangs;
+    impl InputHandler for Hangs {
+        fn ask<'a>(
+            &'a self,
+            _: InputQuestion<'a>,
+            _: &'a ToolContext,
+        ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+    let built = provider(&Ran::default())
+        .input_handler(Hangs)
+        .effect("bell", |_: Effect, _: ToolContext| std::future::pending())
+        .approval_timeout(Duration::from_secs(60))
+        .build()
+        .unwrap();
+    let pending = asked(&built).await;
+    assert_eq!(pending.request.message, "Sure?");
+    let response = built.call(ToolCall::new("c2", "ring", json!({})), &turn()).await;
+    assert_eq!(response.text(), "the effect 'bell' was not done in time");
+}

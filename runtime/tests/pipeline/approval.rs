@@ -1,0 +1,376 @@
+//! What runs is what was approved: with the same arguments, for the same caller, once.
+
+use std::collections::BTreeSet;
+use std::future::ready;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use toolgen_runtime::layers::approval::ApprovalStore;
+use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::{
+    BoxFuture, Principal, Provider, Registry, Service, Session, ToolCall, ToolContext, ToolError,
+    ToolResponse, tool, toolset,
+};
+
+use super::Journal;
+
+/// Writes a file.
+#[tool(undocumented)]
+fn write(path: String, #[inject] ran: Service<Journal>) -> String {
+    ran.note(path.clone());
+    format!("wrote {path}")
+}
+
+/// Pays somebody.
+#[tool(undocumented)]
+fn pay(to: String, #[arg(default = 100)] amount: i64, #[inject] ran: Service<Journal>) -> String {
+    ran.note(format!("{amount} to {to}"));
+    format!("paid {amount} to {to}")
+}
+
+type Decide = fn(&ToolRequest<'_>) -> Decision;
+
+/// Decides by a function.
+struct By(Decide);
+
+impl Middleware for By {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(async move { self.0(request) })
+    }
+}
+
+fn prefixed(request: &ToolRequest<'_>) -> Decision {
+    let path = request.arguments["path"].as_str().unwrap();
+    Decision::Modify(json!({ "path": format!("/tenant{path}") }))
+}
+
+/// Leaves alone what somebody has approved of.
+fn prefixed_once(request: &ToolRequest<'_>) -> Decision {
+    if request.approved() { Decision::Allow } else { prefixed(request) }
+}
+
+fn asks(_: &ToolRequest<'_>) -> Decision {
+    Decision::NeedApproval("writes".to_owned())
+}
+
+fn provider(ran: &Journal, middleware: &[Decide]) -> ProviderBuilder {
+    let registry = Registry::new(toolset![write, pay]).unwrap();
+    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(ran.clone()));
+    let builder = Provider::builder(&registry).context(context);
+    middleware.iter().fold(builder, |builder, decide| builder.middleware(By(*decide)))
+}
+
+fn turn() -> ToolContext {
+    ToolContext::new("turn", "")
+}
+
+fn waits(response: ToolResponse) -> ApprovalRequest {
+    let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("{}", response.text()) };
+    *request
+}
+
+async fn asked(provider: &Provider, name: &str, arguments: Value, turn: &ToolContext) -> ApprovalRequest {
+    waits(provider.call(ToolCall::new("c1", name, arguments), turn).await)
+}
+
+fn code(response: ToolResponse) -> String {
+    response.outcome.unwrap_err().code().to_owned()
+}
+
+/// Through a text and back.
+fn stored(request: &ApprovalRequest) -> ApprovalRequest {
+    let text = serde_json::to_string(request).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[tokio::test]
+async fn arguments_are_modified_once_in_either_order() {
+    for order in [[prefixed_once as Decide, asks], [asks, prefixed_once]] {
+        let ran = Journal::default();
+        let provider = provider(&ran, &order).build().unwrap();
+        let request = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+        assert_eq!(request.arguments, json!({"path": "/tenant/x"}));
+        assert_eq!(provider.resume(stored(&request), &turn()).await.text(), "wrote /tenant/x");
+        assert_eq!(ran.lines(), ["/tenant/x"]);
+    }
+}
+
+#[tokio::test]
+async fn middleware_may_refuse_what_was_approved_and_not_change_it() {
+    let ran = Journal::default();
+    let built = provider(&ran, &[prefixed, asks]).build().unwrap();
+    let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
+    let response = built.resume(request, &turn()).await;
+    assert!(response.text().contains("wants to change it"), "{}", response.text());
+    assert_eq!(code(response), "PERMISSION_DENIED");
+
+    fn wary(request: &ToolRequest<'_>) -> Decision {
+        if request.approved() { Decision::Deny("too late".to_owned()) } else { asks(request) }
+    }
+    fn same(request: &ToolRequest<'_>) -> Decision {
+        Decision::Modify(request.arguments.clone())
+    }
+    let built = provider(&ran, &[wary]).build().unwrap();
+    let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
+    assert_eq!(built.resume(request, &turn()).await.text(), "too late");
+    assert!(ran.lines().is_empty());
+
+    let built = provider(&ran, &[same, asks]).build().unwrap();
+    let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
+    assert_eq!(built.resume(request, &turn()).await.text(), "wrote /x");
+}
+
+/// Approves, and notes what it saw.
+struct Approves(Journal);
+
+impl Approver for Approves {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, ctx: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        self.0.note(format!("{} {} {}", request.arguments, ctx.tool_call_id, request.reasons.join(" ")));
+        Box::pin(ready(Approval::ApprovedBy("Ada".into())))
+    }
+}
+
+#[tokio::test]
+async fn middleware_and_approvers_see_the_defaults_that_run() {
+    fn large(request: &ToolRequest<'_>) -> Decision {
+        match request.arguments["amount"].as_i64() {
+            Some(amount) if amount < 50 => Decision::Allow,
+            amount => Decision::NeedApproval(format!("pays {amount:?}")),
+        }
+    }
+    let (ran, shown) = (Journal::default(), Journal::default());
+    let built = provider(&ran, &[large]).approver(Approves(shown.clone())).build().unwrap();
+    async fn text(response: impl Future<Output = ToolResponse>) -> String {
+        response.await.text()
+    }
+    let turn = turn();
+    let call = |arguments| built.call(ToolCall::new("c1", "pay", arguments), &turn);
+    assert_eq!(text(call(json!({"to": "x"}))).await, "paid 100 to x");
+    assert_eq!(text(call(json!({"to": "x", "amount": 7}))).await, "paid 7 to x");
+    assert_eq!(shown.lines(), [r#"{"to":"x","amount":100} c1 pays Some(100)"#]);
+    let later = provider(&ran, &[large]).build().unwrap();
+    let request = asked(&later, "pay", json!({"to": "y"}), &turn).await;
+    assert_eq!(request.arguments, json!({"to": "y", "amount": 100}));
+    assert_eq!(later.resume(request, &turn).await.text(), "paid 100 to y");
+}
+
+#[tokio::test]
+async fn a_request_runs_once() {
+    let ran = Journal::default();
+    let provider = provider(&ran, &[asks]).build().unwrap();
+    let request = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+    let (context, other) = (turn(), turn());
+    let both =
+        tokio::join!(provider.resume(request.clone(), &context), provider.resume(stored(&request), &other));
+    let codes: Vec<String> = [both.0, both.1]
+        .into_iter()
+        .map(|response| response.outcome.map_or_else(|why| why.code().to_owned(), |_| "ok".to_owned()))
+        .collect();
+    assert_eq!(codes.iter().filter(|code| *code == "ok").count(), 1, "{codes:?}");
+    assert!(codes.contains(&"APPROVAL_USED".to_owned()), "{codes:?}");
+    for _ in 0..5 {
+        // However often: what a guard against repeats says would hide why.
+        assert_eq!(code(provider.resume(request.clone(), &turn()).await), "APPROVAL_USED");
+    }
+    assert_eq!(ran.lines(), ["/x"]);
+    // The same call made again is another one.
+    let again = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+    assert_eq!(provider.resume(again, &turn()).await.text(), "wrote /x");
+}
+
+#[tokio::test]
+async fn a_request_that_was_changed_runs_nothing() {
+    let ran = Journal::default();
+    let provider = provider(&ran, &[asks]).build().unwrap();
+    let request = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+    let whole = serde_json::to_value(&request).unwrap();
+    for (key, value) in [
+        ("id", json!("c2")),
+        ("name", json!("pay")),
+        ("arguments", json!({"path": "/etc"})),
+        ("reasons", json!([])),
+        ("reasons", json!(["writes", "pays"])),
+        ("approved", json!(["pays"])),
+        ("principal", json!("root")),
+        ("session_id", json!("s")),
+        ("agent_id", json!("a")),
+        ("inputs", json!([{"sure": true}])),
+        ("expires_at", json!(9_999_999_999_999_u64)),
+        ("seal", json!("")),
+        ("seal", json!("00.00")),
+    ] {
+        let mut changed = whole.clone();
+        changed[key] = value;
+        let changed: ApprovalRequest = serde_json::from_value(changed).unwrap();
+        let response = provider.resume(changed, &turn()).await;
+        assert_eq!(code(response), "APPROVAL_INVALID", "{key}");
+    }
+    assert!(ran.lines().is_empty());
+    // The order of keys is not a change, nor is who approved.
+    let fields: Vec<_> = whole.as_object().unwrap().clone().into_iter().rev().collect();
+    let turned = Value::Object(fields.into_iter().collect());
+    let turned = serde_json::from_value::<ApprovalRequest>(turned).unwrap().approved_by("Ada");
+    assert_eq!(provider.resume(turned, &turn()).await.text(), "wrote /x");
+}
+
+#[tokio::test]
+async fn nobody_else_can_resume_a_request() {
+    let ran = Journal::default();
+    let provider = provider(&ran, &[asks]).build().unwrap();
+    let who = |name: &str| Principal::new(name.to_owned()).with_scopes(["write"]);
+    let of = |name: &str, session: &str| {
+        turn().with_principal(who(name)).with_session(Session::new(session.to_owned()))
+    };
+    let request = asked(&provider, "write", json!({"path": "/x"}), &of("alice", "1")).await;
+    assert_eq!(request.called_by.principal.as_deref(), Some("alice"));
+    for other in [of("bob", "1"), of("alice", "2"), of("alice", "1").with_agent_id("other"), turn()] {
+        let response = provider.resume(stored(&request), &other).await;
+        assert!(response.text().contains("another"), "{}", response.text());
+        assert_eq!(code(response), "APPROVAL_INVALID");
+    }
+    // What the principal may do is looked at again.
+    let bare = turn().with_principal(Principal::new("alice")).with_session(Session::new("1"));
+    assert_eq!(code(provider.resume(stored(&request), &bare).await), "PERMISSION_DENIED");
+    assert!(ran.lines().is_empty());
+    assert_eq!(provider.resume(stored(&request), &of("alice", "1")).await.text(), "wrote /x");
+}
+
+#[tokio::test]
+async fn a_request_expires() {
+    let ran = Journal::default();
+    let built = provider(&ran, &[asks]).approval_expiry(Duration::ZERO).build().unwrap();
+    let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
+    assert_eq!(code(built.resume(request, &turn()).await), "APPROVAL_EXPIRED");
+    let built = provider(&ran, &[asks]).approval_expiry(Duration::MAX).build().unwrap();
+    let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
+    assert!(request.expires_at > SystemTime::now());
+    assert_eq!(built.resume(stored(&request), &turn()).await.text(), "wrote /x");
+}
+
+/// A store that outlives providers.
+#[derive(Default)]
+struct Table(Mutex<BTreeSet<String>>);
+
+impl ApprovalStore for Table {
+    fn take<'a>(&'a self, name: &'a str, _: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
+        Box::pin(async move { Ok(self.0.lock().unwrap().insert(name.to_owned())) })
+    }
+}
+
+#[tokio::test]
+async fn with_a_key_requests_outlive_their_provider() {
+    let (ran, table) = (Journal::default(), Arc::new(Table::default()));
+    let with_key = |key: &'static str| {
+        provider(&ran, &[asks]).approval_key(key).approval_store(Arc::clone(&table)).build().unwrap()
+    };
+    let request = asked(&with_key("secret"), "write", json!({"path": "/x"}), &turn()).await;
+    let without = provider(&ran, &[asks]).build().unwrap();
+    for other in [with_key("other"), without] {
+        assert_eq!(code(other.resume(stored(&request), &turn()).await), "APPROVAL_INVALID");
+    }
+    assert_eq!(with_key("secret").resume(stored(&request), &turn()).await.text(), "wrote /x");
+    assert_eq!(code(with_key("secret").resume(request, &turn()).await), "APPROVAL_USED");
+    assert_eq!(ran.lines(), ["/x"]);
+}
+
+#[tokio::test]
+async fn a_store_that_does_not_answer_runs_nothing() {
+    struct Broken(&'static str);
+    impl ApprovalStore for Broken {
+        fn take<'a>(&'a self, _: &'a str, _: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
+            Box::pin(async {
+                match self.0 {
+                    "fails" => Err(ToolError::failed("the disk is full")),
+                    "panics" => panic!("secret"),
+                    _ => std::future::pending().await,
+                }
+            })
+        }
+    }
+    let ran = Journal::default();
+    for how in ["fails", "panics", "hangs"] {
+        let provider = provider(&ran, &[asks])
+            .approval_store(Broken(how))
+            .callback_timeout(Duration::from_millis(10))
+            .build()
+            .unwrap();
+        let request = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+        let response = provider.resume(request, &turn()).await;
+        assert!(!response.text().contains("disk"));
+        assert_eq!(code(response), "APPROVAL_UNKNOWN", "{how}");
+    }
+    assert!(ran.lines().is_empty());
+}
+
+/// Wants one thing the first time and another the second.
+fn fickle(request: &ToolRequest<'_>) -> Decision {
+    Decision::NeedApproval(if request.approved() { "B" } else { "A" }.to_owned())
+}
+
+#[tokio::test]
+async fn reasons_add_up_until_all_are_approved() {
+    let ran = Journal::default();
+    let provider = provider(&ran, &[fickle]).build().unwrap();
+    let first = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+    assert_eq!((first.reasons.clone(), first.approved.len()), (vec!["A".to_owned()], 0));
+    let second = waits(provider.resume(stored(&first), &turn()).await);
+    assert_eq!((second.reasons.join(" "), second.approved.join(" ")), ("B".to_owned(), "A".to_owned()));
+    // The second has taken the place of the first.
+    assert_eq!(code(provider.resume(first, &turn()).await), "APPROVAL_USED");
+    assert_eq!(provider.resume(stored(&second), &turn()).await.text(), "wrote /x");
+    assert_eq!(ran.lines(), ["/x"]);
+}
+
+#[tokio::test]
+async fn what_was_approved_at_once_cannot_be_resumed_as_well() {
+    #[derive(Clone, Default)]
+    struct Keeps(Arc<Mutex<Option<ApprovalRequest>>>);
+    impl Approver for Keeps {
+        fn approve<'a>(
+            &'a self,
+            request: &'a ApprovalRequest,
+            _: &'a ToolContext,
+        ) -> BoxFuture<'a, Approval> {
+            *self.0.lock().unwrap() = Some(request.clone());
+            Box::pin(ready(Approval::Approved))
+        }
+    }
+    let (ran, keeps) = (Journal::default(), Keeps::default());
+    let provider = provider(&ran, &[asks]).approver(keeps.clone()).build().unwrap();
+    let call = ToolCall::new("c1", "write", json!({"path": "/x"}));
+    assert_eq!(provider.call(call, &turn()).await.text(), "wrote /x");
+    let kept = keeps.0.lock().unwrap().take().unwrap();
+    assert_eq!(code(provider.resume(kept, &turn()).await), "APPROVAL_USED");
+    assert_eq!(ran.lines(), ["/x"]);
+}
+
+#[tokio::test]
+async fn records_say_who_approved() {
+    let (ran, sink) = (Journal::default(), MemorySink::new());
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let built = provider(&ran, &[asks]).auditor(auditor.clone()).build().unwrap();
+    let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
+    built.resume(request.clone().approved_by("Eve"), &turn()).await;
+    built.resume(request.approved_by("Eve"), &turn()).await;
+    let built = provider(&ran, &[asks])
+        .approver(Approves(Journal::default()))
+        .auditor(auditor.clone())
+        .build()
+        .unwrap();
+    built.call(ToolCall::new("c1", "write", json!({"path": "/y"})), &turn()).await;
+    auditor.flush().await.unwrap();
+    let rows = sink.rows();
+    let said: Vec<_> = rows
+        .iter()
+        .map(|row| (row.status().as_str(), row.intent.approved, &*row.intent.approved_by))
+        .collect();
+    assert_eq!(
+        said,
+        [("refused", false, ""), ("ok", true, "Eve"), ("refused", true, "Eve"), ("ok", true, "Ada")]
+    );
+}

@@ -1,0 +1,140 @@
+//! Functions of the program that panic or take too long.
+
+use std::future::{pending, ready};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+use toolgen_runtime::layers::hooks::Hooks;
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+};
+use toolgen_runtime::{
+    BoxFuture, Registry, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, toolset,
+};
+
+use super::{call, provider, watching};
+
+#[tokio::test]
+async fn a_panic_of_whoever_watches_is_not_the_tools() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let events = Arc::clone(&heard);
+    let watched = provider()
+        .on_event(move |event| {
+            events.lock().unwrap().push(event.type_name());
+            panic!("secret")
+        })
+        .build()
+        .unwrap();
+    let plain = provider().build().unwrap();
+    for provider in [watched, plain] {
+        let turn = ToolContext::new("turn", "")
+            .with_on_update(|_| panic!("secret"))
+            .with_on_progress(|_| panic!("secret"));
+        let response = provider.call(ToolCall::new("c1", "slow", json!({})), &turn).await;
+        assert_eq!(response.text(), "all");
+    }
+    assert_eq!(*heard.lock().unwrap(), ["tool_call", "progress", "update", "tool_response"]);
+    // Nor outside of a provider.
+    let turn = ToolContext::new("c1", "slow").with_on_progress(|_| panic!("secret"));
+    let registry = Registry::new(toolset![watching::slow]).unwrap();
+    assert_eq!(registry.call("slow", json!({}), &turn).await.unwrap().to_text(), "all");
+}
+
+struct Hangs;
+
+impl Middleware for Hangs {
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(pending())
+    }
+}
+
+impl Approver for Hangs {
+    fn approve<'a>(&'a self, _: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        Box::pin(pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_middleware_that_does_not_answer_has_denied_the_call() {
+    let since = Instant::now();
+    let built = provider().middleware(Hangs).build().unwrap();
+    let response = call(&built, "add", json!({"a": 1, "b": 2})).await;
+    assert_eq!(response.outcome, Err(ToolError::denied("tool middleware did not answer in time")));
+    assert_eq!(since.elapsed().as_secs(), 30);
+    let built = provider().middleware(Hangs).callback_timeout(Duration::from_secs(2)).build().unwrap();
+    call(&built, "add", json!({"a": 1, "b": 2})).await;
+    assert_eq!(since.elapsed().as_secs(), 32);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approver_that_does_not_answer_leaves_the_call_waiting() {
+    struct Asks;
+    impl Middleware for Asks {
+        fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+            Box::pin(ready(Decision::NeedApproval("it adds".to_owned())))
+        }
+    }
+    let built = provider()
+        .middleware(Asks)
+        .approver(Hangs)
+        .approval_timeout(Duration::from_secs(3600))
+        .callback_timeout(Duration::from_millis(1))
+        .build()
+        .unwrap();
+    let since = Instant::now();
+    let response = call(&built, "add", json!({"a": 1, "b": 2})).await;
+    assert_eq!(since.elapsed().as_secs(), 3600);
+    let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it ran") };
+    assert_eq!(built.resume(*request, &ToolContext::new("turn", "")).await.text(), "3");
+}
+
+/// Hangs before or after a call.
+struct Hanging {
+    before: bool,
+}
+
+impl Hooks for Hanging {
+    fn before_tool_execution<'a>(&'a self, _: &'a ToolCall, _: &'a ToolContext) -> BoxFuture<'a, bool> {
+        Box::pin(async {
+            if self.before {
+                pending::<()>().await;
+            }
+            true
+        })
+    }
+
+    fn after_tool_execution<'a>(&'a self, _: &'a ToolResponse, _: &'a ToolContext) -> BoxFuture<'a, ()> {
+        Box::pin(pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_hangs_does_not_hold_the_answer() {
+    let since = Instant::now();
+    let built = provider().hooks(Hanging { before: false }).build().unwrap();
+    assert_eq!(call(&built, "add", json!({"a": 1, "b": 2})).await.text(), "3");
+    assert_eq!(since.elapsed().as_secs(), 30);
+    let built =
+        provider().hooks(Hanging { before: true }).callback_timeout(Duration::from_secs(1)).build().unwrap();
+    let response = call(&built, "add", json!({"a": 1, "b": 2})).await;
+    assert!(response.skipped && response.text().contains("in time"), "{}", response.text());
+    assert_eq!(since.elapsed().as_secs(), 31);
+}
+
+#[tokio::test]
+async fn a_panic_of_the_host_does_not_keep_updates_from_hooks() {
+    #[derive(Clone, Default)]
+    struct After(Arc<Mutex<Vec<String>>>);
+    impl Hooks for After {
+        fn after_tool_execution_update(&self, _: &str, _: &str, update: &ToolResult) {
+            self.0.lock().unwrap().push(update.to_text());
+        }
+    }
+    let after = After::default();
+    let built = provider().hooks(after.clone()).build().unwrap();
+    let turn = ToolContext::new("turn", "").with_on_update(|_| panic!("secret"));
+    assert_eq!(built.call(ToolCall::new("c1", "slow", json!({})), &turn).await.text(), "all");
+    assert_eq!(*after.0.lock().unwrap(), ["so far"]);
+}

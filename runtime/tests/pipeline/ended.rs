@@ -1,0 +1,129 @@
+//! Every call that begins ends, and nothing is heard of it afterwards.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::layers::events::Event;
+use toolgen_runtime::{
+    Principal, Provider, Registry, Service, Session, ToolCall, ToolContext, ToolResult, tool, toolset,
+};
+
+use super::add;
+
+/// Contexts that tools left behind.
+#[derive(Clone, Default)]
+struct Leaked(Arc<Mutex<Vec<ToolContext>>>);
+
+/// Leaves its context behind.
+#[tool]
+async fn leak(ctx: &ToolContext, #[inject] leaked: Service<Leaked>) -> &'static str {
+    ctx.progress("working");
+    leaked.0.0.lock().unwrap().extend([ctx.clone(), ctx.child("c9", "leak")]);
+    "done"
+}
+
+/// Reports from a thread of its own, before and after its answer.
+#[tool]
+async fn chatter(ctx: &ToolContext) -> &'static str {
+    let own = ctx.clone();
+    let (begun, began) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        own.progress("first");
+        let _ = begun.send(());
+        for _ in 0..200 {
+            own.progress("more");
+        }
+    });
+    let _ = began.await;
+    "done"
+}
+
+/// Waits for ever.
+#[tool]
+async fn wait() {
+    std::future::pending::<()>().await;
+}
+
+type Seen = Arc<Mutex<Vec<Event>>>;
+
+fn provider(leaked: &Leaked) -> (Provider, Seen) {
+    let (seen, registry) = (Seen::default(), Registry::new(toolset![leak, chatter, wait, add]).unwrap());
+    let events = Arc::clone(&seen);
+    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(leaked.clone()));
+    let builder = Provider::builder(&registry).context(context);
+    (builder.on_event(move |event| events.lock().unwrap().push(event)).build().unwrap(), seen)
+}
+
+fn types(seen: &Seen) -> Vec<&'static str> {
+    seen.lock().unwrap().iter().map(Event::type_name).collect()
+}
+
+#[tokio::test]
+async fn a_context_that_was_left_behind_is_of_no_use() {
+    let leaked = Leaked::default();
+    let (provider, seen) = provider(&leaked);
+    let updates = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&updates);
+    let turn = ToolContext::new("turn", "").with_on_update(move |_| *counted.lock().unwrap() += 1);
+    assert_eq!(provider.call(ToolCall::new("c1", "leak", json!({})), &turn).await.text(), "done");
+    let left = leaked.0.lock().unwrap().clone();
+    assert_eq!(left.len(), 2);
+    for ctx in left {
+        ctx.progress("late");
+        ctx.update(ToolResult::text("late"));
+        let why = ctx.call("add", json!({"a": 1, "b": 2})).await.unwrap_err();
+        assert_eq!(why.code(), "CALL_ENDED");
+    }
+    assert_eq!(types(&seen), ["tool_call", "progress", "tool_response"]);
+    assert_eq!(*updates.lock().unwrap(), 0);
+    // The turn goes on.
+    assert_eq!(provider.call(ToolCall::new("c2", "leak", json!({})), &turn).await.text(), "done");
+}
+
+#[tokio::test]
+async fn the_answer_is_the_last_event_whichever_thread_reports() {
+    let (provider, seen) = provider(&Leaked::default());
+    for _ in 0..50 {
+        provider.call(ToolCall::new("c1", "chatter", json!({})), &ToolContext::new("turn", "")).await;
+        let types = std::mem::take(&mut *seen.lock().unwrap());
+        let types: Vec<_> = types.iter().map(Event::type_name).collect();
+        assert_eq!((types[0], *types.last().unwrap()), ("tool_call", "tool_response"), "{types:?}");
+        assert_eq!(types.iter().filter(|name| **name == "tool_response").count(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_has_an_end() {
+    for options in [DispatchOptions::new(), DispatchOptions::new().in_tasks()] {
+        let (provider, seen) = provider(&Leaked::default());
+        let calls = (1..=3).map(|id| ToolCall::new(id.to_string(), "wait", json!({}))).collect();
+        let turn = ToolContext::new("turn", "");
+        let running = provider.dispatch(calls, &turn, &options);
+        assert!(tokio::time::timeout(Duration::from_millis(10), running).await.is_err());
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        let types = types(&seen);
+        assert_eq!(types.iter().filter(|name| **name == "tool_call").count(), 3);
+        assert_eq!(types.iter().filter(|name| **name == "error").count(), 3);
+        let last = seen.lock().unwrap().pop().unwrap().to_json();
+        assert_eq!((&last["code"], &last["error"]), (&json!("CANCELLED"), &json!("Cancelled")));
+    }
+}
+
+#[tokio::test]
+async fn events_say_for_whom_and_in_which_session() {
+    let (provider, seen) = provider(&Leaked::default());
+    let turn = ToolContext::new("turn", "")
+        .with_principal(Principal::new("alice").with_scopes(["read", "write"]))
+        .with_session(Session::new("s-1"));
+    provider.call(ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn).await;
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.len(), 2);
+    for event in seen.iter() {
+        let event = event.to_json();
+        assert_eq!((&event["principal"], &event["session_id"]), (&json!("alice"), &json!("s-1")));
+    }
+}
