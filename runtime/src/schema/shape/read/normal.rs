@@ -72,9 +72,8 @@ enum Form {
 /// that say nothing, and for those that are read together with others.
 fn form(keyword: &str) -> Option<(Form, &'static str)> {
     Some(match keyword {
-        "description" => (Form::Text, ""),
+        "description" | "format" => (Form::Text, ""),
         "deprecated" | "readOnly" | "writeOnly" => (Form::Flag, ""),
-        "format" => (Form::Text, ""),
         "enum" => (Form::Enum, ""),
         "const" => (Form::Const, ""),
         "allOf" | "anyOf" | "oneOf" => (Form::List, ""),

@@ -23,8 +23,15 @@ pub(in crate::schema::shape) fn is_natural(text: &str) -> Option<Object> {
 pub(in crate::schema::shape) fn well_formed(keyword: &str, value: &Value) -> bool {
     let schema = |value: &Value| value.is_object() || value.is_boolean();
     match keyword {
-        "not" | "if" | "then" | "else" | "contains" | "propertyNames" | "contentSchema" => schema(value),
-        "unevaluatedItems" | "unevaluatedProperties" => schema(value),
+        "not"
+        | "if"
+        | "then"
+        | "else"
+        | "contains"
+        | "propertyNames"
+        | "contentSchema"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => schema(value),
         "dependentSchemas" => value.as_object().is_some_and(|schemas| schemas.values().all(schema)),
         "dependentRequired" | "dependencies" => value.is_object(),
         "minContains" | "maxContains" => value.is_u64(),
