@@ -1,0 +1,135 @@
+//! A world in which nothing is dialled: a resolver and a connector of the test's own, and one recorder.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{ClientBuilder, Proxy, Url};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::super::super::resolve::Resolver;
+use super::super::super::{HttpEngine, HttpEngineBuilder};
+use super::super::{Guard, literal};
+use super::PUBLIC;
+use crate::base::future::BoxFuture;
+
+/// Takes the place of all connections.
+#[derive(Clone, Debug)]
+pub(in super::super::super) struct Diverted {
+    recorder: SocketAddr,
+    dialled: Arc<Mutex<Vec<IpAddr>>>,
+}
+
+impl Diverted {
+    pub(in super::super::super) fn set(&self, client: ClientBuilder, guard: &Guard) -> ClientBuilder {
+        // A URL with an address is asked no resolver about, so such a request goes by way of the recorder as its proxy.
+        let recorder = Url::parse(&format!("http://{}", self.recorder)).unwrap();
+        let proxy = Proxy::custom(move |url| literal(url.host_str()?).map(|_| recorder.clone()));
+        client.proxy(proxy).dns_resolver(Dialler { guard: guard.clone(), diverted: self.clone() })
+    }
+}
+
+/// Writes down where the guard would let a connection go, and leads it to the recorder.
+struct Dialler {
+    guard: Guard,
+    diverted: Diverted,
+}
+
+impl Resolve for Dialler {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (found, diverted) = (self.guard.resolve(name), self.diverted.clone());
+        Box::pin(async move {
+            let found = found.await?;
+            diverted.dialled.lock().unwrap().extend(found.map(|address| address.ip()));
+            Ok(Box::new(std::iter::once(diverted.recorder)) as Addrs)
+        })
+    }
+}
+
+/// Names and what is said of them, one answer after the other; the last one stays.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names(Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>);
+
+impl Names {
+    pub(super) fn set(&self, name: &str, answers: &[&[&str]]) {
+        let answers = answers.iter().map(|all| all.iter().map(|one| one.parse().unwrap()).collect());
+        self.0.lock().unwrap().insert(name.to_owned(), answers.collect());
+    }
+}
+
+impl Resolver for Names {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        let mut names = self.0.lock().unwrap();
+        let answers = names.get_mut(name.trim_end_matches('.'));
+        let found = answers.map(|all| if all.len() > 1 { all.remove(0) } else { all[0].clone() });
+        Box::pin(std::future::ready(found.ok_or_else(|| io::Error::other(format!("no {name}")))))
+    }
+}
+
+/// A world of one recorder.
+pub(super) struct World {
+    pub(super) names: Names,
+    diverted: Diverted,
+    /// `{host}{path}` of each request.
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl World {
+    pub(super) async fn new() -> World {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let recorder = listener.local_addr().unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let record = Arc::clone(&seen);
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                tokio::spawn(answer(socket, Arc::clone(&record)));
+            }
+        });
+        let names = Names::default();
+        names.set("start.example", &[&[PUBLIC]]);
+        World { names, diverted: Diverted { recorder, dialled: Arc::default() }, seen }
+    }
+
+    pub(super) fn builder(&self) -> HttpEngineBuilder {
+        let mut builder = HttpEngine::builder().resolver(self.names.clone());
+        builder.diverted = Some(self.diverted.clone());
+        builder
+    }
+
+    pub(super) fn engine(&self) -> HttpEngine {
+        self.builder().build().unwrap()
+    }
+
+    /// What arrived and what was dialled since it was asked last.
+    pub(super) fn arrived(&self) -> (Vec<String>, Vec<String>) {
+        let dialled = std::mem::take(&mut *self.diverted.dialled.lock().unwrap());
+        (std::mem::take(&mut *self.seen.lock().unwrap()), dialled.iter().map(ToString::to_string).collect())
+    }
+}
+
+/// Answers `/go?to=URL` with a redirect and everything else with `ok`, one request a connection.
+async fn answer(mut socket: TcpStream, seen: Arc<Mutex<Vec<String>>>) {
+    let mut bytes = Vec::new();
+    while !bytes.windows(4).any(|window| window == b"\r\n\r\n") {
+        if socket.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+            return;
+        }
+    }
+    let head = String::from_utf8(bytes).unwrap();
+    let target = head.split(' ').nth(1).unwrap();
+    let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let path = if target.starts_with('/') { target } else { &target["http://".len() + host.len()..] };
+    seen.lock().unwrap().push(format!("{host}{path}"));
+    let head = match path.split_once("?to=") {
+        Some((_, to)) => {
+            let to = percent_encoding::percent_decode_str(to).decode_utf8().unwrap();
+            format!("302 Found\r\nLocation: {to}")
+        }
+        None => "200 OK\r\nContent-Type: text/plain".to_owned(),
+    };
+    let answer = format!("HTTP/1.1 {head}\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+    let _ = socket.write_all(answer.as_bytes()).await;
+}
