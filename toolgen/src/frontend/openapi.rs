@@ -144,7 +144,7 @@ impl<'a> Context<'a> {
             let (Some(operation), Some(entry)) = (operations.get(index), entries.get(index)) else {
                 continue;
             };
-            let Some(name) = self.claim_name(operation, name, &mut taken) else { continue };
+            let Some(name) = self.claim_name(operation, &name, &mut taken) else { continue };
             let compiled = self.operation(operation, name);
             schemas.extend(compiled.schemas);
             let origin = Origin {
@@ -163,12 +163,12 @@ impl<'a> Context<'a> {
     fn claim_name(
         &mut self,
         operation: &Operation<'a>,
-        name: String,
+        name: &str,
         taken: &mut BTreeSet<String>,
     ) -> Option<ToolName> {
-        self.note_name(operation, &name);
-        match ToolName::parse(name.clone()) {
-            Ok(parsed) if taken.insert(name.clone()) => Some(parsed),
+        self.note_name(operation, name);
+        match ToolName::parse(name.to_owned()) {
+            Ok(parsed) if taken.insert(name.to_owned()) => Some(parsed),
             _ => {
                 self.report(
                     codes::DUPLICATE_NAME,

@@ -75,7 +75,7 @@ impl<'a> Context<'a> {
         let spec = ToolSpec {
             name,
             returns: Text::from(returned.description),
-            examples: example.into_iter().map(example_call).collect(),
+            examples: example.iter().map(example_call).collect(),
             input: self.read_shape(&input, &node.pointer).into(),
             output: returned.schema.as_ref().map(|schema| self.read_shape(schema, &node.pointer).into()),
             scopes: vec![Text::Static(if effects.read_only { "read" } else { "write" })].into(),
@@ -165,6 +165,6 @@ fn described(operation: &Operation<'_>) -> ToolSpec {
 }
 
 /// A call a model may imitate.
-fn example_call(arguments: Value) -> Example {
+fn example_call(arguments: &Value) -> Example {
     Example { summary: Text::EMPTY, arguments: arguments.to_string().into() }
 }
