@@ -61,7 +61,8 @@ pub fn module(program: &Program, style: &ModuleStyle) -> String {
     let mut names = Names::reserving(&["TOOLS"]);
     let mut tools = Vec::with_capacity(program.tools.len());
     for Tool { spec, call, origin } in &program.tools {
-        let fields = vec![("spec", spec::spec(spec, &mut pool)), ("call", call::call(call, &mut pool))];
+        let call = call::call(call, &mut pool);
+        let fields = vec![("spec", spec::spec(spec, &mut pool)), ("call", call)];
         let value = Expr::Struct { head: "Tool", fields, base: None };
         tools.push(Static { ident: String::new(), spec, title: visible(&origin.title), value });
     }
