@@ -83,6 +83,7 @@ impl Session {
     }
 
     /// A session that one loop makes for itself, so that nobody else can name it.
+    #[cfg(feature = "agent")]
     pub(crate) fn passing(id: impl Into<Text>) -> Session {
         Session::made(id.into(), SessionLimits::DEFAULT, true)
     }

@@ -33,6 +33,7 @@ impl Provider {
 mod off {
     use serde_json::Value;
 
+    use crate::base::frozen::Text;
     use crate::call::error::ToolError;
     use crate::call::result::ToolResult;
 
@@ -41,6 +42,8 @@ mod off {
 
     impl Record {
         pub(crate) fn set_arguments(&mut self, _: &Value) {}
+
+        pub(crate) fn set_approved(&mut self, _: Text) {}
 
         pub(crate) fn answered(&mut self, _: Option<&Value>, _: &Value) {}
 

@@ -24,7 +24,7 @@ use super::{Access, Def, Shape, pointer};
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 
-use check::{Checker, Form};
+use check::Checker;
 
 /// Something wrong with the arguments of a call, for the model that must correct it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,10 +110,11 @@ pub fn decode_owned(
 
 /// Valid arguments as a person should read them: under the names a model knows, integers as integers, and with the
 /// defaults of the schema where nothing is given. They fit the shape whatever the dialect.
+#[cfg(feature = "runtime")]
 pub(crate) fn completed(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
     let put = |defaults| {
         let mut checker = Checker::new(defs, dialect);
-        checker.form = Form::Named { defaults };
+        checker.form = check::Form::Named { defaults };
         checker.transform(arguments, &[shape])
     };
     let full = put(true);
@@ -122,6 +123,7 @@ pub(crate) fn completed(arguments: &Value, shape: &Shape, defs: &List<Def>, dial
 }
 
 /// Valid arguments under their wire names. They are not checked again.
+#[cfg(feature = "runtime")]
 pub(crate) fn under_wire_names(arguments: &Value, shape: &Shape, defs: &List<Def>) -> Value {
     Checker::new(defs, &JSON_SCHEMA).transform(arguments, &[shape])
 }

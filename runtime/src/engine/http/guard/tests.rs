@@ -9,7 +9,6 @@ use super::super::address::tests::RANGES;
 use super::super::{Fetch, FetchErrorKind, HttpEngine};
 use super::*;
 use crate::base::frozen::List;
-use crate::base::future::BoxFuture;
 use crate::call::ToolCall;
 use crate::call::context::ToolContext;
 use crate::call::limits::Limits;
