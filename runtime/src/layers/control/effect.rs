@@ -9,7 +9,7 @@ use crate::call::result::ToolResult;
 /// The code of a call whose effect has no handler.
 pub const EFFECT_UNHANDLED: &str = "EFFECT_UNHANDLED";
 
-/// The code of a call whose effect handler panicked or itself requested something.
+/// The code of a call whose effect handler panicked, took too long, or itself requested something.
 pub const EFFECT_FAILED: &str = "EFFECT_FAILED";
 
 /// Carries out an effect that a tool requests, outside of the tool. The handler's result is the result of the call.
