@@ -1,4 +1,4 @@
-//! Agents: the calls of a turn, the loop of turns, states, and agents that are tools of other agents.
+//! Agents: the calls of a turn, the agent loop, state maps, and agents that are tools of other agents.
 
 #[cfg(feature = "agent")]
 pub mod agent_loop;

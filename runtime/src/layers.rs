@@ -1,4 +1,4 @@
-//! Layers: what every call through a provider passes, each in a module of its own.
+//! Layers that every call through a provider passes, each in its own module.
 
 pub mod approval;
 #[cfg(feature = "audit")]

@@ -1,4 +1,4 @@
-//! The tools an agent has: which of a registry, what they are lent, and what every call passes through.
+//! The provider of an agent: the tools it may use, the context they get, and the layers every call passes through.
 
 mod builder;
 mod error;
@@ -34,8 +34,8 @@ use crate::registry::Registry;
 use crate::spec::ToolSpec;
 use crate::spec::docs;
 
-/// The tools of one agent: an allowed part of a [`Registry`], together with the layers that each of their calls
-/// passes. Clones are the same provider.
+/// The tools of one agent: the allowed part of a [`Registry`], together with the layers that every call passes
+/// through. Clones share the same provider.
 ///
 /// ```
 /// # use serde_json::json;
@@ -65,46 +65,46 @@ pub(crate) struct Inner {
     pub(crate) registry: Registry,
     pub(crate) context: ProviderContext,
     pub(crate) layers: Layers,
-    /// One a tool of the registry, in its order.
+    /// One slot per tool of the registry, in the same order.
     slots: Box<[Slot]>,
     hide_forbidden: bool,
-    /// Held while a tool is built, so that it is built once.
+    /// Locked while a tool is built, so that it is built only once.
     building: Mutex<()>,
 }
 
-/// What a provider knows of a tool of its registry.
+/// What a provider knows about a tool of its registry.
 #[derive(Default)]
 struct Slot {
     listed: bool,
-    /// Why the policy refuses it, if it does.
+    /// The reason why the policy refuses the tool, if it does.
     refused: OnceLock<Option<Box<ToolError>>>,
     tool: OnceLock<Arc<dyn AgentTool>>,
     redactor: OnceLock<ToolRedactor>,
 }
 
-/// A tool that may be used.
+/// A tool that may be called.
 #[derive(Clone, Copy)]
 pub(crate) struct Admitted<'a> {
     pub(crate) spec: &'a ToolSpec,
     index: usize,
 }
 
-/// A tool as a list of tools shows it.
+/// A tool as it appears in a list of tools.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolMeta {
-    /// The name a model calls.
+    /// The name by which a model calls the tool.
     pub name: Text,
     /// What the tool does.
     pub description: Text,
-    /// The arguments, as plain JSON Schema.
+    /// The parameters, as plain JSON Schema.
     pub input_schema: Value,
 }
 
 plain_data!(ToolMeta: name, description, input_schema);
 
 impl ToolMeta {
-    /// `{"name", "description", "input_schema"}`.
+    /// Returns `{"name", "description", "input_schema"}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
@@ -116,14 +116,14 @@ impl ToolMeta {
 }
 
 impl Provider {
-    /// A provider of the tools of a registry, with layers.
+    /// Returns a builder for a provider of the tools of a registry.
     #[must_use]
     pub fn builder(registry: &Registry) -> ProviderBuilder {
         ProviderBuilder::new(registry.clone())
     }
 
-    /// A builder of a provider with the context and the layers of this one and tools of its own, as a sub-agent has.
-    /// The rules of this provider hold for them; the allow-list does not.
+    /// Returns a builder for a provider with the context and the layers of this one but other tools, as a sub-agent
+    /// has. The rules of this provider apply to these tools; its allow-list does not.
     #[must_use]
     pub fn builder_with(&self, registry: &Registry) -> ProviderBuilder {
         ProviderBuilder::like(&self.0, registry.clone())
@@ -133,36 +133,36 @@ impl Provider {
         &self.0
     }
 
-    /// The provider of a call.
+    /// Returns the provider of a call.
     #[cfg(feature = "agent")]
     pub(crate) fn of(ctx: &ToolContext) -> Option<Provider> {
         let peers: Arc<dyn Any + Send + Sync> = ctx.surroundings().peers.clone()?;
         peers.downcast().ok().map(Provider)
     }
 
-    /// This provider, as its tools see it.
+    /// Returns this provider as its tools see it.
     pub(crate) fn peers(&self) -> Arc<dyn Peers> {
         self.0.clone()
     }
 
-    /// The calls in these surroundings come through this provider.
+    /// Returns whether calls in this context come through this provider.
     pub(crate) fn is_peer_of(&self, around: &Surroundings) -> bool {
         around.peers.as_ref().is_some_and(|peers| std::ptr::addr_eq(Arc::as_ptr(peers), Arc::as_ptr(&self.0)))
     }
 
-    /// What the tools are lent and may do.
+    /// Returns the context: what it provides to the tools, and what they may do.
     #[must_use]
     pub fn context(&self) -> &ProviderContext {
         &self.0.context
     }
 
-    /// The specifications of the tools that may be used, sorted by name.
+    /// Returns the specifications of the tools that may be used, sorted by name.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         let tools = self.0.registry.iter().enumerate();
         tools.filter(|(index, _)| self.0.may_use(*index)).map(|(_, tool)| tool.spec())
     }
 
-    /// The tools that may be used, sorted by name. None of them is built for it.
+    /// Lists the tools that may be used, sorted by name, without building any of them.
     #[must_use]
     pub fn list(&self) -> Vec<ToolMeta> {
         let tools = self.0.registry.iter().enumerate().filter(|(index, _)| self.0.may_use(*index));
@@ -174,8 +174,8 @@ impl Provider {
         meta.collect()
     }
 
-    /// The tool of a name. It is built when it is first asked for, and the same from then on; what could not be built
-    /// is tried again the next time.
+    /// Returns the tool with this name. The tool is built on first use and reused from then on; if building it fails,
+    /// the next call tries again.
     ///
     /// # Errors
     ///
@@ -191,13 +191,13 @@ impl Provider {
         self.0.tool(index).cloned()
     }
 
-    /// The list of tools for a prompt, see [`docs::summary`].
+    /// Returns a summary of the tools for a prompt, see [`docs::summary`].
     #[must_use]
     pub fn generate_tool_documentation(&self) -> String {
         docs::summary(self.specs())
     }
 
-    /// The full documentation of the tools for a prompt, see [`docs::detail`]: one after the other.
+    /// Returns the full documentation of the tools for a prompt, one after the other, see [`docs::detail`].
     #[must_use]
     pub fn generate_detailed_documentation(&self) -> String {
         self.specs().map(docs::detail).collect()
@@ -205,7 +205,7 @@ impl Provider {
 }
 
 impl Inner {
-    /// The tool of a name, if a model may know of it and use it.
+    /// Returns the tool with this name, if a model may know about it and use it.
     pub(crate) fn admit(&self, name: &str) -> Result<Admitted<'_>, ToolError> {
         let Some(index) = self.registry.index(name) else {
             return Err(match self.unknown(name) {
@@ -228,7 +228,7 @@ impl Inner {
         }
     }
 
-    /// What hides the secrets of calls of a name, be there such a tool or not.
+    /// Returns the redactor for calls of this name, whether such a tool exists or not.
     pub(crate) fn redactor(&self, name: &str) -> ToolRedactor {
         let redactor = &self.layers.redactor;
         let known = self.registry.index(name).and_then(|index| {
@@ -238,10 +238,10 @@ impl Inner {
         known.unwrap_or_else(|| redactor.for_unknown())
     }
 
-    /// The tool itself, built if it has to be.
+    /// Returns the tool itself, building it first if necessary.
     pub(crate) fn build(&self, admitted: Admitted<'_>) -> Result<&Arc<dyn AgentTool>, ToolError> {
         self.tool(admitted.index).map_err(|why| {
-            // The reason names what the program lacks, which a model can do nothing about but report.
+            // The reason names what the program lacks; a model can only report it.
             ToolError::failed(why.to_string())
         })
     }
@@ -284,7 +284,7 @@ impl Inner {
         if self.hide_forbidden { ProviderError::NotAllowed(name) } else { ProviderError::NotRegistered(name) }
     }
 
-    /// The name of a tool that may be used and is near this one.
+    /// Returns the name of a usable tool that is similar to this name.
     fn near(&self, name: &str) -> Option<String> {
         let near = self.registry.near(name)?;
         let index = self.registry.index(&near)?;
@@ -304,11 +304,11 @@ impl Peers for Inner {
 }
 
 impl Registry {
-    /// A provider of all tools of this set in a context; [`Provider::builder`] says more.
+    /// Builds a provider of all tools of this registry; [`Provider::builder`] offers more options.
     ///
     /// # Errors
     ///
-    /// None today.
+    /// There are none at present.
     pub fn provider(&self, context: ProviderContext) -> Result<Provider, ProviderError> {
         Provider::builder(self).context(context).build()
     }

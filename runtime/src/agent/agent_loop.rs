@@ -1,8 +1,8 @@
-//! The small loop of an agent: a model speaks, its calls are answered, until it is done.
+//! A small agent loop: it asks the model, answers its calls, and repeats until the model is done.
 //!
-//! The model is a function or a [`Model`]; how it is reached is the program's business. Each turn goes through the
-//! provider as a whole, and every call of it is answered, also when one of them completes, fails, or was cut off; only
-//! then the loop looks at what the answers ask for.
+//! The model is a function or a [`Model`]; how it is reached is up to the program. Each turn goes through the provider
+//! as a whole, and every call is answered, even if one of them completes, fails, or was cut off; only then does the
+//! loop look at what the answers request.
 
 mod transcript;
 
@@ -23,15 +23,15 @@ use crate::call::session::Session;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
-/// How often a model is asked unless set.
+/// How often a model is asked by default.
 pub const MAX_ITERATIONS: u32 = 10;
 
-/// What stands for a language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`].
+/// A language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`].
 pub trait Model: Send {
-    /// Why it could not answer.
+    /// The reason why the model could not answer.
     type Error: Send;
 
-    /// What the model says to what was said so far.
+    /// Returns the model's next turn for a transcript.
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, Self::Error>>;
 }
 
@@ -48,30 +48,31 @@ where
     }
 }
 
-/// How a loop runs.
+/// Options of a loop.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LoopOptions {
-    /// How often the model is asked, [`MAX_ITERATIONS`] unless set.
+    /// How often the model is asked; [`MAX_ITERATIONS`] by default.
     pub max_iterations: u32,
     /// What to do about a turn without calls.
     pub without_calls: WithoutCalls,
-    /// How the calls of a turn are run.
+    /// How the calls of a turn are dispatched.
     pub dispatch: DispatchOptions,
-    /// What the user says while the model is at work. A message also steers: calls that did not begin yet are skipped.
+    /// Messages of the user while the model is working. A message also steers: calls that have not started are
+    /// skipped.
     pub messages: Option<Messages>,
-    /// Ends the loop after a turn with calls that wait for an approval or for input, so that they can be resumed.
-    /// Otherwise the model reads that they wait, and goes on.
+    /// Ends the loop after a turn with calls that wait for approval or for input, so that they can be resumed.
+    /// Otherwise the model reads that they wait, and continues.
     pub stop_when_waiting: bool,
 }
 
 /// What to do about a turn in which the model made no calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WithoutCalls {
-    /// Its text is the answer.
+    /// The text of the turn is the answer.
     #[default]
     End,
-    /// The model must use a tool: it is told so with this text, and given up when it makes no calls the next time either.
+    /// The model must use a tool: this text says so. If it makes no calls the next time either, the loop fails.
     Nudge(Text),
 }
 
@@ -88,7 +89,7 @@ impl Default for LoopOptions {
 }
 
 impl LoopOptions {
-    /// Ten iterations, and a text ends it.
+    /// Creates options with ten iterations, in which a text ends the loop.
     #[must_use]
     pub fn new() -> LoopOptions {
         LoopOptions::default()
@@ -101,35 +102,35 @@ impl LoopOptions {
         self
     }
 
-    /// Has the model use a tool in each turn, and sets what it is told when it does not.
+    /// Requires the model to use a tool in each turn, and sets the text it gets when it does not.
     #[must_use]
     pub fn with_nudge(mut self, text: impl Into<Text>) -> LoopOptions {
         self.without_calls = WithoutCalls::Nudge(text.into());
         self
     }
 
-    /// Sets how the calls of a turn are run: all at once, unless set.
+    /// Sets how the calls of a turn are dispatched: all at once by default.
     #[must_use]
     pub fn with_dispatch(mut self, dispatch: DispatchOptions) -> LoopOptions {
         self.dispatch = dispatch;
         self
     }
 
-    /// Sets where the user says something while the model is at work.
+    /// Sets the queue for messages of the user while the model is working.
     #[must_use]
     pub fn with_messages(mut self, messages: Messages) -> LoopOptions {
         self.messages = Some(messages);
         self
     }
 
-    /// Ends the loop when a call waits for an approval or for input.
+    /// Ends the loop when a call waits for approval or for input.
     #[must_use]
     pub fn stop_when_waiting(mut self) -> LoopOptions {
         self.stop_when_waiting = true;
         self
     }
 
-    /// How calls are run if a message of the user steers, too.
+    /// Returns the dispatch options, extended so that messages of the user steer, too.
     fn steered(&self) -> DispatchOptions {
         let dispatch = self.dispatch.clone();
         let Some(messages) = self.messages.clone() else { return dispatch };
@@ -138,57 +139,57 @@ impl LoopOptions {
     }
 }
 
-/// What came of a loop.
+/// The outcome of a loop.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoopRun<E> {
-    /// How it ended.
+    /// How the loop ended.
     pub outcome: Result<LoopEnd, LoopError<E>>,
-    /// Everything that was said, with an answer to every call.
+    /// The whole conversation, with an answer to every call.
     pub transcript: Transcript,
     /// How often the model was asked.
     pub iterations: u32,
 }
 
-/// How a loop ended that was not stopped.
+/// The regular end of a loop.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LoopEnd {
-    /// The model said this and made no calls.
+    /// The model answered with this text and made no calls.
     Text(String),
     /// A tool completed.
     Completed(Completed),
     /// Calls of the last turn wait, see [`LoopOptions::stop_when_waiting`]; the model has not read the answers yet.
-    /// [`Transcript::last_answers`] has what they wait for. When they are resumed, put their answers in place with
+    /// [`Transcript::last_answers`] contains what they wait for. When they have been resumed, replace the answers with
     /// [`Transcript::answer_again`] and run a loop from there.
     Waiting,
 }
 
-/// Which tool completed, and what it said.
+/// Which tool completed the loop, and with what.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Completed {
-    /// The model's name for the call.
+    /// The model's id for the call.
     pub call_id: Text,
     /// The tool.
     pub tool: Text,
-    /// The state to go to, see [`StateMap`](crate::agent::state_map::StateMap). Empty: just end.
+    /// The signal for the next state, see [`StateMap`](crate::agent::state_map::StateMap). Empty: the loop just ends.
     pub signal: Text,
-    /// What the next state is told.
+    /// The data for the next state.
     pub data: Value,
 }
 
-/// Why a loop was stopped.
+/// The reason why a loop was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoopError<E> {
-    /// The model used no tool although it was told to: `the model made no tool call twice in a row`
+    /// The model used no tool although it was asked to: `the model made no tool call twice in a row`
     NoToolTwice,
     /// `maximum tool iterations ({n}) exceeded`
     MaxIterations(u32),
     /// The token of the context fired: `Cancelled`
     Cancelled,
-    /// The model could not answer; what it said.
+    /// The model could not answer; contains its error.
     Model(E),
 }
 
@@ -205,15 +206,15 @@ impl<E: fmt::Display> fmt::Display for LoopError<E> {
 
 impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 
-/// Runs an agent: asks the model, answers its calls through the provider, and so on until
+/// Runs an agent: asks the model and answers its calls through the provider until
 ///
-/// - a tool completed: the first in the order of the calls, if several of a turn did. All calls of the turn are run and
-///   answered all the same. A completion tool that failed completes nothing;
-/// - the model made no calls, see [`WithoutCalls`]. If a message of the user waits, the model reads that first;
-/// - the model was asked as often as the options say, could not answer, or the token of the context fired.
+/// - a tool completed: the first in the order of the calls, if several of a turn did. All calls of the turn are still
+///   run and answered. A completion tool that failed completes nothing;
+/// - the model made no calls, see [`WithoutCalls`]. If a message of the user is waiting, the model reads it first;
+/// - the model was asked as often as the options allow, could not answer, or the token of the context fired.
 ///
-/// The context is that of the turns. Without a session the loop has one of its own, so that tools can require that
-/// others were called before, and calls that fail again and again are stopped.
+/// The context is that of the turns. If it has no session, the loop creates its own, so that tools can require earlier
+/// calls of other tools, and calls that fail repeatedly are stopped.
 ///
 /// ```
 /// # use serde_json::json;
@@ -259,7 +260,7 @@ pub async fn run_loop<M: Model + ?Sized>(
     LoopRun { outcome, transcript: run.transcript, iterations: run.iterations }
 }
 
-/// The name of a session that no other loop has.
+/// Returns a session name that no other loop has.
 fn ephemeral() -> String {
     static LOOPS: AtomicU64 = AtomicU64::new(0);
     format!("loop-{}", LOOPS.fetch_add(1, Ordering::Relaxed) + 1)
@@ -315,7 +316,7 @@ impl Running<'_> {
         Err(LoopError::MaxIterations(self.options.max_iterations))
     }
 
-    /// Answers the calls of a turn, and says if that ended the loop.
+    /// Answers the calls of a turn, and returns how the loop ends if they end it.
     async fn answer(&mut self, calls: Vec<ToolCall>) -> Option<LoopEnd> {
         let responses = self.provider.dispatch(calls, &self.turn, &self.dispatch).await.responses;
         let completed = responses.iter().find_map(completed);
@@ -331,7 +332,7 @@ impl Running<'_> {
     }
 }
 
-/// What a call completed, if it did.
+/// Returns what a call completed, if it did.
 fn completed(response: &ToolResponse) -> Option<Completed> {
     let Ok(result) = &response.outcome else { return None };
     let Control::Complete { signal, data } = &result.control else { return None };

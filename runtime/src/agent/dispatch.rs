@@ -1,32 +1,32 @@
-//! Several calls of one turn: which run beside each other, in which order, and what stops them.
+//! Dispatching the calls of one turn: which run concurrently, in which order, and what stops them.
 //!
 //! Every call gets exactly one answer, and the answers come in the order of the calls, whatever happens to any of
-//! them. A [`Strategy`] says how many run at once; below it, calls that would get in each other's way never overlap:
+//! them. A [`Strategy`] says how many run at once; within that, calls that conflict never overlap:
 //!
 //! - a tool that is `exclusive` runs alone;
-//! - of calls that declare what they read and write ([`ToolSpec::reads`](crate::ToolSpec::reads) and
-//!   [`writes`](crate::ToolSpec::writes)), one that writes a resource never runs beside one that reads or writes it;
-//! - a call whose tool requires another waits for the calls of that one that the model made before it.
+//! - among calls that declare what they read and write ([`ToolSpec::reads`](crate::ToolSpec::reads) and
+//!   [`writes`](crate::ToolSpec::writes)), a call that writes a resource never overlaps one that reads or writes it;
+//! - a call whose tool requires another tool waits for the calls of that tool that the model made before it.
 //!
-//! Such calls keep the order in which the model made them: the later one begins, with its first layer, when the
-//! earlier one is answered. A call that nothing holds up begins at once.
+//! Conflicting calls keep the order in which the model made them: the later one enters its first layer when the
+//! earlier one is answered. A call without conflicts starts immediately.
 //!
 //! # Resources
 //!
-//! A resource is a text such as `file:{path}`, where `{path}` stands for an argument (its default, if the model left
-//! it out). A list stands for each of its items. `/` separates levels, and a resource covers what is below it:
-//! `file:src` is `file:src/lib.rs`, too. `.` and `..` are resolved, and a relative path of a `file:` resource counts
-//! from the work directory if the provider has one; links are not followed. Where an argument is missing, or is an
-//! object, everything that begins like the resource up to there counts. What middleware makes of the arguments is
-//! not seen here: a tool whose resource middleware changes should be `exclusive`.
+//! A resource is a text such as `file:{path}`, where `{path}` stands for an argument (its default, if the model omits
+//! it). A list stands for each of its items. `/` separates levels, and a resource covers everything below it:
+//! `file:src` covers `file:src/lib.rs`. `.` and `..` are resolved, and a relative path of a `file:` resource is
+//! relative to the work directory if the provider has one; links are not followed. Where an argument is missing, or is
+//! an object, the call touches every resource with the same beginning up to there. Changes that middleware makes to
+//! the arguments are not visible here: a tool whose resource middleware changes should be `exclusive`.
 //!
 //! # One task or several
 //!
-//! All calls of a turn run in the task that waits for them, side by side while they wait for something. A tool that
-//! computes or blocks without an `await` holds up its siblings meanwhile: declare it `blocking`, which puts it on the
-//! blocking pool, or run each call in a task of its own with [`DispatchOptions::in_tasks`].
+//! All calls of a turn run concurrently in the task that waits for them. A tool that computes or blocks without an
+//! `await` delays the others meanwhile: declare it `blocking`, which moves it to the blocking pool, or run each call
+//! in its own task with [`DispatchOptions::in_tasks`].
 //!
-//! Dropping the future of a dispatch drops all its calls, in tasks of their own too, and fires their tokens.
+//! Dropping the future of a dispatch drops all its calls, including those in their own tasks, and fires their tokens.
 
 mod drive;
 mod footprint;
@@ -54,23 +54,23 @@ use crate::provider::Provider;
 use drive::{Refusal, Turn, drive};
 use footprint::Footprint;
 
-/// What a call is answered with that is not run because a message of the user waits.
+/// The answer to a call that is skipped because a message of the user is waiting.
 pub const SKIPPED_BY_MESSAGE: &str = "Skipped due to queued user message.";
 
 /// How many calls of a turn run at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// One after the other.
+    /// One call at a time.
     Sequential,
-    /// All.
+    /// All calls at once.
     #[default]
     Parallel,
-    /// So many, and the next ones when all of them are answered.
+    /// Batches of this many calls; the next batch starts when all calls of the previous one are answered.
     Batched(NonZeroUsize),
 }
 
 impl Strategy {
-    /// How many calls a step has.
+    /// Returns the number of calls in a step.
     fn step(self) -> NonZeroUsize {
         match self {
             Strategy::Sequential => NonZeroUsize::MIN,
@@ -80,7 +80,7 @@ impl Strategy {
     }
 }
 
-/// Says whether the user wants something else, so that the rest of a turn should not run.
+/// Returns whether the user wants something else, so that the rest of a turn should not run.
 pub type Steering = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// How the calls of a turn are run.
@@ -95,39 +95,39 @@ pub type Steering = Arc<dyn Fn() -> bool + Send + Sync>;
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct DispatchOptions {
-    /// How many run at once.
+    /// How many calls run at once.
     pub strategy: Strategy,
-    /// Each call runs in a task of its own.
+    /// Whether each call runs in its own task.
     pub in_tasks: bool,
-    /// Says whether the rest of the turn should not run.
+    /// Returns whether the rest of the turn should not run.
     pub steering: Option<Steering>,
 }
 
 impl DispatchOptions {
-    /// All at once in one task, and nobody steers.
+    /// Creates options that run all calls at once in one task, without steering.
     #[must_use]
     pub fn new() -> DispatchOptions {
         DispatchOptions::default()
     }
 
-    /// Sets how many run at once.
+    /// Sets how many calls run at once.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Strategy) -> DispatchOptions {
         self.strategy = strategy;
         self
     }
 
-    /// Runs each call in a task of its own, so that one that computes does not hold up the others. Without a runtime
-    /// of tokio around it they stay in one task.
+    /// Runs each call in its own task, so that one that computes does not delay the others. Outside a Tokio runtime
+    /// all calls stay in one task.
     #[must_use]
     pub fn in_tasks(mut self) -> DispatchOptions {
         self.in_tasks = true;
         self
     }
 
-    /// Sets who is asked whether the user wants something else: after each call if they run one after the other,
-    /// after each batch, and once all are answered if they run in parallel. A yes answers the calls that did not run
-    /// yet with [`SKIPPED_BY_MESSAGE`].
+    /// Sets the function that says whether the user wants something else. It is called after each call if they run
+    /// sequentially, after each batch, and once all calls are answered if they run in parallel. If it returns `true`,
+    /// the remaining calls are answered with [`SKIPPED_BY_MESSAGE`].
     #[must_use]
     pub fn with_steering(mut self, steering: impl Fn() -> bool + Send + Sync + 'static) -> DispatchOptions {
         self.steering = Some(Arc::new(steering));
@@ -145,21 +145,21 @@ impl fmt::Debug for DispatchOptions {
     }
 }
 
-/// What came of the calls of a turn.
+/// The outcome of the calls of a turn.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Dispatched {
-    /// One answer a call, in the order of the calls.
+    /// One answer per call, in the order of the calls.
     pub responses: Vec<ToolResponse>,
-    /// Who steers said that the user wants something else, in between or after the last call.
+    /// Whether the steering function said, between calls or after the last one, that the user wants something else.
     pub interrupted: bool,
 }
 
 impl Provider {
     /// Runs the calls of a turn, each through all layers, and answers each of them; see [`dispatch`](self).
     ///
-    /// When the token of the turn fires, calls that run are stopped and those that do not run yet are answered with
-    /// `Cancelled`. Calls that are not run have the events of a call with `null` arguments, and no hooks.
+    /// When the token of the turn fires, running calls are stopped, and those that have not started are answered with
+    /// `Cancelled`. Calls that are not run produce the events of a call with `null` arguments, and no hooks.
     pub async fn dispatch(
         &self,
         calls: Vec<ToolCall>,
@@ -181,9 +181,9 @@ struct Calls<'a> {
     turn: &'a ToolContext,
     around: Arc<Surroundings>,
     options: &'a DispatchOptions,
-    /// Where calls run in tasks of their own.
+    /// The runtime, if each call runs in its own task.
     tasks: Option<Handle>,
-    /// What was not run yet.
+    /// The calls that have not run yet.
     calls: Vec<Option<ToolCall>>,
 }
 
@@ -204,7 +204,7 @@ impl<'a> Turn for Calls<'a> {
         let call = self.calls.get_mut(index)?.take()?;
         let (provider, around) = (self.provider, Arc::clone(&self.around));
         let (id, name) = (call.id.clone(), call.name.clone());
-        // The layers keep panics in; if one of them does not, the call is answered all the same.
+        // The layers catch panics; should one of them fail to, the call is still answered.
         let broken = || ToolResponse::new(&ToolCall::named(id, name), Err(ToolError::panicked(&())));
         let Some(tasks) = &self.tasks else {
             let turn = self.turn;
@@ -232,12 +232,12 @@ impl<'a> Turn for Calls<'a> {
 
     fn is_interrupted(&self) -> bool {
         let Some(steering) = &self.options.steering else { return false };
-        // Who steers and panics has no message.
+        // A steering function that panics reports no message.
         catch_unwind(AssertUnwindSafe(|| steering())).unwrap_or(false)
     }
 }
 
-/// A task that ends with whoever waits for it.
+/// A task that is aborted when its waiter is dropped.
 struct Task(JoinHandle<ToolResponse>);
 
 impl Drop for Task {

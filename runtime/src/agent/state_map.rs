@@ -1,4 +1,4 @@
-//! Which state of a program follows when an agent is done.
+//! Mapping the signals of completion tools to the states of a program.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 use crate::base::frozen::Text;
 use crate::spec::ToolSpec;
 
-/// Which state follows a signal that a completion tool gives.
+/// Maps each signal of a completion tool to the state that follows it.
 ///
-/// It is checked against the tools when it is built, so that a tool cannot lead nowhere and no entry is dead.
+/// It is checked against the tools when it is built, so that no tool leads to a missing state and no entry is unused.
 ///
 /// ```
 /// use toolgen_runtime::agent::state_map::StateMap;
@@ -43,21 +43,21 @@ pub struct StateMap<S> {
     states: BTreeMap<Text, S>,
 }
 
-/// Collects the entries of a [`StateMap`].
+/// A builder for a [`StateMap`].
 #[derive(Clone, Debug)]
 pub struct StateMapBuilder<S> {
-    /// Signals with their states, and whether a specification must declare them.
+    /// The signals with their states, and whether a specification must declare them.
     entries: Vec<(Text, S, bool)>,
 }
 
 impl<S> StateMap<S> {
-    /// A map without entries, to add to.
+    /// Returns a builder without entries.
     #[must_use]
     pub fn builder() -> StateMapBuilder<S> {
         StateMapBuilder { entries: Vec::new() }
     }
 
-    /// The state that follows a signal.
+    /// Returns the state that follows a signal.
     ///
     /// # Errors
     ///
@@ -69,21 +69,21 @@ impl<S> StateMap<S> {
             .ok_or_else(|| UnknownTransition { signal: Text::from(signal.to_owned()) })
     }
 
-    /// The signals and their states, sorted by signal.
+    /// Returns the signals and their states, sorted by signal.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &S)> {
         self.states.iter().map(|(signal, state)| (signal.as_str(), state))
     }
 }
 
 impl<S> StateMapBuilder<S> {
-    /// A signal that a tool declares, and the state that follows it.
+    /// Adds a signal that a tool declares, and the state that follows it.
     #[must_use]
     pub fn on(mut self, signal: impl Into<Text>, state: S) -> StateMapBuilder<S> {
         self.entries.push((signal.into(), state, true));
         self
     }
 
-    /// A signal that a tool only gives when it runs, with `next_state` in its result or with
+    /// Adds a signal that a tool gives only when it runs, with `next_state` in its result or with
     /// [`Control::complete`](crate::Control::complete), and the state that follows it.
     #[must_use]
     pub fn on_undeclared(mut self, signal: impl Into<Text>, state: S) -> StateMapBuilder<S> {
@@ -91,12 +91,12 @@ impl<S> StateMapBuilder<S> {
         self
     }
 
-    /// Checks the entries against the tools of an agent: those of [`Provider::specs`](crate::Provider::specs), or of
-    /// a whole registry. A completion tool without a signal just ends the loop and needs no entry.
+    /// Checks the entries against the tools of an agent: those of [`Provider::specs`](crate::Provider::specs), or of a
+    /// whole registry. A completion tool without a signal just ends the loop and needs no entry.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong, at once.
+    /// All problems at once.
     pub fn build<'a>(
         self,
         tools: impl IntoIterator<Item = &'a ToolSpec>,
@@ -142,15 +142,15 @@ impl fmt::Display for UnknownTransition {
 
 impl std::error::Error for UnknownTransition {}
 
-/// Why there is no [`StateMap`]: first the tools that lead nowhere, in the order of the tools, then the entries that
-/// are wrong, in their order.
+/// The problems of building a [`StateMap`]: first the tools whose signals are not in the map, in the order of the
+/// tools, then the invalid entries, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateMapError {
-    /// What is wrong.
+    /// The problems.
     pub problems: Vec<StateProblem>,
 }
 
-/// Something wrong with a [`StateMap`].
+/// A problem with a [`StateMap`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateProblem {

@@ -1,10 +1,11 @@
 //! Agents that are tools of other agents.
 //!
-//! A [`SubAgentTool`] takes a task, has an [`AgentRunner`] do it, and gives what came of it as a text. What a model is
-//! and how it is reached is the runner's business; [`LoopRunner`] is one over [`run_loop`](crate::agent::agent_loop::run_loop).
+//! A [`SubAgentTool`] takes a task, has an [`AgentRunner`] carry it out, and returns the outcome as a text. What a
+//! model is and how it is reached is up to the runner; [`LoopRunner`] is a runner based on
+//! [`run_loop`](crate::agent::agent_loop::run_loop).
 //!
-//! A sub-agent starts no others: none of its tools may be a sub-agent, which is checked when it is built, and one that
-//! comes in by another way refuses to run.
+//! A sub-agent cannot start others: none of its tools may be a sub-agent, which is checked when it is built, and a
+//! sub-agent that is nested in any other way refuses to run.
 
 mod builder;
 mod monitor;
@@ -31,22 +32,22 @@ use crate::call::tool::{AgentTool, MISSING_TASK};
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
-/// What a sub-agent says that said nothing.
+/// The result of a sub-agent that produced no text.
 const NO_TEXT: &str = "(sub-agent produced no text output)";
 
-/// The code of a sub-agent that would be below another.
+/// The error code of a sub-agent that is started by another sub-agent.
 const NESTED: &str = "DEPTH_EXCEEDED";
 
-/// Does the task of a sub-agent.
+/// Carries out the task of a sub-agent.
 pub trait AgentRunner: Send + Sync {
-    /// Does the task and gives the text that the agent ends with. A text without anything in it is fine.
+    /// Carries out the task and returns the agent's final text. An empty text is fine.
     ///
-    /// The runner tells the monitor of each turn and what it cost, and stops where the monitor says so. It is dropped when
-    /// the call is given up, when time is up, and when a limit is reached without its stopping.
+    /// The runner reports each turn and its cost to the monitor, and stops when the monitor says so. Its future is
+    /// dropped when the call is abandoned, when the time is up, and when a limit is reached and it does not stop.
     ///
     /// # Errors
     ///
-    /// Whatever kept the agent from getting to an end of its own: a text that an aborted agent left is no result.
+    /// The reason why the agent did not finish on its own: the text of an aborted agent is no result.
     fn run<'a>(
         &'a self,
         task: AgentTask,
@@ -54,43 +55,44 @@ pub trait AgentRunner: Send + Sync {
     ) -> BoxFuture<'a, Result<String, AgentFailure>>;
 }
 
-/// A task for a sub-agent, and all that its runner should know.
+/// A task for a sub-agent, with everything its runner needs to know.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AgentTask {
-    /// What is to be done, in words of the agent that delegates it.
+    /// What is to be done, in the words of the delegating agent.
     pub task: String,
     /// The name of the sub-agent.
     pub name: Text,
     /// The name of this run: `{session}.sub.{number}`.
     pub loop_id: Text,
-    /// What the model is told first. Empty: nothing.
+    /// The system prompt of the model. Empty: none.
     pub system_prompt: Text,
-    /// Which model, and how it is set up, in words that only the runner understands.
+    /// Which model to use and how to set it up, in a form that only the runner understands.
     pub model_config: Value,
-    /// How hard the model should think, in words that only the runner understands. Empty: not said.
+    /// How hard the model should think, in a form that only the runner understands. Empty: not specified.
     pub thinking_level: Text,
     /// The tools of the sub-agent.
     pub tools: Registry,
-    /// How far it may go.
+    /// The limits of the sub-agent.
     pub limits: AgentLimits,
-    /// What surrounds its turns: its own session, a token that stops with the call, and what the caller lends.
+    /// The context of its turns: its own session, a token that fires with that of the call, and what the caller
+    /// provides.
     pub context: ToolContext,
 }
 
-/// How far a sub-agent may go.
+/// The limits of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentLimits {
-    /// How many turns of its model it may take.
+    /// The maximum number of turns of its model.
     pub max_turns: u32,
-    /// How many tokens it may cost, as far as its runner knows.
+    /// The maximum cost in tokens, as far as its runner knows it.
     pub max_tokens: u64,
-    /// How long it may take.
+    /// The maximum time.
     pub max_time: Duration,
 }
 
 impl AgentLimits {
-    /// 10 turns, 1,000,000 tokens, 300 seconds.
+    /// The default: 10 turns, 1,000,000 tokens, 300 seconds.
     pub const DEFAULT: AgentLimits =
         AgentLimits { max_turns: 10, max_tokens: 1_000_000, max_time: Duration::from_secs(300) };
 }
@@ -101,21 +103,21 @@ impl Default for AgentLimits {
     }
 }
 
-/// Why a sub-agent got to no end.
+/// The reason why a sub-agent did not finish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AgentFailure {
-    /// It gave up, or somebody stopped it; why.
+    /// It gave up or was stopped, with the reason.
     Aborted(String),
-    /// It did the same again and again.
+    /// It kept repeating itself.
     Looped,
-    /// It would have taken more turns than these.
+    /// It would have taken more than this many turns.
     MaxTurns(u32),
-    /// It has cost more tokens than these.
+    /// It cost more than this many tokens.
     MaxTokens(u64),
     /// The token of its context fired.
     Cancelled,
-    /// Something broke, such as the way to its model; what.
+    /// Something broke, such as the connection to its model, with the reason.
     Failed(String),
 }
 
@@ -153,8 +155,8 @@ impl fmt::Display for AgentFailure {
 
 impl std::error::Error for AgentFailure {}
 
-/// A tool that has another agent do a task. Its one argument is `task`, its result the text the agent ends with, with
-/// `{"sub_agent", "turns"}` as details.
+/// A tool that has another agent carry out a task. Its one argument is `task`; its result is the final text of the
+/// agent, with `{"sub_agent", "turns"}` as details.
 ///
 /// ```
 /// # use serde_json::json;
@@ -202,12 +204,12 @@ pub struct SubAgentTool {
 }
 
 impl SubAgentTool {
-    /// A sub-agent of this name.
+    /// Returns a builder for a sub-agent with this name.
     pub fn builder(name: impl Into<Text>, runner: impl AgentRunner + 'static) -> SubAgentBuilder {
         SubAgentBuilder::new(name.into(), Arc::new(runner))
     }
 
-    /// How far it may go.
+    /// Returns the limits of the sub-agent.
     #[must_use]
     pub fn limits(&self) -> AgentLimits {
         self.limits
@@ -220,7 +222,7 @@ impl SubAgentTool {
         }
         let loop_id = loop_id(ctx);
         let token = ctx.cancel().child_token();
-        // Whatever becomes of this call, nothing of the sub-agent goes on without it.
+        // However this call ends, no part of the sub-agent outlives it.
         let _stop = token.clone().drop_guard();
         let context = ctx.for_agent(name.clone(), Session::new(loop_id.clone()), token.clone());
         let monitor = AgentMonitor::new(ctx.clone(), token.clone(), self.limits);
@@ -242,7 +244,7 @@ impl SubAgentTool {
         }
         let text = match ended {
             Err(_) => return Err(ToolError::Timeout { duration: self.limits.max_time }),
-            // What an agent still says when it is stopped is no result.
+            // A text that the agent produces while being stopped is no result.
             Ok(_) if ctx.is_cancelled() => return Err(ToolError::Cancelled),
             Ok(None) => return Err(ToolError::Cancelled),
             Ok(Some(ended)) => ended.map_err(|why| why.of(&name))?,
@@ -282,7 +284,7 @@ impl fmt::Debug for SubAgentTool {
     }
 }
 
-/// How many sub-agents a session has started.
+/// The number of sub-agents that a session has started.
 #[derive(Default)]
 struct Started(AtomicU64);
 
@@ -292,7 +294,7 @@ fn loop_id(ctx: &ToolContext) -> Text {
             let number = session.state::<Started>().0.fetch_add(1, Ordering::Relaxed) + 1;
             format!("{}.sub.{number}", session.id()).into()
         }
-        // Without a session nothing is known to have been started before.
+        // Without a session no earlier runs are known.
         None => format!("{}.sub.1", ctx.tool_call_id).into(),
     }
 }

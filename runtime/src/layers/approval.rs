@@ -1,4 +1,4 @@
-//! Seals on calls that wait, and what was resumed already.
+//! Seals on waiting calls, and the store of those already resumed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,23 +17,24 @@ use crate::call::error::ToolError;
 use crate::call::resumption::{Ticket, Waited};
 use crate::call::tool::AgentTool;
 
-/// How long a call waits for an approval or for input unless set: 24 hours.
+/// How long a call waits for approval or for input by default: 24 hours.
 pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Remembers what was resumed, so that nothing is resumed twice.
+/// Remembers which calls were resumed, so that none is resumed twice.
 ///
-/// Set with [`ProviderBuilder::approval_store`](crate::provider::ProviderBuilder::approval_store). The one that is there
-/// otherwise, [`MemoryApprovals`], forgets with the program. Programs that set
-/// [`approval_key`](crate::provider::ProviderBuilder::approval_key), so that requests outlive them or go to another
+/// Set with [`ProviderBuilder::approval_store`](crate::provider::ProviderBuilder::approval_store). The default,
+/// [`MemoryApprovals`], keeps nothing beyond the end of the program. Programs that set
+/// [`approval_key`](crate::provider::ProviderBuilder::approval_key), so that requests outlive them or move to another
 /// process, need a store that lives as long as the key does and that all of these processes share. A database table
-/// is one: `INSERT` the name under a unique index, and the second time fails.
+/// will do: `INSERT` the name under a unique index, and the second attempt fails.
 pub trait ApprovalStore: Send + Sync {
-    /// Takes a name that nobody has taken before: `false` if somebody has. Of two who ask at once one is told `false`.
-    /// The name may be forgotten after `expires_at`, when what has it is refused anyway.
+    /// Takes a name and returns whether it was free: `false` if it was taken before. Of two concurrent calls for the
+    /// same name, one returns `false`. The store may forget the name after `expires_at`, when its request is refused
+    /// anyway.
     ///
     /// # Errors
     ///
-    /// If it cannot be found out. Then the call does not run.
+    /// If the store cannot determine this. Then the call does not run.
     fn take<'a>(&'a self, name: &'a str, expires_at: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>>;
 }
 
@@ -43,22 +44,22 @@ impl<T: ApprovalStore + ?Sized> ApprovalStore for Arc<T> {
     }
 }
 
-/// Remembers in memory what was resumed, until it would have expired.
+/// Remembers in memory which calls were resumed, until their requests would have expired.
 #[derive(Default)]
 pub struct MemoryApprovals(Mutex<Taken>);
 
 #[derive(Default)]
 struct Taken {
     names: BTreeMap<Text, SystemTime>,
-    /// With so many names, those that have expired are looked for.
+    /// The number of names at which expired ones are swept.
     sweep_at: usize,
 }
 
-/// Fewer names than this are not worth a look.
+/// With fewer names than this there is no sweep.
 const FEW: usize = 1024;
 
 impl MemoryApprovals {
-    /// Nothing was resumed yet.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> MemoryApprovals {
         MemoryApprovals::default()
@@ -88,7 +89,7 @@ impl fmt::Debug for MemoryApprovals {
     }
 }
 
-/// Whether an error says that what a call waited for does not let it go on: nothing to hold against its tool.
+/// Returns whether an error code says that a waiting call may not be resumed, which must not count against its tool.
 pub(crate) fn is_refusal(code: &str) -> bool {
     let rest = code.strip_prefix("APPROVAL_").or_else(|| code.strip_prefix("INPUT_REQUEST_"));
     matches!(rest, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN"))
@@ -98,10 +99,10 @@ fn refusal(prefix: &str, code: &str, why: impl fmt::Display) -> ToolError {
     ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {why}"))
 }
 
-/// What seals calls that wait.
+/// The key, the expiry and the store of waiting calls.
 #[derive(Clone)]
 pub(crate) struct Seals {
-    /// Made when it is first needed, unless set.
+    /// Generated on first use, unless set.
     key: Arc<OnceLock<SealKey>>,
     pub(crate) expiry: Duration,
     pub(crate) store: Arc<dyn ApprovalStore>,
@@ -126,22 +127,22 @@ impl Seals {
         Ok(self.key.get_or_init(|| made))
     }
 
-    /// When a call that begins to wait now has waited too long, in whole milliseconds.
+    /// Returns when a call that starts to wait now expires, in whole milliseconds.
     pub(crate) fn expires_at(&self) -> SystemTime {
-        /// Longer than anybody waits, and no time that cannot be written.
+        /// Longer than any real wait, and short enough that the time can be written.
         const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
         let now = SystemTime::now();
         let end = now.checked_add(self.expiry.min(LONGEST)).unwrap_or(now);
         UNIX_EPOCH.checked_add(Duration::from_millis(millis_of(end))).unwrap_or(end)
     }
 
-    /// Seals what waits for a tool, as it is registered.
+    /// Seals a waiting call for its tool, as registered.
     pub(crate) fn seal(&self, waited: Waited, tool: &dyn AgentTool) -> Result<Waited, ToolError> {
         let seal = self.key()?.seal(&waited.sealed(&promise(tool)))?;
         Ok(waited.sealed_with(seal))
     }
 
-    /// Refuses a call that does not go on as what it waited for says.
+    /// Refuses a resumed call whose request does not match it.
     pub(crate) fn verify(
         &self,
         call: &ToolCall,
@@ -163,7 +164,7 @@ impl Seals {
         Ok(())
     }
 
-    /// Makes sure that none of what a call goes on from was resumed before, and that none of it is again.
+    /// Ensures that no request this call resumes was resumed before, and that none can be resumed again.
     pub(crate) async fn spend(&self, tickets: &[Ticket], limit: Duration) -> Result<(), ToolError> {
         for Ticket { name, prefix, expires_at } in tickets {
             let taken = callback::answer(Some(limit), async { self.store.take(name, *expires_at).await });

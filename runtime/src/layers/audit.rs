@@ -1,12 +1,12 @@
-//! What tools were called, with what, and what came of it, written down.
+//! The audit log: which tools were called, with which arguments, and with which outcome.
 //!
-//! A call leaves one record: what was to be done, before it is done (the intent), and what came of it (the outcome).
-//! Secrets are taken out first, see [`redact`](crate::layers::redact). A call that was refused leaves a record, too, and so
-//! does one that was given up.
+//! A call leaves one record: what is about to be done, written before it is done (the intent), and the result (the
+//! outcome). Secrets are redacted first, see [`redact`](crate::layers::redact). Calls that were refused and calls that
+//! were abandoned leave a record, too.
 //!
-//! Records are written by a thread of their own. Usually nothing waits for it: if it falls behind by more than the
-//! queue takes, whole records are dropped and counted. An [`Auditor`] that is *durable* is the other way round: a
-//! call is run only once its intent is on disk, and refused if it cannot be written.
+//! A separate thread writes the records. Usually no call waits for it: if it falls behind by more than the capacity of
+//! the queue, whole records are dropped and counted. A *durable* [`Auditor`] does the opposite: a call runs only once
+//! its intent is on disk, and is refused if the intent cannot be written.
 //!
 //! ```
 //! use serde_json::json;
@@ -54,13 +54,13 @@ pub use auditor::{Auditor, AuditorBuilder};
 pub use jsonl::JsonLinesSink;
 pub use memory::{MemorySink, Row};
 pub use record::{CallInfo, Record};
-/// The version of the crate whose connections [`SqliteSink::new`] takes.
+/// The version of the crate whose connections [`SqliteSink::new`] accepts.
 #[cfg(feature = "sqlite")]
 pub use rusqlite;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteSink;
 
-/// What is about to be done.
+/// The part of a record that is written before the call runs.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AuditIntent {
@@ -68,67 +68,67 @@ pub struct AuditIntent {
     pub key: u64,
     /// The session. Empty: none.
     pub session_id: Text,
-    /// The agent. Empty: not known.
+    /// The agent. Empty: unknown.
     pub agent_id: Text,
-    /// The tool, as it was called: there may be none of that name.
+    /// The tool name as called: there may be no such tool.
     pub tool_name: Text,
-    /// The model's name for the call.
+    /// The model's id for the call.
     pub tool_call_id: Text,
-    /// The arguments, without secrets.
+    /// The arguments, redacted.
     pub parameters: Value,
-    /// When the call came: UTC as RFC 3339 with milliseconds, so that texts sort as times do.
+    /// When the call arrived: UTC as RFC 3339 with milliseconds, so that the texts sort like the times.
     pub timestamp: String,
-    /// The SHA-256 of what the tool promised at that time, in hexadecimal. Empty: there is no such tool.
+    /// The SHA-256 of the tool's contract at that time, in hexadecimal. Empty: there is no such tool.
     pub spec_hash: Text,
-    /// Which attempt at the call it is, from 1.
+    /// The number of this attempt at the call, from 1.
     pub attempt: u32,
-    /// Somebody has approved of the call.
+    /// Whether the call was approved.
     pub approved: bool,
-    /// Who it was, as far as the program says. Empty: not said.
+    /// The approver, if the program names one. Empty: not named.
     pub approved_by: Text,
 }
 
-/// What came of it.
+/// The part of a record that is written after the call ended.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AuditOutcome {
-    /// How it ended.
+    /// How the call ended.
     pub status: AuditStatus,
-    /// The result without secrets, as [`ToolRedactor::result`](crate::layers::redact::ToolRedactor::result) gives it. `Null`:
-    /// there is none.
+    /// The redacted result, as [`ToolRedactor::result`](crate::layers::redact::ToolRedactor::result) returns it.
+    /// `Null`: there is no result.
     pub result: Value,
-    /// What went wrong, without secrets.
+    /// The error text, redacted.
     pub error: Option<String>,
-    /// Its code.
+    /// The error code.
     pub error_code: Option<Cow<'static, str>>,
-    /// There is no result, or the tool itself says that it failed.
+    /// Whether there is no result, or the result itself is an error.
     pub is_error: bool,
-    /// How long it took.
+    /// How long the call took.
     pub duration: Duration,
 }
 
-/// How far a call has come.
+/// The status of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuditStatus {
-    /// It was to be run, and nothing more is known yet.
+    /// The call was about to run, and nothing more is known yet.
     Started,
-    /// It has a result.
+    /// The call has a result.
     Ok,
-    /// It ran and failed.
+    /// The call ran and failed.
     Error,
-    /// It was answered without being run.
+    /// The call was answered without being run.
     Refused,
-    /// Its time was up.
+    /// The call timed out.
     Timeout,
-    /// The caller gave up. What the tool did until then is not known.
+    /// The caller abandoned the call. What the tool did until then is unknown.
     Cancelled,
-    /// The program ended before its end.
+    /// The program ended before the call did.
     Unknown,
 }
 
 impl AuditStatus {
-    /// `started`, `ok`, `error`, `refused`, `timeout`, `cancelled` or `unknown`.
+    /// Returns `started`, `ok`, `error`, `refused`, `timeout`, `cancelled` or `unknown`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -150,7 +150,7 @@ impl fmt::Display for AuditStatus {
 }
 
 impl AuditIntent {
-    /// The record as an object.
+    /// Returns the intent as a JSON object.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
@@ -169,13 +169,13 @@ impl AuditIntent {
 }
 
 impl AuditOutcome {
-    /// How long it took, in whole milliseconds.
+    /// Returns the duration in whole milliseconds.
     #[must_use]
     pub fn duration_ms(&self) -> i64 {
         i64::try_from(self.duration.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// The record as an object.
+    /// Returns the outcome as a JSON object.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
@@ -189,40 +189,42 @@ impl AuditOutcome {
     }
 }
 
-/// Where records go. All functions are called from one thread, which waits for them: they may take their time.
+/// A destination for records. All methods are called from one thread that does nothing else, so they may block.
 ///
-/// A sink that fails, by an error or a panic, is counted in [`Auditor::errors`] and asked again for the next record.
+/// If a sink fails, by an error or a panic, the failure is counted in [`Auditor::errors`], and the sink is used again
+/// for the next record.
 pub trait AuditSink: Send {
-    /// A call is about to be run.
+    /// Records that a call is about to run.
     ///
     /// # Errors
     ///
-    /// If it could not be written. In durable mode the call is then refused.
+    /// If the intent could not be written. In durable mode the call is then refused.
     fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError>;
 
-    /// A call has ended. If [`intent`](Self::intent) was not called for it, because it was refused, or failed for it,
-    /// this is all that will be heard of it.
+    /// Records that a call has ended. If [`intent`](Self::intent) was not called, because the call was refused, or
+    /// failed, this is all the sink gets about the call.
     ///
     /// # Errors
     ///
-    /// If it could not be written.
+    /// If the outcome could not be written.
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError>;
 
-    /// Keeps what was handed over since the last time; called after each few records. If the sink is durable, all is
-    /// on disk when this returns.
+    /// Persists everything received since the last flush; called after every few records. If the sink is durable,
+    /// everything is on disk when this returns.
     ///
     /// # Errors
     ///
-    /// If it could not be written: then all of it counts as lost.
+    /// If the records could not be written: then all of them count as lost.
     fn flush(&mut self) -> Result<(), AuditError> {
         Ok(())
     }
 
-    /// Says before all else that [`flush`](Self::flush) must not return before everything is on disk.
+    /// Makes the sink durable: [`flush`](Self::flush) must not return before everything is on disk. Called before
+    /// everything else.
     ///
     /// # Errors
     ///
-    /// If the sink cannot do that.
+    /// If the sink cannot guarantee that.
     fn make_durable(&mut self) -> Result<(), AuditError> {
         Ok(())
     }
@@ -246,14 +248,14 @@ impl<T: AuditSink + ?Sized> AuditSink for Box<T> {
     }
 }
 
-/// Why something could not be written down.
+/// The reason why a record could not be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditError {
     message: String,
 }
 
 impl AuditError {
-    /// An error with this text.
+    /// Creates an error with this message.
     pub fn new(message: impl Into<String>) -> AuditError {
         AuditError { message: message.into() }
     }

@@ -1,19 +1,19 @@
-//! A circuit breaker per service: after some failures calls are refused at once, until one that tries succeeds.
+//! A circuit breaker per service: after some failures calls are refused immediately, until a trial call succeeds.
 //!
-//! A *service* is whatever tools share that can be down: a host, a database, a module. A tool names its service in
-//! its specification and the pipeline asks before it runs the tool; code that reaches a service from inside a tool
-//! uses [`CircuitBreaker::run`].
+//! A *service* is anything that tools share and that can be down: a host, a database, a module. A tool names its
+//! service in its specification and the pipeline asks the breaker before it runs the tool; code that reaches a service
+//! from inside a tool uses [`CircuitBreaker::run`].
 //!
-//! A circuit is **closed** while calls go through. As many failures as the threshold within the window **open** it:
-//! calls are refused with `service_unavailable`. When the reset time is over it is **half-open**: one call tries, the
-//! others are still refused. Its success closes the circuit, its failure opens it again. A call that tries and never
-//! reports gives up its place when it is dropped, or at the latest when the trial lock runs out.
+//! A circuit is **closed** while calls go through. When the failures within the window reach the threshold, it
+//! **opens**: calls are refused with `service_unavailable`. After the reset time it is **half-open**: one trial call
+//! runs, the others are still refused. Its success closes the circuit, its failure opens it again. A trial call that
+//! never reports gives up its place when it is dropped, or at the latest when the trial lock expires.
 //!
-//! What counts as a failure is what says something about the service, see [`is_failure`]. While a circuit is closed a
-//! success makes good one failure, so that only a service that fails more often than it answers is cut off.
+//! Only what says something about the service counts as a failure, see [`is_failure`]. While a circuit is closed a
+//! success cancels out one failure, so that only a service that fails more often than it answers is cut off.
 //!
-//! A late report does not count: what a call says that began before the circuit opened is no news when it is
-//! half-open or closed again.
+//! Late reports do not count: the outcome of a call that began before the circuit opened is outdated when the circuit
+//! is half-open or closed again.
 
 mod settings;
 mod state;
@@ -44,10 +44,10 @@ use state::{Admission, Machine};
 /// The code of a refused call.
 pub const SERVICE_UNAVAILABLE: &str = "service_unavailable";
 
-/// Circuit breakers for any number of services, told apart by name. Shared between tools and providers by `Arc`.
+/// Circuit breakers for any number of services, identified by name. Shared between tools and providers in an `Arc`.
 ///
-/// A service is known from its first call on and never forgotten, so names should come from the program, not from
-/// a model. A call that goes through costs two short locks and no allocation; no lock is held while a tool runs.
+/// A service is known from its first call on and never forgotten, so names should come from the program, not from a
+/// model. A call that goes through costs two short locks and no allocation; no lock is held while a tool runs.
 #[derive(Debug, Default)]
 pub struct CircuitBreaker {
     settings: BreakerSettings,
@@ -61,20 +61,20 @@ struct Service {
 }
 
 impl CircuitBreaker {
-    /// Breakers with the default settings.
+    /// Creates breakers with the default settings.
     #[must_use]
     pub fn new() -> CircuitBreaker {
         CircuitBreaker::default()
     }
 
-    /// Sets what holds for services without settings of their own.
+    /// Sets the settings of services without their own.
     #[must_use]
     pub fn with_settings(mut self, settings: BreakerSettings) -> CircuitBreaker {
         self.settings = settings;
         self
     }
 
-    /// Sets what holds for one service, whose circuit is then closed.
+    /// Sets the settings of one service, whose circuit is then closed.
     #[must_use]
     pub fn with_service(self, name: &str, settings: BreakerSettings) -> CircuitBreaker {
         unpoisoned(self.services.write()).insert(name.into(), Arc::new(Service::new(settings)));
@@ -83,8 +83,8 @@ impl CircuitBreaker {
 
     /// Asks whether a call of a service may run now.
     ///
-    /// The permit is to be told how the call ended. One that is dropped without a word counts as neither success nor
-    /// failure; if it was the one to try, another may.
+    /// Report the outcome of the call to the permit. A permit that is dropped without a report counts as neither
+    /// success nor failure; if it was for a trial call, another call may try.
     ///
     /// # Errors
     ///
@@ -108,8 +108,8 @@ impl CircuitBreaker {
 
     /// Runs an operation if the circuit lets it through, and asks `fallback` for a value if there is none.
     ///
-    /// The fallback gets every refusal and every error of the operation. What is recoverable only the caller knows:
-    /// hand back the error where it is not. A panic of the operation counts as a failure and goes on.
+    /// The fallback gets every refusal and every error of the operation. Only the caller knows which errors are
+    /// recoverable: return the error where it is not. A panic of the operation counts as a failure and propagates.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
@@ -132,7 +132,7 @@ impl CircuitBreaker {
     ///
     /// # Errors
     ///
-    /// What `fallback` says.
+    /// Those that `fallback` returns.
     pub async fn run<T>(
         &self,
         service: &str,
@@ -153,7 +153,7 @@ impl CircuitBreaker {
     ///
     /// # Errors
     ///
-    /// Those of [`admit`](Self::admit), and what the operation says.
+    /// Those of [`admit`](Self::admit), and those of the operation.
     pub async fn guard<T>(
         &self,
         service: &str,
@@ -162,20 +162,20 @@ impl CircuitBreaker {
         self.admit(service)?.watch(operation()).await
     }
 
-    /// Whether calls of a service go through.
+    /// Returns the state of the circuit of a service.
     #[must_use]
     pub fn state(&self, service: &str) -> BreakerState {
         self.known(service)
             .map_or(BreakerState::Closed, |known| unpoisoned(known.machine.lock()).state(&known.settings))
     }
 
-    /// Whether a call of a service is worth a try: its circuit is not open.
+    /// Returns whether a call of a service is worth trying: its circuit is not open.
     #[must_use]
     pub fn is_available(&self, service: &str) -> bool {
         self.state(service) != BreakerState::Open
     }
 
-    /// What a service has been through. One that was never called has been through nothing.
+    /// Returns the statistics of a service. For a service that was never called, all counts are zero.
     #[must_use]
     pub fn stats(&self, service: &str) -> BreakerStats {
         match self.known(service) {
@@ -184,13 +184,13 @@ impl CircuitBreaker {
         }
     }
 
-    /// The services that were called or have settings, by name.
+    /// Returns the services that were called or have settings, sorted by name.
     #[must_use]
     pub fn services(&self) -> Vec<String> {
         unpoisoned(self.services.read()).keys().map(|name| name.to_string()).collect()
     }
 
-    /// Closes the circuit of a service by hand and starts counting anew. Calls that run do not count.
+    /// Closes the circuit of a service manually and restarts the counts. Running calls do not count.
     pub fn reset(&self, service: &str) {
         if let Some(known) = self.known(service) {
             unpoisoned(known.machine.lock()).reset();
@@ -205,7 +205,7 @@ impl CircuitBreaker {
         if let Some(known) = self.known(name) {
             return known;
         }
-        // Another call may have been first in between: then it is the one that counts.
+        // Another call may have registered the service in between: then its entry counts.
         let mut services = unpoisoned(self.services.write());
         let entry = services.entry(name.into()).or_insert_with(|| Arc::new(Service::new(self.settings)));
         Arc::clone(entry)
@@ -218,7 +218,7 @@ impl Service {
     }
 }
 
-/// Leave to call a service once, from [`CircuitBreaker::admit`].
+/// Permission to call a service once, from [`CircuitBreaker::admit`].
 #[derive(Debug)]
 #[must_use = "the breaker learns from a permit how the call ended"]
 pub struct Permit {
@@ -228,20 +228,20 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The service answered.
+    /// Reports that the service answered.
     pub fn success(mut self) {
         self.settled = true;
         unpoisoned(self.service.machine.lock()).succeeded(self.generation);
     }
 
-    /// The service failed.
+    /// Reports that the service failed.
     pub fn failure(mut self) {
         self.settled = true;
         unpoisoned(self.service.machine.lock()).failed(self.generation, &self.service.settings);
     }
 
-    /// Reports what a tool gave: a failure if [`is_failure`] says so, a success if there is a result, and otherwise
-    /// nothing, as if the permit were dropped.
+    /// Reports the outcome of a tool: a failure if [`is_failure`] says so, a success if there is a result, and
+    /// otherwise nothing, as if the permit were dropped.
     pub fn settle(self, outcome: &Result<ToolResult, ToolError>) {
         match outcome {
             outcome if is_failure(outcome) => self.failure(),
@@ -250,7 +250,7 @@ impl Permit {
         }
     }
 
-    /// Runs an operation and reports how it ended, by a panic too.
+    /// Runs an operation and reports how it ended, including by a panic.
     async fn watch<T>(self, operation: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
         let mut operation = pin!(operation);
         match poll_fn(|cx| poll_caught(operation.as_mut(), cx)).await {
@@ -278,7 +278,7 @@ impl Drop for Permit {
     }
 }
 
-/// Why there is no value of the operation of [`CircuitBreaker::run`].
+/// The reason why the operation of [`CircuitBreaker::run`] has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trouble {
     /// The circuit is open or another call tries: the operation did not run.
@@ -287,12 +287,12 @@ pub enum Trouble {
     Failed(ToolError),
 }
 
-/// Whether the outcome of a tool says that its service is in trouble.
+/// Returns whether the outcome of a tool indicates a failure of its service.
 ///
-/// It does if the tool failed (a panic included) or took too long, and if it brings an HTTP answer that blames the
-/// server: a status of 500 and above, or 429. It does not if the arguments are wrong, the call was denied or
-/// cancelled, or there is no such tool: then the service was never asked, or not to the end. Nor if the tool answers
-/// that what was asked cannot be done (see [`ToolResult::is_error`]): that is an answer.
+/// It does if the tool failed (including by a panic) or took too long, and if it contains an HTTP answer that blames
+/// the server: a status of 500 and above, or 429. It does not if the arguments are wrong, the call was denied or
+/// cancelled, or there is no such tool: then the service was not asked, or not to the end. Nor does it if the tool
+/// answers that the request cannot be fulfilled (see [`ToolResult::is_error`]): that is an answer.
 #[must_use]
 pub fn is_failure(outcome: &Result<ToolResult, ToolError>) -> bool {
     match outcome {
@@ -306,7 +306,7 @@ pub fn is_failure(outcome: &Result<ToolResult, ToolError>) -> bool {
     }
 }
 
-/// As [`is_failure`], of an error.
+/// Like [`is_failure`], for an error.
 fn is_service_error(error: &ToolError) -> bool {
     matches!(error, ToolError::Failed { .. } | ToolError::Timeout { .. })
 }

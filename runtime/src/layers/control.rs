@@ -1,9 +1,9 @@
-//! Answers to what tools ask for: effects, input and questions.
+//! Handlers for what tools request: effects, input and questions.
 //!
-//! A tool returns a [`Control`](crate::call::control::Control) beside its content. [`Effect`]s go to the
+//! A tool returns a [`Control`](crate::call::control::Control) along with its content. [`Effect`]s go to the
 //! [`EffectHandler`] of their name, [`InputRequest`]s to the [`InputHandler`], both set on the
-//! [`ProviderBuilder`](crate::provider::ProviderBuilder); neither counts as time of the tool. A result that is an error
-//! asks for nothing.
+//! [`ProviderBuilder`](crate::provider::ProviderBuilder); the time they take does not count as the tool's. A result
+//! that is an error requests nothing.
 //!
 //! [`Effect`]: crate::call::control::Effect
 //! [`InputRequest`]: crate::call::control::InputRequest

@@ -1,4 +1,4 @@
-//! What must hold before a call.
+//! Requirements that must hold before a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,11 +22,10 @@ use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
 pub use crate::call::missing::{MissingDependencies, Unmet};
 
-/// How a program finds out whether the requirements of its tools hold.
+/// Looks up whether the requirements of tools hold.
 ///
-/// Values of the context, state of the session and calls that came before need no more than the context of the call.
-/// Entities and checks of the program's own are looked up by functions that are given here; what no function is
-/// given for does not hold.
+/// Values of the context, state of the session and earlier calls need only the context of the call. Entities and
+/// custom checks are looked up with the functions set here; a requirement without a function does not hold.
 ///
 /// ```
 /// use serde_json::Value;
@@ -48,7 +47,7 @@ pub struct Dependencies {
     timeout: Duration,
 }
 
-/// Takes the value that identifies an entity, or all arguments for a check of the program's own.
+/// Takes the value that identifies an entity, or all arguments for a custom check.
 type Lookup = dyn for<'a> Fn(&'a Value, &'a ToolContext) -> Looked<'a> + Send + Sync;
 type Looked<'a> = BoxFuture<'a, Result<bool, ToolError>>;
 
@@ -64,16 +63,16 @@ impl Default for Dependencies {
 }
 
 impl Dependencies {
-    /// No entities and no checks are known.
+    /// Creates dependencies without entities and checks.
     #[must_use]
     pub fn new() -> Dependencies {
         Dependencies::default()
     }
 
-    /// Says how to find out whether an entity of a kind exists, by the argument that identifies it: never `null`
-    /// and never an empty text, else whatever the model sent.
+    /// Sets the function that tells whether an entity of a kind exists. It takes the argument that identifies the
+    /// entity: never `null` and never an empty text, otherwise whatever the model sent.
     ///
-    /// Look only where the caller of the context may look: "exists" is an answer, too.
+    /// Look only where the caller of the context may look: "exists" discloses information, too.
     #[must_use]
     pub fn entity<F>(mut self, kind: impl Into<String>, exists: F) -> Dependencies
     where
@@ -83,7 +82,7 @@ impl Dependencies {
         self
     }
 
-    /// Says how to find out whether a check of the program's own passes, by the arguments of the call.
+    /// Sets the function that tells whether a custom check passes. It takes the arguments of the call.
     #[must_use]
     pub fn custom<F>(mut self, name: impl Into<String>, passes: F) -> Dependencies
     where
@@ -93,22 +92,22 @@ impl Dependencies {
         self
     }
 
-    /// A value under this key of the context counts only if the program vouches for it, see
-    /// [`ContextValues`](crate::ContextValues). Without this, a client that is not contradicted is believed.
+    /// Accepts a value under this key of the context only if the program vouches for it, see
+    /// [`ContextValues`](crate::ContextValues). Otherwise a value that a client sends is accepted unless contradicted.
     #[must_use]
     pub fn trusted(mut self, key: impl Into<String>) -> Dependencies {
         self.trusted.insert(key.into());
         self
     }
 
-    /// How long one look-up may take, at most what the caller of the tool grants: 30 seconds unless set.
+    /// Sets how long one look-up may take, limited by what the caller of the tool grants: 30 seconds by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Dependencies {
         self.timeout = timeout;
         self
     }
 
-    /// The requirements of tools that can never hold, because no function is given for their entity or check.
+    /// Returns the requirements of tools that can never hold, because their entity or check has no function.
     #[must_use]
     pub fn unknown<'a>(&self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Unmet> {
         let is_unknown = |requirement: &&Requirement| match requirement.kind {
@@ -122,18 +121,18 @@ impl Dependencies {
         specs.into_iter().flat_map(unknown_of).collect()
     }
 
-    /// Checks what a tool requires, in the order of its specification, and gives the optional requirements that do
-    /// not hold. `args` are the arguments of the call, best as they were decoded: what is looked up is then what the
-    /// tool will see.
+    /// Checks the requirements of a tool, in the order of its specification, and returns the optional ones that do not
+    /// hold. `args` are the arguments of the call, preferably as decoded, so that the look-ups use what the tool will
+    /// see.
     ///
-    /// A tool that was called has still to have the values and the state it required, so those of required tools
-    /// are checked as well, each once; what depends on arguments was checked when it was called. Services are not
+    /// The values and the state that a called tool required must still be there, so those of required tools are
+    /// checked as well, each once; requirements on arguments were checked when the tool was called. Services are not
     /// checked: a tool without them is not built.
     ///
     /// # Errors
     ///
-    /// [`ToolError::MissingDependencies`] with all that does not hold and is not optional. What a look-up gives
-    /// instead of an answer; [`ToolError::Timeout`] and [`ToolError::Cancelled`].
+    /// [`ToolError::MissingDependencies`] with everything that does not hold and is not optional. The error of a
+    /// look-up that fails; [`ToolError::Timeout`] and [`ToolError::Cancelled`].
     pub async fn check(
         &self,
         spec: &ToolSpec,
@@ -172,7 +171,7 @@ impl Dependencies {
         Err(MissingDependencies { tool: spec.name.to_string(), missing, suggested_order }.into())
     }
 
-    /// Whether a requirement holds that depends on nothing but the context.
+    /// Returns whether a requirement holds that depends only on the context.
     fn holds(&self, requirement: &Requirement, ctx: &ToolContext) -> bool {
         let name = requirement.name.as_str();
         match requirement.kind {
@@ -188,7 +187,7 @@ impl Dependencies {
         }
     }
 
-    /// Notes what no longer holds of the requirements of a tool that was called, and of the tools it requires.
+    /// Notes the requirements that no longer hold of a tool that was called, and of the tools it requires.
     fn still_holds(&self, called: &Requirement, ctx: &ToolContext, tools: &Registry, unmet: &mut Vec<Unmet>) {
         let mut seen = BTreeSet::from([called.name.as_str()]);
         let mut path: Vec<_> = requirements(tools, called).into_iter().collect();
@@ -223,7 +222,7 @@ impl Dependencies {
         }
     }
 
-    /// Calls a function of the program: for a limited time, as long as the caller waits, and a panic is an error.
+    /// Calls a function of the program, for a limited time and until the caller gives up; a panic becomes an error.
     async fn ask(&self, lookup: &Arc<Lookup>, value: &Value, ctx: &ToolContext) -> Result<bool, ToolError> {
         let duration = ctx.timeout().map_or(self.timeout, |granted| granted.min(self.timeout));
         let answer = tokio::time::timeout(duration, caught(async { lookup(value, ctx).await }));
@@ -245,19 +244,19 @@ pub fn record(ctx: &ToolContext, tool: impl Into<Text>, outcome: &Result<ToolRes
     }
 }
 
-/// A call with this outcome counts as made: there is a result that is no error (see [`ToolResult::is_error`]), and the
-/// tool does not wait for more input.
+/// Returns whether a call with this outcome counts as made: its result is no error (see [`ToolResult::is_error`]), and
+/// the tool does not wait for more input.
 #[must_use]
 pub fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
     let is_done = |result: &ToolResult| !matches!(result.control, Control::NeedInput(_));
     outcome.as_ref().is_ok_and(|result| is_done(result) && !result.is_error())
 }
 
-/// The member of the details that tells what did not hold and was optional.
+/// The member of the details that lists the optional requirements that did not hold.
 const UNMET: &str = "unmet_dependencies";
 
-/// A result that tells the program, in `details.unmet_dependencies`, what did not hold and was optional. Details that
-/// are a value of the tool's own kind stay as they are.
+/// Lists the optional requirements that did not hold in `details.unmet_dependencies` of the result. Details of a type
+/// of the tool's own stay as they are.
 pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
     if unmet.is_empty() {
         return result;
@@ -272,7 +271,7 @@ pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
     result
 }
 
-/// What the tool requires depends on the arguments of the call.
+/// Returns whether a requirement of the tool depends on the arguments of the call.
 pub(crate) fn asks_of_arguments(spec: &ToolSpec) -> bool {
     spec.requires.iter().any(of_arguments)
 }
@@ -285,7 +284,7 @@ fn was_called(tool: &str, ctx: &ToolContext) -> bool {
     ctx.session().is_some_and(|session| session.has_called(tool))
 }
 
-/// The specification of a required tool, and its requirements to go through.
+/// Returns the specification of a required tool, and an iterator over its requirements.
 fn requirements<'a>(
     tools: &'a Registry,
     tool: &Requirement,
@@ -294,7 +293,7 @@ fn requirements<'a>(
     Some((spec, spec.requires.iter()))
 }
 
-/// A requirement is noted once, as blocking if it blocks anywhere.
+/// Notes a requirement once, as not optional if it is so anywhere.
 fn note(unmet: &mut Vec<Unmet>, new: Unmet) {
     match unmet.iter_mut().find(|old| old.is_same(&new)) {
         Some(old) => old.optional &= new.optional,
@@ -302,8 +301,8 @@ fn note(unmet: &mut Vec<Unmet>, new: Unmet) {
     }
 }
 
-/// What to call before the tool, each after what it requires; without what was called, but with calls further up
-/// that no longer count.
+/// Returns what to call before the tool, each after what it requires, without tools that were already called, except
+/// those whose calls no longer count.
 fn suggested(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Registry) -> Vec<String> {
     let wanted = missing.iter().filter(|it| it.kind == RequirementKind::Tool).map(|it| it.name.as_str());
     let find = |name: &str| tools.get(name).map(|tool| tool.spec());
@@ -311,7 +310,7 @@ fn suggested(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Regi
     graph::order(wanted, find, done).into_iter().map(str::to_owned).collect()
 }
 
-/// The argument that identifies an entity, under whichever of its names it came.
+/// Returns the argument that identifies an entity, under whichever of its names it was sent.
 fn identifier<'a>(spec: &ToolSpec, argument: &str, args: &'a Value) -> Option<&'a Value> {
     let args = args.as_object()?;
     match find_field(spec, argument) {

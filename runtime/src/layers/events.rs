@@ -1,4 +1,4 @@
-//! What happens to calls, as values that can be stored and sent.
+//! Events of calls, as values that can be stored and sent.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -10,31 +10,31 @@ use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 
-/// Takes events. It is called where the call runs, which waits for it, so it should be quick; if it panics, nobody is
-/// told.
+/// Receives events. It is called where the call runs, which waits for it, so it should be quick; if it panics, the
+/// panic is ignored.
 pub type OnEvent = Arc<dyn Fn(Event) + Send + Sync>;
 
-/// Something that happened to a call. A call has one [`ToolCall`](EventKind::ToolCall), any number of updates and
-/// lines of progress, and then one [`ToolResponse`](EventKind::ToolResponse) or [`Error`](EventKind::Error). That also
-/// holds for a call that is given up because nobody waits for it any more: its end is an error with the code `CANCELLED`.
-/// What a tool left behind reports after the end is not passed on.
+/// An event of a call. A call has one [`ToolCall`](EventKind::ToolCall), any number of updates and lines of progress,
+/// and then one [`ToolResponse`](EventKind::ToolResponse) or [`Error`](EventKind::Error). This also holds for a call
+/// that its caller abandons: it ends with an error with the code `CANCELLED`. Reports after the end, from work that a
+/// tool left behind, are dropped.
 ///
-/// Secrets are hidden in all of it, see [`redact`](crate::layers::redact), and of images and other bytes only the length is
-/// told: events are made to be stored and sent. [`Hooks`](crate::layers::hooks::Hooks) see everything.
+/// All events are redacted, see [`redact`](crate::layers::redact), and images and other bytes are replaced by their
+/// length, since events are made to be stored and sent. [`Hooks`](crate::layers::hooks::Hooks) see everything.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
-    /// The model's name for the call.
+    /// The model's id for the call.
     pub id: Text,
     /// The tool.
     pub name: Text,
-    /// The agent that calls.
+    /// The calling agent.
     pub agent_id: Option<Text>,
     /// The session the call belongs to.
     pub session_id: Option<Text>,
     /// The id of the principal for whom the call is made.
     pub principal: Option<Text>,
-    /// When it happened.
+    /// The time of the event.
     pub at: SystemTime,
     /// What happened.
     pub kind: EventKind,
@@ -44,7 +44,7 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// A model called.
+    /// A model called the tool.
     ToolCall {
         /// The arguments as sent; `null` for a call that was skipped.
         arguments: Value,
@@ -53,25 +53,25 @@ pub enum EventKind {
     ToolResponse {
         /// What the model sees, as MCP writes it.
         content: Value,
-        /// The tool itself says that it failed.
+        /// Whether the tool itself reports that it failed.
         is_error: bool,
-        /// How long it took.
+        /// How long the call took.
         duration: Duration,
     },
-    /// There is no result.
+    /// The call has no result.
     Error {
         /// What the model sees.
         message: String,
         /// The code of the error.
         code: String,
-        /// How long it took.
+        /// How long the call took.
         duration: Duration,
     },
-    /// What a running tool has so far.
+    /// An intermediate result of a running tool.
     Update {
-        /// What people who watch see, as MCP writes it.
+        /// The content for people who watch, as MCP writes it.
         content: Value,
-        /// What programs that watch see.
+        /// The details for programs that watch.
         details: Value,
     },
     /// A line of progress.
@@ -82,7 +82,7 @@ pub enum EventKind {
 }
 
 impl Event {
-    /// The name of the kind: `tool_call`, `tool_response`, `error`, `update` or `progress`.
+    /// Returns the name of the kind: `tool_call`, `tool_response`, `error`, `update` or `progress`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self.kind {
@@ -94,8 +94,8 @@ impl Event {
         }
     }
 
-    /// An object with `type`, `object` (`tool.call`, `tool.response`, …), `id`, `name`, `timestamp` in milliseconds
-    /// since 1970, `agent_id`, `session_id` and `principal` where there are any, and what belongs to the kind.
+    /// Returns an object with `type`, `object` (`tool.call`, `tool.response`, …), `id`, `name`, `timestamp` in
+    /// milliseconds since 1970, `agent_id`, `session_id` and `principal` where present, and the fields of the kind.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let kind = self.type_name();

@@ -1,24 +1,23 @@
-//! Layers of a program's own between checked arguments and the tool.
+//! A program's own checks between the argument check and the tool.
 //!
-//! A [`Middleware`] lets a call pass, changes its arguments, refuses it, or wants somebody's approval. An [`Approver`]
-//! gives it at once, or the call is answered with `APPROVAL_REQUIRED` and waits as a sealed [`ApprovalRequest`], which
-//! [`Provider::resume`](crate::Provider::resume) runs later.
+//! A [`Middleware`] lets a call pass, changes its arguments, refuses it, or requires approval. An [`Approver`] gives
+//! the approval immediately, or the call is answered with `APPROVAL_REQUIRED` and waits as a sealed
+//! [`ApprovalRequest`], which [`Provider::resume`](crate::Provider::resume) runs later.
 //!
-//! All middleware is asked before anybody approves, so what is approved is what runs: the arguments as the last of them
-//! left them, with the defaults of the schema filled in. A request runs once, unchanged, for the same principal in the
-//! same session, and only until it expires. Every other layer still looks at the call when it is resumed: scopes,
-//! rates, rules, breakers. Middleware is asked again, too. It may refuse then, but not change the arguments: what
-//! modifies asks [`ToolRequest::approved`] first. Reasons that nobody has approved yet make a new request, which holds
-//! those approved before as well.
+//! All middleware runs before any approver is asked, so what is approved is what runs: the arguments as the last
+//! middleware left them, with the defaults of the schema filled in. A request runs once, unchanged, for the same
+//! principal in the same session, and only until it expires. All other layers check the call again when it is resumed:
+//! scopes, rate limits, rules, circuit breakers. Middleware runs again, too. It may refuse the call then, but not
+//! change its arguments: middleware that modifies arguments should check [`ToolRequest::approved`] first. Reasons that
+//! have not been approved yet lead to a new request, which also holds those approved before.
 //!
-//! Middleware that takes longer than
-//! [`callback_timeout`](crate::provider::ProviderBuilder::callback_timeout) has denied the call, and so has one that
-//! panics.
+//! Middleware that takes longer than [`callback_timeout`](crate::provider::ProviderBuilder::callback_timeout), or
+//! panics, denies the call.
 //!
 //! # An approver
 //!
-//! Small payments pass, larger ones need a person. The one who is asked here knows what to say to each sum; a real one
-//! shows the request and waits for a click, or says [`Approval::Later`] and stores it.
+//! Small payments pass, larger ones need a person. The approver in this example knows the answer to each sum; a real
+//! one shows the request and waits for a click, or returns [`Approval::Later`] and stores it.
 //!
 //! ```
 //! # use serde_json::json;
@@ -103,7 +102,7 @@ pub use crate::call::approval::{ApprovalRequest, CalledBy};
 
 /// Decides about calls whose arguments are already checked. See the [module](self).
 pub trait Middleware: Send + Sync {
-    /// What to do with the call. A later middleware sees what an earlier one made of the arguments.
+    /// Decides about a call. A later middleware sees the arguments as an earlier one left them.
     fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision>;
 }
 
@@ -113,17 +112,17 @@ pub trait Middleware: Send + Sync {
 pub struct ToolRequest<'a> {
     /// The tool.
     pub spec: &'a ToolSpec,
-    /// The arguments as the model names them, checked, with the defaults of the schema filled in. Defaults that the
-    /// schema does not tell are not there.
+    /// The arguments under the names the model uses, checked, with the defaults of the schema filled in. Defaults that
+    /// the schema does not state are absent.
     pub arguments: &'a Value,
-    /// What surrounds the call.
+    /// The context of the call.
     pub ctx: &'a ToolContext,
     pub(crate) approved: &'a [String],
 }
 
 impl ToolRequest<'_> {
-    /// Somebody has approved of this call before, with these arguments, and it goes on now. They are final: after a
-    /// [`Decision::Modify`] to others the call is refused.
+    /// Returns whether this call was approved before, with these arguments, and is now resumed. The arguments are
+    /// final: after a [`Decision::Modify`] to others the call is refused.
     #[must_use]
     pub fn approved(&self) -> bool {
         !self.approved.is_empty()
@@ -134,38 +133,38 @@ impl ToolRequest<'_> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Go on.
+    /// Let the call pass.
     Allow,
-    /// Go on with these arguments, which are checked like those of a model.
+    /// Let the call pass with these arguments, which are checked like those of a model.
     Modify(Value),
-    /// Refuse, and tell the model why.
+    /// Refuse the call, with this reason for the model.
     Deny(String),
-    /// Go on if somebody approves, and tell them why they are asked. A reason that was approved before is not asked
-    /// for again, so it should be the same text for the same thing.
+    /// Let the call pass if it is approved, with this reason for the approver. A reason that was approved before is
+    /// not asked for again, so it should be the same text for the same thing.
     NeedApproval(String),
 }
 
-/// Answers for a person, or a program, whether calls may run. See the [module](self) for one.
+/// Decides, on behalf of a person or a program, whether calls may run. See the [module](self) for an example.
 pub trait Approver: Send + Sync {
-    /// Whether the call may run. The time this takes does not count as the tool's; it is limited by
+    /// Decides whether the call may run. The time this takes does not count as the tool's; it is limited by
     /// [`approval_timeout`](crate::provider::ProviderBuilder::approval_timeout), after which the call waits as it does
-    /// after [`Approval::Later`]. An approver that panics has rejected the call.
+    /// after [`Approval::Later`]. An approver that panics rejects the call.
     ///
-    /// The context is that of the call: who calls, in which session, and how the call is stopped.
+    /// The context is that of the call: the caller, the session, and the cancellation token.
     fn approve<'a>(&'a self, request: &'a ApprovalRequest, ctx: &'a ToolContext) -> BoxFuture<'a, Approval>;
 }
 
-/// What an [`Approver`] says.
+/// What an [`Approver`] decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Approval {
-    /// Yes.
+    /// Approved.
     Approved,
-    /// Yes, and the record of the call says who it was.
+    /// Approved, and the record of the call names the approver.
     ApprovedBy(Text),
-    /// No, and the model is told why.
+    /// Rejected, with this reason for the model.
     Rejected(String),
-    /// Not now. The call is answered with the code `APPROVAL_REQUIRED` and without having run;
-    /// [`Provider::resume`](crate::Provider::resume) runs it when somebody has approved.
+    /// Not decided yet. The call is answered with the code `APPROVAL_REQUIRED` without having run;
+    /// [`Provider::resume`](crate::Provider::resume) runs it once it is approved.
     Later,
 }

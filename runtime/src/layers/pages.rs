@@ -1,7 +1,8 @@
-//! Results that are too large for a model to get at once.
+//! Paging of results that are too large for a model to get at once.
 //!
-//! [`Pages::apply`] cuts such a result, keeps the whole of its text for a while, and tells the model how to go on:
-//! with the tool `read_result`, which [`Pages::tool`] gives and a provider offers beside its own when a limit is set.
+//! [`Pages::apply`] cuts such a result, keeps its whole text for a while, and tells the model how to read the rest:
+//! with the tool `read_result`, which [`Pages::tool`] returns and a provider adds to its own tools when a limit is
+//! set.
 //!
 //! ```
 //! use serde_json::json;
@@ -46,21 +47,21 @@ use store::{Owner, Store};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResultLimit {
-    /// The most bytes of text, all pieces of a result together. A tool's own
-    /// [`result_limit`](ToolSpec::result_limit) holds where it is smaller. What is said about a cut comes on top.
+    /// The maximum number of bytes of text, over all pieces of a result. A tool's own
+    /// [`result_limit`](ToolSpec::result_limit) applies where it is smaller. The notice about a cut comes on top.
     pub text: u64,
-    /// The most bytes of images, sounds and the like together, before they become base64.
+    /// The maximum number of bytes of images, audio and other binary content in total, before base64 encoding.
     pub binary: u64,
 }
 
 impl ResultLimit {
-    /// At most so many bytes of text, and so many of everything else.
+    /// Limits text and binary content to this many bytes each.
     #[must_use]
     pub const fn bytes(bytes: u64) -> ResultLimit {
         ResultLimit { text: bytes, binary: bytes }
     }
 
-    /// Sets the most bytes of images, sounds and the like.
+    /// Sets the maximum number of bytes of binary content.
     #[must_use]
     pub const fn with_binary(mut self, bytes: u64) -> ResultLimit {
         self.binary = bytes;
@@ -81,34 +82,34 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Cuts at this limit, and keeps as much as [`StoreLimits::DEFAULT`] says.
+    /// Creates pages with this limit that keep as much as [`StoreLimits::DEFAULT`] says.
     #[must_use]
     pub fn new(limit: ResultLimit) -> Pages {
         Pages::with_store(limit, StoreLimits::DEFAULT)
     }
 
-    /// Cuts at this limit, and keeps as much as is said.
+    /// Creates pages with this limit that keep as much as `kept` says.
     #[must_use]
     pub fn with_store(limit: ResultLimit, kept: StoreLimits) -> Pages {
         Pages { limit, store: Arc::new(Store::new(kept)) }
     }
 
-    /// The tool with which a model reads on.
+    /// Returns the tool with which a model reads the rest of a result.
     #[must_use]
     pub fn tool(&self) -> ReadResult {
         ReadResult::new(Arc::clone(&self.store))
     }
 
-    /// The result as a model gets it.
+    /// Returns the result as a model gets it.
     ///
-    /// Within the limit it stays as it is. Beyond, texts are cut, at the end of a line if one is near, else between
-    /// two characters; the model is told how to read on. The texts that follow the cut are read on with it, one a
-    /// line as [`ToolResult::to_text`] writes them. A resource of text that does not fit is read as a whole by a
-    /// handle of its own. Binary content that does not fit becomes a text that says its type and size. Details are
-    /// not touched: no model sees them. A [structured](ToolResult::structured) result of a tool that declares one is
-    /// sent by MCP: beyond the limit of text it is [missing](Structured::Missing).
+    /// A result within the limit stays as it is. Beyond the limit, texts are cut, at the end of a line if one is near,
+    /// otherwise between two characters, and the model learns how to read the rest. The rest includes the texts that
+    /// follow the cut, one per line as [`ToolResult::to_text`] writes them. A text resource that does not fit is read
+    /// as a whole with its own handle. Binary content that does not fit becomes a text that states its type and size.
+    /// Details are not changed, since no model sees them. MCP sends the [structured](ToolResult::structured) result of
+    /// a tool that declares one: beyond the text limit it is [missing](Structured::Missing).
     ///
-    /// What is kept can be read in the same session, by the same agent and for the same principal only.
+    /// What is kept can be read only in the same session, by the same agent and for the same principal.
     #[must_use]
     pub fn apply(&self, mut result: ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> ToolResult {
         // A page is never cut again.
@@ -131,7 +132,7 @@ impl Pages {
         result
     }
 
-    /// An error as a model gets it: the text of a tool that failed is cut and kept like a result.
+    /// Returns an error as a model gets it: the text of a failed tool is cut and kept like a result.
     #[must_use]
     pub fn apply_error(&self, mut error: ToolError, spec: &ToolSpec, ctx: &ToolContext) -> ToolError {
         let limit = self.limit.of(spec);
@@ -148,7 +149,7 @@ impl Pages {
     }
 }
 
-/// The bytes of text and of everything else.
+/// Returns the number of bytes of text and of all other content.
 fn sizes(content: &[Content]) -> (u64, u64) {
     let (mut text, mut binary) = (0, 0);
     let mut texts: u64 = 0;
@@ -164,7 +165,7 @@ fn sizes(content: &[Content]) -> (u64, u64) {
             | Content::Resource { data: ResourceData::Base64(data), .. } => binary += decoded_size(data),
         }
     }
-    // With the breaks between texts.
+    // With the line breaks between texts.
     (text + texts.saturating_sub(1), binary)
 }
 
@@ -176,11 +177,11 @@ struct Cut<'a> {
 }
 
 impl Cut<'_> {
-    /// The pieces that fit, and what to do about the others.
+    /// Returns the pieces that fit, and notices in place of the others.
     fn texts(&self, content: Vec<Content>, mut whole: String) -> Vec<Content> {
         let mut left = self.limit.text;
         let mut kept = Vec::with_capacity(content.len() + 1);
-        // Where in the whole text the next piece begins; after the cut, nothing more is shown of it.
+        // Where in the whole text the next piece begins; `None` after the cut, when no more text is shown.
         let mut begin = Some(0);
         for piece in content {
             match piece {
@@ -239,13 +240,13 @@ impl Cut<'_> {
     }
 
     fn keep(&self, whole: String) -> Option<String> {
-        // A page of nothing would lead nowhere.
+        // An empty page would lead nowhere.
         let page = bytes(self.limit.text).max(1);
         self.pages.store.keep(whole, page, Owner::of(self.ctx))
     }
 }
 
-/// Puts a text in the place of binary content that does not fit in what is left.
+/// Replaces binary content that does not fit in the remaining size with a text.
 fn shrink(content: &mut Content, most: u64, left: &mut u64) {
     let (what, mime_type, data) = match &*content {
         Content::Image { data, mime_type } => (String::from("Image"), mime_type, data),
@@ -265,7 +266,7 @@ fn shrink(content: &mut Content, most: u64, left: &mut u64) {
     *content = Content::Text(text);
 }
 
-/// Takes away a structured result that is too large to be sent.
+/// Removes a structured result that is too large to be sent.
 fn withhold(result: &mut ToolResult, most: u64) {
     let found = match &result.structured {
         Structured::Json(text) => size(text.len()),
@@ -278,7 +279,7 @@ fn withhold(result: &mut ToolResult, most: u64) {
     }
 }
 
-/// The bytes of a value as compact JSON, which is not kept.
+/// Returns the size of a value as compact JSON, in bytes, without keeping the JSON.
 fn json_size(value: &Value) -> u64 {
     struct Count(u64);
     impl io::Write for Count {
@@ -291,18 +292,18 @@ fn json_size(value: &Value) -> u64 {
         }
     }
     let mut count = Count(0);
-    // Neither counting nor a value can fail.
+    // Neither counting nor serialising a value can fail.
     let _ = serde_json::to_writer(&mut count, value);
     count.0
 }
 
-/// How many bytes a base64 text stands for.
+/// Returns how many bytes a base64 text decodes to.
 fn decoded_size(base64: &str) -> u64 {
     size(base64.trim_end_matches('=').len()) * 3 / 4
 }
 
-/// Where to cut a text so that at most so many bytes stay: after the last line break if that keeps at least half, else
-/// between two characters.
+/// Returns where to cut a text so that at most this many bytes remain: after the last line break if that keeps at
+/// least half, otherwise between two characters.
 fn cut(text: &str, most: usize) -> usize {
     if text.len() <= most {
         return text.len();

@@ -1,7 +1,7 @@
-//! What a context lets tools do: its [`Limits`] on effects, and [`Rules`] about which tools there are at all.
+//! What a context allows tools to do: [`Limits`] on their effects, and [`Rules`] on which tools are available.
 //!
-//! Everything here is a pure function of a [`ToolSpec`]: nothing is executed to find out whether it may be, and a
-//! policy can be asked what it would refuse before any model sees a tool.
+//! Everything here is a pure function of a [`ToolSpec`]: no tool is executed to find out whether it is allowed, and a
+//! policy can report what it would refuse before any model sees a tool.
 //!
 //! ```
 //! use toolgen_runtime::call::limits::Limits;
@@ -37,45 +37,45 @@ use crate::call::error::ToolError;
 use crate::call::limits::{Excess, Limits};
 use crate::spec::{Effects, ToolSpec};
 
-/// What a context allows: the effects its tools may have, and the tools it offers. Cheap to clone.
+/// What a context allows: the effects its tools may have, and the tools that are available. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Policy {
-    /// The most a tool may do.
+    /// The limits on the effects of a tool.
     pub limits: Limits,
-    /// The tools it may be.
+    /// The rules on which tools are available.
     pub rules: Rules,
 }
 
 impl Policy {
-    /// Every tool that stays within these limits.
+    /// Creates a policy that allows every tool within these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Policy {
         Policy { limits, rules: Rules::default() }
     }
 
-    /// Sets which tools it may be.
+    /// Sets the rules on which tools are available.
     #[must_use]
     pub fn with_rules(mut self, rules: Rules) -> Policy {
         self.rules = rules;
         self
     }
 
-    /// Checks the rules and the limits.
+    /// Checks a tool against the rules and the limits.
     ///
     /// # Errors
     ///
-    /// [`ToolError::Denied`] with the rule that decides and every effect that goes too far, in one text.
+    /// [`ToolError::Denied`] with the deciding rule and every effect that exceeds the limits, in one text.
     pub fn check(&self, spec: &ToolSpec) -> Result<(), ToolError> {
         self.check_with(spec, &spec.effects)
     }
 
-    /// As [`check`](Self::check), for a tool that has other effects in this context than it declares. Rules go by what
-    /// is declared.
+    /// Like [`check`](Self::check), for a tool whose effects in this context differ from its declared ones. Rules
+    /// apply to the declared effects.
     ///
     /// # Errors
     ///
-    /// As [`check`](Self::check).
+    /// Those of [`check`](Self::check).
     pub fn check_with(&self, spec: &ToolSpec, effects: &Effects) -> Result<(), ToolError> {
         if self.rules.allows(spec) && self.limits.allows(effects) {
             return Ok(());
@@ -83,7 +83,7 @@ impl Policy {
         Err(ToolError::denied(self.explain_with(spec, effects).to_string()))
     }
 
-    /// Says what the policy thinks of a tool, and why.
+    /// Returns what the policy decides about a tool, and why.
     #[must_use]
     pub fn explain(&self, spec: &ToolSpec) -> Explanation {
         self.explain_with(spec, &spec.effects)
@@ -98,7 +98,7 @@ impl Policy {
         }
     }
 
-    /// What the policy would refuse of these tools, in their order.
+    /// Returns explanations for those of these tools that the policy refuses, in order.
     pub fn refused<'a>(&self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Explanation> {
         let explained = specs.into_iter().map(|spec| self.explain(spec));
         explained.filter(|explanation| !explanation.is_allowed()).collect()
@@ -110,28 +110,28 @@ impl Limits {
     ///
     /// # Errors
     ///
-    /// [`ToolError::Denied`] with the tool, every effect that goes too far, and what is allowed instead.
+    /// [`ToolError::Denied`] with the tool, every effect that exceeds the limits, and what is allowed instead.
     pub fn check(&self, spec: &ToolSpec) -> Result<(), ToolError> {
         if self.allows(&spec.effects) { Ok(()) } else { Policy::new(self.clone()).check(spec) }
     }
 }
 
-/// What a [`Policy`] thinks of a tool. Displays as the text for a model where the tool is refused.
+/// What a [`Policy`] decides about a tool. If the tool is refused, displays as the text for a model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The tool.
     pub tool: Text,
-    /// What the rules say.
+    /// What the rules decide.
     pub decision: Decision,
-    /// What the tool may do beyond the limits.
+    /// The effects of the tool that exceed the limits.
     pub excess: Vec<Excess>,
-    /// The tool declares no effects, so the worst was assumed.
+    /// Whether the tool declares no effects, so that the worst is assumed.
     pub undeclared: bool,
 }
 
 impl Explanation {
-    /// The tool may be called.
+    /// Returns whether the tool may be called.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
         self.decision.is_allowed() && self.excess.is_empty()

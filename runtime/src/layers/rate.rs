@@ -1,8 +1,8 @@
-//! How often a principal may call tools.
+//! Rate limits per principal.
 //!
-//! A limit is an input from the program that hosts the agent: it knows its customers and its plans, and it may share
-//! counts between machines. [`WindowLimit`] is one for a single process. A call without a
-//! [`Principal`] is the program's own and not limited.
+//! The program that hosts the agent supplies the limit: it knows its customers and their plans, and it may share
+//! counts between machines. [`WindowLimit`] is an implementation for a single process. A call without a [`Principal`]
+//! is the program's own and is not limited.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,10 +22,10 @@ use crate::spec::ToolSpec;
 
 /// Decides whether a principal may call a tool now, and counts the call if so.
 ///
-/// A function `Fn(&Principal, &ToolSpec) -> bool` is one.
+/// A function `Fn(&Principal, &ToolSpec) -> bool` is a rate limit, too.
 pub trait RateLimit: Send + Sync {
-    /// Whether the call may go on. It is asked once a call, after the scopes of the principal and before anything
-    /// the call depends on.
+    /// Returns whether the call may proceed. Called once per call, after the check of the principal's scopes and
+    /// before the checks of the tool's dependencies.
     fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool>;
 }
 
@@ -35,22 +35,22 @@ impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
     }
 }
 
-/// How long a limit may take to answer: 5 seconds.
+/// How long a rate limit may take to answer: 5 seconds.
 pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Asks a limit for a call.
+/// Asks a rate limit about a call.
 ///
 /// # Errors
 ///
-/// [`exceeded`], also if the limit panics or does not answer within [`ANSWER_TIMEOUT`]: what cannot be counted is not
-/// called. [`ToolError::Cancelled`] if the caller gives up meanwhile.
+/// [`exceeded`], also if the limit panics or does not answer within [`ANSWER_TIMEOUT`]: a call that cannot be counted
+/// does not run. [`ToolError::Cancelled`] if the caller gives up in the meantime.
 pub async fn check(
     limit: &dyn RateLimit,
     principal: &Principal,
     spec: &ToolSpec,
     ctx: &ToolContext,
 ) -> Result<(), ToolError> {
-    // Within a future, so that a panic of `allow` itself is caught, too.
+    // Inside a future, so that a panic of `allow` itself is caught, too.
     let asked = caught(async { limit.allow(principal, spec).await });
     let asked = tokio::time::timeout(ANSWER_TIMEOUT, asked);
     match ctx.caller_token().run_until_cancelled(asked).await {
@@ -60,21 +60,21 @@ pub async fn check(
     }
 }
 
-/// `Rate limit exceeded: API key cannot execute tool '{tool}' right now`, with the code `RATE_LIMITED`.
+/// Returns `Rate limit exceeded: API key cannot execute tool '{tool}' right now`, with the code `RATE_LIMITED`.
 #[must_use]
 pub fn exceeded(tool: &str) -> ToolError {
     let text = format!("Rate limit exceeded: API key cannot execute tool '{tool}' right now");
     ToolError::failed_with("RATE_LIMITED", text)
 }
 
-/// A limit for one process: at most so many calls in any stretch of time of a given length, for each principal
-/// altogether and for each of its tools. Refused calls do not count.
+/// A rate limit for one process: at most a given number of calls in any time window of a given length, per principal
+/// in total and per principal and tool. Refused calls do not count.
 ///
-/// The limits hold in every stretch of that length, not only between full minutes. Time is counted in 64ths of it, so a
-/// call may count for a 64th longer.
+/// The limits hold for every window of that length, not only for full minutes. Time is counted in 64ths of the window,
+/// so a call may count for a 64th longer.
 ///
-/// Memory does not grow with the number of calls: for each of at most so many principals there are 64 counts for each
-/// tool it calls. Principals that do not call are forgotten; when all places are taken by ones that do, others are
+/// Memory use does not grow with the number of calls: for each principal, up to a maximum number of principals, there
+/// are 64 counts per tool it calls. Idle principals are forgotten; when active principals take all places, others are
 /// refused.
 ///
 /// ```
@@ -98,22 +98,22 @@ pub struct WindowLimit {
     counts: Mutex<Counts>,
 }
 
-/// How many parts a window has.
+/// The number of parts a window is divided into.
 const PARTS: u64 = 64;
 
 #[derive(Default)]
 struct Counts {
     callers: BTreeMap<Text, Caller>,
-    /// The part in which callers were last looked through for ones to forget.
+    /// The part in which idle callers were last removed.
     swept: u64,
 }
 
 /// The calls of a principal in the window.
 #[derive(Default)]
 struct Caller {
-    /// By the part of time and the tool.
+    /// By part and tool.
     parts: BTreeMap<(u64, Text), u32>,
-    /// The sums over time.
+    /// The sums over the window.
     tools: BTreeMap<Text, u32>,
     total: u32,
 }
@@ -125,7 +125,7 @@ impl Default for WindowLimit {
 }
 
 impl WindowLimit {
-    /// In 60 seconds, 60 calls of each tool and 100 altogether for each of 10,000 principals.
+    /// Creates a limit of 60 calls per tool and 100 calls in total within 60 seconds, for up to 10,000 principals.
     #[must_use]
     pub fn new() -> WindowLimit {
         WindowLimit {
@@ -138,7 +138,7 @@ impl WindowLimit {
         }
     }
 
-    /// Sets the stretch of time.
+    /// Sets the length of the window.
     #[must_use]
     pub fn with_window(mut self, window: Duration) -> WindowLimit {
         self.window = window;
@@ -152,7 +152,7 @@ impl WindowLimit {
         self
     }
 
-    /// Sets how many calls a principal may make altogether, unless it has a [`quota`](Principal::quota) of its own.
+    /// Sets how many calls a principal may make in total, unless it has its own [`quota`](Principal::quota).
     #[must_use]
     pub fn with_per_principal(mut self, calls: u32) -> WindowLimit {
         self.per_principal = calls;
@@ -166,7 +166,7 @@ impl WindowLimit {
         self
     }
 
-    /// Whether a call may go on now; it counts if so.
+    /// Returns whether a call may proceed now, and counts it if so.
     pub fn admit(&self, principal: &Principal, tool: &Text) -> bool {
         let part_length = (self.window.as_nanos() / u128::from(PARTS)).max(1);
         let part = u64::try_from(self.start.elapsed().as_nanos() / part_length).unwrap_or(u64::MAX);
@@ -192,8 +192,7 @@ impl WindowLimit {
 }
 
 impl Counts {
-    /// Forgets principals that did not call in the window: once a window, and in every part while all places are
-    /// taken.
+    /// Forgets principals without calls in the window: once per window, and in every part while all places are taken.
     fn sweep(&mut self, part: u64, places: usize) {
         let passed = part.saturating_sub(self.swept);
         if passed > PARTS || (passed > 0 && self.callers.len() >= places) {

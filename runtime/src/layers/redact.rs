@@ -1,11 +1,11 @@
-//! Keeps secrets out of what is written down about a call.
+//! Redaction: keeps secrets out of what is written down about a call.
 //!
-//! Three things tell that something is secret: the tool declares it (`#[arg(secret)]`, the format `password`, fields
-//! that are write-only), its key does (`api_key`, `Authorization`, …), or its form (`sk-…`, `ghp_…`, a JSON Web
-//! Token, a private key, a URL with a password). What was secret in the arguments of a call is then hidden wherever
-//! else it turns up in the same call, such as in an error text.
+//! A value is secret because the tool declares it (`#[arg(secret)]`, the format `password`, fields that are
+//! write-only), because of its key (`api_key`, `Authorization`, …), or because of its form (`sk-…`, `ghp_…`, a JSON
+//! Web Token, a private key, a URL with a password). The secrets in the arguments of a call are then hidden wherever
+//! else they appear in the same call, such as in an error text.
 //!
-//! In doubt it hides too much. It never fails open: where a rule of the program panics, the text is dropped.
+//! When in doubt, it hides too much. It never fails open: if a rule of the program panics, the text is dropped.
 
 mod declared;
 mod keys;
@@ -31,14 +31,14 @@ use scan::Prefix;
 
 pub use secrets::Secrets;
 
-/// Stands in the place of a secret.
+/// Replaces a secret.
 pub const REDACTED: &str = "[REDACTED]";
-/// Stands in the place of what is nested too deeply to be checked.
+/// Replaces a value that is nested too deeply to be checked.
 pub const TOO_DEEP: &str = "[MAX_DEPTH_EXCEEDED]";
-/// Stands in the place of what a rule of the program failed to check.
+/// Replaces a text that a rule of the program failed to check.
 pub const FAILED: &str = "[REDACTION_FAILED]";
 
-/// How deeply values may be nested unless the program says otherwise.
+/// How deeply values may be nested by default.
 const MAX_DEPTH: usize = 32;
 
 /// Hides secrets in values and texts. Clones share the rules.
@@ -54,25 +54,25 @@ const MAX_DEPTH: usize = 32;
 #[derive(Clone)]
 pub struct Redactor(Option<Arc<Rules>>);
 
-/// Sets up a [`Redactor`], from the default rules.
+/// A builder for a [`Redactor`], starting from the default rules.
 pub struct RedactorBuilder(Rules);
 
 impl RedactorBuilder {
-    /// Hides what stands under this key too: in any spelling, also as some words of a longer key.
+    /// Hides values under this key as well: in any spelling, also as consecutive words of a longer key.
     #[must_use]
     pub fn key(mut self, name: &str) -> RedactorBuilder {
         self.0.keys.add(name);
         self
     }
 
-    /// No longer takes this key for the name of a secret.
+    /// No longer treats this key as the name of a secret.
     #[must_use]
     pub fn without_key(mut self, name: &str) -> RedactorBuilder {
         self.0.keys.remove(name);
         self
     }
 
-    /// Hides only what stands under these keys, instead of the default ones.
+    /// Hides only values under these keys, instead of the default ones.
     #[must_use]
     pub fn only_keys<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> RedactorBuilder {
         self.0.keys = Keys::default();
@@ -80,15 +80,15 @@ impl RedactorBuilder {
         self
     }
 
-    /// Hides tokens that start with this text, followed by at least so many letters, digits, `_` and `-`.
+    /// Hides tokens that start with this prefix, followed by at least `least` letters, digits, `_` and `-`.
     #[must_use]
     pub fn token_prefix(mut self, prefix: impl Into<String>, least: usize) -> RedactorBuilder {
         self.0.prefixes.push(Prefix { text: prefix.into(), least, of: scan::word });
         self
     }
 
-    /// Adds a rule: it takes the key a text stands under (empty: none) and the text as far as other rules have left
-    /// it, and gives what to write instead, or `None` to leave it. If it panics, [`FAILED`] is written.
+    /// Adds a rule: it takes the key of a text (empty: none) and the text as other rules left it, and returns the
+    /// replacement, or `None` to leave the text as it is. If the rule panics, the text becomes [`FAILED`].
     #[must_use]
     pub fn rule(
         mut self,
@@ -98,14 +98,14 @@ impl RedactorBuilder {
         self
     }
 
-    /// Checks values nested so deeply and drops what is nested deeper; 32 unless set, 100 at most.
+    /// Sets how deeply values are checked; deeper ones are dropped. 32 by default, 100 at most.
     #[must_use]
     pub fn max_depth(mut self, depth: usize) -> RedactorBuilder {
         self.0.max_depth = depth.min(100);
         self
     }
 
-    /// The redactor.
+    /// Builds the redactor.
     #[must_use]
     pub fn build(self) -> Redactor {
         Redactor(Some(Arc::new(self.0)))
@@ -119,13 +119,13 @@ impl Default for Redactor {
 }
 
 impl Redactor {
-    /// The default rules.
+    /// Creates a redactor with the default rules.
     #[must_use]
     pub fn new() -> Redactor {
         Redactor::builder().build()
     }
 
-    /// The default rules, to change.
+    /// Returns a builder that starts from the default rules.
     #[must_use]
     pub fn builder() -> RedactorBuilder {
         let mut known = Keys::default();
@@ -134,13 +134,13 @@ impl Redactor {
         RedactorBuilder(Rules { keys: known, prefixes, rules: Vec::new(), max_depth: MAX_DEPTH })
     }
 
-    /// Hides nothing: everything is written as it is. Must be asked for.
+    /// Returns a redactor that hides nothing: everything is written as it is. Must be chosen explicitly.
     #[must_use]
     pub fn none() -> Redactor {
         Redactor(None)
     }
 
-    /// The redactor of the calls of a tool, which knows what the tool declares as secret.
+    /// Returns the redactor for calls of a tool, which knows what the tool declares as secret.
     #[must_use]
     pub fn for_tool(&self, spec: &ToolSpec) -> ToolRedactor {
         let rules = self.0.as_ref();
@@ -151,19 +151,20 @@ impl Redactor {
         ToolRedactor { redactor: self.clone(), input, output, is_known: true }
     }
 
-    /// The redactor of calls of no known tool: nobody says which of their arguments are secret, so all are hidden.
+    /// Returns the redactor for calls of unknown tools: it is unknown which of their arguments are secret, so all are
+    /// hidden.
     #[must_use]
     pub fn for_unknown(&self) -> ToolRedactor {
         ToolRedactor { redactor: self.clone(), input: None, output: None, is_known: false }
     }
 
-    /// A text without secrets.
+    /// Returns a text without secrets.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.text_with(text, &Secrets::default())
     }
 
-    /// A text without secrets and without these.
+    /// Returns a text without secrets, including the given ones.
     #[must_use]
     pub fn text_with<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
         match &self.0 {
@@ -172,13 +173,13 @@ impl Redactor {
         }
     }
 
-    /// A value without secrets.
+    /// Returns a value without secrets.
     #[must_use]
     pub fn value(&self, value: Value) -> Value {
         self.value_with(value, &Secrets::default())
     }
 
-    /// A value without secrets and without these.
+    /// Returns a value without secrets, including the given ones.
     #[must_use]
     pub fn value_with(&self, mut value: Value, secrets: &Secrets) -> Value {
         if let Some(rules) = &self.0 {
@@ -199,9 +200,10 @@ pub struct ToolRedactor {
 }
 
 impl ToolRedactor {
-    /// The arguments without secrets, and what the secrets were.
+    /// Returns the redacted arguments, and the secrets in them.
     ///
-    /// Arguments in a text are parsed; a text that is no JSON may hold a secret anywhere, so only its length is told.
+    /// Arguments in a text are parsed; a text that is not JSON may contain a secret anywhere, so only its length is
+    /// shown.
     #[must_use]
     pub fn arguments(&self, mut arguments: Value) -> (Value, Secrets) {
         let mut secrets = Secrets::default();
@@ -225,8 +227,8 @@ impl ToolRedactor {
         (arguments, secrets)
     }
 
-    /// Adds what is secret in the answer to a question: what its schema declares and what its keys tell, and
-    /// everything if the schema is not known.
+    /// Adds the secrets in the answer to a question: those its schema declares and those under secret keys, and
+    /// everything if the schema is unknown.
     #[cfg(feature = "audit")]
     pub(crate) fn answer(&self, schema: Option<&Value>, mut answer: Value, secrets: &mut Secrets) {
         let Some(rules) = &self.redactor.0 else { return };
@@ -243,8 +245,8 @@ impl ToolRedactor {
         secrets.seal();
     }
 
-    /// `{"content", "details"}` of a result without secrets and without those of the arguments. Of images, sounds
-    /// and other bytes only the length is told.
+    /// Returns `{"content", "details"}` of a result, redacted and without the secrets of the arguments. Images, audio
+    /// and other bytes are replaced by their length.
     #[must_use]
     pub fn result(&self, result: &ToolResult, secrets: &Secrets) -> Value {
         let mut own = Secrets::default();
@@ -255,7 +257,7 @@ impl ToolRedactor {
         if let Some(rules) = &self.redactor.0 {
             rules.hide_keys(&mut details, &mut own, rules.max_depth);
         }
-        // The content usually says the same as the details.
+        // The content usually repeats the details.
         own.extend(secrets);
         own.seal();
         let content = without_bytes(result).content.iter().map(Content::to_json).collect();
@@ -268,23 +270,23 @@ impl ToolRedactor {
         Value::Object(out)
     }
 
-    /// What operators may know of an error, without secrets and without those of the arguments.
+    /// Returns the operator text of an error, redacted and without the secrets of the arguments.
     #[must_use]
     pub fn error(&self, why: &ToolError, secrets: &Secrets) -> String {
         self.redactor.text_with(&why.operator_text(), secrets).into_owned()
     }
 
-    /// A text without secrets and without those of the arguments.
+    /// Returns a text without secrets, including those of the arguments.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
         self.redactor.text_with(text, secrets)
     }
 }
 
-/// A copy of the result without the bytes of images, sounds and files, of which it tells the length.
+/// Returns a copy of the result in which the bytes of images, audio and files are replaced by their length.
 pub(crate) fn without_bytes(result: &ToolResult) -> ToolResult {
     let length = |data: &String| match data.starts_with('[') {
-        // Said before: this is not base64.
+        // Already replaced: this is not base64.
         true => data.clone(),
         false => format!("[BASE64: {} characters]", data.len()),
     };

@@ -1,12 +1,12 @@
-//! Identical calls that fail again and again: stopped, and the model told to try something else.
+//! Stops identical calls that fail repeatedly, and tells the model to try something else.
 //!
 //! A model that is stuck sends the same call with the same arguments and reads the same error, turn after turn. After
-//! three of them in a row (or as many as set) the call is answered without running the tool. Another error begins a
-//! new row, because then something changes; a success ends it. Calls of the same tool with other arguments have
-//! nothing to do with it.
+//! three failures in a row (or as many as set) the call is answered without running the tool. A different error starts
+//! a new row, because something has changed; a success ends it. Calls of the same tool with other arguments are
+//! independent of it.
 //!
 //! Arguments are the same if they are the same JSON: the order of keys does not matter, `1` and `1.0` are one number,
-//! and no arguments at all are as good as an empty object.
+//! and missing arguments equal an empty object.
 
 mod fingerprint;
 mod scope;
@@ -30,13 +30,13 @@ use crate::call::error::ToolError;
 use fingerprint::Fingerprints;
 pub(crate) use scope::{Repeats, note, succeeded};
 
-/// The code of a call that is not repeated.
+/// The code of a refused repetition.
 pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";
 
-/// So much of an error is told to the model again: the first line, and no more characters of it than this.
+/// The maximum number of characters of an error's first line that are shown to the model again.
 const SHOWN: usize = 200;
 
-/// Stops identical calls that keep failing. One an agent, shared between the calls of its provider.
+/// Stops identical calls that keep failing. One per agent, shared between the calls of its provider.
 ///
 /// ```
 /// use serde_json::json;
@@ -51,36 +51,36 @@ const SHOWN: usize = 200;
 /// assert!(guard.check("shell", &json!({ "cmd": "ls" })).is_ok());
 /// ```
 ///
-/// It remembers the calls whose last run failed, at most as many as its capacity: the one that failed longest ago
-/// goes first. What it keeps of each is small, whatever the size of arguments and errors. While nothing fails
-/// a call costs one short lock.
+/// It remembers the calls whose last run failed, up to its capacity: the one that failed longest ago is dropped first.
+/// The memory per call is small, whatever the size of arguments and errors. While nothing fails a call costs one short
+/// lock.
 #[derive(Debug)]
 pub struct RepeatGuard {
     limit: NonZeroU32,
     capacity: NonZeroUsize,
     memory: Option<Duration>,
     fingerprints: Fingerprints,
-    /// Failing calls, the one that failed last at the end.
+    /// Failing calls, the most recent failure last.
     rows: Mutex<Vec<Row>>,
 }
 
-/// Stands for a call: its tool and its arguments.
+/// Identifies a call: its tool and its arguments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallKey(u64);
 
-/// The failures in a row of one call.
+/// The consecutive failures of one call.
 #[derive(Debug)]
 struct Row {
     call: u64,
     error: u64,
     count: u32,
-    /// What the model is told of the error.
+    /// The part of the error that is shown to the model.
     shown: Box<str>,
     since: Instant,
 }
 
 impl RepeatGuard {
-    /// Three failures stop a call; 256 calls are remembered, for ten minutes each.
+    /// Creates a guard that stops a call after three failures and remembers 256 calls, for ten minutes each.
     #[must_use]
     pub fn new() -> RepeatGuard {
         RepeatGuard {
@@ -92,52 +92,52 @@ impl RepeatGuard {
         }
     }
 
-    /// Stops a call after so many failures.
+    /// Sets after how many failures a call is stopped.
     #[must_use]
     pub fn with_limit(mut self, limit: NonZeroU32) -> RepeatGuard {
         self.limit = limit;
         self
     }
 
-    /// Remembers so many failing calls.
+    /// Sets how many failing calls are remembered.
     #[must_use]
     pub fn with_capacity(mut self, capacity: NonZeroUsize) -> RepeatGuard {
         self.capacity = capacity;
         self
     }
 
-    /// Forgets a call so long after its last failure, because by then the world may have changed. `None`: never.
+    /// Sets how long a call is remembered after its last failure; later the world may have changed. `None`: forever.
     #[must_use]
     pub fn with_memory(mut self, memory: Option<Duration>) -> RepeatGuard {
         self.memory = memory;
         self
     }
 
-    /// Asks whether a call should run.
+    /// Checks whether a call should run.
     ///
     /// # Errors
     ///
-    /// With the code [`REPEATED_FAILURE`], when the last runs of the same call failed with the same error as often as
-    /// the limit says. A call that is refused is not recorded.
+    /// An error with the code [`REPEATED_FAILURE`], if the last runs of the same call failed with the same error as
+    /// often as the limit says. A call that is refused is not recorded.
     pub fn check(&self, tool: &str, params: &Value) -> Result<(), ToolError> {
-        // While nothing fails there is no need to look at the arguments.
+        // While nothing fails, the arguments need not be read.
         if unpoisoned(self.rows.lock()).is_empty() {
             return Ok(());
         }
         self.check_key(tool, self.key(tool, params))
     }
 
-    /// No call failed of late, so none is refused, whatever its arguments.
+    /// Returns whether no call failed recently, so that none is refused, whatever its arguments.
     pub(crate) fn remembers_nothing(&self) -> bool {
         unpoisoned(self.rows.lock()).is_empty()
     }
 
-    /// What stands for a call, for those who part with its arguments before they know how it ends.
+    /// Returns the key of a call, for callers that give its arguments away before they know how it ends.
     pub(crate) fn key(&self, tool: &str, params: &Value) -> CallKey {
         CallKey(self.fingerprints.call(tool, params))
     }
 
-    /// As [`check`](Self::check).
+    /// Like [`check`](Self::check).
     pub(crate) fn check_key(&self, tool: &str, CallKey(call): CallKey) -> Result<(), ToolError> {
         let mut rows = unpoisoned(self.rows.lock());
         self.forget(&mut rows);
@@ -153,11 +153,11 @@ impl RepeatGuard {
         Err(ToolError::failed_with(REPEATED_FAILURE, message))
     }
 
-    /// Takes down how a run of a tool ended: the text of its error, or `None` if it succeeded. Says whether the next
-    /// identical call will be refused because of this one.
+    /// Records the outcome of a run of a tool: the text of its error, or `None` if it succeeded. Returns whether the
+    /// next identical call will be refused because of this one.
     ///
-    /// Only what the tool itself says belongs here. A refusal by a circuit breaker, a policy or the caller would be
-    /// held against the tool for longer than it lasts.
+    /// Record only outcomes of the tool itself. A refusal by a circuit breaker, a policy or the caller would count
+    /// against the tool for longer than it lasts.
     pub fn record(&self, tool: &str, params: &Value, error: Option<&str>) -> bool {
         if error.is_none() && unpoisoned(self.rows.lock()).is_empty() {
             return false;
@@ -165,7 +165,7 @@ impl RepeatGuard {
         self.record_key(self.key(tool, params), error)
     }
 
-    /// As [`record`](Self::record).
+    /// Like [`record`](Self::record).
     pub(crate) fn record_key(&self, CallKey(call): CallKey, error: Option<&str>) -> bool {
         let mut rows = unpoisoned(self.rows.lock());
         if error.is_none() && rows.is_empty() {
@@ -184,12 +184,12 @@ impl RepeatGuard {
         count == self.limit.get()
     }
 
-    /// Forgets everything, as at the beginning of another task.
+    /// Forgets everything, such as at the start of another task.
     pub fn clear(&self) {
         unpoisoned(self.rows.lock()).clear();
     }
 
-    /// How many failing calls are remembered.
+    /// Returns how many failing calls are remembered.
     #[must_use]
     pub fn len(&self) -> usize {
         let mut rows = unpoisoned(self.rows.lock());
@@ -197,13 +197,13 @@ impl RepeatGuard {
         rows.len()
     }
 
-    /// No failing call is remembered.
+    /// Returns whether no failing call is remembered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Drops what is too old. The rows are in the order of their last failure.
+    /// Drops rows that are too old. The rows are in the order of their last failure.
     fn forget(&self, rows: &mut Vec<Row>) {
         let Some(memory) = self.memory else { return };
         let old = rows.iter().take_while(|row| row.since.elapsed() >= memory).count();
@@ -217,7 +217,7 @@ impl Default for RepeatGuard {
     }
 }
 
-/// The first line of an error, as far as it is shown.
+/// Returns the first line of an error, as far as it is shown.
 fn shown(error: &str) -> Box<str> {
     let line = error.lines().next().unwrap_or_default();
     let end = line.char_indices().nth(SHOWN).map_or(line.len(), |(at, _)| at);

@@ -1,16 +1,16 @@
-//! A span and log lines for each call, for whatever collects what the `tracing` crate says.
+//! A span and log lines for each call, for subscribers of the `tracing` crate.
 //!
-//! The span is `execute_tool` and its fields are the attributes of OpenTelemetry's semantic conventions for
-//! generative AI (its span of tool execution): `gen_ai.operation.name`, `gen_ai.tool.name`, `gen_ai.tool.type`,
+//! The span is `execute_tool` and its fields are the attributes of OpenTelemetry's semantic conventions for generative
+//! AI (its span of tool execution): `gen_ai.operation.name`, `gen_ai.tool.name`, `gen_ai.tool.type`,
 //! `gen_ai.tool.call.id`, `gen_ai.tool.description`, `gen_ai.agent.id`, `gen_ai.conversation.id` and, if the call
-//! fails, `error.type`, which is its code. `otel.name`, `otel.kind` and `otel.status_code` say the rest to bridges
-//! from `tracing` to OpenTelemetry.
+//! fails, `error.type`, which is its code. `otel.name`, `otel.kind` and `otel.status_code` are for bridges from
+//! `tracing` to OpenTelemetry.
 //!
 //! The target of the span and of the log lines is `toolgen_runtime::trace`.
 //!
-//! Arguments and results are in it only if the program asks for them, and then without secrets.
+//! Arguments and results are included only if the program asks for them, and then redacted.
 //!
-//! Without the feature `tracing` there is nothing of it.
+//! Without the feature `tracing` there are neither spans nor log lines.
 
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
@@ -26,7 +26,7 @@ mod tests;
 #[cfg(feature = "tracing")]
 pub(crate) use span::traced;
 
-/// What is said of calls.
+/// What spans and log lines say about calls.
 ///
 /// ```
 /// use toolgen_runtime::layers::trace::Trace;
@@ -42,20 +42,20 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Neither arguments nor results, and a tool is called a `tool`.
+    /// Includes neither arguments nor results, and calls a tool a `tool`.
     #[must_use]
     pub const fn new() -> Trace {
         Trace { noun: Text::Static("tool"), content: false }
     }
 
-    /// What a tool is called in log lines.
+    /// Sets the noun for a tool in log lines.
     #[must_use]
     pub fn noun(mut self, noun: impl Into<Text>) -> Trace {
         self.noun = noun.into();
         self
     }
 
-    /// Adds `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result`, without secrets.
+    /// Adds `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result`, redacted.
     #[must_use]
     pub fn with_content(mut self) -> Trace {
         self.content = true;
@@ -63,14 +63,14 @@ impl Trace {
     }
 }
 
-/// What the span of a call says of it.
+/// What the span of a call shows.
 #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "only a span reads it"))]
 pub(crate) struct Traced<'a> {
     pub(crate) call: &'a ToolCall,
     pub(crate) ctx: &'a ToolContext,
     /// The tool, if there is one of that name.
     pub(crate) tool: Option<&'a dyn AgentTool>,
-    /// What hides the secrets of the call; asked only if content is shown.
+    /// Returns the redactor of the call; called only if content is shown.
     pub(crate) redactor: &'a (dyn Fn() -> ToolRedactor + Sync),
 }
 
@@ -80,7 +80,7 @@ impl Default for Trace {
     }
 }
 
-/// Without the feature a call has no span.
+/// Runs a call without a span, since the feature is off.
 #[cfg(not(feature = "tracing"))]
 pub(crate) fn traced<F>(_: &Trace, _: &Traced<'_>, run: F) -> F {
     run

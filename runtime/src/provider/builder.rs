@@ -1,4 +1,4 @@
-//! Putting a provider together.
+//! The builder of a provider.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -28,8 +28,8 @@ use crate::provider::pipeline::Layers;
 use crate::registry::Registry;
 use crate::registry::toolsets::{self, Toolset};
 
-/// Puts a [`Provider`] together: which tools, in which context, behind which layers. What is not set is not there
-/// and costs nothing.
+/// Builds a [`Provider`]: which tools it has, in which context, and behind which layers. A layer that is not set is
+/// absent and costs nothing.
 pub struct ProviderBuilder {
     registry: Registry,
     context: ProviderContext,
@@ -52,7 +52,7 @@ impl ProviderBuilder {
         }
     }
 
-    /// With what a provider has, for other tools.
+    /// Starts with the context and the layers of a provider, for other tools.
     pub(super) fn like(provider: &Inner, registry: Registry) -> ProviderBuilder {
         ProviderBuilder {
             context: provider.context.clone(),
@@ -62,86 +62,88 @@ impl ProviderBuilder {
         }
     }
 
-    /// Sets what the tools are lent and may do.
+    /// Sets the context: what it provides to the tools, and what they may do.
     #[must_use]
     pub fn context(mut self, context: ProviderContext) -> ProviderBuilder {
         self.context = context;
         self
     }
 
-    /// Allows these tools and no others, beside those allowed before. Without a list all are allowed.
+    /// Allows these tools in addition to those allowed before, and no others. Without an allow-list all tools are
+    /// allowed.
     #[must_use]
     pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ProviderBuilder {
         self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Allows the tools of a set, as [`allow`](Self::allow) does, and narrows the limits of the context by those of the
-    /// set.
+    /// Allows the tools of a toolset, as [`allow`](Self::allow) does, and narrows the limits of the context by those
+    /// of the toolset.
     #[must_use]
     pub fn toolset(mut self, set: &Toolset) -> ProviderBuilder {
         self.toolsets.push(set.clone());
         self
     }
 
-    /// Sets rules about names, categories and effects that tools must keep.
+    /// Sets the rules on names, categories and effects that decide which tools are available.
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> ProviderBuilder {
         self.layers.policy.rules = rules;
         self
     }
 
-    /// Sets how often principals may call tools.
+    /// Sets the rate limit on the tool calls of principals.
     #[must_use]
     pub fn rate_limit(mut self, limit: impl RateLimit + 'static) -> ProviderBuilder {
         self.layers.rate = Some(Arc::new(limit));
         self
     }
 
-    /// Answers calls of tools that may not be used and calls of tools that do not exist alike.
+    /// Gives calls of forbidden tools and calls of unknown tools the same answer.
     #[must_use]
     pub fn hide_forbidden(mut self) -> ProviderBuilder {
         self.hide_forbidden = true;
         self
     }
 
-    /// Sets the time of a call of a tool that does not say; that of the registry unless set.
+    /// Sets the timeout of tools that do not specify one; the default is that of the registry.
     #[must_use]
     pub fn default_timeout(mut self, timeout: Duration) -> ProviderBuilder {
         self.layers.default_timeout = timeout;
         self
     }
 
-    /// Sets how the requirements of tools are looked up. Without it no entity and no check of the program's own holds.
+    /// Sets how the requirements of tools are looked up. Without it no entity requirement and no custom check holds.
     #[must_use]
     pub fn dependencies(mut self, dependencies: Dependencies) -> ProviderBuilder {
         self.layers.dependencies = dependencies;
         self
     }
 
-    /// Sets the circuit breakers of the services that tools name. Providers that share one see the same services fail.
+    /// Sets the circuit breakers of the services that tools name. Providers that share a breaker see the same
+    /// failures.
     #[must_use]
     pub fn breaker(mut self, breaker: Arc<CircuitBreaker>) -> ProviderBuilder {
         self.layers.breaker = breaker;
         self
     }
 
-    /// Sets after how many failures in a row an identical call is refused: 3 unless set, `None` for never. They are
-    /// counted by session, and by provider for calls without one.
+    /// Sets after how many failures in a row an identical call is refused: 3 by default, `None` for never. Failures
+    /// are counted per session, and per provider for calls without a session.
     #[must_use]
     pub fn repeat_limit(mut self, limit: Option<NonZeroU32>) -> ProviderBuilder {
         self.layers.repeats = Repeats::new(limit);
         self
     }
 
-    /// Adds a middleware behind those that are there.
+    /// Adds a middleware after those already added.
     #[must_use]
     pub fn middleware(mut self, middleware: impl Middleware + 'static) -> ProviderBuilder {
         self.layers.middleware.push(Arc::new(middleware));
         self
     }
 
-    /// Sets who approves of calls for which middleware asks for it. Without one they wait for
+    /// Sets the approver for calls for which middleware requires approval. Without an approver they wait for
     /// [`Provider::resume`].
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> ProviderBuilder {
@@ -149,8 +151,8 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets how long an [`Approver`] may take, and whoever else waits for people or for the world: who is asked for input
-    /// and who does effects. No limit unless set. When the time is up a call goes on waiting as after
+    /// Sets how long an [`Approver`], an input handler or an effect handler may take. There is no limit by default.
+    /// When the time is up, a call that needs approval or input keeps waiting, as after
     /// [`Approval::Later`](crate::layers::middleware::Approval::Later); an effect has failed.
     #[must_use]
     pub fn approval_timeout(mut self, timeout: Duration) -> ProviderBuilder {
@@ -158,65 +160,67 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets how long a function of the program may take that computes: middleware, hooks, an
-    /// [`ApprovalStore`]. 30 seconds unless set. Middleware and hooks that take longer have refused the call.
+    /// Sets how long a callback of the program that does not wait for people may take: middleware, hooks, an
+    /// [`ApprovalStore`]. 30 seconds by default. Middleware and hooks that take longer refuse the call.
     ///
-    /// Only what awaits can be given up. Functions that are called where the call runs, such as those that take events,
-    /// updates and progress, hold it up as long as they take.
+    /// Only asynchronous callbacks can be interrupted. Functions that are called where the call runs, such as those
+    /// that receive events, updates and progress, delay it for as long as they take.
     #[must_use]
     pub fn callback_timeout(mut self, timeout: Duration) -> ProviderBuilder {
         self.layers.patience.callbacks = timeout;
         self
     }
 
-    /// Sets the secret that seals calls that wait for an approval or for input; at least 32 random bytes. Unless set it
-    /// is one that nobody knows and that ends with this provider and those built from it, so nothing that waits outlives
-    /// the program or goes to another. If it is to, set an [`approval_store`](Self::approval_store), too.
+    /// Sets the secret that seals calls that wait for approval or for input; at least 32 random bytes. The default is
+    /// a random key that is never disclosed and that is dropped with this provider and those built from it, so no
+    /// waiting call outlives the program or moves to another. To allow that, set an
+    /// [`approval_store`](Self::approval_store) as well.
     #[must_use]
     pub fn approval_key(mut self, secret: impl AsRef<[u8]>) -> ProviderBuilder {
         self.layers.seals.set_key(secret.as_ref());
         self
     }
 
-    /// Sets how long a call may wait for an approval or for input before it cannot be resumed any more:
-    /// [`APPROVAL_EXPIRY`](crate::layers::approval::APPROVAL_EXPIRY) unless set.
+    /// Sets how long a call may wait for approval or for input before it can no longer be resumed:
+    /// [`APPROVAL_EXPIRY`](crate::layers::approval::APPROVAL_EXPIRY) by default.
     #[must_use]
     pub fn approval_expiry(mut self, expiry: Duration) -> ProviderBuilder {
         self.layers.seals.expiry = expiry;
         self
     }
 
-    /// Sets what remembers which calls were resumed already, so that each is once. Unless set it is the memory of this
-    /// provider and those built from it.
+    /// Sets the store that remembers which calls were already resumed, so that each is resumed only once. The default
+    /// is a store in memory, shared by this provider and those built from it.
     #[must_use]
     pub fn approval_store(mut self, store: impl ApprovalStore + 'static) -> ProviderBuilder {
         self.layers.seals.store = Arc::new(store);
         self
     }
 
-    /// Cuts large results, and offers the tool with which a model reads on in them. It is there whatever the lists
-    /// and rules of the provider and of principals say: with it a model only gets what it could have got before.
+    /// Cuts large results, and adds the tool with which a model reads the rest. The tool is available whatever the
+    /// lists and rules of the provider and of principals say: through it a model only gets what it could have got
+    /// before.
     #[must_use]
     pub fn pages(mut self, pages: Pages) -> ProviderBuilder {
         self.layers.pages = Some(pages);
         self
     }
 
-    /// Sets who does what tools ask to be done under this name, in the place of whoever did before. Without one such
-    /// calls fail with the code [`EFFECT_UNHANDLED`](crate::layers::control::EFFECT_UNHANDLED).
+    /// Sets the handler of the effects with this name and replaces the previous one. Without a handler such calls fail
+    /// with the code [`EFFECT_UNHANDLED`](crate::layers::control::EFFECT_UNHANDLED).
     #[must_use]
     pub fn effect(mut self, name: impl Into<Text>, handler: impl EffectHandler + 'static) -> ProviderBuilder {
         self.layers.controls.effects.insert(name.into(), Arc::new(handler));
         self
     }
 
-    /// Sets who answers the questions of [`AskQuestion`](crate::layers::control::AskQuestion).
+    /// Sets the answerer of the questions of [`AskQuestion`](crate::layers::control::AskQuestion).
     #[must_use]
     pub fn questions(self, answerer: impl Answerer + 'static) -> ProviderBuilder {
         self.effect(ASK_QUESTION, Questions(answerer))
     }
 
-    /// Sets who is asked what tools must know. Without one such calls wait for
+    /// Sets the handler that supplies the input tools request. Without a handler such calls wait for
     /// [`Provider::resume_with_input`].
     #[must_use]
     pub fn input_handler(mut self, handler: impl InputHandler + 'static) -> ProviderBuilder {
@@ -224,21 +228,21 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets who watches calls from outside.
+    /// Sets the hooks that observe calls from outside.
     #[must_use]
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> ProviderBuilder {
         self.layers.hooks = Some(Arc::new(hooks));
         self
     }
 
-    /// Sets who takes events.
+    /// Sets the function that receives events.
     #[must_use]
     pub fn on_event(mut self, on_event: impl Fn(Event) + Send + Sync + 'static) -> ProviderBuilder {
         self.layers.on_event = Some(Arc::new(on_event) as OnEvent);
         self
     }
 
-    /// Records every answer, whatever it is. Without an auditor nothing is recorded.
+    /// Sets the auditor, which records every answer, whatever it is. Without an auditor nothing is recorded.
     #[cfg(feature = "audit")]
     #[must_use]
     pub fn auditor(mut self, auditor: Auditor) -> ProviderBuilder {
@@ -246,27 +250,27 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets what is said of calls in spans and log lines, where the feature `tracing` is on.
+    /// Sets what spans and log lines say about calls, if the feature `tracing` is enabled.
     #[must_use]
     pub fn trace(mut self, trace: Trace) -> ProviderBuilder {
         self.layers.trace = trace;
         self
     }
 
-    /// Sets what is hidden in events and spans; the usual secrets unless set. An auditor has a redactor of its own.
+    /// Sets what is redacted in events and spans; the usual secrets by default. An auditor has its own redactor.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> ProviderBuilder {
         self.layers.redactor = redactor;
         self
     }
 
-    /// Builds the provider. No tool is built for it.
+    /// Builds the provider, without building any tool.
     ///
     /// # Errors
     ///
     /// [`ProviderError::UnknownTools`] with all allowed names that the registry does not have;
-    /// [`ProviderError::Toolset`] with everything that is wrong with the sets of tools;
-    /// [`ProviderError::NotSealed`] if it has a `read_result` and [`pages`](Self::pages) brings another.
+    /// [`ProviderError::Toolset`] with everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the
+    /// registry has a `read_result` tool and [`pages`](Self::pages) adds another.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
         if let Some(pages) = &self.layers.pages {
             let read = Arc::new(pages.tool()) as Arc<dyn AgentTool>;

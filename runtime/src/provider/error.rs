@@ -1,4 +1,4 @@
-//! Why there is no provider, or no tool in it.
+//! Errors of providers.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::FactoryError;
 use crate::registry::RegistryError;
 use crate::registry::toolsets::ToolsetError;
 
-/// Why there is no provider, or no tool in it.
+/// The reason why a provider could not be built, or why it does not provide a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProviderError {
@@ -18,14 +18,14 @@ pub enum ProviderError {
     Create {
         /// The tool.
         name: String,
-        /// What its factory said.
+        /// What the factory reported.
         why: FactoryError,
     },
-    /// An allow-list names tools that the registry does not have; one line each, as `NotRegistered`.
+    /// An allow-list names tools that the registry does not have; one line per tool, as for `NotRegistered`.
     UnknownTools(Vec<String>),
-    /// Sets of tools name what the registry does not have, or the same tool twice; one line each.
+    /// Toolsets name tools that the registry does not have, or the same tool twice; one line per problem.
     Toolset(ToolsetError),
-    /// A registry could not be sealed, or has a tool that the provider brings itself; displays as what is wrong.
+    /// A registry could not be sealed, or has a tool that the provider itself adds; displays as the registry error.
     NotSealed(RegistryError),
 }
 

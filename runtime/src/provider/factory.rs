@@ -1,4 +1,4 @@
-//! Tools that are built when they are first used.
+//! Tools that are built on first use.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::spec::{Effects, ToolSpec};
 /// Builds a tool from the context of a provider.
 type Create = dyn Fn(&ProviderContext) -> Result<Arc<dyn AgentTool>, FactoryError> + Send + Sync;
 
-/// A tool that is built for each [`Provider`](super::Provider) when it is first used there.
+/// A tool that is built for each [`Provider`](super::Provider) on first use.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -52,7 +52,7 @@ pub struct ToolFactory {
 }
 
 impl ToolFactory {
-    /// Builds tools of this specification.
+    /// Creates a factory for a tool with this specification.
     pub fn new<T: AgentTool + 'static>(
         spec: ToolSpec,
         create: impl Fn(&ProviderContext) -> Result<T, FactoryError> + Send + Sync + 'static,
@@ -61,9 +61,9 @@ impl ToolFactory {
         ToolFactory { spec, confined: false, create: Arc::new(create) }
     }
 
-    /// Says that the tools do all their work in the executor of the context, and have it hold them to the limits of
-    /// the context, see [`Limits::confine`](crate::call::limits::Limits::confine). So a tool that runs any command is
-    /// allowed where nothing may be changed and no network be used, and there it cannot.
+    /// Declares that the tools do all their work in the executor of the context, which enforces the limits of the
+    /// context, see [`Limits::confine`](crate::call::limits::Limits::confine). A tool that runs arbitrary commands is
+    /// then allowed where changes and network access are forbidden, because there it can do neither.
     #[must_use]
     pub fn confined(mut self) -> ToolFactory {
         self.confined = true;

@@ -1,7 +1,7 @@
-//! The one way of a call through a [`Provider`]:
+//! The path of every call through a [`Provider`]:
 //!
 //! registered → allowed → scopes → list of tools → rate → dependencies → identical failures → arguments → middleware →
-//! approval → circuit breaker → record of the intent → the tool, under its time and token → size of the result →
+//! approval → circuit breaker → record of the intent → the tool, under its timeout and token → size of the result →
 //! record of the outcome → events.
 //!
 //! Every call gets one answer, whatever any of the layers does.
@@ -50,7 +50,7 @@ use control::Target;
 pub(crate) use recording::Record;
 use watch::{Begun, Watch};
 
-/// What a call passes, as far as it is there.
+/// The layers of a provider, as far as they are set.
 #[derive(Clone)]
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
@@ -99,19 +99,19 @@ impl Layers {
 }
 
 impl Provider {
-    /// Calls a tool, through all layers. The context is that of the turn: who calls, in which session, under which
-    /// token; that of the call is made from it.
+    /// Calls a tool, through all layers. The context is that of the turn: the caller, the session, and the token. The
+    /// context of the call is derived from it.
     ///
-    /// This never fails: what goes wrong is the answer.
+    /// This never fails: an error is the answer.
     pub async fn call(&self, call: ToolCall, turn: &ToolContext) -> ToolResponse {
         self.answer(call, turn, self.surroundings(turn)).await
     }
 
-    /// What the calls of a turn share: what the turn brings, and below it what the provider lends.
+    /// Returns what the calls of a turn share: what the turn supplies, and then what the provider supplies.
     pub(crate) fn surroundings(&self, turn: &ToolContext) -> Arc<Surroundings> {
         let around = turn.surroundings();
         if self.is_peer_of(around) {
-            // A tool calls another: everything is there already.
+            // A tool calls another: the context is already complete.
             return Arc::clone(around);
         }
         let context = self.context();
@@ -129,7 +129,7 @@ impl Provider {
         Arc::new(all)
     }
 
-    /// One call, one answer.
+    /// Answers one call.
     pub(crate) async fn answer(
         &self,
         call: ToolCall,
@@ -162,7 +162,7 @@ impl Provider {
             };
             traced(&inner.layers.trace, &subject, run).await
         };
-        // From here on nothing of the call is heard but its answer.
+        // From here on the call reports nothing but its answer.
         ctx.end();
         record.finish(&outcome).await;
         let declared = match &outcome {
@@ -186,7 +186,7 @@ impl Provider {
         response
     }
 
-    /// Answers a call without running it. Those who watch see it with `null` arguments, and no hook is asked.
+    /// Answers a call without running it. Observers see it with `null` arguments, and no hook is called.
     pub(crate) async fn pass_over(
         &self,
         call: ToolCall,
@@ -202,7 +202,7 @@ impl Provider {
         response
     }
 
-    /// From the name of a tool to what came of it.
+    /// Runs a call from the name of the tool to the outcome.
     async fn run(
         &self,
         call: &ToolCall,
@@ -212,7 +212,7 @@ impl Provider {
         let inner = self.inner();
         let layers = &inner.layers;
         let admitted = match &call.blocked {
-            // A call that could not be read may lack even the name.
+            // A call that could not be parsed may lack even the name.
             Some(why) if call.name.is_empty() => return Err(why.error()),
             _ => inner.admit(&call.name)?,
         };
@@ -250,7 +250,7 @@ impl Provider {
         }
     }
 
-    /// From the arguments to the outcome, through every layer that reads arguments.
+    /// Runs a call from its arguments to the outcome, through every layer that reads arguments.
     async fn run_checked(
         &self,
         admitted: Admitted<'_>,
@@ -261,7 +261,7 @@ impl Provider {
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let (layers, spec) = (&inner.layers, admitted.spec);
-        // A call whose tool must know more goes on with the same arguments.
+        // A call that needs more input resumes with the same arguments.
         let arguments = parsed(call.arguments.clone());
         let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
         let arguments = arguments?;
@@ -289,7 +289,7 @@ impl Provider {
         outcome.map(|result| depends::reported(&unmet, result))
     }
 
-    /// From checked arguments to what came of them.
+    /// Runs a call from checked arguments to the outcome.
     async fn perform<'a>(
         &'a self,
         admitted: Admitted<'a>,
@@ -306,8 +306,8 @@ impl Provider {
 }
 
 impl Layers {
-    /// The arguments as they stand in the text that the model wrote, if they are right as they are and no layer reads
-    /// them before the tool does. Most calls are like that, and need no [`Value`] made of them.
+    /// Returns the arguments as they stand in the text of the model, if they are valid as they are and no layer reads
+    /// them before the tool does. Most calls are like that and need no [`Value`].
     fn exact_arguments<'a>(
         &self,
         spec: &ToolSpec,
@@ -318,21 +318,21 @@ impl Layers {
         // Every layer is named, so that a new one does not compile before it says here whether it reads arguments.
         let Layers {
             middleware,
-            // Who answers a question may run the tool again with the same arguments.
+            // An input handler may run the tool again with the same arguments.
             controls: Controls { input, effects: _ },
-            // Both read the call as it was sent, and what they show is not what the tool gets.
+            // Both read the call as it was sent; what they show is not what the tool gets.
             hooks: _,
             on_event: _,
-            // Hides secrets in what others show of the call as it was sent.
+            // Hides secrets in what other layers show of the call as it was sent.
             redactor: _,
             #[cfg(feature = "audit")]
                 auditor: _,
             trace: _,
-            // Asked only where a middleware wants an approval.
+            // Asked only if a middleware requires approval.
             approver: _,
             seals: _,
             patience: _,
-            // Reads arguments only after failures, which `guard` tells.
+            // Reads arguments only after failures, which `guard` reports.
             repeats: _,
             // Reads arguments only of tools with requirements.
             dependencies: _,
@@ -352,7 +352,7 @@ impl Layers {
         }
     }
 
-    /// Runs a tool, unless the service it needs is down, or what the call goes on from was resumed before.
+    /// Runs a tool, unless its service is down, or the request that the call resumes was resumed before.
     async fn execute<'a>(
         &self,
         tool: &'a dyn AgentTool,
@@ -378,13 +378,14 @@ impl Layers {
         outcome
     }
 
-    /// The tool with which a model reads on in what it got already, for which it needed no more than that.
+    /// Returns whether this is the tool with which a model reads the rest of a result, for which it was already
+    /// authorised.
     fn reads_on(&self, spec: &ToolSpec) -> bool {
         self.pages.is_some() && spec.name.as_str() == READ_RESULT
     }
 
-    /// Checks what the tool requires before a call, and gives what does not hold and is optional. What is looked up
-    /// is what the tool would see; arguments that are wrong are told once all is there.
+    /// Checks the requirements of the tool before a call, and returns the optional ones that do not hold. The look-ups
+    /// use what the tool would see; invalid arguments are reported once all requirements hold.
     async fn require(
         &self,
         spec: &ToolSpec,

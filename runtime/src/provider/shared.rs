@@ -1,4 +1,4 @@
-//! A registry that parts of a program fill before it is used, for programs whose tools announce themselves.
+//! A registry that parts of a program fill before it is used, for programs whose tools register themselves.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +9,11 @@ use crate::call::tool::AgentTool;
 use crate::provider::{Provider, ProviderContext, ProviderError};
 use crate::registry::{Registry, RegistryError, RegistryProblem};
 
-/// A registry that threads fill together, until the first provider is made of it.
+/// A registry that threads fill together until the first provider is built from it.
 ///
-/// Where a program can, it hands a list of tools to [`Registry::new`]: then no order of initialisation matters and a
-/// late tool is a compile error. This is for the others, and as a `static` it serves the whole process:
+/// Where possible, a program should pass a list of tools to [`Registry::new`] instead: then the order of
+/// initialisation does not matter and a late tool is a compile error. This type is for all other programs. As a
+/// `static` it serves the whole process:
 ///
 /// ```
 /// use toolgen_runtime::provider::SharedRegistry;
@@ -36,19 +37,19 @@ use crate::registry::{Registry, RegistryError, RegistryProblem};
 pub struct SharedRegistry(Mutex<State>);
 
 enum State {
-    /// By name, so that nothing depends on who came first.
+    /// By name, so that nothing depends on the order of registration.
     Open(BTreeMap<String, Arc<dyn AgentTool>>),
     Sealed(Registry),
 }
 
 impl SharedRegistry {
-    /// An empty registry, open for tools.
+    /// Creates an empty registry, open for tools.
     #[must_use]
     pub const fn new() -> SharedRegistry {
         SharedRegistry(Mutex::new(State::Open(BTreeMap::new())))
     }
 
-    /// Adds a tool, for initialisation that has nowhere to return an error to.
+    /// Adds a tool, for initialisation code that cannot return an error.
     ///
     /// # Panics
     ///
@@ -85,12 +86,13 @@ impl SharedRegistry {
         Err(RegistryError { problems: vec![problem] })
     }
 
-    /// Closes the registry and gives the sealed set; the same one whenever it is asked for.
+    /// Closes the registry and returns the sealed set; every call returns the same one.
     ///
     /// # Errors
     ///
-    /// What is wrong with what the tools require, see [`RegistryBuilder::seal`](super::RegistryBuilder::seal). The
-    /// registry then stays open, so that the missing ones can be added.
+    /// Everything that is wrong with the requirements of the tools, see
+    /// [`RegistryBuilder::seal`](super::RegistryBuilder::seal). The registry then stays open, so that missing tools
+    /// can be added.
     pub fn seal(&self) -> Result<Registry, RegistryError> {
         let mut state = self.lock();
         let registry = match &*state {
@@ -101,12 +103,12 @@ impl SharedRegistry {
         Ok(registry)
     }
 
-    /// A provider of these tools, after sealing the registry. With layers it is
-    /// [`Provider::builder`] of what [`seal`](Self::seal) gives.
+    /// Seals the registry and builds a provider of these tools. For a provider with layers, use [`Provider::builder`]
+    /// with the result of [`seal`](Self::seal).
     ///
     /// # Errors
     ///
-    /// As [`seal`](Self::seal), and every name that no tool has.
+    /// Those of [`seal`](Self::seal), and every name that no tool has.
     pub fn provider<S: Into<String>>(
         &self,
         context: ProviderContext,
@@ -116,13 +118,13 @@ impl SharedRegistry {
         Provider::builder(&registry).context(context).allow(allowed).build()
     }
 
-    /// The registry no longer changes.
+    /// Returns whether the registry is sealed.
     #[must_use]
     pub fn is_sealed(&self) -> bool {
         matches!(&*self.lock(), State::Sealed(_))
     }
 
-    /// Every change is one step, so what a panicking holder left is whole.
+    /// Every change is atomic, so the state is consistent even after a panic of the lock holder.
     fn lock(&self) -> MutexGuard<'_, State> {
         unpoisoned(self.0.lock())
     }

@@ -1,4 +1,4 @@
-//! What was said so far.
+//! The transcript of a conversation with a model.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -12,19 +12,19 @@ use crate::base::sync::unpoisoned;
 use crate::call::blocked::Blocked;
 use crate::call::{ToolCall, ToolResponse};
 
-/// What was said so far, in order. Clones share it as long as nothing is added.
+/// A conversation with a model, in order. Clones share their entries until one of them changes.
 ///
-/// Every call of the model has exactly one [`Entry::Answer`] behind the turn it was made in, in the order of the calls.
+/// Every call of the model has exactly one [`Entry::Answer`] after the turn that made it, in the order of the calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript(Arc<Vec<Entry>>);
 
-/// One thing that was said.
+/// An entry of a transcript.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Entry {
-    /// By the user, or by the program in their place.
+    /// A message of the user, or of the program on the user's behalf.
     User(String),
-    /// By the model.
+    /// A turn of the model.
     Model(ModelTurn),
     /// The answer to a call of the model.
     Answer(Box<ToolResponse>),
@@ -33,26 +33,26 @@ pub enum Entry {
 plain_data!(ModelTurn: ; text, calls, tokens);
 
 impl Transcript {
-    /// Nothing was said.
+    /// Creates an empty transcript.
     #[must_use]
     pub fn new() -> Transcript {
         Transcript::default()
     }
 
-    /// The user said something.
+    /// Creates a transcript that starts with a message of the user.
     pub fn user(text: impl Into<String>) -> Transcript {
         let mut transcript = Transcript::new();
         transcript.push(Entry::User(text.into()));
         transcript
     }
 
-    /// Adds what was said.
+    /// Appends an entry.
     pub fn push(&mut self, entry: Entry) {
         Arc::make_mut(&mut self.0).push(entry);
     }
 
-    /// Puts an answer in the place of the last one to a call of the same id, as when a call that waited was resumed.
-    /// Gives whether there was one.
+    /// Replaces the last answer to the call with the same id, such as when a waiting call was resumed. Returns whether
+    /// there was one.
     pub fn answer_again(&mut self, response: ToolResponse) -> bool {
         let same = |entry: &&mut Entry| matches!(entry, Entry::Answer(old) if old.id == response.id);
         match Arc::make_mut(&mut self.0).iter_mut().rev().find(same) {
@@ -64,7 +64,7 @@ impl Transcript {
         }
     }
 
-    /// The answers to the calls of the last turn of the model that made any.
+    /// Returns the answers to the calls of the model's last turn with calls.
     pub fn last_answers(&self) -> impl Iterator<Item = &ToolResponse> {
         let calls = |entry: &Entry| matches!(entry, Entry::Model(turn) if !turn.calls.is_empty());
         let since = self.0.iter().rposition(calls).map_or(self.0.len(), |at| at + 1);
@@ -75,7 +75,7 @@ impl Transcript {
     }
 }
 
-/// A list of entries.
+/// Serialises as a list of entries.
 impl Serialize for Transcript {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for Transcript {
     }
 }
 
-/// `{"user": text}`, `{"model": turn}` or `{"answer": response}`.
+/// Serialises as `{"user": text}`, `{"model": turn}` or `{"answer": response}`.
 impl Serialize for Entry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let written = match self {
@@ -121,7 +121,7 @@ impl Deref for Transcript {
     }
 }
 
-/// What a model said in one go.
+/// One turn of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelTurn {
@@ -129,17 +129,17 @@ pub struct ModelTurn {
     pub text: String,
     /// The calls it made, in order.
     pub calls: Vec<ToolCall>,
-    /// What it cost, in tokens, both ways. Zero if it is not known.
+    /// The cost of the turn in tokens, input and output. Zero if it is unknown.
     pub tokens: u64,
 }
 
 impl ModelTurn {
-    /// A text and no calls.
+    /// Creates a turn with a text and no calls.
     pub fn text(text: impl Into<String>) -> ModelTurn {
         ModelTurn { text: text.into(), ..ModelTurn::default() }
     }
 
-    /// Calls and no text.
+    /// Creates a turn with calls and no text.
     pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> ModelTurn {
         ModelTurn { calls: calls.into_iter().collect(), ..ModelTurn::default() }
     }
@@ -151,14 +151,14 @@ impl ModelTurn {
         self
     }
 
-    /// Sets what it cost.
+    /// Sets the cost in tokens.
     #[must_use]
     pub fn with_tokens(mut self, tokens: u64) -> ModelTurn {
         self.tokens = tokens;
         self
     }
 
-    /// The model was cut off, so its last call may not be whole: it is answered and not run.
+    /// Marks the turn as cut off, so that its last call may be incomplete: it is answered without being run.
     #[must_use]
     pub fn cut_off(mut self) -> ModelTurn {
         if let Some(last) = self.calls.last_mut() {
@@ -168,30 +168,30 @@ impl ModelTurn {
     }
 }
 
-/// Messages for a model that is at work. Clones are the same queue: one end is given to the loop in
-/// [`LoopOptions::messages`](super::LoopOptions::messages), the other is kept by whoever may want to say something.
+/// A queue of messages for a model that is working. Clones share the queue: one is given to the loop in
+/// [`LoopOptions::messages`](super::LoopOptions::messages), the other is kept by the sender.
 #[derive(Clone, Debug, Default)]
 pub struct Messages(Arc<Mutex<VecDeque<String>>>);
 
 impl Messages {
-    /// No messages yet.
+    /// Creates an empty queue.
     #[must_use]
     pub fn new() -> Messages {
         Messages::default()
     }
 
-    /// Says something. Calls of the turn that did not begin yet are skipped for it, and the model reads it next.
+    /// Adds a message. Calls of the turn that have not started are skipped, and the model reads the message next.
     pub fn push(&self, text: impl Into<String>) {
         self.lock().push_back(text.into());
     }
 
-    /// Nothing waits.
+    /// Returns whether no message is waiting.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
-    /// Everything that waits, which then waits no more.
+    /// Removes and returns all waiting messages.
     #[must_use]
     pub fn take(&self) -> Vec<String> {
         self.lock().drain(..).collect()

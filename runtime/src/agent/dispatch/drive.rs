@@ -1,4 +1,4 @@
-//! Which call of a turn begins when. What a call is, and how it runs, is not known here.
+//! Decides which call of a turn starts when, independently of what a call is and how it runs.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -6,20 +6,20 @@ use std::num::NonZeroUsize;
 use super::footprint::Footprint;
 use super::join::Join;
 
-/// Why a call is answered without running.
+/// The reason why a call is answered without running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The turn was cancelled.
     Cancelled,
-    /// A message of the user waits.
+    /// A message of the user is waiting.
     Skipped,
 }
 
-/// The calls of a turn, by their place. Of `run` and `refuse` exactly one is asked for each of them, once; `None`
-/// would say that it was asked before.
+/// The calls of a turn, by position. For each call, exactly one of `run` and `refuse` is called, once; `None` would
+/// mean that it was called before.
 pub(super) trait Turn {
     type Answer;
-    /// Not a boxed future of some lifetime: then nobody could see that a dispatch can be sent to another thread.
+    /// Not a boxed future with a lifetime: the compiler could not tell then that the future of a dispatch is `Send`.
     type Run: Future<Output = Self::Answer> + Unpin;
 
     fn len(&self) -> usize;
@@ -30,7 +30,7 @@ pub(super) trait Turn {
     fn is_interrupted(&self) -> bool;
 }
 
-/// Runs the calls of a turn in steps of `size`. Gives their answers in order, and whether the turn was interrupted.
+/// Runs the calls of a turn in steps of `size`. Returns the answers in order, and whether the turn was interrupted.
 pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
     let count = turn.len();
     let mut answers: Vec<Option<T::Answer>> = std::iter::repeat_with(|| None).take(count).collect();
@@ -51,7 +51,7 @@ pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::A
     (answers.into_iter().flatten().collect(), interrupted)
 }
 
-/// Runs the calls from `begin` on, as many as there is room for answers.
+/// Runs the calls from `begin` on, one for each place in `answers`.
 async fn step<T: Turn>(turn: &mut T, begin: usize, answers: &mut [Option<T::Answer>]) {
     if let [answer] = answers {
         if let Some(answered) = begun(turn, begin) {
@@ -75,19 +75,19 @@ async fn step<T: Turn>(turn: &mut T, begin: usize, answers: &mut [Option<T::Answ
     }
 }
 
-/// The answer of a call, which runs unless the turn is cancelled.
+/// Returns the run of a call, or refuses the call if the turn is cancelled.
 fn begun<T: Turn>(turn: &mut T, index: usize) -> Option<T::Run> {
     if turn.is_cancelled() { turn.refuse(index, Refusal::Cancelled) } else { turn.run(index) }
 }
 
-/// Who waits for whom in a step.
+/// Which calls of a step wait for which.
 #[derive(Debug)]
 struct Order {
-    /// What may begin, in the order of the calls.
+    /// The calls that may start, in order.
     ready: VecDeque<usize>,
-    /// For how many others a call waits.
+    /// For each call, how many others it waits for.
     waits_for: Vec<usize>,
-    /// Who waits for a call, in the order of the calls.
+    /// For each call, which others wait for it, in order.
     holds_up: Vec<Vec<usize>>,
 }
 
@@ -96,7 +96,7 @@ impl Order {
         let count = footprints.len();
         let mut order =
             Order { ready: VecDeque::new(), waits_for: vec![0; count], holds_up: vec![Vec::new(); count] };
-        // Most calls get in nobody's way; only those that may are compared with each other.
+        // Most calls conflict with nothing; only those that may conflict are compared with each other.
         let far_reaching = |it: &Footprint| it.is_exclusive() || it.is_dependent();
         let all = footprints.iter().any(far_reaching);
         let careful: Vec<usize> = (0..count).filter(|at| all || !footprints[*at].is_empty()).collect();

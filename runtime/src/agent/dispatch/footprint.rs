@@ -1,4 +1,4 @@
-//! What a call touches, and whether two calls get in each other's way.
+//! What a call touches, and whether two calls conflict.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::schema::shape::render::canonical::literal;
 use crate::schema::shape::{Kind, find_def};
 use crate::spec::{RequirementKind, ToolSpec};
 
-/// From so many resources of one template on, everything that begins like it counts.
+/// Above this number of resources of one template, the footprint is everything with the same beginning.
 const MANY: usize = 64;
 
 /// What a call touches.
@@ -24,17 +24,17 @@ pub(super) struct Footprint {
     reads: Vec<Resource>,
     writes: Vec<Resource>,
     tool: Text,
-    /// The tools that have to be called before.
+    /// The tools that must be called first.
     requires: Vec<Text>,
 }
 
-/// A resource as a text of which no other is the beginning unless it covers it: levels end with `/`. Without a `/` at
-/// its end it stands for everything that begins like it.
+/// A resource as a text that is a prefix of another only if it covers it: levels end with `/`. Without a `/` at its
+/// end it stands for everything that starts with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Resource(String);
 
 impl Footprint {
-    /// Of a call that gets in nobody's way.
+    /// The footprint of a call without conflicts.
     pub(super) const NONE: Footprint = Footprint {
         exclusive: false,
         reads: Vec::new(),
@@ -43,7 +43,7 @@ impl Footprint {
         requires: Vec::new(),
     };
 
-    /// Of a call of one of a provider's tools. A call that will not run touches nothing.
+    /// Returns the footprint of a call of one of a provider's tools. A call that will not run touches nothing.
     pub(super) fn of(call: &ToolCall, provider: &Provider, dialect: &Dialect) -> Footprint {
         let registry = &provider.inner().registry;
         let Some(tool) = registry.index(&call.name).map(|index| registry.at(index)) else {
@@ -68,7 +68,7 @@ impl Footprint {
         }
         let Ok(written) = parsed(arguments.clone()) else { return none };
         let Ok(known) = decoded(spec, written.clone(), dialect) else { return none };
-        // Templates use the names of the schema; decoded arguments have those of the wire.
+        // Templates use the names of the schema; decoded arguments have wire names.
         let argument = |name: &str| {
             let given = known.get(name).or_else(|| written.get(name)).map(Cow::Borrowed);
             given.or_else(|| Some(Cow::Owned(default(spec, name)?)))
@@ -84,17 +84,17 @@ impl Footprint {
         self.exclusive
     }
 
-    /// Whether it needs that others were called, wherever they stand.
+    /// Returns whether the call requires earlier calls of other tools, wherever they are.
     pub(super) fn is_dependent(&self) -> bool {
         !self.requires.is_empty()
     }
 
-    /// It gets in the way of exclusive calls alone, and of those that require its tool.
+    /// Returns whether the call conflicts only with exclusive calls and with those that require its tool.
     pub(super) fn is_empty(&self) -> bool {
         !self.exclusive && self.reads.is_empty() && self.writes.is_empty()
     }
 
-    /// A later call may not run beside this one.
+    /// Returns whether a later call must not overlap this one.
     pub(super) fn conflicts(&self, other: &Footprint) -> bool {
         let disturbs = |one: &Footprint, other: &Footprint| {
             one.writes
@@ -105,7 +105,7 @@ impl Footprint {
         awaited || self.exclusive || other.exclusive || disturbs(self, other) || disturbs(other, self)
     }
 
-    /// For tests of what does not know tools.
+    /// For tests that do not use tools.
     #[cfg(test)]
     pub(super) fn new(exclusive: bool, reads: &[&str], writes: &[&str]) -> Footprint {
         let resources = |texts: &[&str]| texts.iter().map(|text| Resource::new(text, true, None)).collect();
@@ -114,12 +114,12 @@ impl Footprint {
 }
 
 impl Resource {
-    /// From a text, which is `whole` unless something unknown comes after it.
+    /// Creates a resource from a text, which is `whole` unless something unknown follows it.
     fn new(text: &str, whole: bool, directory: Option<&Path>) -> Resource {
         let scheme = text.find([':', '/']).filter(|at| text[*at..].starts_with(':')).map_or(0, |at| at + 1);
         let (scheme, mut path) = text.split_at(scheme);
         let joined;
-        // Of an unknown path it is not known whether it is a relative one.
+        // It is unknown whether an unknown path is relative.
         if let Some(directory) = directory
             && scheme == "file:"
             && !path.starts_with('/')
@@ -128,7 +128,7 @@ impl Resource {
             joined = format!("{}/{path}", directory.display());
             path = &joined;
         }
-        // What comes last is only known as far as it goes.
+        // The last level is known only in part.
         let (path, last) =
             if whole { (path, "") } else { path.split_at(path.rfind('/').map_or(0, |at| at + 1)) };
         let absolute = path.starts_with('/');
@@ -159,7 +159,7 @@ impl Resource {
     }
 }
 
-/// The resources of a template: one unless an argument is a list.
+/// Returns the resources of a template: one unless an argument is a list.
 fn resources<'a>(
     template: &str,
     argument: &impl Fn(&str) -> Option<Cow<'a, Value>>,
@@ -190,7 +190,7 @@ fn resources<'a>(
     texts.iter().map(|text| Resource::new(text, whole, directory)).collect()
 }
 
-/// What an argument is when the model leaves it out, if the schema says so.
+/// Returns the value of an argument that the model omits, if the schema states a default.
 fn default(spec: &ToolSpec, name: &str) -> Option<Value> {
     let mut shape = spec.input.shape();
     if let Kind::Ref(name) = &shape.kind {
@@ -201,14 +201,14 @@ fn default(spec: &ToolSpec, name: &str) -> Option<Value> {
     field.shape.default.as_ref().map(literal)
 }
 
-/// What is before the first argument of a template, its name, and what is after it.
+/// Returns the text before the first argument of a template, the name of the argument, and the text after it.
 fn next_argument(template: &str) -> Option<(&str, &str, &str)> {
     let (literal, rest) = template.split_once('{')?;
     let (name, after) = rest.split_once('}')?;
     Some((literal, name, after))
 }
 
-/// The texts an argument stands for; `None` if it is nothing that names a resource.
+/// Returns the texts an argument stands for; `None` if it cannot name a resource.
 fn values(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),

@@ -1,4 +1,4 @@
-//! Futures side by side in one task, each polled only when it was woken.
+//! Concurrent futures in one task, each polled only after it was woken.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -8,11 +8,11 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use crate::base::sync::{Mutex, unpoisoned};
 
-/// A number of futures, each with a place.
+/// A set of futures, each at its own place.
 pub(super) struct Join<F> {
     slots: Vec<Option<Slot<F>>>,
     running: usize,
-    /// Who is to be polled, in the order in which they were woken.
+    /// The places to poll, in the order in which they were woken.
     due: VecDeque<usize>,
     board: Arc<Board>,
 }
@@ -22,32 +22,32 @@ struct Slot<F> {
     waker: Waker,
 }
 
-/// Where those that were woken are written down.
+/// Records which places were woken.
 struct Board(Mutex<Woken>);
 
 struct Woken {
     places: Vec<usize>,
-    /// Whether a place is in `places` already.
+    /// For each place, whether it is already in `places`.
     noted: Vec<bool>,
-    /// The task that waits for all. Taken when it is woken, so it is woken once.
+    /// The task that waits for all futures. Taken when it is woken, so it is woken once.
     task: Option<Waker>,
 }
 
-/// Wakes the future of one place.
+/// Wakes the future at one place.
 struct Bell {
     place: usize,
     board: Arc<Board>,
 }
 
 impl<F: Future + Unpin> Join<F> {
-    /// With places from 0 to `places`.
+    /// Creates a set with places from 0 to `places`.
     pub(super) fn new(places: usize) -> Join<F> {
         let woken = Woken { places: Vec::new(), noted: vec![false; places], task: None };
         let slots = std::iter::repeat_with(|| None).take(places).collect();
         Join { slots, running: 0, due: VecDeque::new(), board: Arc::new(Board(Mutex::new(woken))) }
     }
 
-    /// Puts a future in an empty place. It is polled when the next one is asked for.
+    /// Puts a future at an empty place. It is polled when the next output is requested.
     pub(super) fn push(&mut self, place: usize, future: F) {
         let waker = Waker::from(Arc::new(Bell { place, board: Arc::clone(&self.board) }));
         self.board.note(place);
@@ -56,7 +56,7 @@ impl<F: Future + Unpin> Join<F> {
         }
     }
 
-    /// The next future that is done, and its place; `None` if there is none left.
+    /// Returns the place and output of the next future that finishes; `None` if there is none left.
     pub(super) async fn next(&mut self) -> Option<(usize, F::Output)> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
@@ -67,7 +67,7 @@ impl<F: Future + Unpin> Join<F> {
         }
         self.board.take(cx.waker(), &mut self.due);
         while let Some(place) = self.due.pop_front() {
-            // It may have been woken once more before it was done.
+            // It may have been woken once more before it finished.
             let Some(slot) = &mut self.slots[place] else { continue };
             if let Poll::Ready(value) = Pin::new(&mut slot.future).poll(&mut Context::from_waker(&slot.waker))
             {
@@ -81,7 +81,7 @@ impl<F: Future + Unpin> Join<F> {
 }
 
 impl Board {
-    /// Writes down a place. Gives the task if it has to be woken.
+    /// Records that a place was woken. Returns the task if it has to be woken.
     fn note(&self, place: usize) -> Option<Waker> {
         let mut woken = unpoisoned(self.0.lock());
         if !mem::replace(&mut woken.noted[place], true) {
@@ -90,7 +90,7 @@ impl Board {
         woken.task.take()
     }
 
-    /// Takes what is written down and leaves word whom to wake, at once: whoever is woken before is due, whoever is
+    /// Takes the recorded places and registers the task to wake, in one step: a place woken before is due, a place
     /// woken after wakes the task.
     fn take(&self, task: &Waker, due: &mut VecDeque<usize>) {
         let mut woken = unpoisoned(self.0.lock());

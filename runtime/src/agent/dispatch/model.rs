@@ -1,6 +1,6 @@
-//! Every order in which calls can end, tried by loom: calls end on threads of their own while the turn waits.
+//! Checks every order in which calls can end, with loom: calls end on other threads while the turn waits.
 //!
-//! What only the test needs, such as its log, is behind the locks of `std`, which loom does not switch at.
+//! State that only the test needs, such as its log, is behind the locks of `std`, at which loom does not switch.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -17,7 +17,7 @@ use super::footprint::Footprint;
 use super::join::Join;
 use crate::base::future::BoxFuture;
 
-/// Something that ends elsewhere.
+/// A future that is finished by another thread.
 #[derive(Default)]
 struct Elsewhere(Mutex<(bool, Option<Waker>)>);
 
@@ -33,7 +33,7 @@ impl Elsewhere {
         }
     }
 
-    /// Wakes for nothing.
+    /// Wakes the task without a reason.
     fn stir(&self) {
         let waker = self.0.lock().unwrap().1.clone();
         if let Some(waker) = waker {
@@ -123,8 +123,8 @@ impl Turn for Model {
     }
 }
 
-/// With no more than two preemptions: all that is known to break such code breaks within that, and three threads
-/// would take hours otherwise.
+/// Allows no more than two preemptions: all known bugs in such code show up within that bound, and three threads would
+/// take hours otherwise.
 fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);

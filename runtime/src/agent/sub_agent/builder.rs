@@ -1,4 +1,4 @@
-//! Putting a sub-agent together.
+//! The builder of sub-agents.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::registry::{Registry, RegistryError};
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, NameError, Timeout, ToolName, ToolSpec};
 
-/// Puts a [`SubAgentTool`] together.
+/// Builds a [`SubAgentTool`].
 #[must_use = "a builder does nothing until it builds"]
 pub struct SubAgentBuilder {
     name: Text,
@@ -42,55 +42,55 @@ impl SubAgentBuilder {
         }
     }
 
-    /// Sets when to delegate to it. Unless set: `Delegate a task to the '{name}' sub-agent`.
+    /// Sets the description of when to delegate to it. The default is `Delegate a task to the '{name}' sub-agent`.
     pub fn description(mut self, description: impl Into<Text>) -> SubAgentBuilder {
         self.description = Some(description.into());
         self
     }
 
-    /// Sets what its model is told first.
+    /// Sets the system prompt of its model.
     pub fn system_prompt(mut self, prompt: impl Into<Text>) -> SubAgentBuilder {
         self.system_prompt = prompt.into();
         self
     }
 
-    /// Sets which model it has and how that is set up, in words that only the runner understands.
+    /// Sets which model it uses and how to set it up, in a form that only the runner understands.
     pub fn model_config(mut self, config: Value) -> SubAgentBuilder {
         self.model_config = config;
         self
     }
 
-    /// Sets how hard its model should think, in words that only the runner understands.
+    /// Sets how hard its model should think, in a form that only the runner understands.
     pub fn thinking_level(mut self, level: impl Into<Text>) -> SubAgentBuilder {
         self.thinking_level = level.into();
         self
     }
 
-    /// Gives it tools, beside those it has. None of them may be a sub-agent.
+    /// Adds tools to those it has. None of them may be a sub-agent.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn AgentTool>>) -> SubAgentBuilder {
         self.tools.extend(tools);
         self
     }
 
-    /// Sets how many turns it may take: 10 unless set.
+    /// Sets the maximum number of turns: 10 by default.
     pub fn max_turns(mut self, turns: u32) -> SubAgentBuilder {
         self.limits.max_turns = turns;
         self
     }
 
-    /// Sets how many tokens it may cost: 1,000,000 unless set.
+    /// Sets the maximum cost in tokens: 1,000,000 by default.
     pub fn max_tokens(mut self, tokens: u64) -> SubAgentBuilder {
         self.limits.max_tokens = tokens;
         self
     }
 
-    /// Sets how long it may take: 300 seconds unless set.
+    /// Sets the maximum time: 300 seconds by default.
     pub fn max_time(mut self, time: Duration) -> SubAgentBuilder {
         self.limits.max_time = time;
         self
     }
 
-    /// Sets what it may do to the world, for policies. Nothing is known of it unless set.
+    /// Sets its effects, for policies. They are undeclared by default.
     pub fn effects(mut self, effects: Effects) -> SubAgentBuilder {
         self.effects = effects;
         self
@@ -100,7 +100,7 @@ impl SubAgentBuilder {
     ///
     /// # Errors
     ///
-    /// A name that no tool may have, tools that are sub-agents, or tools that do not go together.
+    /// An invalid tool name, tools that are sub-agents, or tools that cannot form a registry.
     pub fn build(self) -> Result<SubAgentTool, SubAgentError> {
         let name = ToolName::parse(self.name.clone()).map_err(SubAgentError::Name)?;
         let nested = self.tools.iter().map(|tool| tool.spec()).filter(|spec| spec.sub_agent);
@@ -140,15 +140,15 @@ impl fmt::Debug for SubAgentBuilder {
     }
 }
 
-/// Why there is no sub-agent.
+/// The reason why a sub-agent could not be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubAgentError {
-    /// No tool may have the name.
+    /// The name is not a valid tool name.
     Name(NameError),
     /// Some of its tools are sub-agents: `a sub-agent may not have sub-agents: {names}`
     Nested(Vec<Text>),
-    /// Its tools do not go together.
+    /// Its tools cannot form a registry.
     Tools(RegistryError),
 }
 

@@ -1,4 +1,4 @@
-//! What an agent reports while it works, and how far it may go.
+//! The monitor of a working sub-agent: progress reports and limits.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,10 +9,10 @@ use super::{AgentFailure, AgentLimits};
 use crate::call::context::ToolContext;
 use crate::call::result::ToolResult;
 
-/// What a sub-agent reports to while it works. Clones are the same.
+/// Receives the reports of a sub-agent while it works. Clones share the same state.
 ///
-/// It passes on what the agent says to those who watch the call, and holds the agent to its limits: where one is
-/// reached the token of the agent fires, and the call fails whatever the agent says.
+/// It forwards the agent's output to the observers of the call, and enforces the agent's limits: when one is reached,
+/// the token of the agent fires, and the call fails whatever the agent says.
 #[derive(Clone, Debug)]
 pub struct AgentMonitor(Arc<Inner>);
 
@@ -40,11 +40,11 @@ impl AgentMonitor {
         }))
     }
 
-    /// The model is about to be asked.
+    /// Reports that the model is about to be asked.
     ///
     /// # Errors
     ///
-    /// [`AgentFailure::MaxTurns`], if it was asked as often as it may be.
+    /// [`AgentFailure::MaxTurns`], if the model has been asked as often as allowed.
     pub fn begin_turn(&self) -> Result<(), AgentFailure> {
         let most = self.0.limits.max_turns;
         let next = |turns: u32| (turns < most).then(|| turns + 1);
@@ -54,11 +54,11 @@ impl AgentMonitor {
         }
     }
 
-    /// A turn has cost so many tokens, both ways.
+    /// Reports the cost of a turn in tokens, input and output.
     ///
     /// # Errors
     ///
-    /// [`AgentFailure::MaxTokens`], if all turns together have cost more than they may.
+    /// [`AgentFailure::MaxTokens`], if all turns together cost more than allowed.
     pub fn spend(&self, tokens: u64) -> Result<(), AgentFailure> {
         let most = self.0.limits.max_tokens;
         let spent = |before: u64| Some(before.saturating_add(tokens));
@@ -69,7 +69,7 @@ impl AgentMonitor {
         Err(self.exceed(AgentFailure::MaxTokens(most)))
     }
 
-    /// The model said a piece of text. Those who watch the call see it at once.
+    /// Reports a piece of the model's text, which observers of the call see immediately.
     pub fn text(&self, delta: &str) {
         self.0.said.fetch_add(1, Ordering::Relaxed);
         if !delta.is_empty() {
@@ -77,29 +77,29 @@ impl AgentMonitor {
         }
     }
 
-    /// The agent calls a tool: `[sub-agent calling tool: {name}]`.
+    /// Reports that the agent calls a tool: `[sub-agent calling tool: {name}]`.
     pub fn calls(&self, tool: &str) {
         self.0.ctx.update(ToolResult::text(format!("[sub-agent calling tool: {tool}]")));
     }
 
-    /// How many turns the model has taken.
+    /// Returns how many turns the model has taken.
     #[must_use]
     pub fn turns(&self) -> u32 {
         self.0.turns.load(Ordering::Relaxed)
     }
 
-    /// How many tokens it has cost.
+    /// Returns how many tokens the agent has cost.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.0.tokens.load(Ordering::Relaxed)
     }
 
-    /// How many pieces of text there were.
+    /// Returns how many pieces of text were reported.
     pub(super) fn said(&self) -> u64 {
         self.0.said.load(Ordering::Relaxed)
     }
 
-    /// The limit that was reached, if one was.
+    /// Returns the limit that was reached, if any.
     pub(super) fn exceeded(&self) -> Option<AgentFailure> {
         self.0.exceeded.get().cloned()
     }

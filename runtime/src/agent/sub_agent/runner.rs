@@ -1,4 +1,4 @@
-//! Sub-agents over the small loop.
+//! A runner of sub-agents based on the agent loop.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::agent::agent_loop::{
 use crate::base::future::BoxFuture;
 use crate::provider::{Provider, ProviderError};
 
-/// Makes the provider of a sub-agent.
+/// Creates the provider of a sub-agent.
 type MakeProvider = dyn Fn(&AgentTask) -> Result<Provider, ProviderError> + Send + Sync;
 
-/// Runs sub-agents with [`run_loop`]. The function it is made of gives the model for a task: it reads the system prompt
-/// and the model's configuration from it, and may report pieces of text to the monitor while they come in. The text of
-/// a turn of which it reported none is reported as a whole.
+/// Runs sub-agents with [`run_loop`]. The function it is created with returns the model for a task: it reads the
+/// system prompt and the model configuration from the task, and may report pieces of text to the monitor as they
+/// arrive. If it reports none during a turn, the text of the turn is reported as a whole.
 ///
 /// The calls of the sub-agent pass the same layers as the call that started it: policy, middleware, approvals, hooks,
-/// events, records. Rules and lists of names hold for its tools, too. [`with_provider`](Self::with_provider) sets
-/// others. See [`SubAgentTool`](super::SubAgentTool) for an example.
+/// events, records. Rules and lists of names apply to its tools, too. [`with_provider`](Self::with_provider) sets
+/// other layers. See [`SubAgentTool`](super::SubAgentTool) for an example.
 #[derive(Clone)]
 pub struct LoopRunner<F> {
     model: F,
@@ -28,7 +28,7 @@ pub struct LoopRunner<F> {
 }
 
 impl<F> LoopRunner<F> {
-    /// A runner of the models that the function gives.
+    /// Creates a runner with the models that the function returns.
     pub fn new<M>(model: F) -> LoopRunner<F>
     where
         F: Fn(&AgentTask, &AgentMonitor) -> M + Send + Sync,
@@ -38,14 +38,14 @@ impl<F> LoopRunner<F> {
         LoopRunner { model, options: LoopOptions::new(), provider: None }
     }
 
-    /// Sets how the loops run. How many iterations there are is the limit of the sub-agent.
+    /// Sets the options of the loops. The number of iterations is the turn limit of the sub-agent.
     #[must_use]
     pub fn with_options(mut self, options: LoopOptions) -> LoopRunner<F> {
         self.options = options;
         self
     }
 
-    /// Sets what the calls of the sub-agent pass.
+    /// Sets how to create the provider for the calls of the sub-agent.
     #[must_use]
     pub fn with_provider(
         mut self,
@@ -103,7 +103,7 @@ impl<F> fmt::Debug for LoopRunner<F> {
     }
 }
 
-/// What an agent said that ended by a completion tool: its last text, or else what the tool gave.
+/// Returns the text of an agent that ended with a completion tool: its last text, or otherwise what the tool returned.
 fn said(transcript: &Transcript, completed: &str) -> String {
     let texts = transcript.iter().rev().filter_map(|entry| match entry {
         Entry::Model(turn) if !turn.text.trim().is_empty() => Some(turn.text.clone()),
@@ -119,7 +119,7 @@ fn said(transcript: &Transcript, completed: &str) -> String {
     texts.take(1).next().unwrap_or_else(given)
 }
 
-/// A model whose turns are reported.
+/// A model whose turns are reported to a monitor.
 struct Monitored<M> {
     model: M,
     monitor: AgentMonitor,

@@ -1,4 +1,4 @@
-//! The handle by which calls are recorded.
+//! The auditor, which records calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use super::writer::{Counts, Writer};
 use super::{AuditError, AuditSink};
 use crate::layers::redact::Redactor;
 
-/// How many records may wait unless set.
+/// How many records may wait to be written by default.
 const CAPACITY: usize = 8192;
 
-/// Records calls. Clones are the same auditor.
+/// Records calls. Clones share the same auditor.
 ///
-/// When the last clone goes, it waits until everything is written, but at most five seconds;
+/// When the last clone is dropped, it waits until everything is written, for at most five seconds;
 /// [`shutdown`](Self::shutdown) does the same without blocking a thread.
 #[derive(Clone)]
 pub struct Auditor(Option<Arc<Handle>>);
 
-/// Sets up an [`Auditor`].
+/// A builder for an [`Auditor`].
 pub struct AuditorBuilder {
     sink: Box<dyn AuditSink>,
     redactor: Redactor,
@@ -33,33 +33,34 @@ pub struct AuditorBuilder {
 }
 
 impl AuditorBuilder {
-    /// How many records may wait to be written, 8192 unless set. Beyond that they are dropped and counted. Outcomes of
-    /// calls whose intent was taken are not: they may come on top. Without effect in durable mode, where calls wait.
+    /// Sets how many records may wait to be written, 8192 by default. Further records are dropped and counted, except
+    /// for outcomes of calls whose intent was accepted: they may exceed the capacity. No effect in durable mode, where
+    /// calls wait.
     #[must_use]
     pub fn capacity(mut self, records: usize) -> AuditorBuilder {
         self.capacity = records;
         self
     }
 
-    /// Runs a call only once its intent is on disk, and refuses it if it cannot be written.
+    /// Sets durable mode: a call runs only once its intent is on disk, and is refused if the intent cannot be written.
     #[must_use]
     pub fn durable(mut self, durable: bool) -> AuditorBuilder {
         self.durable = durable;
         self
     }
 
-    /// What is hidden, the default rules unless set.
+    /// Sets the redactor; the default rules unless set.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> AuditorBuilder {
         self.redactor = redactor;
         self
     }
 
-    /// Starts the thread that writes.
+    /// Starts the writer thread.
     ///
     /// # Errors
     ///
-    /// If there can be no thread, or if the sink cannot be made durable.
+    /// If the thread cannot be started, or the sink cannot be made durable.
     pub fn start(mut self) -> Result<Auditor, AuditError> {
         if self.durable {
             self.sink.make_durable()?;
@@ -81,25 +82,26 @@ impl AuditorBuilder {
 }
 
 impl Auditor {
-    /// Records nothing, and costs nothing.
+    /// Returns an auditor that records nothing and costs nothing.
     #[must_use]
     pub const fn none() -> Auditor {
         Auditor(None)
     }
 
-    /// Records into a sink.
+    /// Returns a builder for an auditor that writes to this sink.
     pub fn builder(sink: impl AuditSink + 'static) -> AuditorBuilder {
         let redactor = Redactor::new();
         AuditorBuilder { sink: Box::new(sink), redactor, capacity: CAPACITY, durable: false }
     }
 
-    /// Whether anything is recorded.
+    /// Returns whether anything is recorded.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The record of a call, to be filled as the call goes on. `info` is asked only if anything is recorded.
+    /// Starts the record of a call, to be filled in as the call proceeds. `info` is called only if anything is
+    /// recorded.
     pub fn record(&self, info: impl FnOnce() -> CallInfo) -> Record {
         let Some(handle) = &self.0 else { return Record::none() };
         let info = info();
@@ -122,7 +124,7 @@ impl Auditor {
     ///
     /// # Errors
     ///
-    /// If something could not be written since the last time, or the auditor is shut down.
+    /// If something could not be written since the last flush, or the auditor is shut down.
     pub async fn flush(&self) -> Result<(), AuditError> {
         let Some(handle) = &self.0 else { return Ok(()) };
         let (ack, written) = oneshot::channel();
@@ -130,24 +132,24 @@ impl Auditor {
         written.await.unwrap_or_else(|_| Err(shut_down()))
     }
 
-    /// Writes what is recorded so far, drops the sink and ends. What is recorded afterwards counts as dropped; durable
-    /// calls are refused.
+    /// Writes what is recorded so far, drops the sink and stops. What is recorded afterwards counts as dropped;
+    /// durable calls are refused.
     pub async fn shutdown(&self) {
         let Some(handle) = &self.0 else { return };
         handle.queue.close();
         if let Some(ended) = handle.queue.ended() {
-            // An error says that the writer is gone, which is what we wait for.
+            // An error says that the writer has ended, which is what we wait for.
             let _ = ended.await;
         }
     }
 
-    /// How many calls have no record because the queue was full or the auditor was shut down.
+    /// Returns how many calls have no record because the queue was full or the auditor was shut down.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.0.as_ref().map_or(0, |handle| handle.counts.dropped.load(Ordering::Relaxed))
     }
 
-    /// How many intents and outcomes the sink could not write.
+    /// Returns how many intents and outcomes the sink could not write.
     #[must_use]
     pub fn errors(&self) -> u64 {
         self.0.as_ref().map_or(0, |handle| handle.counts.errors.load(Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! Records as plain data: the objects of `to_json`, and the number of the call.
+//! Serialisation of records: the objects of `to_json`, with the number of the call.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ impl<'de> Deserialize<'de> for AuditOutcome {
     }
 }
 
-/// The name.
+/// Serialises as the name of the status.
 impl Serialize for AuditStatus {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())

@@ -1,4 +1,4 @@
-//! What auditors and records share.
+//! The state that auditors and records share.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -9,10 +9,10 @@ use super::AuditError;
 use super::queue::Queue;
 use super::writer::Counts;
 
-/// How long the last handle waits for the writer when it goes. Only a sink that hangs takes so long.
+/// How long dropping the last handle waits for the writer. Only a sink that hangs takes so long.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// The way to the writer. When the last one goes, the queue is closed and written.
+/// The connection to the writer. When the last handle is dropped, the queue is closed and written.
 pub(super) struct Handle {
     pub(super) queue: Arc<Queue>,
     pub(super) counts: Arc<Counts>,
@@ -25,14 +25,14 @@ pub(super) struct Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.queue.close();
-        // A tool may hold the last handle, and the writer the tool.
+        // A tool may hold the last handle, and the writer may hold the tool.
         if std::thread::current().id() != self.writer {
             self.queue.wait_for_end(LAST_WORDS);
         }
     }
 }
 
-/// Why nothing is written any more.
+/// Returns the error for records after shutdown.
 pub(super) fn shut_down() -> AuditError {
     AuditError::new("the audit is shut down")
 }

@@ -10,25 +10,25 @@ use serde_json::{Map, Value};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink};
 
-/// Appends records to a file, one JSON object a line: a line with `"event": "intent"` before a call is run, and one
-/// with `"event": "outcome"` when it has ended. Both have the same `call`, which no other call has. A call without
+/// Appends records to a file, one JSON object per line: a line with `"event": "intent"` before a call runs, and one
+/// with `"event": "outcome"` when it has ended. Both have the same `call`, which is unique to the call. A call without
 /// an outcome was running when its program ended.
 #[derive(Debug)]
 pub struct JsonLinesSink {
     out: BufWriter<File>,
-    /// Tells calls of this program from those of its earlier runs.
+    /// Distinguishes the calls of this run of the program from those of earlier runs.
     run: String,
-    /// Calls that have a line already.
+    /// The calls that already have a line.
     intended: BTreeSet<u64>,
     durable: bool,
-    /// The last line may not be whole.
+    /// Whether the last line may be incomplete.
     torn: bool,
     #[cfg(unix)]
     folder: std::path::PathBuf,
 }
 
 impl JsonLinesSink {
-    /// Appends to the file at `path`, which is made if need be.
+    /// Appends to the file at `path`, which is created if necessary.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl JsonLinesSink {
     pub fn open(path: impl AsRef<Path>) -> Result<JsonLinesSink, AuditError> {
         let path = path.as_ref();
         let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
-        // A program that was killed may have left half a line, which must not swallow our first one.
+        // A program that was killed may have left an incomplete line, which must not swallow our first one.
         let mut last = [b'\n'];
         if file.seek(SeekFrom::End(0))? > 0 {
             file.seek(SeekFrom::End(-1))?;
@@ -65,7 +65,7 @@ impl JsonLinesSink {
         for (key, value) in parts.iter().filter_map(Value::as_object).flatten() {
             line.insert(key.clone(), value.clone());
         }
-        // Compact JSON has no line breaks. Half a line that an error has left must not swallow the next one.
+        // Compact JSON has no line breaks. An incomplete line left by an error must not swallow the next one.
         let start = if self.torn { "\n" } else { "" };
         self.torn = true;
         writeln!(self.out, "{start}{}", Value::Object(line))?;
@@ -92,7 +92,7 @@ impl AuditSink for JsonLinesSink {
         if self.intended.remove(&intent.key)
             && let Value::Object(told) = &mut told
         {
-            // They are in the first line.
+            // The parameters are in the first line.
             told.shift_remove("parameters");
         }
         self.line("outcome", intent.key, &[told, outcome.to_json()])
@@ -109,7 +109,7 @@ impl AuditSink for JsonLinesSink {
     fn make_durable(&mut self) -> Result<(), AuditError> {
         self.durable = true;
         self.out.get_ref().sync_all()?;
-        // The name of a new file must be on disk, too; elsewhere a folder is no file that can be opened.
+        // The name of a new file must be on disk, too; on other platforms a folder cannot be opened as a file.
         #[cfg(unix)]
         File::open(&self.folder)?.sync_all()?;
         Ok(())

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 use crate::base::sync::unpoisoned;
 
-/// Keeps all records in memory. Clones share them.
+/// A sink that keeps all records in memory. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct MemorySink(Arc<Mutex<Rows>>);
 
 #[derive(Debug, Default)]
 struct Rows {
     rows: Vec<Row>,
-    /// Where the rows of running calls are.
+    /// The rows of running calls.
     running: BTreeMap<u64, usize>,
 }
 
@@ -21,14 +21,14 @@ struct Rows {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Row {
-    /// What was to be done.
+    /// The intent.
     pub intent: AuditIntent,
-    /// What came of it, as far as it is known.
+    /// The outcome, if it is known.
     pub outcome: Option<AuditOutcome>,
 }
 
 impl Row {
-    /// How far the call has come.
+    /// Returns the status of the call.
     #[must_use]
     pub fn status(&self) -> AuditStatus {
         self.outcome.as_ref().map_or(AuditStatus::Started, |outcome| outcome.status)
@@ -36,13 +36,13 @@ impl Row {
 }
 
 impl MemorySink {
-    /// No records yet.
+    /// Creates an empty sink.
     #[must_use]
     pub fn new() -> MemorySink {
         MemorySink::default()
     }
 
-    /// The records, in the order in which they began to be written.
+    /// Returns the records, in the order in which they were started.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         self.lock().rows.clone()

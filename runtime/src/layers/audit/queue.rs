@@ -1,4 +1,4 @@
-//! What waits to be written.
+//! The queue of records to be written.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
@@ -14,7 +14,7 @@ use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::layers::redact::without_bytes;
 
-/// A call as it came, secrets and all. It must not leave this folder other than through the writer.
+/// A call as it arrived, including secrets. It must not leave this folder other than through the writer.
 pub(super) struct Raw {
     pub(super) key: u64,
     pub(super) session_id: Text,
@@ -22,7 +22,7 @@ pub(super) struct Raw {
     pub(super) tool_name: Text,
     pub(super) tool_call_id: Text,
     pub(super) attempt: u32,
-    /// Who has approved, if somebody has. Empty: not said.
+    /// The approver, if the call was approved. Empty: not named.
     pub(super) approver: Option<Text>,
     pub(super) arguments: Value,
     pub(super) tool: Option<Arc<dyn AgentTool>>,
@@ -32,26 +32,26 @@ pub(super) struct Raw {
 /// How a call ended.
 pub(super) enum Ended {
     With(Box<Result<ToolResult, ToolError>>),
-    /// Nobody waited for it any more.
+    /// The caller abandoned the call.
     GivenUp,
-    /// It was torn down by a panic.
+    /// A panic ended the call.
     TornDown,
 }
 
 impl Ended {
-    /// A copy without the bytes that no record shows.
+    /// Copies an outcome without the bytes that no record shows.
     pub(super) fn of(outcome: &Result<ToolResult, ToolError>) -> Ended {
         Ended::With(Box::new(outcome.as_ref().map(without_bytes).map_err(ToolError::clone)))
     }
 }
 
-/// What a tool was told when it asked, with the schema of its question if that is known. It may be secret.
+/// An answer to a tool's request for input, with the schema of the question if that is known. It may be secret.
 pub(super) struct Answered {
     pub(super) schema: Option<Value>,
     pub(super) answer: Value,
 }
 
-/// Tells whoever waits that something is written, or why not.
+/// Tells the waiting caller that something is written, or why not.
 pub(super) type Ack = oneshot::Sender<Result<(), AuditError>>;
 
 pub(super) enum Message {
@@ -63,7 +63,7 @@ pub(super) enum Message {
 }
 
 impl Message {
-    /// Somebody waits for it.
+    /// Returns whether a caller waits for it.
     fn is_urgent(&self) -> bool {
         match self {
             Message::Intent(_, ack) | Message::Refused(_, _, _, ack) => ack.is_some(),
@@ -73,11 +73,11 @@ impl Message {
     }
 }
 
-/// How long the taker lets messages gather for which nobody waits. To wake it costs a call more than all else here,
-/// and a few records at a time are written faster than one by one.
+/// How long the writer lets messages without a waiting caller accumulate. Waking the writer is the most expensive part
+/// of recording a call, and several records at a time are written faster than one by one.
 const GATHER: Duration = Duration::from_millis(1);
 
-/// A queue that takes from many and gives all it has to one.
+/// A queue with many senders and one taker, which takes all messages at once.
 #[derive(Default)]
 pub(super) struct Queue {
     state: Mutex<State>,
@@ -88,28 +88,28 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct State {
     messages: Vec<Message>,
-    /// The taker waits, so it has to be told.
+    /// Whether the taker waits and must be notified.
     idle: bool,
-    /// Nothing more is taken.
+    /// Whether the queue accepts no more messages.
     closed: bool,
-    /// The taker is done.
+    /// Whether the taker has ended.
     ended: bool,
-    /// Who waits for that.
+    /// Callers that wait for the end of the taker.
     waiting: Vec<oneshot::Sender<()>>,
 }
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // The state is whole between any two statements below.
+        // The state is consistent between any two statements below.
         unpoisoned(self.state.lock())
     }
 
-    /// Puts a message in, if fewer than `capacity` are waiting. Tells whether it did. Never waits for the taker.
+    /// Adds a message if fewer than `capacity` are waiting, and returns whether it did. Never waits for the taker.
     pub(super) fn push(&self, message: Message, capacity: usize) -> bool {
         let mut state = self.lock();
         if state.closed || state.messages.len() >= capacity {
             drop(state);
-            // What a message holds may take its time to go, or come back here.
+            // Dropping what a message holds may take time, or call this queue again.
             drop(message);
             return false;
         }
@@ -123,7 +123,7 @@ impl Queue {
         true
     }
 
-    /// Takes all there is, and waits until there is something. `None`: nothing will come any more.
+    /// Takes all messages, waiting until there is one. `None`: the queue is closed and empty.
     pub(super) fn take(&self, spare: Vec<Message>) -> Option<Vec<Message>> {
         let mut state = self.lock();
         if state.messages.is_empty() && !state.closed {
@@ -140,18 +140,18 @@ impl Queue {
         Some(std::mem::replace(&mut state.messages, spare))
     }
 
-    /// How many messages are waiting.
+    /// Returns the number of waiting messages.
     pub(super) fn len(&self) -> usize {
         self.lock().messages.len()
     }
 
-    /// Takes nothing more from now on.
+    /// Closes the queue to new messages.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.more.notify_one();
     }
 
-    /// The taker is done.
+    /// Marks the taker as ended.
     pub(super) fn end(&self) {
         let mut state = self.lock();
         (state.closed, state.ended) = (true, true);
@@ -159,15 +159,15 @@ impl Queue {
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         self.over.notify_all();
-        // Whoever waits for them hears that nobody will answer.
+        // Callers that wait for these messages learn that there will be no answer.
         drop(left);
         for waiter in waiting {
-            // One who no longer waits need not know.
+            // A caller that no longer waits need not know.
             let _ = waiter.send(());
         }
     }
 
-    /// Fires when the taker is done. `None`: it is.
+    /// Returns a receiver that fires when the taker has ended. `None`: it already has.
     pub(super) fn ended(&self) -> Option<oneshot::Receiver<()>> {
         let mut state = self.lock();
         if state.ended {
@@ -178,9 +178,9 @@ impl Queue {
         Some(receiver)
     }
 
-    /// Waits until the taker is done, but no longer than this.
+    /// Waits until the taker has ended, for at most this long.
     pub(super) fn wait_for_end(&self, limit: Duration) {
-        // When time is up there is nothing else to do.
+        // When the time is up there is nothing else to do.
         drop(unpoisoned(self.over.wait_timeout_while(self.lock(), limit, |state| !state.ended)));
     }
 }

@@ -16,28 +16,28 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 
-/// Who calls what, with what.
+/// The information about a call that is recorded.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct CallInfo {
     /// The session. Empty: none.
     pub session_id: Text,
-    /// The agent. Empty: not known.
+    /// The agent. Empty: unknown.
     pub agent_id: Text,
     /// The tool that is called.
     pub tool_name: Text,
-    /// The model's name for the call.
+    /// The model's id for the call.
     pub tool_call_id: Text,
-    /// Which attempt at the call it is, from 1.
+    /// The number of this attempt at the call, from 1.
     pub attempt: u32,
-    /// The arguments, secrets and all.
+    /// The arguments, including secrets.
     pub arguments: Value,
-    /// The tool itself, which knows what is secret. Without one all that a text says may be.
+    /// The tool itself, which knows what is secret. Without a tool, every text may be.
     pub tool: Option<Arc<dyn AgentTool>>,
 }
 
 impl CallInfo {
-    /// A call of nobody known.
+    /// Creates the information about a call without session and agent.
     pub fn new(tool_call_id: impl Into<Text>, tool_name: impl Into<Text>, arguments: Value) -> CallInfo {
         CallInfo {
             session_id: Text::EMPTY,
@@ -50,7 +50,7 @@ impl CallInfo {
         }
     }
 
-    /// A call in its context.
+    /// Creates the information about a call from its context.
     #[must_use]
     pub fn of(ctx: &ToolContext, arguments: Value) -> CallInfo {
         let mut info = CallInfo::new(ctx.tool_call_id.clone(), ctx.tool_name.clone(), arguments);
@@ -63,14 +63,14 @@ impl CallInfo {
         info
     }
 
-    /// Names the tool itself.
+    /// Sets the tool itself.
     #[must_use]
     pub fn with_tool(mut self, tool: Option<Arc<dyn AgentTool>>) -> CallInfo {
         self.tool = tool;
         self
     }
 
-    /// Says which attempt it is.
+    /// Sets the number of the attempt.
     #[must_use]
     pub fn with_attempt(mut self, attempt: u32) -> CallInfo {
         self.attempt = attempt;
@@ -80,7 +80,7 @@ impl CallInfo {
 
 impl fmt::Debug for CallInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the arguments.
+        // Without the arguments.
         f.debug_struct("CallInfo")
             .field("tool_name", &self.tool_name)
             .field("tool_call_id", &self.tool_call_id)
@@ -102,9 +102,9 @@ struct Live {
 enum State {
     /// Nothing is written yet.
     Fresh(Box<Raw>),
-    /// The intent is handed over.
+    /// The intent was handed over to the writer.
     Intended(u64),
-    /// There is nothing to write any more.
+    /// There is nothing left to write.
     Over,
 }
 
@@ -122,33 +122,33 @@ impl Record {
         }))
     }
 
-    /// Replaces the arguments by those that are going to be used.
+    /// Replaces the arguments with those that will be used.
     pub fn set_arguments(&mut self, arguments: &Value) {
         if let Some(Live { state: State::Fresh(raw), .. }) = &mut self.0 {
             raw.arguments = arguments.clone();
         }
     }
 
-    /// Notes that somebody has approved of the call, and who; empty if it is not said.
+    /// Notes that the call was approved, and the approver; empty if it is not named.
     pub fn set_approved(&mut self, by: Text) {
         if let Some(Live { state: State::Fresh(raw), .. }) = &mut self.0 {
             raw.approver = Some(by);
         }
     }
 
-    /// The tool has asked for input and was given this. What the schema of the question calls secret is hidden in the
-    /// outcome, and all of it if there is no schema.
+    /// Notes the answer to a tool's request for input. What the schema of the question marks as secret is hidden in
+    /// the outcome, and the whole answer if there is no schema.
     pub fn answered(&mut self, schema: Option<&Value>, answer: &Value) {
         if let Some(live) = &mut self.0 {
             live.answered.push(Answered { schema: schema.cloned(), answer: answer.clone() });
         }
     }
 
-    /// The call is about to be run. In durable mode its intent is on disk when this returns.
+    /// Records that the call is about to run. In durable mode its intent is on disk when this returns.
     ///
     /// # Errors
     ///
-    /// In durable mode: `AUDIT_FAILED`, if it could not be written. Then the call must not be run.
+    /// In durable mode: `AUDIT_FAILED`, if the intent could not be written. Then the call must not run.
     pub async fn intent(&mut self) -> Result<(), ToolError> {
         let Some(live) = &mut self.0 else { return Ok(()) };
         let raw = match std::mem::replace(&mut live.state, State::Over) {
@@ -184,22 +184,22 @@ impl Record {
         }
     }
 
-    /// The call has an answer. Waits only for the record of a refused call in durable mode.
+    /// Records the outcome of the call. Waits only for the record of a refused call in durable mode.
     pub async fn finish(mut self, outcome: &Result<ToolResult, ToolError>) {
         let written = self.0.as_mut().and_then(|live| live.end(|| Ended::of(outcome)));
         if let Some(written) = written {
-            // What could not be written is counted.
+            // Failed writes are counted.
             let _ = written.await;
         }
     }
 }
 
 impl Live {
-    /// Hands over how it ended.
+    /// Hands over the end of the call.
     fn end(&mut self, how: impl FnOnce() -> Ended) -> Option<oneshot::Receiver<Result<(), AuditError>>> {
         let (handle, took) = (&self.handle, self.since.elapsed());
         let (message, capacity, written) = match std::mem::replace(&mut self.state, State::Over) {
-            // An outcome that has an intent always finds room: there are no more of them than there are calls.
+            // There is always room for an outcome with an intent: there are no more of them than there are calls.
             State::Intended(key) => {
                 (Message::Outcome(key, how(), took, std::mem::take(&mut self.answered)), usize::MAX, None)
             }
@@ -220,7 +220,7 @@ impl Live {
 impl Drop for Record {
     fn drop(&mut self) {
         if let Some(live) = &mut self.0 {
-            // Nobody is there to wait for it.
+            // No caller is left to wait for it.
             let _ = live.end(|| if std::thread::panicking() { Ended::TornDown } else { Ended::GivenUp });
         }
     }

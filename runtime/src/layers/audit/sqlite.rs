@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 
-/// The table, if there is none: one row a call. Its first nine columns are those that queries of other systems know.
+/// Creates the table if it does not exist: one row per call. Queries of other systems know its first nine columns.
 const TABLE: &str = "
     CREATE TABLE IF NOT EXISTS tool_executions (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -23,7 +23,7 @@ const TABLE: &str = "
     );
     CREATE INDEX IF NOT EXISTS tool_executions_timestamp ON tool_executions (timestamp);";
 
-/// What a table of those nine columns lacks.
+/// The columns that a table with only the first nine lacks.
 const COLUMNS: &[(&str, &str)] = &[
     ("tool_call_id", "TEXT"),
     ("is_error", "INTEGER"),
@@ -35,49 +35,49 @@ const COLUMNS: &[(&str, &str)] = &[
     ("approved_by", "TEXT"),
 ];
 
-/// How long to wait for others who write to the same database.
+/// How long to wait for other writers of the same database.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Keeps records in an SQLite database, in the table `tool_executions`: `id`, `session_id`, `agent_id`, `tool_name`,
-/// `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`, `error_code`,
-/// `spec_hash`, `attempt`, `status` (see [`AuditStatus::as_str`]), `approved` and `approved_by`.
+/// Writes records to an SQLite database, in the table `tool_executions`: `id`, `session_id`, `agent_id`, `tool_name`,
+/// `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`, `error_code`, `spec_hash`,
+/// `attempt`, `status` (see [`AuditStatus::as_str`]), `approved` and `approved_by`.
 ///
-/// A table that has only the first nine gets the others. The database is in WAL mode, so that others read while this
-/// writes. A call that is running has the status `started`; so has one that was running when its program ended, see
-/// [`recover`](Self::recover).
+/// A table that has only the first nine columns gets the others. The database is in WAL mode, so that others can read
+/// while the sink writes. A running call has the status `started`, and so has a call that was running when its program
+/// ended, see [`recover`](Self::recover).
 #[derive(Debug)]
 pub struct SqliteSink {
     connection: Connection,
     /// The rows of running calls.
     rows: BTreeMap<u64, i64>,
-    /// Those of them that are not committed.
+    /// The running calls whose rows are not committed.
     fresh: Vec<u64>,
     in_transaction: bool,
-    /// Why nothing more is tried until the next flush: then nobody waits for a locked database once a record, and
-    /// what is written together is kept or lost together.
+    /// The reason why nothing more is tried until the next flush: a locked database then delays one record, not each,
+    /// and what is written together is kept or lost together.
     failed: Option<AuditError>,
 }
 
 impl SqliteSink {
-    /// Opens the database at `path`, which is made if need be.
+    /// Opens the database at `path`, which is created if necessary.
     ///
     /// # Errors
     ///
-    /// If it cannot be opened or written, or is something else.
+    /// If the file cannot be opened or written, or is not such a database.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteSink, AuditError> {
         SqliteSink::new(Connection::open(path)?)
     }
 
-    /// Takes a connection that is open already.
+    /// Uses a connection that is already open.
     ///
     /// # Errors
     ///
-    /// If the database cannot be written, or its table is something else.
+    /// If the database cannot be written, or its table has a different form.
     pub fn new(connection: Connection) -> Result<SqliteSink, AuditError> {
         connection.busy_timeout(BUSY)?;
-        // Gives the mode, which for a database in memory is another one.
+        // Returns the mode, which is different for a database in memory.
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-        // In WAL mode a crash of the program loses nothing that is committed; one of the machine may.
+        // In WAL mode a crash of the program loses nothing that is committed; a crash of the machine may.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let made = migrate(&connection);
@@ -87,7 +87,7 @@ impl SqliteSink {
         Ok(SqliteSink { connection, rows, fresh, in_transaction: false, failed: None })
     }
 
-    /// Waits so long for others who write to the same database; five seconds unless set.
+    /// Sets how long to wait for other writers of the same database; five seconds by default.
     ///
     /// # Errors
     ///
@@ -97,8 +97,8 @@ impl SqliteSink {
         Ok(self)
     }
 
-    /// Marks the calls that were running when their program ended as `unknown`, and tells how many there are: what
-    /// they did until then is not known. To be called when nothing else writes to the database.
+    /// Marks the calls that were running when their program ended as `unknown`, and returns how many there are. What
+    /// they did until then is unknown. Call this only while nothing else writes to the database.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl SqliteSink {
             self.in_transaction = true;
         }
         let written = write(self).map_err(AuditError::from);
-        // Some errors, such as that of a full disk, end the transaction.
+        // Some errors, such as a full disk, end the transaction.
         if let Err(why) = &written
             && self.connection.is_autocommit()
         {
@@ -182,7 +182,7 @@ impl SqliteSink {
     }
 }
 
-/// The columns of an outcome.
+/// The columns that an outcome fills.
 #[derive(Default)]
 struct Columns<'a> {
     result: Option<String>,
@@ -195,7 +195,7 @@ struct Columns<'a> {
 impl<'a> Columns<'a> {
     fn of(outcome: &'a AuditOutcome) -> Columns<'a> {
         Columns {
-            // SQL's null, not the text of JSON's.
+            // SQL's NULL, not the text of JSON's null.
             result: (!outcome.result.is_null()).then(|| outcome.result.to_string()),
             error: outcome.error.as_deref(),
             code: outcome.error_code.as_deref(),

@@ -19,10 +19,10 @@ use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::layers::redact::{FAILED, Redactor, Secrets, ToolRedactor};
 
-/// So many tools are remembered before those that are gone are looked for.
+/// The number of remembered tools at which dropped ones are removed.
 const TOOLS: usize = 4096;
 
-/// What is not in the records.
+/// Counts of what is missing from the records.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) dropped: AtomicU64,
@@ -32,7 +32,7 @@ pub(super) struct Counts {
 impl Counts {
     pub(super) fn drop_one(&self) {
         let before = self.dropped.fetch_add(1, Ordering::Relaxed);
-        // Once is enough for a log that nobody reads while all is well; the counter tells the rest.
+        // Logging once is enough while nobody reads the log; the counter has the total.
         if before == 0 {
             log::dropped();
         }
@@ -43,17 +43,17 @@ pub(super) struct Writer {
     sink: Box<dyn AuditSink>,
     redactor: Redactor,
     counts: Arc<Counts>,
-    /// Calls whose intent was taken.
+    /// The calls whose intent was accepted.
     open: BTreeMap<u64, Open>,
-    /// Tools by their address, which is theirs for as long as the weak pointer is there.
+    /// The tools by address, which cannot be reused while the weak pointer exists.
     tools: BTreeMap<usize, (Weak<dyn AgentTool>, Arc<Known>)>,
-    /// Of calls of no known tool.
+    /// For calls of unknown tools.
     unknown: Arc<Known>,
-    /// What went wrong since somebody asked.
+    /// The last error since the last requested flush.
     failed: Option<AuditError>,
 }
 
-/// What the outcome of a call needs.
+/// What is needed to write the outcome of a call.
 struct Open {
     intent: AuditIntent,
     known: Arc<Known>,
@@ -65,18 +65,18 @@ struct Known {
     spec_hash: Text,
 }
 
-/// The records of one turn of the writer.
+/// The records that the writer handles at once.
 #[derive(Default)]
 struct Batch {
-    /// How many the sink took.
+    /// How many records the sink accepted.
     taken: u64,
-    /// Who waits for their records.
+    /// Callers that wait for their own records.
     acks: Vec<(u64, Ack)>,
-    /// Who waits for all records.
+    /// Callers that wait for all records.
     flushes: Vec<Ack>,
 }
 
-/// Says that the writer is gone, whyever it is.
+/// Marks the writer as ended, for whatever reason.
 struct End<'q>(&'q Queue);
 
 impl Drop for End<'_> {
@@ -104,7 +104,7 @@ impl Writer {
             self.flush(batch);
             spare = messages;
         }
-        // Dropped before anybody is told that it is over; what a sink does then must not undo that.
+        // Dropped before any caller learns of the end; a panic of the sink while it is dropped must not prevent that.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
     }
 
@@ -114,7 +114,7 @@ impl Writer {
                 let open = self.open(*raw);
                 let key = open.intent.key;
                 let result = self.ask(|sink| sink.intent(&open.intent));
-                // Who is told of the failure does not run the call.
+                // A caller that learns of the failure does not run the call.
                 if result.is_ok() || ack.is_none() {
                     self.open.insert(key, open);
                 }
@@ -150,7 +150,7 @@ impl Writer {
         self.taken(open.intent.key, result, ack, batch);
     }
 
-    /// Notes what the sink said of a record.
+    /// Notes whether the sink accepted a record.
     fn taken(&mut self, key: u64, result: Result<(), AuditError>, ack: Option<Ack>, batch: &mut Batch) {
         match result {
             Ok(()) => {
@@ -164,7 +164,7 @@ impl Writer {
         }
     }
 
-    /// Makes the sink keep what it took.
+    /// Makes the sink persist what it accepted.
     fn flush(&mut self, batch: Batch) {
         let result = self.ask(|sink| sink.flush());
         if let Err(why) = &result {
@@ -199,7 +199,7 @@ impl Writer {
             .unwrap_or_else(|_| Err(AuditError::new("the sink panicked")))
     }
 
-    /// The intent, without secrets.
+    /// Creates the redacted intent.
     fn open(&mut self, raw: Raw) -> Open {
         let Raw {
             key,
@@ -260,7 +260,7 @@ impl Writer {
 
 fn answer(ack: Option<Ack>, result: Result<(), AuditError>) {
     if let Some(ack) = ack {
-        // Who no longer waits has given the call up.
+        // A caller that no longer waits has abandoned the call.
         let _ = ack.send(result);
     }
 }
@@ -289,7 +289,7 @@ impl Open {
     }
 }
 
-/// What is left of an outcome that could not be redacted.
+/// Returns what remains of an outcome that could not be redacted.
 fn unreadable(ended: &Ended, took: Duration, ran: bool) -> AuditOutcome {
     let is_error = status(ended, ran) != AuditStatus::Ok;
     AuditOutcome {
@@ -317,7 +317,7 @@ fn status(ended: &Ended, ran: bool) -> AuditStatus {
     }
 }
 
-/// What a result that says of itself that it failed says, and its code.
+/// Returns the text and the code of a result that is itself an error.
 fn own_error(result: &ToolResult) -> (Option<String>, Option<Cow<'static, str>>) {
     if !result.is_error() {
         return (None, None);
@@ -326,7 +326,7 @@ fn own_error(result: &ToolResult) -> (Option<String>, Option<Cow<'static, str>>)
     (Some(said("error").unwrap_or_else(|| result.to_text())), said("code").map(Cow::Owned))
 }
 
-/// What operators read elsewhere.
+/// Log messages for operators.
 mod log {
     use super::AuditError;
 

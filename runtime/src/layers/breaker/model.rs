@@ -1,5 +1,5 @@
-//! Every order in which threads can meet, tried by loom. Time stands still here: a reset time of zero makes an open
-//! circuit half-open at once, and a long one keeps it open.
+//! Checks every interleaving of threads, with loom. Time stands still here: a reset time of zero makes an open circuit
+//! half-open at once, and a long one keeps it open.
 
 use loom::thread;
 
@@ -14,7 +14,7 @@ fn breaker(failures: u32, reset: std::time::Duration) -> Arc<CircuitBreaker> {
     Arc::new(CircuitBreaker::new().with_settings(settings))
 }
 
-/// Runs `step` on so many threads, the present one among them.
+/// Runs `step` on this many threads, including the current one.
 fn together<T: 'static>(
     threads: usize,
     breaker: &Arc<CircuitBreaker>,
@@ -103,7 +103,7 @@ fn a_reset_by_hand_wins_over_calls_that_run() {
 }
 
 impl CircuitBreaker {
-    /// Knows the service already, so that the model does not branch over how it is made known.
+    /// Registers the service first, so that the model does not branch over its registration.
     fn admitted(self: Arc<Self>) -> Arc<Self> {
         drop(self.admit("db"));
         self

@@ -1,4 +1,4 @@
-//! What can be set, and what can be seen.
+//! Settings and statistics of circuit breakers.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -20,18 +20,18 @@ use tokio::time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BreakerSettings {
-    /// So many failures within the window open the circuit: 5.
+    /// How many failures within the window open the circuit: 5.
     pub failures: NonZeroU32,
-    /// For how long an open circuit refuses all calls: 60 s.
+    /// How long an open circuit refuses all calls: 60 s.
     pub reset: Duration,
-    /// A failure that is older than this is forgotten: 120 s.
+    /// How long a failure counts: 120 s.
     pub window: Duration,
-    /// For how long a call that tries keeps others out unless it reports or is dropped before: 30 s.
+    /// How long a trial call excludes others unless it reports or is dropped before: 30 s.
     pub trial_lock: Duration,
 }
 
 impl BreakerSettings {
-    /// 5 failures within 120 s open for 60 s; a trial keeps others out for 30 s.
+    /// 5 failures within 120 s open the circuit for 60 s; a trial excludes other calls for 30 s.
     pub const DEFAULT: BreakerSettings = BreakerSettings {
         failures: NonZeroU32::MIN.saturating_add(4),
         reset: Duration::from_secs(60),
@@ -39,28 +39,28 @@ impl BreakerSettings {
         trial_lock: Duration::from_secs(30),
     };
 
-    /// Opens after so many failures.
+    /// Sets how many failures open the circuit.
     #[must_use]
     pub const fn with_failures(mut self, failures: NonZeroU32) -> BreakerSettings {
         self.failures = failures;
         self
     }
 
-    /// Refuses all calls for so long.
+    /// Sets how long an open circuit refuses all calls.
     #[must_use]
     pub const fn with_reset(mut self, reset: Duration) -> BreakerSettings {
         self.reset = reset;
         self
     }
 
-    /// Forgets failures after so long.
+    /// Sets how long a failure counts.
     #[must_use]
     pub const fn with_window(mut self, window: Duration) -> BreakerSettings {
         self.window = window;
         self
     }
 
-    /// Lets another call try after so long.
+    /// Sets how long a trial call excludes others.
     #[must_use]
     pub const fn with_trial_lock(mut self, trial_lock: Duration) -> BreakerSettings {
         self.trial_lock = trial_lock;
@@ -74,35 +74,35 @@ impl Default for BreakerSettings {
     }
 }
 
-/// Whether calls of a service go through.
+/// The state of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BreakerState {
-    /// They do.
+    /// Calls go through.
     Closed,
-    /// They are refused.
+    /// Calls are refused.
     Open,
-    /// One may try; the others are refused.
+    /// One call may try; the others are refused.
     HalfOpen,
 }
 
-/// What a service has been through.
+/// The state and the history of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BreakerStats {
-    /// Whether calls go through now.
+    /// The state of the circuit.
     pub state: BreakerState,
     /// The settings of the service.
     pub settings: BreakerSettings,
-    /// The failures that count at the moment: within the window and not made good.
+    /// The failures that count at present: within the window and not cancelled out by successes.
     pub failures: usize,
-    /// All calls that succeeded, late ones too.
+    /// The number of calls that succeeded, including late ones.
     pub successes_total: u64,
-    /// All calls that failed, late ones too.
+    /// The number of calls that failed, including late ones.
     pub failures_total: u64,
-    /// All calls that were refused.
+    /// The number of calls that were refused.
     pub refused_total: u64,
-    /// When a call failed last.
+    /// When a call last failed.
     pub last_failure: Option<Instant>,
-    /// How long calls are refused from now on if nothing happens. `None`: the next one goes through.
+    /// How much longer calls are refused if nothing happens. `None`: the next one goes through.
     pub retry_after: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! The states of one service. No locks and no names here: the machine alone.
+//! The state machine of one service, without locks and names.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use tokio::time::Instant;
 
 use super::{BreakerSettings, BreakerState, BreakerStats};
 
-/// What one service has been through.
+/// The state and the history of one service.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     phase: Phase,
-    /// Changes whenever what a permit stands for is over: when the circuit opens, when it closes and when a trial is
-    /// given. A permit of an earlier generation says nothing about the service as it is now.
+    /// Changes whenever permits become obsolete: when the circuit opens, when it closes and when a trial is granted. A
+    /// permit of an earlier generation says nothing about the service as it is now.
     generation: u64,
-    /// When the calls failed that count, oldest first; no more than the threshold.
+    /// The times of the failures that count, oldest first; no more than the threshold.
     failures: VecDeque<Instant>,
     last_failure: Option<Instant>,
     successes_total: u64,
@@ -29,13 +29,13 @@ enum Phase {
     Open {
         since: Instant,
     },
-    /// Open for long enough that one call may try; `since`: when the one that tries was let through.
+    /// Open for long enough that one call may try; `since`: when the trial call was admitted.
     HalfOpen {
         since: Option<Instant>,
     },
 }
 
-/// Whether a call may go on.
+/// Whether a call may proceed.
 pub(super) enum Admission {
     /// It may; the permit is of this generation.
     Granted(u64),
@@ -62,20 +62,20 @@ impl Machine {
         refused
     }
 
-    /// The service answered a call.
+    /// Notes that the service answered a call.
     pub(super) fn succeeded(&mut self, generation: u64) {
         self.successes_total += 1;
         if generation != self.generation {
             return;
         }
         match self.phase {
-            // One success makes good one failure, so a busy service is not cut off for one failure in a thousand.
+            // One success cancels out one failure, so a busy service is not cut off for one failure in a thousand.
             Phase::Closed => drop(self.failures.pop_front()),
             Phase::Open { .. } | Phase::HalfOpen { .. } => self.close(),
         }
     }
 
-    /// The service failed a call.
+    /// Notes that the service failed a call.
     pub(super) fn failed(&mut self, generation: u64, settings: &BreakerSettings) {
         let now = Instant::now();
         self.failures_total += 1;
@@ -95,7 +95,7 @@ impl Machine {
         self.enter(Phase::Open { since: now });
     }
 
-    /// The holder of a permit went away without a word.
+    /// Notes that a permit was dropped without a report.
     pub(super) fn released(&mut self, generation: u64) {
         if generation == self.generation
             && let Phase::HalfOpen { since } = &mut self.phase
@@ -104,13 +104,13 @@ impl Machine {
         }
     }
 
-    /// As if nothing had ever failed; permits that are out no longer count.
+    /// Closes the circuit as if there had been no failures; outstanding permits no longer count.
     pub(super) fn close(&mut self) {
         self.enter(Phase::Closed);
         self.failures.clear();
     }
 
-    /// As new, the totals included.
+    /// Resets everything, including the totals.
     pub(super) fn reset(&mut self) {
         *self = Machine { generation: self.generation, ..Machine::default() };
         self.close();

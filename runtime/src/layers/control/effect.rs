@@ -1,4 +1,4 @@
-//! Who does what tools ask to be done.
+//! Handlers of effects.
 
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -6,16 +6,17 @@ use crate::call::control::Effect;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 
-/// The code of a call whose effect nobody handles.
+/// The code of a call whose effect has no handler.
 pub const EFFECT_UNHANDLED: &str = "EFFECT_UNHANDLED";
 
-/// The code of a call whose effect was handled badly: the handler panicked, or asked for something itself.
+/// The code of a call whose effect handler panicked, took too long, or itself requested something.
 pub const EFFECT_FAILED: &str = "EFFECT_FAILED";
 
-/// Does what tools ask to be done outside of them, and gives what came of it: that is the result of the call.
+/// Carries out an effect that a tool requests, outside of the tool. The handler's result is the result of the call.
 ///
-/// Set with [`ProviderBuilder::effect`](crate::provider::ProviderBuilder::effect). It may take as long as it must,
-/// the time of the tool does not run; when the call is given up it is dropped. Functions are handlers:
+/// Set with [`ProviderBuilder::effect`](crate::provider::ProviderBuilder::effect). The handler may take as long as it
+/// needs, since the timeout of the tool does not apply; its future is dropped when the call is abandoned. Functions
+/// are handlers, too:
 ///
 /// ```
 /// # use serde_json::json;
@@ -41,11 +42,11 @@ pub const EFFECT_FAILED: &str = "EFFECT_FAILED";
 /// # }
 /// ```
 pub trait EffectHandler: Send + Sync {
-    /// Does it. The context is that of the call.
+    /// Carries out the effect. The context is that of the call.
     ///
     /// # Errors
     ///
-    /// Whatever keeps it from being done; the call is answered with it.
+    /// The reason why the effect could not be carried out, which answers the call.
     fn handle<'a>(
         &'a self,
         effect: &'a Effect,
@@ -63,7 +64,7 @@ where
         effect: &'a Effect,
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        // Called when it is polled: what panics then is caught.
+        // Called inside the future, so that a panic is caught.
         Box::pin(async move { self(effect.clone(), ctx.clone()).await })
     }
 }

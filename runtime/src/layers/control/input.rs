@@ -1,4 +1,4 @@
-//! Who knows what tools must know, and calls that wait for it.
+//! Handlers of input requests.
 
 use serde_json::Value;
 
@@ -14,10 +14,10 @@ pub const INPUT_ATTEMPTS: u32 = 3;
 /// How many answers a call may ask for.
 pub const INPUT_ROUNDS: usize = 8;
 
-/// Asks a person, or a program, what a tool must know.
+/// Asks a person, or a program, for the input a tool needs.
 ///
 /// Set with [`ProviderBuilder::input_handler`](crate::provider::ProviderBuilder::input_handler). The time it takes
-/// does not count as the tool's; when the call is given up it is dropped.
+/// does not count as the tool's; its future is dropped when the call is abandoned.
 ///
 /// ```
 /// use serde_json::json;
@@ -40,11 +40,12 @@ pub const INPUT_ROUNDS: usize = 8;
 /// }
 /// ```
 pub trait InputHandler: Send + Sync {
-    /// Asks. An answer that does not fit is asked for again, [`INPUT_ATTEMPTS`] times in all.
+    /// Asks the question. If the answer does not fit, the question is repeated, up to [`INPUT_ATTEMPTS`] times in
+    /// total.
     ///
     /// # Errors
     ///
-    /// Whatever keeps it from asking; the call is answered with it.
+    /// The reason why the question could not be asked, which answers the call.
     fn ask<'a>(
         &'a self,
         question: InputQuestion<'a>,
@@ -52,27 +53,27 @@ pub trait InputHandler: Send + Sync {
     ) -> BoxFuture<'a, Result<InputAnswer, ToolError>>;
 }
 
-/// What an [`InputHandler`] is asked.
+/// A question for an [`InputHandler`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct InputQuestion<'a> {
-    /// What the tool must know.
+    /// What the tool needs to know.
     pub request: &'a InputRequest,
-    /// How often this was asked, with this time: 1 at first.
+    /// The number of this attempt, from 1.
     pub attempt: u32,
     /// Everything that was wrong with the last answer.
     pub problems: &'a [ArgumentProblem],
 }
 
-/// What an [`InputHandler`] says.
+/// The answer of an [`InputHandler`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InputAnswer {
-    /// This, which is checked against the schema of the request.
+    /// The value, which is checked against the schema of the request.
     Given(Value),
-    /// Nobody will say. The model is told so.
+    /// There will be no answer. The model is informed.
     Declined,
-    /// Not now. The call is answered with the code `INPUT_REQUIRED`;
-    /// [`Provider::resume_with_input`](crate::Provider::resume_with_input) goes on with it.
+    /// No answer yet. The call is answered with the code `INPUT_REQUIRED`;
+    /// [`Provider::resume_with_input`](crate::Provider::resume_with_input) resumes it.
     Later,
 }

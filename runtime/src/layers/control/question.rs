@@ -1,4 +1,4 @@
-//! Questions of an agent to somebody who knows more.
+//! Questions that an agent asks an expert.
 
 use serde_json::{Value, json};
 
@@ -16,9 +16,9 @@ use crate::spec::{Effects, Timeout, ToolName, ToolSpec};
 /// The name of the tool and of its effect.
 pub const ASK_QUESTION: &str = "ask_question";
 
-/// The ready-made tool `ask_question`, with which an agent asks somebody who knows more and waits for the answer.
+/// The ready-made tool `ask_question`, with which an agent asks an expert, such as a person, and waits for the answer.
 ///
-/// Who answers is set with [`ProviderBuilder::questions`](crate::provider::ProviderBuilder::questions). The result is
+/// The answerer is set with [`ProviderBuilder::questions`](crate::provider::ProviderBuilder::questions). The result is
 /// `Question: {question}` and `Answer: {answer}` on two lines.
 ///
 /// ```
@@ -72,19 +72,19 @@ static SPEC: ToolSpec = ToolSpec {
 pub struct Question {
     /// What the agent wants to know.
     pub question: String,
-    /// What whoever answers must know to understand it. Empty: nothing.
+    /// The context needed to understand the question. Empty: none.
     pub context: String,
-    /// How urgent it is, in words of the agent. Empty: not said.
+    /// How urgent the question is, in the agent's own words. Empty: not stated.
     pub urgency: String,
 }
 
 /// Answers questions of agents.
 pub trait Answerer: Send + Sync {
-    /// The answer. It may take as long as it must.
+    /// Answers a question. This may take as long as it needs.
     ///
     /// # Errors
     ///
-    /// If there is none; the agent is told why.
+    /// If there is no answer; the agent gets the reason.
     fn answer<'a>(
         &'a self,
         question: &'a Question,

@@ -1,4 +1,4 @@
-//! The tool with which a model reads on.
+//! The tool with which a model reads the rest of a result.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, ToolName, ToolSpec};
 
-/// The name of the tool with which a model reads on.
+/// The name of the tool with which a model reads the rest of a result.
 pub const READ_RESULT: &str = "read_result";
 
 static SPEC: ToolSpec = ToolSpec {
@@ -33,7 +33,7 @@ static SPEC: ToolSpec = ToolSpec {
     ..ToolSpec::EMPTY
 };
 
-/// The tool `read_result`, with which a model reads on in a result that [`Pages`](super::Pages) cut.
+/// The tool `read_result`, with which a model reads the rest of a result that [`Pages`](super::Pages) cut.
 #[derive(Clone, Debug)]
 pub struct ReadResult {
     store: Arc<Store>,
@@ -61,7 +61,7 @@ impl ReadResult {
         }
         let begin = floor(&text, offset);
         let rest = text.get(begin..).unwrap_or_default();
-        // At least one character, or there would be no end.
+        // At least one character, or reading would never end.
         let one = rest.chars().next().map_or(0, char::len_utf8);
         let end = begin + cut(rest, page).max(one);
         let shown = text.get(begin..end).unwrap_or_default();
@@ -91,12 +91,12 @@ impl AgentTool for ReadResult {
     }
 }
 
-/// What a model is told at a cut.
+/// Returns the notice that a model gets at a cut.
 pub(super) fn go_on(handle: &str, begin: usize, end: usize, total: usize) -> String {
     format!("[Result cut: bytes {begin}-{end} of {total}. Call {} to read on.]", call(handle, end))
 }
 
-/// How a model reads from an offset.
+/// Returns the call with which a model reads from an offset.
 pub(super) fn call(handle: &str, offset: usize) -> String {
     format!(r#"{READ_RESULT} with {{"handle":"{handle}","offset":{offset}}}"#)
 }

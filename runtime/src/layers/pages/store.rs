@@ -1,4 +1,4 @@
-//! Where large results are kept until a model has read them.
+//! The store that keeps large results until a model has read them.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
@@ -13,19 +13,20 @@ use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 
-/// How much of large results is kept, for all sessions together, and how long. Beyond it the oldest goes first.
+/// How many large results are kept, over all sessions, and for how long. Beyond these limits the oldest are dropped
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreLimits {
-    /// The most bytes. A result that alone is larger is not kept.
+    /// The maximum number of bytes. A single result larger than this is not kept.
     pub bytes: usize,
-    /// The most results.
+    /// The maximum number of results.
     pub results: usize,
     /// How long a result is kept.
     pub ttl: Duration,
 }
 
 impl StoreLimits {
-    /// 32 MiB, 256 results, 30 minutes.
+    /// The default: 32 MiB, 256 results, 30 minutes.
     pub const DEFAULT: StoreLimits =
         StoreLimits { bytes: 32 << 20, results: 256, ttl: Duration::from_secs(30 * 60) };
 }
@@ -36,7 +37,7 @@ impl Default for StoreLimits {
     }
 }
 
-/// Who may read a result.
+/// The owner of a result, who alone may read it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     session: Option<Text>,
@@ -55,20 +56,20 @@ impl Owner {
     }
 }
 
-/// Keeps results under names that cannot be guessed.
+/// Keeps results under handles that cannot be guessed.
 pub(super) struct Store {
     limits: StoreLimits,
-    /// Keyed with what the operating system gives for the purpose, so nobody can tell the name that follows.
+    /// Seeded with randomness from the operating system, so the next handle cannot be predicted.
     names: RandomState,
     kept: Mutex<Shelf>,
 }
 
 #[derive(Default)]
 struct Shelf {
-    /// How many were ever kept.
+    /// How many results were ever kept.
     count: u64,
     bytes: usize,
-    /// In the order in which they came, which is that in which they go.
+    /// In order of arrival, which is also the order of removal.
     results: VecDeque<Kept>,
 }
 
@@ -85,19 +86,19 @@ impl Store {
         Store { limits, names: RandomState::new(), kept: Mutex::default() }
     }
 
-    /// Keeps a text that is read in pages of so many bytes, and gives the name to read it by. `None`: it is too large.
+    /// Keeps a text that is read in pages of `page` bytes, and returns its handle. `None`: the text is too large.
     pub(super) fn keep(&self, text: String, page: usize, owner: Owner) -> Option<String> {
         if text.len() > self.limits.bytes || self.limits.results == 0 {
             return None;
         }
         let now = Instant::now();
-        // A time that cannot be told is far enough away.
+        // A time that cannot be represented is far enough in the future.
         let until = now.checked_add(self.limits.ttl).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
         let mut shelf = unpoisoned(self.kept.lock());
         shelf.count += 1;
         let (left, right) =
             (self.names.hash_one((shelf.count, 0_u8)), self.names.hash_one((shelf.count, 1_u8)));
-        // 96 bits, which a model copies without a mistake and nobody guesses.
+        // 96 bits, which a model copies without a mistake and an attacker cannot guess.
         let handle = format!("r{left:016x}{:08x}", right >> 32);
         shelf.bytes += text.len();
         shelf.results.push_back(Kept { handle: handle.clone(), owner, text: text.into(), page, until });
@@ -105,7 +106,7 @@ impl Store {
         Some(handle)
     }
 
-    /// A kept text and the size of its pages, if it is still there and this is its owner.
+    /// Returns a kept text and its page size, if it is still kept and belongs to this owner.
     pub(super) fn get(&self, handle: &str, owner: &Owner) -> Option<(Arc<str>, usize)> {
         let mut shelf = unpoisoned(self.kept.lock());
         shelf.forget(Instant::now(), &self.limits);
@@ -130,7 +131,7 @@ impl Shelf {
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shelf = unpoisoned(self.kept.lock());
-        // Neither texts nor the names that open them.
+        // Neither the texts nor their handles.
         f.debug_struct("Store")
             .field("limits", &self.limits)
             .field("results", &shelf.results.len())

@@ -1,11 +1,11 @@
-//! Names with wildcards.
+//! Matching names against patterns with wildcards.
 
 use std::str::Chars;
 
-/// The text fits the pattern, in which `*` stands for any characters and `?` for one. Case matters.
+/// Returns whether the text matches the pattern, in which `*` stands for any characters and `?` for one. Case matters.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
-    // Where to go on if what follows the last `*` does not fit: that `*` takes one character more. An earlier one
+    // Where to resume if what follows the last `*` does not match: that `*` takes one more character. An earlier `*`
     // never has to, so the time is at most the product of the lengths.
     let mut retry: Option<(Chars<'_>, Chars<'_>)> = None;
     loop {
@@ -36,7 +36,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition, word for word, and as slow as it is clear.
+    /// The definition, literally: as slow as it is clear.
     fn defined(pattern: &[char], text: &[char]) -> bool {
         match (pattern, text) {
             ([], []) => true,

@@ -1,4 +1,4 @@
-//! Which tools there are for a context: rules that include and exclude.
+//! Rules that include and exclude tools.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use crate::base::frozen::Text;
 use crate::registry::Registry;
 use crate::spec::{Effects, Files, Network, ToolSpec};
 
-/// Rules about which tools there are. Cheap to clone; without any rule, all are.
+/// Rules that decide which tools are available. Cheap to clone; without any rule, all tools are.
 ///
-/// A rule is a text of conditions with spaces between them that must all hold:
+/// A rule is a text of conditions separated by spaces, all of which must hold:
 ///
 /// * a name, such as `get_*`, in which `*` stands for any characters and `?` for one; case matters;
 /// * `category:files`, with the same wildcards;
 /// * `effect:destructive` and the like, see [`EffectKind`].
 ///
-/// A tool that a rule excludes is out, whatever includes it. If there is a list of inclusions, even an empty one, a
-/// tool that is on none of them is out, too.
+/// A tool that matches an exclusion is unavailable even if another rule includes it. If there is a list of inclusions,
+/// even an empty one, a tool that matches none of them is unavailable, too.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules(Arc<Lists>);
 
@@ -27,7 +27,7 @@ struct Lists {
     exclude: Vec<Rule>,
 }
 
-/// Collects the rules of [`Rules`].
+/// A builder for [`Rules`].
 #[derive(Clone, Debug, Default)]
 pub struct RulesBuilder {
     include: Option<Vec<Text>>,
@@ -47,29 +47,30 @@ enum Condition {
     Effect(EffectKind),
 }
 
-/// What `effect:…` in a rule asks of the effects of a tool. A tool that declares none has the worst.
+/// A condition `effect:…` of a rule on the effects of a tool. A tool that declares no effects is assumed to have the
+/// worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EffectKind {
-    /// `read_only`: it changes nothing, and destroys nothing.
+    /// `read_only`: the tool changes and destroys nothing.
     ReadOnly,
-    /// `mutating`: it is not read-only.
+    /// `mutating`: the tool is not read-only.
     Mutating,
-    /// `destructive`: it may destroy things.
+    /// `destructive`: the tool may destroy things.
     Destructive,
     /// `idempotent`: a second call changes nothing more.
     Idempotent,
-    /// `open_world`: it talks to things outside the program's control.
+    /// `open_world`: the tool interacts with things outside the program's control.
     OpenWorld,
-    /// `network`: it may reach a host.
+    /// `network`: the tool may reach a host.
     Network,
-    /// `files_read`: it may read files.
+    /// `files_read`: the tool may read files.
     FilesRead,
-    /// `files_write`: it may write files.
+    /// `files_write`: the tool may write files.
     FilesWrite,
-    /// `spawns`: it may start programs.
+    /// `spawns`: the tool may start programs.
     Spawns,
-    /// `undeclared`: it does not say.
+    /// `undeclared`: the tool does not declare its effects.
     Undeclared,
 }
 
@@ -87,7 +88,7 @@ impl EffectKind {
         ("undeclared", EffectKind::Undeclared),
     ];
 
-    /// The effects are of this kind.
+    /// Returns whether the effects are of this kind.
     #[must_use]
     pub fn is_in(self, effects: &Effects) -> bool {
         let read_only = effects.read_only && !effects.destructive;
@@ -110,40 +111,40 @@ impl EffectKind {
     }
 }
 
-/// What [`Rules`] say of a tool.
+/// What [`Rules`] decide about a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// It is there.
+    /// The tool is available.
     Allowed {
-        /// The first rule that includes it. `None`: there is no list of inclusions.
+        /// The first rule that includes the tool. `None`: there is no list of inclusions.
         rule: Option<Text>,
     },
-    /// It is out.
+    /// The tool is excluded.
     Excluded {
-        /// The first rule that excludes it.
+        /// The first rule that excludes the tool.
         rule: Text,
     },
-    /// There are inclusions, and none names it.
+    /// There is a list of inclusions, and none of them matches the tool.
     NotIncluded,
 }
 
 impl Decision {
-    /// The tool is there.
+    /// Returns whether the tool is available.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
         matches!(self, Decision::Allowed { .. })
     }
 }
 
-/// Why rules could not be built: every text that is not a rule.
+/// The error of building rules: every text that is not a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesError {
-    /// What is wrong, in the order of the rules, inclusions first.
+    /// The problems, in the order of the rules, inclusions first.
     pub problems: Vec<RuleError>,
 }
 
-/// Why a text is not a rule: `rule '{rule}': {problem}`.
+/// The reason why a text is not a rule: `rule '{rule}': {problem}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleError {
     /// The text.
@@ -158,36 +159,37 @@ pub struct RuleError {
 pub enum RuleProblem {
     /// It has no condition.
     Empty,
-    /// A name with a character that no name of a tool has, so that no tool would ever fit.
+    /// A name with a character that no tool name contains, so that no tool would ever match.
     Character(char),
     /// `x:` with an `x` that is neither `category` nor `effect`.
     Kind(String),
-    /// `effect:x` with an `x` that is none.
+    /// `effect:x` with an unknown effect `x`.
     Effect(String),
     /// `category:` without a category.
     NoCategory,
 }
 
 impl RulesBuilder {
-    /// Includes what fits one of these rules. After this, what fits no inclusion is out, even if the list is empty.
+    /// Includes tools that match one of these rules. From then on, tools that match no inclusion are excluded, even if
+    /// the list is empty.
     #[must_use]
     pub fn include<S: Into<Text>>(mut self, rules: impl IntoIterator<Item = S>) -> RulesBuilder {
         self.include.get_or_insert_default().extend(rules.into_iter().map(Into::into));
         self
     }
 
-    /// Excludes what fits one of these rules.
+    /// Excludes tools that match one of these rules.
     #[must_use]
     pub fn exclude<S: Into<Text>>(mut self, rules: impl IntoIterator<Item = S>) -> RulesBuilder {
         self.exclude.extend(rules.into_iter().map(Into::into));
         self
     }
 
-    /// Reads the rules.
+    /// Parses the rules.
     ///
     /// # Errors
     ///
-    /// Every text that is not a rule. None is skipped: a rule that cannot be read might have excluded something.
+    /// Every text that is not a rule. No rule is skipped: one that cannot be parsed might have excluded something.
     pub fn build(self) -> Result<Rules, RulesError> {
         let mut problems = Vec::new();
         let mut read = |texts: Vec<Text>| -> Vec<Rule> {
@@ -201,13 +203,13 @@ impl RulesBuilder {
 }
 
 impl Rules {
-    /// No rules to add to.
+    /// Returns a builder without rules.
     #[must_use]
     pub fn builder() -> RulesBuilder {
         RulesBuilder::default()
     }
 
-    /// The tool is there.
+    /// Returns whether the tool is available.
     #[must_use]
     pub fn allows(&self, spec: &ToolSpec) -> bool {
         let Lists { include, exclude } = &*self.0;
@@ -215,7 +217,7 @@ impl Rules {
             && include.as_ref().is_none_or(|include| include.iter().any(|rule| rule.fits(spec)))
     }
 
-    /// What the rules say of a tool, and which of them decides.
+    /// Returns what the rules decide about a tool, and which rule decides.
     #[must_use]
     pub fn explain(&self, spec: &ToolSpec) -> Decision {
         let first = |rules: &[Rule]| rules.iter().find(|rule| rule.fits(spec)).map(|rule| rule.text.clone());
@@ -230,7 +232,7 @@ impl Rules {
         }
     }
 
-    /// The rules that fit no tool of a set, inclusions first: often a name with a mistake in it.
+    /// Returns the rules that match no tool of a registry, inclusions first: often a misspelled name.
     #[must_use]
     pub fn unused(&self, registry: &Registry) -> Vec<Text> {
         let Lists { include, exclude } = &*self.0;

@@ -1,4 +1,4 @@
-//! Which parts of a value its schema calls secret.
+//! The parts of a value that its schema declares as secret.
 
 use std::collections::BTreeMap;
 
@@ -12,33 +12,33 @@ use crate::schema::shape::{Def, Schema, Shape, find_def};
 
 /// The secret parts of a schema.
 ///
-/// A schema often says what a value *may* be. Whatever branch calls a part secret, it is hidden: which branch is
-/// meant is decided elsewhere, and a wrong guess would be a leak. So a value is walked with the set of all nodes
+/// A schema often says what a value *may* be. A part is hidden if any branch declares it as secret: which branch
+/// applies is decided elsewhere, and a wrong guess would be a leak. So a value is walked with the set of all nodes
 /// that may describe it, which also bounds the work by nodes times values.
 #[derive(Clone, Debug)]
 pub(super) struct Declared {
     nodes: Vec<Node>,
-    /// What nobody has asked for is hidden, too.
+    /// Whether values that the schema does not ask for are hidden, too.
     strict: bool,
 }
 
-/// What one schema says, by the index of other nodes. The root is the first.
+/// What one schema says, with other nodes by index. The root is the first.
 #[derive(Clone, Debug, Default)]
 struct Node {
     secret: bool,
-    /// Allows no other keys than those it describes.
+    /// Whether the schema allows no keys other than those it describes.
     closed: bool,
-    /// Describe the same value.
+    /// Nodes that describe the same value.
     also: Vec<usize>,
-    /// Describe the values of these keys, as [`spelling`] gives them.
+    /// Nodes that describe the values of these keys, as [`spelling`] returns them.
     fields: Vec<(String, usize)>,
-    /// Describe the values of other keys.
+    /// Nodes that describe the values of other keys.
     rest: Vec<usize>,
-    /// Describe the value of any key.
+    /// Nodes that describe the value of any key.
     any: Vec<usize>,
-    /// Describe the first values of a list.
+    /// Nodes that describe the first values of a list.
     first: Vec<usize>,
-    /// Describe the others.
+    /// Nodes that describe the other values of a list.
     items: Vec<usize>,
 }
 
@@ -55,25 +55,25 @@ const SAME_VALUE: &[&str] =
     &["allOf", "anyOf", "oneOf", "x-all", "x-anyOf", "x-oneOf", "if", "then", "else", "not"];
 
 impl Declared {
-    /// What a result must hide, if anything.
+    /// Returns the secret parts of a result, if any.
     pub(super) fn of_result(schema: &Schema, defs: &List<Def>) -> Option<Declared> {
         Declared::read(schema, defs).ok().map(|nodes| Declared { nodes, strict: false })
     }
 
-    /// What arguments must hide: also those that nobody has asked for, if there may be none, since a model may have
-    /// got the name of a secret wrong.
+    /// Returns the secret parts of arguments. Arguments that a closed schema does not ask for are secret, too, since a
+    /// model may have misspelled the name of a secret.
     pub(super) fn of_arguments(schema: &Schema, defs: &List<Def>) -> Option<Declared> {
         let root = match Declared::read(schema, defs) {
             Ok(nodes) => return Some(Declared { nodes, strict: true }),
             Err(nodes) => nodes.into_iter().next().filter(|node| node.closed && node.also.is_empty())?,
         };
-        // Most tools have no secrets; of those no more is needed than which arguments they have.
+        // Most tools have no secrets; for those only the names of their arguments are needed.
         let fields = root.fields.into_iter().map(|(name, _)| (name, usize::MAX));
         let root = Node { closed: true, fields: fields.collect(), ..Node::default() };
         Some(Declared { nodes: vec![root], strict: true })
     }
 
-    /// The nodes of a schema, as an error if none of them is secret.
+    /// Reads the nodes of a schema, and returns them as an error if none of them is secret.
     fn read(schema: &Schema, defs: &List<Def>) -> Result<Vec<Node>, Vec<Node>> {
         let mut reader = Reader { defs, named: BTreeMap::new(), nodes: Vec::new(), waiting: Vec::new() };
         reader.shape(schema.shape());
@@ -96,7 +96,7 @@ impl Declared {
         Err(nodes)
     }
 
-    /// Hides the secret parts and collects what they were.
+    /// Hides the secret parts and collects them.
     pub(super) fn hide(&self, value: &mut Value, found: &mut Secrets, depth: usize) {
         self.walk(vec![0], value, found, depth);
     }
@@ -107,7 +107,7 @@ impl Declared {
         if nodes.is_empty() || value.is_null() {
             return;
         }
-        // A decoder may take a single value for a list of one.
+        // A decoder may accept a single value for a list of one.
         let scalar = !value.is_object() && !value.is_array();
         let wrapped = || all().flat_map(|node| node.first.iter().chain(&node.items));
         let listed = || self.with_others(wrapped().copied().collect());
@@ -143,7 +143,7 @@ impl Declared {
                     for node in all() {
                         inner.extend(node.first.get(index).into_iter().chain(&node.items));
                     }
-                    // A decoder may take a list of one for the object in it.
+                    // A decoder may accept a list of one for the object in it.
                     if value.is_object() {
                         inner.extend(&nodes);
                     }
@@ -155,7 +155,7 @@ impl Declared {
         }
     }
 
-    /// Models send lists and objects as texts, too, and a decoder takes them.
+    /// Walks a text that contains a list or an object: models send those, and a decoder accepts them.
     fn text(&self, nodes: &[usize], text: &mut String, found: &mut Secrets, depth: usize) {
         if !text.trim_start().starts_with(['{', '[']) {
             return;
@@ -172,7 +172,7 @@ impl Declared {
         }
     }
 
-    /// The nodes and all that describe the same values, each once.
+    /// Returns the nodes and all nodes that describe the same values, each once.
     fn with_others(&self, mut nodes: Vec<usize>) -> Vec<usize> {
         let mut index = 0;
         nodes.sort_unstable();
@@ -202,7 +202,7 @@ impl Node {
     }
 }
 
-/// A key without what people and models get wrong in it.
+/// Returns a key without the differences in spelling that people and models make.
 fn spelling(key: &str) -> String {
     key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -211,7 +211,7 @@ struct Reader<'a> {
     defs: &'a List<Def>,
     named: BTreeMap<String, usize>,
     nodes: Vec<Node>,
-    /// Named shapes that something refers to and nobody has read yet.
+    /// Named shapes that are referenced but not read yet.
     waiting: Vec<(usize, &'a Shape)>,
 }
 
@@ -226,7 +226,7 @@ impl Reader<'_> {
         self.text(&canonical(shape))
     }
 
-    /// What cannot be read may say that anything is secret.
+    /// Reads a schema from its text. A text that cannot be read may declare anything as secret.
     fn text(&mut self, text: &str) -> usize {
         match serde_json::from_str(text) {
             Ok(schema) => self.schema(&schema),
@@ -299,7 +299,7 @@ impl Reader<'_> {
         node.fields.extend([name].into_iter().chain(others).map(|name| (spelling(name), index)));
     }
 
-    /// A reference that leads nowhere we know is taken for one to the whole.
+    /// Reads a reference. An unknown one is treated as a reference to the whole.
     fn reference(&mut self, reference: &str) -> usize {
         let Some(name) = referenced(reference) else { return 0 };
         if let Some(index) = self.named.get(&name) {

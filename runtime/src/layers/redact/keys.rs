@@ -1,8 +1,8 @@
-//! Names of fields that hold secrets, whatever the style they are written in.
+//! Names of fields that hold secrets, in any style of writing.
 
 use std::collections::BTreeSet;
 
-/// What is hidden unless the program says otherwise: words in any of the usual spellings.
+/// The names that are hidden by default: words in any of the usual spellings.
 pub(super) const DEFAULT: &[&str] = &[
     "access_key",
     "access_keys",
@@ -32,13 +32,13 @@ pub(super) const DEFAULT: &[&str] = &[
     "token",
 ];
 
-/// A set of names, compared word by word: `api_key` also stands for `apiKey`, `X-API-Key` and `MY_APIKEY_2`, and
-/// not for `monkey_apis`.
+/// A set of names that are compared word by word: `api_key` also matches `apiKey`, `X-API-Key` and `MY_APIKEY_2`, but
+/// not `monkey_apis`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Keys {
-    /// Each name in lower case without anything between its words.
+    /// Each name in lower case, with nothing between its words.
     names: BTreeSet<String>,
-    /// The length of the longest, in bytes.
+    /// The length of the longest name, in bytes.
     longest: usize,
 }
 
@@ -55,7 +55,7 @@ impl Keys {
         self.names.remove(&words(name).0);
     }
 
-    /// Whether some successive words of `key` are one of the names.
+    /// Returns whether some consecutive words of `key` are one of the names.
     pub(super) fn holds(&self, key: &str) -> bool {
         let (text, bounds) = words(key);
         bounds.iter().enumerate().any(|(index, start)| {
@@ -66,7 +66,7 @@ impl Keys {
     }
 }
 
-/// A name in lower case without anything between its words, and where each word starts.
+/// Returns a name in lower case with nothing between its words, and where each word starts.
 fn words(name: &str) -> (String, Vec<usize>) {
     let mut text = String::with_capacity(name.len());
     let mut bounds = Vec::new();
@@ -84,7 +84,7 @@ fn words(name: &str) -> (String, Vec<usize>) {
     (text, bounds)
 }
 
-/// Whether a letter or digit starts a word: `apiKey2` and `APIKey` have the words `api`, `key` and `2`.
+/// Returns whether a letter or digit starts a word: `apiKey2` and `APIKey` have the words `api`, `key` and `2`.
 fn starts_word(last: Option<char>, c: char, next: Option<char>) -> bool {
     let Some(last) = last.filter(|last| last.is_alphanumeric()) else { return true };
     let camel = c.is_uppercase() && (!last.is_uppercase() || next.is_some_and(char::is_lowercase));

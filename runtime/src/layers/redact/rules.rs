@@ -1,4 +1,4 @@
-//! The rules of a redactor, applied.
+//! Applies the rules of a redactor.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,8 +9,8 @@ use super::keys::Keys;
 use super::scan::{self, Prefix};
 use super::{FAILED, REDACTED, Secrets, TOO_DEEP};
 
-/// A rule of the program: takes the key a text stands under (empty: none) and the text, and gives what to write
-/// instead, or `None` to leave it.
+/// A rule of the program: takes the key of a text (empty: none) and the text, and returns the replacement, or `None`
+/// to leave the text as it is.
 type Rule = Box<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
 
 pub(super) struct Rules {
@@ -21,13 +21,13 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Hides what stands under the keys of secrets, and collects it.
+    /// Hides the values under secret keys, and collects them.
     pub(super) fn hide_keys(&self, value: &mut Value, found: &mut Secrets, depth: usize) {
         match value {
             Value::Object(_) | Value::Array(_) if depth == 0 => *value = Value::from(TOO_DEEP),
             Value::Object(fields) => {
                 for (key, value) in fields {
-                    // Whether there is a secret is none.
+                    // Whether there is a secret is not itself secret.
                     let tells = !value.is_null() && !value.is_boolean();
                     if tells && self.keys.holds(key) {
                         found.collect(value, depth);
@@ -88,7 +88,7 @@ impl Rules {
         clean
     }
 
-    /// A text that is a JSON document, if something in it is to be hidden.
+    /// Redacts a text that is a JSON document. `None`: nothing in it is to be hidden.
     fn inner(&self, text: &str, secrets: &Secrets, depth: usize) -> Option<String> {
         if depth == 0 || !text.trim_start().starts_with(['{', '[']) {
             return None;
@@ -100,7 +100,7 @@ impl Rules {
         (clean != whole).then(|| clean.to_string())
     }
 
-    /// The text without known secrets and without what looks like one.
+    /// Returns the text without known secrets and without text that looks like a secret.
     fn known<'t>(&self, text: &'t str, secrets: &Secrets) -> Option<Cow<'t, str>> {
         let without = secrets.replace(text);
         let named = scan::assignments(without.as_deref().unwrap_or(text), &self.keys).or(without);
@@ -108,7 +108,7 @@ impl Rules {
     }
 }
 
-/// Hides every text and every number. What is nested too deeply is gone already.
+/// Hides every text and every number. Values that are nested too deeply are already gone.
 pub(super) fn hide_all(value: &mut Value) {
     match value {
         Value::String(_) | Value::Number(_) => *value = Value::from(REDACTED),

@@ -1,13 +1,13 @@
-//! Secrets that a text shows by their form, found in one pass.
+//! Finds secrets that are recognisable by their form, in one pass over a text.
 //!
-//! Every scanner moves forward only, so the time is linear in the text whatever somebody puts into it.
+//! Every scanner only moves forward, so the time is linear in the length of the text, whatever it contains.
 
 use crate::base::truncate::floor;
 
 use super::REDACTED;
 use super::keys::Keys;
 
-/// Tokens that start with a text of their issuer, followed by at least so many characters of a kind.
+/// Tokens that start with a prefix of their issuer, followed by at least `least` characters of a class.
 #[derive(Clone, Debug)]
 pub(super) struct Prefix {
     pub(super) text: String,
@@ -15,7 +15,7 @@ pub(super) struct Prefix {
     pub(super) of: Class,
 }
 
-/// A kind of characters.
+/// A class of characters.
 type Class = fn(u8) -> bool;
 
 pub(super) fn word(byte: u8) -> bool {
@@ -26,12 +26,12 @@ fn upper(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte.is_ascii_digit()
 }
 
-/// What RFC 6750 allows in a bearer token.
+/// Returns whether RFC 6750 allows the character in a bearer token.
 fn token68(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
 }
 
-/// The documented forms of large issuers.
+/// The documented token forms of large issuers.
 const PREFIXES: &[(&str, usize, Class)] = &[
     ("sk-", 16, word),
     ("sk_live_", 10, word),
@@ -70,20 +70,20 @@ pub(super) fn default_prefixes() -> Vec<Prefix> {
         .collect()
 }
 
-/// Puts [`REDACTED`] in the place of every token. `None`: there is none.
+/// Replaces every token with [`REDACTED`]. `None`: there is none.
 pub(super) fn tokens(text: &str, prefixes: &[Prefix]) -> Option<String> {
     replace(text, |text, at| token_at(text, at, prefixes))
 }
 
-/// Puts [`REDACTED`] in the place of what is assigned to a name that stands for a secret, as in `password=…`,
-/// `"api_key": "…"`, `--token …` and `Cookie: …`. `None`: there is nothing.
+/// Replaces values that are assigned to a secret name with [`REDACTED`], as in `password=…`, `"api_key": "…"`,
+/// `--token …` and `Cookie: …`. `None`: there are none.
 pub(super) fn assignments(text: &str, keys: &Keys) -> Option<String> {
     replace(text, |text, at| assignment_at(text, at, keys))
 }
 
 /// What a scanner finds at a position that starts a word.
 enum Found {
-    /// Nothing; go on there.
+    /// Nothing; resume at this position.
     Skip(usize),
     /// This part is secret.
     Hide(usize, usize),
@@ -96,7 +96,7 @@ fn replace(text: &str, find: impl Fn(&[u8], usize) -> Found) -> Option<String> {
         match find(bytes, at) {
             Found::Skip(next) => at = next.max(at + 1),
             Found::Hide(start, end) => {
-                // All scanners stop at ASCII, so these are always characters' bounds.
+                // All scanners stop at ASCII, so these are always character boundaries.
                 let (start, end) = (floor(text, start), ceil(text, end));
                 let out = out.get_or_insert_with(String::new);
                 out.push_str(text.get(kept..start).unwrap_or_default());
@@ -115,7 +115,7 @@ fn ceil(text: &str, at: usize) -> usize {
     (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
-/// The end of the run of bytes of a kind.
+/// Returns the end of the run of bytes of a class.
 fn run(text: &[u8], from: usize, of: impl Fn(u8) -> bool) -> usize {
     let rest = text.get(from..).unwrap_or_default();
     from + rest.iter().position(|byte| !of(*byte)).unwrap_or(rest.len())
@@ -159,7 +159,7 @@ fn token_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
     Found::Skip(at + 1)
 }
 
-/// `user:password@` between `://` and the end of the authority.
+/// Finds `user:password@` between `://` and the end of the authority.
 fn userinfo(text: &[u8], from: usize) -> Found {
     let stop = |byte: u8| {
         byte.is_ascii_whitespace() || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'\\')
@@ -172,7 +172,7 @@ fn userinfo(text: &[u8], from: usize) -> Found {
     }
 }
 
-/// A PEM block whose label says that it is a private key, up to its end or the end of the text.
+/// Finds a PEM block whose label says that it is a private key, up to its end or the end of the text.
 fn private_key(text: &[u8], at: usize) -> Found {
     const LONGEST_LABEL: usize = 64;
     let label = at + "-----BEGIN ".len();
@@ -189,7 +189,7 @@ fn private_key(text: &[u8], at: usize) -> Found {
     Found::Hide(at, run(text, line, |byte| byte == b'-'))
 }
 
-/// Three parts of base64url with points between them; the last may be empty.
+/// Finds three parts of base64url separated by points; the last may be empty.
 fn json_web_token(text: &[u8], at: usize) -> Found {
     let header = run(text, at, word);
     if text.get(header) != Some(&b'.') {
@@ -202,7 +202,7 @@ fn json_web_token(text: &[u8], at: usize) -> Found {
     Found::Hide(at, run(text, claims + 1, word))
 }
 
-/// The credentials behind the name of a scheme of the `Authorization` header.
+/// Finds the credentials after the name of a scheme of the `Authorization` header.
 fn scheme(text: &[u8], from: usize, is_token: impl Fn(&[u8]) -> bool) -> Found {
     let start = run(text, from, |byte| matches!(byte, b' ' | b'\t' | b':'));
     let end = run(text, start, token68);
@@ -212,7 +212,7 @@ fn scheme(text: &[u8], from: usize, is_token: impl Fn(&[u8]) -> bool) -> Found {
     }
 }
 
-/// Base64 that is not just a word of prose.
+/// Returns whether a token is Base64 and not just a word of prose.
 fn is_basic(token: &[u8]) -> bool {
     let prose = token.iter().skip(1).all(u8::is_ascii_lowercase);
     token.len() >= 8 && token.len().is_multiple_of(4) && !prose
@@ -240,10 +240,10 @@ fn assignment_at(text: &[u8], at: usize, keys: &Keys) -> Found {
     Found::Hide(start, end)
 }
 
-/// Where the value of a name starts, if it has one.
+/// Returns where the value of a name starts, if it has one.
 fn value_start(text: &[u8], name: &str, name_end: usize) -> Option<usize> {
     let blank = |byte: u8| matches!(byte, b' ' | b'\t');
-    // A closing quote, in text within text after a backslash.
+    // A closing quote, after a backslash if this is text within text.
     let quoted = run(text, name_end, |byte| matches!(byte, b'\\' | b'"' | b'\'')).min(name_end + 4);
     let sign = run(text, quoted, blank);
     match text.get(sign) {
@@ -254,14 +254,14 @@ fn value_start(text: &[u8], name: &str, name_end: usize) -> Option<usize> {
     }
 }
 
-/// The part that is the value: a text in quotes, a list or an object, or up to what ends a bare value.
+/// Returns the bounds of the value: a quoted text, a list or an object, or up to the end of a bare value.
 fn value_bounds(text: &[u8], start: usize, name: &str) -> (usize, usize) {
     let open = run(text, start, |byte| byte == b'\\').min(start + 3);
     match text.get(open) {
         Some(quote @ (b'"' | b'\'')) => (open + 1, closing_quote(text, open + 1, *quote, open > start)),
         Some(b'{' | b'[') => (open, closing_bracket(text, open)),
         _ => {
-            // Headers whose values hold blanks.
+            // Headers whose values contain blanks.
             let lower = name.to_ascii_lowercase();
             let line = lower.ends_with("authorization") || lower.ends_with("cookie");
             let ends = |byte: u8| match byte {
@@ -274,13 +274,14 @@ fn value_bounds(text: &[u8], start: usize, name: &str) -> (usize, usize) {
     }
 }
 
-/// The quote that ends a text, or the end. In text within text (`escaped`), the quote has a backslash.
+/// Returns the position of the quote that ends a text, or the end. In text within text (`escaped`), the quote has a
+/// backslash.
 fn closing_quote(text: &[u8], from: usize, quote: u8, escaped: bool) -> usize {
     let mut at = from;
     while let Some(byte) = text.get(at) {
         match byte {
             b'\\' if escaped && text.get(at + 1) == Some(&quote) => return at,
-            // A backslash of the inner text, with what it stands before.
+            // A backslash of the inner text, with the character it escapes.
             b'\\' if escaped && text.get(at + 1) == Some(&b'\\') => {
                 at += if text.get(at + 2) == Some(&b'\\') { 4 } else { 3 };
             }
@@ -292,7 +293,7 @@ fn closing_quote(text: &[u8], from: usize, quote: u8, escaped: bool) -> usize {
     text.len()
 }
 
-/// The end of a list or an object, or of the text if it is cut off.
+/// Returns the end of a list or an object, or of the text if it is cut off.
 fn closing_bracket(text: &[u8], from: usize) -> usize {
     let (mut at, mut depth) = (from, 0_usize);
     while let Some(byte) = text.get(at) {

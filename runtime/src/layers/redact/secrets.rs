@@ -1,4 +1,4 @@
-//! What was secret in a call, to be found again.
+//! The secrets of a call, to be found again in other texts.
 
 use std::fmt;
 
@@ -6,30 +6,30 @@ use serde_json::Value;
 
 use super::REDACTED;
 
-/// Shorter texts turn up by chance.
+/// Shorter texts occur by chance.
 const SHORTEST: usize = 4;
-/// Messages quote the start of long texts, so that much of a secret is one, too.
+/// Messages quote the start of long texts, so a start of this length counts as the secret.
 const START: usize = 16;
-/// Of more secrets than this we do not look for each: then no text of the call is shown.
+/// With more secrets than this they are not searched for one by one: then no text of the call is shown.
 const MOST: usize = 64;
 
-/// What was secret in the arguments of a call. It prints nothing of it.
+/// The secrets in the arguments of a call. Its debug output contains none of them.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    /// Longest first, so that a secret that holds another goes as a whole.
+    /// Longest first, so that a secret that contains another is replaced as a whole.
     known: Vec<String>,
     count: usize,
     too_many: bool,
 }
 
 impl Secrets {
-    /// Everything: no text of the call is shown.
+    /// Returns secrets that cover everything: no text of the call is shown.
     #[cfg(feature = "audit")]
     pub(crate) fn all() -> Secrets {
         Secrets { too_many: true, ..Secrets::default() }
     }
 
-    /// Remembers every text and every number in a value.
+    /// Collects every text and every number in a value.
     pub(super) fn collect(&mut self, value: &Value, depth: usize) {
         match value {
             Value::String(text) => self.add(text),
@@ -49,7 +49,7 @@ impl Secrets {
         self.count += 1;
         self.too_many |= self.count > MOST;
         let escaped = Value::from(trimmed).to_string();
-        // Without the quotes around it.
+        // Without the surrounding quotes.
         let escaped = escaped.get(1..escaped.len() - 1).unwrap_or(trimmed);
         for form in [trimmed, escaped, &percent_encoded(trimmed)] {
             if !self.too_many && !self.known.iter().any(|known| known == form) {
@@ -63,7 +63,7 @@ impl Secrets {
         self.known.extend(other.known.iter().cloned());
     }
 
-    /// To be called once all are known.
+    /// Completes the collection. Called once all secrets are known.
     pub(super) fn seal(&mut self) {
         self.known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self.known.dedup();
@@ -73,7 +73,7 @@ impl Secrets {
         self.too_many || self.known.iter().any(|known| known == text)
     }
 
-    /// The text without the secrets. `None`: it has none.
+    /// Returns the text without the secrets. `None`: it contains none.
     pub(super) fn replace(&self, text: &str) -> Option<String> {
         if self.too_many {
             return Some(REDACTED.to_owned());
@@ -88,7 +88,7 @@ impl Secrets {
     }
 }
 
-/// Replaces a secret, and what starts as a long one does for as long as it goes on so.
+/// Replaces a secret, and any text that starts like a long secret, for as long as it matches.
 fn without(text: &str, secret: &str) -> Option<String> {
     let start = secret.char_indices().nth(START).map_or(secret, |(end, _)| &secret[..end]);
     let (mut out, mut kept): (Option<String>, usize) = (None, 0);
@@ -105,7 +105,7 @@ fn without(text: &str, secret: &str) -> Option<String> {
     Some(out)
 }
 
-/// As a URL says it.
+/// Returns the text in percent-encoding, as in a URL.
 fn percent_encoded(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

@@ -1,11 +1,11 @@
-//! Short values that stand for calls and errors.
+//! Short values that identify calls and errors.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use serde_json::{Number, Value};
 
-/// Keyed at random, so that nobody can write two calls that look the same to a guard.
+/// Hashes with a random key, so that no client can construct two calls that look the same to a guard.
 #[derive(Clone, Debug)]
 pub(super) struct Fingerprints(RandomState);
 
@@ -14,7 +14,7 @@ impl Fingerprints {
         Fingerprints(RandomState::new())
     }
 
-    /// Of a tool and its arguments.
+    /// Returns the fingerprint of a tool and its arguments.
     pub(super) fn call(&self, tool: &str, params: &Value) -> u64 {
         let params = match params {
             Value::Null => self.value(&Value::Object(serde_json::Map::new())),
@@ -23,7 +23,7 @@ impl Fingerprints {
         self.0.hash_one((tool, params))
     }
 
-    /// Of a text.
+    /// Returns the fingerprint of a text.
     pub(super) fn text(&self, text: &str) -> u64 {
         self.0.hash_one(text)
     }
@@ -49,14 +49,14 @@ impl Fingerprints {
         hasher.finish()
     }
 
-    /// A sum, so that the order of the fields is not in it.
+    /// Uses a sum, so that the order of the fields does not matter.
     fn object(&self, fields: &serde_json::Map<String, Value>) -> u64 {
         let hashes = fields.iter().map(|(name, value)| self.0.hash_one((name, self.value(value))));
         self.0.hash_one((fields.len(), hashes.fold(0u64, u64::wrapping_add)))
     }
 }
 
-/// The number as an integer, if it is one, however it is written.
+/// Returns the number as an integer, if it is one, in whatever notation.
 fn whole(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_i64() {
         return Some(number.into());
@@ -64,7 +64,7 @@ fn whole(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_u64() {
         return Some(number.into());
     }
-    // Up to here a float holds every integer exactly; above, two integers may be one float.
+    // Up to here a float represents every integer exactly; above, two integers may be one float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let number = number.as_f64()?;
     #[allow(clippy::cast_possible_truncation, reason = "it is whole and within the range")]

@@ -1,4 +1,4 @@
-//! Every order in which threads can meet, tried by loom.
+//! Checks every interleaving of threads, with loom.
 
 use std::sync::Arc;
 

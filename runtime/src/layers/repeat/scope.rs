@@ -1,4 +1,4 @@
-//! Where failures are counted.
+//! The scopes in which failures are counted.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::call::result::ToolResult;
 use crate::layers::approval::is_refusal;
 use crate::layers::breaker::SERVICE_UNAVAILABLE;
 
-/// The guards of a provider: one a session, and one for calls without a session.
+/// The guards of a provider: one per session, and one for calls without a session.
 #[derive(Clone)]
 pub(crate) struct Repeats {
     limit: Option<NonZeroU32>,
     own: Arc<RepeatGuard>,
 }
 
-/// The guard of a session, as a type that no tool can name.
+/// The guard of a session, as a type that tools cannot name.
 struct OfSession(Arc<RepeatGuard>);
 
 impl Repeats {
@@ -25,7 +25,7 @@ impl Repeats {
         Repeats { limit, own: Arc::new(guard(limit)) }
     }
 
-    /// The guard that counts for a call. `None`: nothing is counted.
+    /// Returns the guard that counts failures of a call. `None`: nothing is counted.
     pub(crate) fn guard(&self, ctx: &ToolContext) -> Option<Arc<RepeatGuard>> {
         self.limit?;
         Some(match ctx.session() {
@@ -52,12 +52,12 @@ fn guard(limit: Option<NonZeroU32>) -> RepeatGuard {
     }
 }
 
-/// There is nothing to hold against the call.
+/// Returns whether a call succeeded, so that nothing counts against it.
 pub(crate) fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
     outcome.as_ref().is_ok_and(|result| !result.is_error())
 }
 
-/// Takes down how a call ended, unless it was refused or given up: then the tool is not to blame.
+/// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame.
 pub(crate) fn note(guard: &RepeatGuard, key: CallKey, outcome: &Result<ToolResult, ToolError>) {
     let error = match outcome {
         Ok(result) => result.is_error().then(|| result.to_text()),

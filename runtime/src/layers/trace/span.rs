@@ -35,7 +35,7 @@ pub(crate) async fn traced(
             // The key is one of the program's own; the value is not shown.
             warn!(target: TARGET, "A client's value of {key:?} was ignored: the program set it");
         }
-        // If the future is dropped, the call was given up.
+        // If the future is dropped, the call was abandoned.
         let end = End(Some(&span));
         let outcome = run.await;
         end.with(&outcome, trace, name);
@@ -77,7 +77,7 @@ fn span(traced: &Traced<'_>) -> Span {
     span
 }
 
-/// What may be shown of a call.
+/// What a span may show of a call.
 struct Shown {
     redactor: ToolRedactor,
     secrets: Secrets,
@@ -92,7 +92,7 @@ impl Shown {
     }
 }
 
-/// Says how a call ended.
+/// Records in the span how the call ended.
 struct End<'s>(Option<&'s Span>);
 
 impl End<'_> {
@@ -110,7 +110,7 @@ impl End<'_> {
             None => info!(target: TARGET, "{noun} {name} executed successfully"),
             Some(code) => {
                 failed(span, code);
-                // Not the text, which may hold anything.
+                // Not the text, which may contain anything.
                 warn!(target: TARGET, "{noun} {name} failed: {code}");
             }
         }

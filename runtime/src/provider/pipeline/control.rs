@@ -1,4 +1,4 @@
-//! What a result asks for, and what comes of it.
+//! Carries out what a result requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,30 +27,30 @@ use crate::schema::shape::decode::{ArgumentProblem, decode};
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
 
-/// Who answers what results ask for.
+/// The handlers of what results request.
 #[derive(Clone, Default)]
 pub(crate) struct Controls {
     pub(crate) effects: BTreeMap<Text, Arc<dyn EffectHandler>>,
     pub(crate) input: Option<Arc<dyn InputHandler>>,
 }
 
-/// A tool that runs.
+/// The tool to run.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
-    /// As it is registered, which is what calls that wait are sealed for.
+    /// The tool as registered, for which waiting calls are sealed.
     pub(super) registered: &'a dyn AgentTool,
-    /// As the provider built it.
+    /// The tool as the provider built it.
     pub(super) built: &'a dyn AgentTool,
 }
 
-/// What comes of asking for input.
+/// The outcome of asking for input.
 enum Asked {
     Answer(Value),
     Later(InputRequest),
 }
 
 impl Layers {
-    /// Runs a tool until it asks for nothing more.
+    /// Runs a tool until it requests nothing more.
     pub(super) async fn controlled<'a>(
         &self,
         target: Target<'a>,
@@ -60,10 +60,10 @@ impl Layers {
         record: &mut Record,
     ) -> Result<ToolResult, ToolError> {
         let (controls, tool, spec) = (&self.controls, target.built, target.registered.spec());
-        // Only where somebody can be asked a tool may run again.
+        // A tool may run again only if there is an input handler.
         let kept = controls.input.is_some().then(|| arguments.clone().into_value());
         let brings = call.brings();
-        // Of what was asked before the call was resumed nobody remembers the questions.
+        // The questions asked before the call was resumed are unknown.
         brings.inputs.iter().for_each(|answer| record.answered(None, answer));
         let resumed = (!brings.inputs.is_empty()).then(|| ctx.with_inputs(brings.inputs.clone()));
         let first = resumed.as_ref().unwrap_or(ctx);
@@ -106,7 +106,7 @@ impl Layers {
         Ok(completed(spec, result))
     }
 
-    /// What a call is answered with whose tool must know more.
+    /// Returns the answer to a call whose tool needs more input.
     fn waits(
         &self,
         tool: &dyn AgentTool,
@@ -163,7 +163,7 @@ impl Controls {
         }
     }
 
-    /// An answer that fits, or the request if nobody gives one now.
+    /// Returns an answer that fits, or the request if there is no answer now.
     async fn ask(
         &self,
         request: InputRequest,
@@ -204,8 +204,8 @@ impl Controls {
     }
 }
 
-/// A tool that calls another may be told that the other waits for something; going on with that would not go on with
-/// this call, so to the outside it has failed.
+/// Turns a request for input by another tool, which this tool called, into a failure: resuming the other call would
+/// not resume this one.
 fn own(why: ToolError, call: &ToolCall) -> ToolError {
     match why {
         ToolError::InputRequired(pending) if pending.id != call.id => {
@@ -215,7 +215,7 @@ fn own(why: ToolError, call: &ToolCall) -> ToolError {
     }
 }
 
-/// The answer to a request as the tool gets it, or everything that is wrong with it.
+/// Returns the answer to a request as the tool gets it, or everything that is wrong with it.
 pub(super) fn fitted(request: &InputRequest, answer: &Value) -> Result<Value, Vec<ArgumentProblem>> {
     const KEY: &str = "answer";
     let read = |schema: &Value| read_document(schema, &mut Vec::new());
@@ -224,7 +224,7 @@ pub(super) fn fitted(request: &InputRequest, answer: &Value) -> Result<Value, Ve
         let (shape, defs) = read(schema);
         return decode(answer, &shape, &defs, &JSON_SCHEMA);
     }
-    // Arguments are always objects, so an answer that may be something else is put into one to be checked.
+    // Arguments are always objects, so an answer, which may be something else, is wrapped in one to be checked.
     let mut around = json!({ "type": "object", "properties": { KEY: schema }, "required": [KEY] });
     for defs in ["$defs", "definitions"] {
         if let Some(named) = schema.get(defs) {
@@ -243,7 +243,7 @@ pub(super) fn fitted(request: &InputRequest, answer: &Value) -> Result<Value, Ve
     Ok(checked.get_mut(KEY).map(Value::take).unwrap_or_default())
 }
 
-/// A completion tool that succeeded ends the loop, and says so in its details, too.
+/// Marks the result of a completion tool that succeeded as the end of the loop, also in its details.
 fn completed(spec: &ToolSpec, mut result: ToolResult) -> ToolResult {
     if result.is_error() {
         result.control = Control::Continue;

@@ -1,4 +1,4 @@
-//! What middleware and those who approve say of a call.
+//! The decisions of middleware and approvers about a call.
 
 use serde_json::Value;
 
@@ -15,13 +15,13 @@ use crate::layers::middleware::{Approval, Decision, Middleware, ToolRequest};
 use crate::schema::shape::decode::{completed, under_wire_names};
 use crate::spec::ToolSpec;
 
-/// What a model is told when middleware would run something else than what was approved.
+/// The answer to a model when middleware would change what was approved.
 const CHANGED: &str =
     "The call was not executed: it was approved as it is, and tool middleware wants to change it.";
 
-/// Valid arguments, twice.
+/// Valid arguments in both forms.
 struct Arguments {
-    /// As middleware and those who approve see them.
+    /// As middleware and approvers see them.
     shown: Value,
     /// As the tool gets them.
     wire: Value,
@@ -33,7 +33,7 @@ impl Arguments {
         Ok(Arguments { shown: completed(sent, &spec.input, &spec.defs, ctx.dialect()), wire })
     }
 
-    /// Those of a call that somebody has approved of.
+    /// Returns the arguments of an approved call.
     fn approved(spec: &ToolSpec, shown: Value) -> Arguments {
         Arguments { wire: under_wire_names(&shown, &spec.input, &spec.defs), shown }
     }
@@ -48,8 +48,8 @@ impl Arguments {
 }
 
 impl Layers {
-    /// Arguments, checked and as all middleware lets them pass; and what has become of the call if somebody has just
-    /// approved of it. The tool is the one that is registered.
+    /// Returns the arguments, checked and as all middleware left them, and the approved call if it was just approved.
+    /// The tool is the registered one.
     pub(super) async fn decide(
         &self,
         tool: &dyn AgentTool,
@@ -87,7 +87,7 @@ impl Layers {
         if reasons.is_empty() {
             return Ok((arguments.wire, None));
         }
-        // Few calls come here, and all would hold the room for it.
+        // Boxed: few calls come here, and all would reserve the space for it.
         let approved = Box::pin(self.approve(tool, arguments.shown, reasons, call, ctx)).await?;
         let wire = Arguments::approved(spec, approved.arguments.clone()).wire;
         Ok((wire, Some(approved)))
@@ -108,8 +108,8 @@ impl Layers {
         })
     }
 
-    /// The call as it is when somebody has approved of it. What is put to them is sealed first: whoever keeps it can
-    /// resume it, unless the call runs before.
+    /// Returns the call as approved. The request is sealed before the approver sees it: it can be stored and resumed,
+    /// unless the call runs before.
     async fn approve(
         &self,
         tool: &dyn AgentTool,
@@ -149,7 +149,7 @@ impl Layers {
             Approval::ApprovedBy(who) => who,
             Approval::Rejected(why) => return Err(ToolError::denied(why)),
             Approval::Later => {
-                // The new request takes the place of the old one.
+                // The new request replaces the old one.
                 self.seals.spend(&before.spends, self.patience.callbacks).await?;
                 return Err(waited.not_yet());
             }

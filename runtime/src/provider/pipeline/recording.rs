@@ -10,7 +10,7 @@ use crate::call::context::ToolContext;
 use crate::provider::Provider;
 
 impl Provider {
-    /// The record of a call, if calls are recorded.
+    /// Starts the record of a call, if calls are recorded.
     #[cfg(feature = "audit")]
     pub(crate) fn record(&self, call: &ToolCall, ctx: &ToolContext) -> Record {
         let inner = self.inner();
@@ -37,7 +37,7 @@ mod off {
     use crate::call::error::ToolError;
     use crate::call::result::ToolResult;
 
-    /// What the pipeline asks of a record, and nothing comes of it.
+    /// A record that does nothing.
     pub(crate) struct Record;
 
     impl Record {

@@ -1,4 +1,4 @@
-//! Calls that go on after they waited.
+//! Resuming calls that waited.
 
 use serde_json::Value;
 
@@ -12,27 +12,27 @@ use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
 impl Provider {
-    /// Runs a call that was answered with `APPROVAL_REQUIRED` and that somebody has approved of since, with the
-    /// arguments in the request and no others. All layers look at it once more; see
-    /// [`middleware`](crate::layers::middleware) for what it means to be approved.
+    /// Runs a call that was answered with `APPROVAL_REQUIRED` and has been approved since, with exactly the arguments
+    /// in the request. All layers check it once more; see [`middleware`](crate::layers::middleware) for what it means
+    /// to be approved.
     ///
-    /// This never fails: what goes wrong is the answer, and then nothing has run. Beside those of every call its codes
-    /// are `APPROVAL_INVALID` for a request that was changed, of another provider or caller, or of a tool that has
-    /// changed since; `APPROVAL_EXPIRED` and `APPROVAL_USED`; and `APPROVAL_UNKNOWN` if the
+    /// This never fails: a problem with the request is the answer, and then nothing has run. In addition to the usual
+    /// codes, there are `APPROVAL_INVALID` for a request that was changed, of another provider or caller, or of a tool
+    /// that has changed since; `APPROVAL_EXPIRED` and `APPROVAL_USED`; and `APPROVAL_UNKNOWN` if the
     /// [`ApprovalStore`](crate::layers::approval::ApprovalStore) does not say whether it was used.
     pub async fn resume(&self, request: ApprovalRequest, turn: &ToolContext) -> ToolResponse {
         self.call(ToolCall::resumed(Waited::Approval(Box::new(request)), None), turn).await
     }
 
-    /// Goes on with a call that was answered with `INPUT_REQUIRED`, now that what its tool must know is known. All
-    /// layers look at the call once more, and the tool runs from its beginning with all answers so far.
+    /// Resumes a call that was answered with `INPUT_REQUIRED`, with the input its tool needs. All layers check the
+    /// call once more, and the tool runs from its beginning with all answers so far.
     ///
     /// # Errors
     ///
     /// [`ToolError::InvalidArgs`] with all problems, and nothing is run, if the answer does not fit the schema of the
-    /// request. What comes of the call is in the response; what is wrong with the request, too, with the codes
-    /// `INPUT_REQUEST_INVALID`, `INPUT_REQUEST_EXPIRED`, `INPUT_REQUEST_USED` and `INPUT_REQUEST_UNKNOWN`, which mean
-    /// what those of [`resume`](Self::resume) do.
+    /// request. The outcome of the call is in the response, and so is an invalid request, with the codes
+    /// `INPUT_REQUEST_INVALID`, `INPUT_REQUEST_EXPIRED`, `INPUT_REQUEST_USED` and `INPUT_REQUEST_UNKNOWN`, which
+    /// correspond to those of [`resume`](Self::resume).
     pub async fn resume_with_input(
         &self,
         pending: PendingInput,

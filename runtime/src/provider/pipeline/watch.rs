@@ -1,4 +1,4 @@
-//! Those who watch a call: hooks and takers of events.
+//! Observers of a call: hooks and subscribers of events.
 
 mod gate;
 
@@ -22,7 +22,7 @@ use crate::provider::Provider;
 
 use gate::Gate;
 
-/// Those who watch one call.
+/// The observers of one call.
 pub(super) struct Watch {
     hooks: Option<Arc<dyn Hooks>>,
     /// How long a hook may take.
@@ -35,19 +35,19 @@ pub(super) struct Watch {
     principal: Option<Text>,
 }
 
-/// Who takes events, and what they must not see.
+/// The subscriber of events, and the secrets it must not see.
 struct Events {
     on_event: OnEvent,
     redactor: ToolRedactor,
     arguments: Value,
     secrets: Secrets,
     gate: Gate<Event>,
-    /// Another thread brought the end.
+    /// Notified when another thread has delivered the last event.
     ended: Notify,
 }
 
 impl Watch {
-    /// Those who watch a call through this provider, if anybody does.
+    /// Returns the observers of a call through this provider, if there are any.
     pub(super) fn of(provider: &Provider, call: &ToolCall, around: &Surroundings) -> Option<Arc<Watch>> {
         let inner = provider.inner();
         let layers = &inner.layers;
@@ -71,7 +71,7 @@ impl Watch {
         }))
     }
 
-    /// Surroundings that report here first.
+    /// Returns a context that reports to these observers first.
     pub(super) fn around(self: &Arc<Self>, around: &Surroundings) -> Arc<Surroundings> {
         let mut own = around.clone();
         let (watch, next) = (Arc::clone(self), around.on_progress.clone());
@@ -88,7 +88,7 @@ impl Watch {
         Arc::new(own)
     }
 
-    /// Lets the call begin, or gives what it is answered with instead.
+    /// Lets the call begin, or returns the answer to give instead.
     pub(super) async fn begins(&self, call: &ToolCall, ctx: &ToolContext) -> Option<ToolResponse> {
         if let Some(hooks) = &self.hooks {
             let asked = answer(Some(self.patience), async { hooks.before_tool_execution(call, ctx).await });
@@ -107,7 +107,7 @@ impl Watch {
         None
     }
 
-    /// The call was answered.
+    /// Reports that the call was answered.
     pub(super) async fn ends(&self, response: &ToolResponse, ctx: &ToolContext) {
         if !self.ended(&response.outcome, response.duration)
             && let Some(events) = &self.events
@@ -116,13 +116,13 @@ impl Watch {
             let _ = Box::pin(answer(Some(self.patience), events.ended.notified())).await;
         }
         if let Some(hooks) = &self.hooks {
-            // The answer is there; what a hook makes of it is not the call's concern.
+            // The answer is final; what a hook makes of it does not concern the call.
             let told = answer(Some(self.patience), async { hooks.after_tool_execution(response, ctx).await });
             let _ = told.await;
         }
     }
 
-    /// The call was answered without being run: no hook is asked.
+    /// Reports that the call was answered without being run: no hook is called.
     pub(super) fn passed_over(&self, response: &ToolResponse) {
         self.began();
         self.ended(&response.outcome, response.duration);
@@ -137,7 +137,7 @@ impl Watch {
         }
     }
 
-    /// The last event of the call, behind all others. `false`: another thread brings it, which reports something now.
+    /// Sends the last event of the call, after all others. `false`: another thread, which is reporting now, sends it.
     fn ended(&self, outcome: &Result<ToolResult, ToolError>, duration: Duration) -> bool {
         let Some(events) = &self.events else { return true };
         let kind = tell(|| match outcome {
@@ -179,10 +179,10 @@ impl Watch {
         tell(|| hooks.after_tool_execution_update(&self.id, &self.name, &result));
     }
 
-    /// An event of a running call.
+    /// Sends an event of a running call.
     fn report(&self, kind: impl FnOnce(&Events) -> EventKind) {
         let Some(events) = self.events.as_ref().filter(|events| events.gate.enter()) else { return };
-        // What is wrong with whoever takes events is not the call's concern.
+        // An error of a subscriber does not concern the call.
         tell(|| (events.on_event)(self.event(kind(events))));
         if let Some(end) = events.gate.leave() {
             tell(|| (events.on_event)(end));
@@ -204,15 +204,15 @@ impl Watch {
 }
 
 impl Events {
-    /// The content and the details of a result, as far as they may be shown.
+    /// Returns the redacted content and details of a result.
     fn shown(&self, result: &ToolResult) -> (Value, Value) {
         let mut shown = self.redactor.result(result, &self.secrets);
         (shown["content"].take(), shown["details"].take())
     }
 }
 
-/// A call that began. If it goes without an answer, because nobody waits for it any more, those who take events are told
-/// so, and what it left behind reports nothing either way.
+/// A call that has begun. If it is dropped without an answer, because its caller abandoned it, the subscriber of
+/// events learns of it; in either case, work that the call left behind reports nothing.
 pub(super) struct Begun<'a> {
     watch: Option<&'a Watch>,
     ctx: &'a ToolContext,
@@ -224,7 +224,7 @@ impl<'a> Begun<'a> {
         Begun { watch, ctx, since }
     }
 
-    /// The call has an answer, which is told next.
+    /// Notes that the call has an answer, which is reported next.
     pub(super) fn answered(mut self) {
         self.watch = None;
     }

@@ -1,15 +1,16 @@
-//! Keeps the last event of a call behind all others, whichever threads they come from.
+//! Keeps the last event of a call after all others, whichever threads they come from.
 //!
-//! Nothing blocks: if something is on its way when the end comes, whoever brings it takes the end along.
+//! Nothing blocks: if an event is still in progress when the end arrives, the thread that delivers it also delivers
+//! the end.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::sync::{Mutex, unpoisoned};
 
-/// The end has come; the other bits count what is on its way.
+/// Set when the end has arrived; the other bits count the events in progress.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
-/// Lets things pass until the end, and the end after all of them.
+/// Lets events pass until the end, and the end after all of them.
 pub(super) struct Gate<T> {
     state: AtomicUsize,
     end: Mutex<Option<T>>,
@@ -22,19 +23,19 @@ impl<T> Default for Gate<T> {
 }
 
 impl<T> Gate<T> {
-    /// Whether something may pass. If so, [`leave`](Self::leave) must follow.
+    /// Returns whether an event may pass. If so, [`leave`](Self::leave) must follow.
     pub(super) fn enter(&self) -> bool {
         let enter = |state: usize| (state & CLOSED == 0).then_some(state + 1);
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, enter).is_ok()
     }
 
-    /// Something has passed. Gives the end if it is this one's to bring.
+    /// Notes that an event has passed. Returns the end if this thread must deliver it.
     pub(super) fn leave(&self) -> Option<T> {
         let before = self.state.fetch_sub(1, Ordering::AcqRel);
         if before == CLOSED + 1 { unpoisoned(self.end.lock()).take() } else { None }
     }
 
-    /// Lets nothing pass any more. Gives the end back if nothing is on its way; after the first time there is none.
+    /// Closes the gate. Returns the end if no event is in progress; after the first time there is none.
     pub(super) fn close(&self, end: T) -> Option<T> {
         *unpoisoned(self.end.lock()) = Some(end);
         let before = self.state.fetch_or(CLOSED, Ordering::AcqRel);
