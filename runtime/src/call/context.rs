@@ -261,8 +261,8 @@ impl ToolContext {
         self.agents
     }
 
-    /// Calls another tool of the same provider, through every step that a model's call passes through. The ID of the new
-    /// call is `{id}.1` and so on, derived from this one.
+    /// Calls another tool of the same provider, through every step that a call of a model passes through. The ID of
+    /// the new call is `{id}.1` and so on, derived from this one.
     ///
     /// # Errors
     ///
