@@ -1,4 +1,4 @@
-//! The foundation: plain helpers that know nothing of tools.
+//! The foundation: helpers independent of tools.
 
 #[cfg(feature = "runtime")]
 pub(crate) mod data;

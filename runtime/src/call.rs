@@ -1,4 +1,4 @@
-//! A call that a model made, and the one answer it gets.
+//! A tool call made by a model, and its one answer.
 
 pub(crate) mod approval;
 pub mod blocked;
@@ -40,19 +40,20 @@ use crate::call::result::{Content, ToolResult};
 use crate::call::resumption::Resumption;
 use crate::spec::output::StructuredOutput;
 
-/// A call that a model made.
+/// A tool call made by a model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// The name by which the model finds the answer.
+    /// The ID by which the model matches the answer to the call.
     pub id: Text,
-    /// The tool to call.
+    /// The name of the tool to call.
     pub name: Text,
     /// The arguments: an object, or the text the model wrote.
     pub arguments: Value,
-    /// Set if the call is answered and never run, with the reason.
+    /// If set, the call is not run but answered with this reason.
     pub blocked: Option<Blocked>,
-    /// What it brings with it that waited. Not part of its JSON: only what is sealed may be believed.
+    /// The saved state of a call that waited and now resumes. Not part of the JSON, since only sealed state can be
+    /// trusted.
     pub(crate) resumption: Option<Box<Resumption>>,
 }
 
@@ -80,53 +81,53 @@ impl<'de> serde::Deserialize<'de> for ToolCall {
 }
 
 impl ToolCall {
-    /// A whole call.
+    /// A complete call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
         ToolCall { id, name, arguments, blocked: None, resumption: None }
     }
 
-    /// A call of which only this is known.
+    /// A call of which only the ID and the name are known.
     pub(crate) fn named(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
     }
 
-    /// Marks a call that is answered and never run.
+    /// Marks the call as blocked: it is answered but never run.
     #[must_use]
     pub fn blocked(mut self, why: Blocked) -> ToolCall {
         self.blocked = Some(why);
         self
     }
 
-    /// Marks a call that the model could not finish.
+    /// Marks the call as one that the model could not finish.
     #[must_use]
     pub fn truncated(self) -> ToolCall {
         self.blocked(Blocked::Truncated)
     }
 }
 
-/// The one answer to a call.
+/// The one answer to a tool call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResponse {
-    /// The call that is answered.
+    /// The ID of the answered call.
     pub id: Text,
-    /// The tool that was called.
+    /// The name of the tool that was called.
     pub name: Text,
-    /// What came of it.
+    /// The outcome of the call.
     pub outcome: Result<ToolResult, ToolError>,
-    /// The tool was not even tried: a hook or a waiting message was in the way.
+    /// Whether the tool was never started, because a hook blocked the call or a message was waiting.
     pub skipped: bool,
-    /// When the call came.
+    /// When the call arrived.
     pub started: SystemTime,
-    /// How long it took.
+    /// How long the call took.
     pub duration: Duration,
-    /// The structured result that the tool declares, which MCP sends: set by a provider.
+    /// The structured result that the tool declares, which MCP sends. Set by a provider.
     pub declared: Option<StructuredOutput>,
 }
 
 impl ToolResponse {
-    /// An answer at once.
+    /// An answer given immediately, with a duration of zero.
     #[must_use]
     pub fn new(call: &ToolCall, outcome: Result<ToolResult, ToolError>) -> ToolResponse {
         ToolResponse {
@@ -140,20 +141,20 @@ impl ToolResponse {
         }
     }
 
-    /// The answer to a call that is not run for a reason the model is told.
+    /// The answer to a call that is not run, with the reason the model sees.
     pub fn skipped(call: &ToolCall, why: impl Into<String>) -> ToolResponse {
         let why = ToolError::failed_with("SKIPPED", why);
         ToolResponse { skipped: true, ..ToolResponse::new(call, Err(why)) }
     }
 
-    /// There is no result, or the tool itself says that it failed (see [`ToolResult::is_error`]).
+    /// Whether there is no result, or the tool itself reports a failure (see [`ToolResult::is_error`]).
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.outcome.as_ref().map_or(true, ToolResult::is_error)
     }
 
-    /// What the answer asks of the loop around the call. A call that waits for input without anybody to ask holds the
-    /// request, beside the [`PendingInput`](crate::call::control::PendingInput) in its error.
+    /// What the answer asks of the loop around the call. For a call that needs input which no handler could supply,
+    /// this is the request that is also in the [`PendingInput`](crate::call::control::PendingInput) of its error.
     #[must_use]
     pub fn control(&self) -> Control {
         match &self.outcome {
@@ -163,7 +164,7 @@ impl ToolResponse {
         }
     }
 
-    /// What the model sees.
+    /// The content that the model sees.
     #[must_use]
     pub fn content(&self) -> Cow<'_, [Content]> {
         match &self.outcome {
@@ -172,7 +173,7 @@ impl ToolResponse {
         }
     }
 
-    /// The texts a model sees, one a line.
+    /// The texts that a model sees, one per line.
     #[must_use]
     pub fn text(&self) -> String {
         match &self.outcome {
@@ -181,8 +182,8 @@ impl ToolResponse {
         }
     }
 
-    /// `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms"}`, the time in milliseconds
-    /// since 1970; an error with `error_code`.
+    /// The answer as `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms"}`; an error adds
+    /// `error_code`. The timestamp is in milliseconds since 1970.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let content: Vec<Value> = self.content().iter().map(Content::to_json).collect();

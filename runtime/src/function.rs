@@ -1,4 +1,4 @@
-//! Tools that are Rust functions: arguments, injected parameters, results, and the lists they are collected in.
+//! Tools written as Rust functions: arguments, injected parameters, results, and lists of tools.
 
 #[doc(hidden)]
 pub mod dialect_check;

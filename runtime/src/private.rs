@@ -1,15 +1,15 @@
-//! What generated code names, and what the compiler needs of this crate. No part of the public interface: it changes
-//! with the contract number below.
+//! Items that generated code and the compiler need from this crate. Not part of the public interface: they change with
+//! the contract number below.
 
-/// The number of the agreement between generated code and this crate. It is raised when code that an older
-/// `toolgen` wrote would not compile here, or would mean something else.
+/// The version of the contract between generated code and this crate. It is raised when code from an older `toolgen`
+/// would not compile here, or would change its meaning.
 pub const CONTRACT: u32 = 1;
 
-/// Checked when generated code is compiled, so that a stale file is one clear error and not a hundred unclear ones.
+/// Checks the contract when generated code is compiled, so that a stale file gives one clear error.
 ///
 /// # Panics
 ///
-/// If the code was generated for another contract; in a constant that is a compile error.
+/// If the code was generated for another contract. In a constant, that is a compile error.
 #[track_caller]
 #[expect(clippy::panic, reason = "a stale file is a compile error where it says what it was made for")]
 pub const fn generated_by(contract: u32) {
@@ -27,15 +27,15 @@ pub const fn generated_by(contract: u32) {
     }
 }
 
-/// A [`Call`](crate::spec::plan::Call) for the compiler, which is of the same version and must know every kind: unlike
-/// the original it can be matched without a rest.
+/// A [`Call`](crate::spec::plan::Call) for the compiler, which has the same version and must handle every kind: unlike
+/// the original, it can be matched exhaustively.
 #[derive(Clone, Copy, Debug)]
 pub enum CallKind<'a> {
     /// By an HTTP request.
     Http(&'a crate::spec::plan::RequestPlan),
 }
 
-/// The kind of a call.
+/// Returns the kind of a call.
 #[must_use]
 pub fn kind_of_call(call: &crate::spec::plan::Call) -> CallKind<'_> {
     match call {
@@ -48,8 +48,8 @@ pub fn push_token(pointer: &mut String, token: &str) {
     crate::schema::shape::pointer::push(pointer, token);
 }
 
-/// Everything a generated constant may name, so that it compiles without the implicit prelude and whatever stands
-/// beside it.
+/// Everything a generated constant may name, so that it compiles without the implicit prelude and regardless of other
+/// names in scope.
 pub mod prelude {
     pub use core::option::Option::{self, None, Some};
 
@@ -66,24 +66,24 @@ pub mod prelude {
 
     use crate::base::frozen::Text;
 
-    /// A named shape by its canonical text.
+    /// A named shape with its canonical text.
     #[must_use]
     pub const fn def(name: &'static str, schema: &'static str) -> Def {
         Def { name: S(name), schema: Schema::text(schema) }
     }
 
-    /// The base of a parameter in a path that is written as most are.
+    /// The base of a path parameter in the usual encoding.
     pub const PATH: Parameter = Parameter {
         argument: Text::EMPTY,
         name: Text::EMPTY,
         location: Location::Path,
         encoding: Encoding::SIMPLE,
     };
-    /// The base of a parameter in a query that is written as most are.
+    /// The base of a query parameter in the usual encoding.
     pub const QUERY: Parameter = Parameter { location: Location::Query, encoding: Encoding::FORM, ..PATH };
-    /// The base of a parameter in a header that is written as most are.
+    /// The base of a header parameter in the usual encoding.
     pub const HEADER: Parameter = Parameter { location: Location::Header, ..PATH };
-    /// The base of a parameter in a cookie that is written as most are.
+    /// The base of a cookie parameter in the usual encoding.
     pub const COOKIE: Parameter = Parameter { location: Location::Cookie, ..QUERY };
 }
 
@@ -105,10 +105,10 @@ pub mod types_prelude {
     pub use crate::spec::plan::Tool;
 }
 
-/// Puts the tools that a build script compiled into the module it stands in.
+/// Includes the tools that a build script compiled in the current module.
 ///
-/// Takes the name given to `toolgen::Build::new`. The module then holds a `static` for each tool, their list
-/// `TOOLS`, and unless they were turned off a struct for the arguments of each tool.
+/// Takes the name given to `toolgen::Build::new`. The module then holds a `static` for each tool, their list `TOOLS`,
+/// and, unless turned off, a struct for the arguments of each tool.
 ///
 /// ```ignore
 /// pub mod petstore {
@@ -122,7 +122,7 @@ macro_rules! include_tools {
     };
 }
 
-/// Nothing: the feature `inventory` is off.
+/// Does nothing: the feature `inventory` is off.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __toolgen_no_register {
@@ -153,13 +153,13 @@ pub mod input {
     pub use crate::function::dialect_check;
     pub use crate::schema::dialect;
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(text: &str) -> &str {
         text
     }
 
-    /// The value again.
+    /// Copies the value.
     #[must_use]
     pub fn copy_of(value: &Value) -> Value {
         value.clone()
@@ -207,7 +207,7 @@ pub mod function {
     #[cfg(feature = "inventory")]
     pub use crate::__toolgen_register as register;
 
-    /// The traits that tell what a value is.
+    /// The traits that determine the conversion of a value.
     pub mod probes {
         pub use crate::function::return_value::{
             ProbeDebug, ProbeDisplay, ProbeError, ProbeFallible, ProbeKept, ProbeNothing, ProbeOutput,
@@ -215,7 +215,7 @@ pub mod function {
         };
     }
 
-    /// The values as a list, without a trait that would have to be in scope.
+    /// Builds a list without a trait that would have to be in scope.
     #[must_use]
     pub fn list<T, const N: usize>(items: [T; N]) -> Vec<T> {
         Vec::from(items)

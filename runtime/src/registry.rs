@@ -1,4 +1,4 @@
-//! The sealed set of tools a program offers.
+//! The immutable set of tools a program offers.
 
 pub mod catalogue;
 pub mod toolsets;
@@ -16,13 +16,13 @@ use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call};
 use crate::spec::graph::{RequirementProblem, problems as requirement_problems};
 
-/// A set of tools that no longer changes, sorted by name.
+/// An immutable set of tools, sorted by name.
 ///
-/// Clones share it. Tools that turn up later go into a new set by [`extend`](Registry::extend).
+/// Clones share the set. To add tools later, create a new set with [`extend`](Registry::extend).
 #[derive(Clone)]
 pub struct Registry {
     tools: Arc<[Arc<dyn AgentTool>]>,
-    /// Their names, in the same order.
+    /// The names of the tools, in the same order.
     names: Arc<[Text]>,
     default_timeout: Duration,
 }
@@ -34,24 +34,24 @@ pub struct RegistryBuilder {
     default_timeout: Duration,
 }
 
-/// Why a set of tools could not be sealed: everything that is wrong with it, sorted by name.
+/// Why a set of tools could not be sealed: all its problems, sorted by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegistryError {
-    /// What is wrong, one entry a name.
+    /// The problems, one entry per name.
     pub problems: Vec<RegistryProblem>,
 }
 
-/// Something wrong with a set of tools.
+/// A problem of a set of tools.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RegistryProblem {
     /// Two tools have this name: `Tool [x] is already registered.`
     Duplicate(String),
-    /// A tool was to be replaced that is not there: `Tool [x] is not registered.`
+    /// The tool to replace does not exist: `Tool [x] is not registered.`
     NotRegistered(String),
-    /// What tools require cannot be: they require each other, or something that is not there.
+    /// The requirements of the tools cannot be met: they are cyclic, or name something that does not exist.
     Requirement(RequirementProblem),
-    /// A sealed set was to be changed: `tool registry sealed - cannot register`
+    /// The set is sealed and cannot change: `tool registry sealed - cannot register`
     Sealed,
 }
 
@@ -87,35 +87,35 @@ impl RegistryBuilder {
         self
     }
 
-    /// Adds tools.
+    /// Adds several tools.
     #[must_use]
     pub fn add_all(mut self, tools: impl IntoIterator<Item = Arc<dyn AgentTool>>) -> RegistryBuilder {
         self.added.extend(tools);
         self
     }
 
-    /// Puts a tool in the place of the one of the same name, whichever of the two comes first.
+    /// Replaces the tool of the same name; the two may be added in either order.
     #[must_use]
     pub fn replace(mut self, tool: impl AgentTool + 'static) -> RegistryBuilder {
         self.replacements.push(Arc::new(tool));
         self
     }
 
-    /// The time of a call of a tool that does not say: [`DEFAULT_TIMEOUT`] unless set.
+    /// Sets the timeout for tools that set none; [`DEFAULT_TIMEOUT`] by default.
     #[must_use]
     pub fn default_timeout(mut self, timeout: Duration) -> RegistryBuilder {
         self.default_timeout = timeout;
         self
     }
 
-    /// Sorts the tools and closes the set.
+    /// Sorts the tools and seals the set.
     ///
     /// # Errors
     ///
-    /// Every name that two tools have, every replacement of a tool that is not there, and everything that is wrong
-    /// with what tools require of each other and of their arguments.
+    /// Every duplicate name, every replacement of a tool that does not exist, and every problem with what tools require
+    /// of each other and of their arguments.
     pub fn seal(mut self) -> Result<Registry, RegistryError> {
-        // Stable, so that nothing depends on the order of registration but the set itself.
+        // The sort is stable, so that only the set itself depends on the order of registration.
         self.added.sort_by(by_name);
         self.replacements.sort_by(by_name);
         let mut problems = duplicates(&self.added);
@@ -143,20 +143,20 @@ fn by_name(left: &Arc<dyn AgentTool>, right: &Arc<dyn AgentTool>) -> std::cmp::O
     left.name().cmp(right.name())
 }
 
-/// The names that occur more than once in a sorted list.
+/// Returns the names that occur more than once in a sorted list.
 fn duplicates(tools: &[Arc<dyn AgentTool>]) -> Vec<RegistryProblem> {
     let pairs = tools.windows(2).filter(|pair| pair[0].name() == pair[1].name());
     pairs.map(|pair| RegistryProblem::Duplicate(pair[0].name().to_owned())).collect()
 }
 
 impl Registry {
-    /// An empty set to add to.
+    /// Returns an empty builder.
     #[must_use]
     pub fn builder() -> RegistryBuilder {
         RegistryBuilder { added: Vec::new(), replacements: Vec::new(), default_timeout: DEFAULT_TIMEOUT }
     }
 
-    /// A set of these tools.
+    /// Creates a set of these tools.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl Registry {
         Registry::builder().add_all(tools).seal()
     }
 
-    /// A new set: these tools beside the ones of this set, which stays as it is.
+    /// Creates a new set with these tools added. This set stays unchanged.
     ///
     /// # Errors
     ///
@@ -177,13 +177,13 @@ impl Registry {
         self.to_builder().add_all(tools).seal()
     }
 
-    /// A builder that holds the tools of this set.
+    /// Returns a builder that holds the tools of this set.
     #[must_use]
     pub fn to_builder(&self) -> RegistryBuilder {
         Registry::builder().add_all(self.tools.iter().cloned()).default_timeout(self.default_timeout)
     }
 
-    /// Refuses: a sealed set never changes. See [`extend`](Self::extend).
+    /// Always fails, because a sealed set never changes. Use [`extend`](Self::extend).
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ impl Registry {
         Err(RegistryError { problems: vec![RegistryProblem::Sealed] })
     }
 
-    /// The tool of this name.
+    /// Returns the tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn AgentTool>> {
         self.index(name).map(|index| self.at(index))
@@ -203,7 +203,7 @@ impl Registry {
         self.names.binary_search_by(|known| known.as_str().cmp(name)).ok()
     }
 
-    /// A tool by its place, which [`index`](Self::index) gave.
+    /// Returns the tool at an index from [`index`](Self::index).
     pub(crate) fn at(&self, index: usize) -> &Arc<dyn AgentTool> {
         &self.tools[index]
     }
@@ -212,29 +212,29 @@ impl Registry {
         self.default_timeout
     }
 
-    /// The tools, sorted by name.
+    /// Iterates over the tools, sorted by name.
     pub fn iter(&self) -> std::slice::Iter<'_, Arc<dyn AgentTool>> {
         self.tools.iter()
     }
 
-    /// How many tools there are.
+    /// The number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// There is no tool.
+    /// Whether there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// Calls a tool by its name with what a model sent, see [`call`]. The program itself calls so; the calls of an
-    /// agent go through a [`Provider`](crate::provider::Provider), where policies and records are.
+    /// Calls a tool by name with the arguments a model sent; see [`call`]. This is for calls by the program itself; an
+    /// agent's calls go through a [`Provider`](crate::provider::Provider), which applies policies and keeps records.
     ///
     /// # Errors
     ///
-    /// [`ToolError::NotFound`], with a name that is near, before anything else; then as [`call`].
+    /// [`ToolError::NotFound`], with a similar name, before anything else; then as [`call`].
     pub async fn call(&self, name: &str, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         match self.get(name) {
             Some(tool) => call(tool.as_ref(), params, ctx, self.default_timeout).await,
@@ -242,14 +242,14 @@ impl Registry {
         }
     }
 
-    /// The registered name that is most like this one, if one is like it at all.
+    /// Returns the most similar registered name, if any is similar.
     pub(crate) fn near(&self, name: &str) -> Option<String> {
         let name = name.to_lowercase();
         let scored = self.iter().map(|tool| {
             let candidate = tool.name();
             (strsim::jaro_winkler(&name, &candidate.to_lowercase()), candidate)
         });
-        // The first of equals, so that the answer is stable.
+        // The first of equal scores wins, so that the answer is stable.
         let best = scored.fold(
             (0.8, None),
             |best, (score, candidate)| {

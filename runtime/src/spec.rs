@@ -1,4 +1,4 @@
-//! What a tool *is*: its name, its texts, its schemas and what it may do.
+//! The specification of a tool: its name, texts, schemas, effects and requirements.
 
 use std::fmt;
 
@@ -15,63 +15,63 @@ mod require;
 
 /// A complete description of a tool, without the code that runs it.
 ///
-/// Written as a constant by generated code and by the macros, built in memory by the dynamic loaders. Write a
-/// literal with `..ToolSpec::EMPTY` so that later fields do not break it.
+/// The macros and generated code write it as a constant; the dynamic loaders build it in memory. End a literal with
+/// `..ToolSpec::EMPTY`, so that later fields do not break it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
-    /// The name a model calls.
+    /// The name by which a model calls the tool.
     pub name: ToolName,
-    /// A short title for people. Empty: none, show the name.
+    /// A short title for people. If empty, the name is shown.
     pub label: Text,
     /// What the tool does, for the model.
     pub description: Text,
-    /// What comes back, one or a few sentences. Empty: not said.
+    /// What the tool returns, in one or a few sentences. May be empty.
     pub returns: Text,
-    /// When to use the tool. Empty: not said.
+    /// When to use the tool. May be empty.
     pub use_for: Text,
-    /// The documentation for a prompt, in place of the one that is made of the other fields. It drifts apart from them,
-    /// so it is for what they cannot say. Empty: it is made of them.
+    /// Documentation for a prompt, replacing the text that is otherwise generated from the other fields. It can drift
+    /// away from them, so use it only for what they cannot say. If empty, the generated text is used.
     pub documentation: Text,
-    /// Calls a model can imitate.
+    /// Example calls for a model to imitate.
     pub examples: List<Example>,
-    /// The arguments: always an object.
+    /// The schema of the arguments: always an object.
     pub input: Schema,
-    /// The structured result, where it is known.
+    /// The schema of the structured result, if known.
     pub output: Option<Schema>,
-    /// Named shapes that `input` and `output` refer to, sorted by name. Tools of one document share the list;
-    /// rendering takes from it what a tool reaches.
+    /// The named shapes that `input` and `output` refer to, sorted by name. The tools of one document share the list;
+    /// rendering takes from it only what a tool reaches.
     pub defs: List<Def>,
-    /// What running the tool may do to the world.
+    /// The effects that running the tool may have.
     pub effects: Effects,
-    /// The group a tool belongs to. `general` unless given.
+    /// The group the tool belongs to; `general` by default.
     pub category: Text,
-    /// What the caller must be allowed to do.
+    /// The scopes that the caller needs.
     pub scopes: List<Text>,
-    /// How long a call may take.
+    /// The time limit of a call.
     pub timeout: Timeout,
-    /// No other call of the same turn may run beside it.
+    /// Whether the tool must run alone among the calls of its turn.
     pub exclusive: bool,
-    /// The service that a circuit breaker watches for the tool. Empty: none.
+    /// The service that a circuit breaker watches for this tool. Empty for none.
     pub service: Text,
-    /// The resources a call reads, such as `file:{path}`, where `{path}` stands for the argument. Calls of one turn
+    /// The resources a call reads, such as `file:{path}`, where `{path}` stands for the argument. Two calls of a turn
     /// do not overlap if one writes what the other reads or writes.
     pub reads: List<Text>,
-    /// The resources a call writes, as in `reads`.
+    /// The resources a call writes, in the form of `reads`.
     pub writes: List<Text>,
-    /// The most bytes of a result that a model gets at once, if that is less than elsewhere.
+    /// The most bytes of a result that a model gets at once, if less than the general limit.
     pub result_limit: Option<u64>,
-    /// What must hold before a call.
+    /// The requirements that must hold before a call.
     pub requires: List<Requirement>,
-    /// Set if a successful call ends the loop of the agent.
+    /// If set, a successful call ends the loop of the agent.
     pub completion: Option<Completion>,
-    /// The tool has another agent do a task, see `SubAgentTool`. Such an agent is not given tools that do.
+    /// Whether the tool delegates a task to another agent; see `SubAgentTool`. Such an agent gets no delegating tools.
     pub sub_agent: bool,
-    /// Set if the tool should no longer be used; says what to use instead, or is empty.
+    /// If set, the tool is deprecated; the text names the replacement or is empty.
     pub deprecated: Option<Text>,
 }
 
 impl ToolSpec {
-    /// No texts, no arguments and the worst [`Effects`]: the base of every literal.
+    /// A specification without texts or arguments and with the worst [`Effects`]: the base of every literal.
     pub const EMPTY: ToolSpec = ToolSpec {
         name: ToolName(Text::Static("unnamed")),
         label: Text::EMPTY,
@@ -99,7 +99,7 @@ impl ToolSpec {
     };
 }
 
-/// A name every provider accepts: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
+/// A tool name that every provider accepts: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
 ///
 /// The rule is the intersection of what OpenAI, Anthropic, Gemini, Bedrock and MCP accept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,11 +109,11 @@ pub struct ToolName(Text);
 pub const MAX_NAME: usize = 64;
 
 impl ToolName {
-    /// A name known when the program is written.
+    /// Creates a name from a literal.
     ///
     /// # Panics
     ///
-    /// If the name breaks the rule; in a constant that is a compile error at the caller's literal.
+    /// If the name breaks the rule. In a constant, that is a compile error at the caller's literal.
     #[track_caller]
     #[must_use]
     #[expect(clippy::panic, reason = "a wrong literal is a compile error where it is written")]
@@ -124,23 +124,23 @@ impl ToolName {
         }
     }
 
-    /// A name made at run time.
+    /// Creates a name at run time.
     ///
     /// # Errors
     ///
-    /// Says which part of the rule the name breaks.
+    /// The part of the rule that the name breaks.
     pub fn parse(name: impl Into<Text>) -> Result<ToolName, NameError> {
         let name = name.into();
         check_name(&name).map(|()| ToolName(name))
     }
 
-    /// The name as a text that shares it.
+    /// Returns the name as a `Text` that shares its memory.
     #[must_use]
     pub fn to_text(&self) -> Text {
         self.0.clone()
     }
 
-    /// The name as text.
+    /// Returns the name as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -153,17 +153,17 @@ impl fmt::Display for ToolName {
     }
 }
 
-/// Why a text is not a tool name.
+/// Why a text is not a valid tool name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameError {
-    /// It is empty.
+    /// The name is empty.
     Empty,
-    /// It does not start with an ASCII letter.
+    /// The name does not start with an ASCII letter.
     Start,
-    /// It holds a character other than an ASCII letter, a digit, `_` or `-`.
+    /// The name contains a character other than an ASCII letter, a digit, `_` or `-`.
     Character,
-    /// It is longer than [`MAX_NAME`].
+    /// The name is longer than [`MAX_NAME`].
     TooLong,
 }
 
@@ -208,38 +208,38 @@ const fn check_name(name: &str) -> Result<(), NameError> {
     Ok(())
 }
 
-/// A call a model can imitate.
+/// An example call for a model to imitate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Example {
-    /// What the call is for. Empty: not said.
+    /// The purpose of the call. May be empty.
     pub summary: Text,
     /// The arguments, as JSON text.
     pub arguments: Text,
 }
 
-/// What running a tool may do to the world.
+/// The effects that running a tool may have.
 ///
-/// A policy compares this with what its context allows before a call, so what is not declared counts as the worst.
+/// Before a call, a policy compares them with what its context allows, so an undeclared effect counts as the worst.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effects {
-    /// Changes nothing.
+    /// Whether the tool changes nothing.
     pub read_only: bool,
-    /// May destroy or overwrite what it cannot bring back.
+    /// Whether the tool may destroy or overwrite something irrecoverably.
     pub destructive: bool,
-    /// A second call with the same arguments changes nothing more.
+    /// Whether a second call with the same arguments changes nothing more.
     pub idempotent: bool,
-    /// Talks to things outside the program's control.
+    /// Whether the tool interacts with things outside the program's control.
     pub open_world: bool,
-    /// The hosts it may talk to.
+    /// The hosts the tool may contact.
     pub network: Network,
-    /// What it may do to files.
+    /// What the tool may do to files.
     pub files: Files,
-    /// Starts other programs.
+    /// Whether the tool starts other programs.
     pub spawns: bool,
 }
 
 impl Effects {
-    /// Nothing is known, so everything must be expected.
+    /// Nothing is declared, so every effect must be expected.
     pub const UNDECLARED: Effects = Effects {
         read_only: false,
         destructive: true,
@@ -250,7 +250,7 @@ impl Effects {
         spawns: true,
     };
 
-    /// Touches nothing outside the program.
+    /// The tool touches nothing outside the program.
     pub const NONE: Effects = Effects {
         read_only: true,
         destructive: false,
@@ -262,10 +262,10 @@ impl Effects {
     };
 }
 
-/// The part of the network a tool may use.
+/// The hosts a tool may contact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Network {
-    /// None at all.
+    /// No host.
     None,
     /// Only these hosts, as `host` or `host:port`.
     Hosts(List<Text>),
@@ -276,37 +276,37 @@ pub enum Network {
 /// What a tool may do to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
-    /// Nothing.
+    /// No access.
     None,
-    /// Read.
+    /// Read access.
     Read,
-    /// Read and write.
+    /// Read and write access.
     Write,
 }
 
-/// How long a call may take.
+/// The time limit of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeout {
-    /// As long as the caller's default, 30 seconds unless set.
+    /// The default of the caller, which is 30 seconds unless set.
     Default,
     /// This many milliseconds.
     Millis(u64),
-    /// As long as it takes. Must be asked for.
+    /// No time limit.
     Never,
 }
 
-/// Something that must hold before a tool is called.
+/// A requirement that must hold before a tool is called.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requirement {
-    /// What kind of thing.
+    /// The kind of requirement.
     pub kind: RequirementKind,
-    /// Its name.
+    /// The name of what is required.
     pub name: Text,
     /// The argument that identifies an entity. Empty for other kinds.
     pub argument: Text,
-    /// What to tell a caller for whom it does not hold. Empty: the default of the kind.
+    /// The message for a caller if the requirement does not hold. If empty, the default of the kind is used.
     pub message: Text,
-    /// Checked and reported, but does not block the call.
+    /// Whether the requirement is only checked and reported, and does not block the call.
     pub optional: bool,
 }
 
@@ -317,20 +317,20 @@ pub enum RequirementKind {
     Context,
     /// A value of the session's state.
     Session,
-    /// A thing that must exist.
+    /// An entity that must exist.
     Entity,
     /// A tool that must have been called successfully before.
     Tool,
     /// A service of the program, needed to build the tool.
     Service,
-    /// A check of the program's own.
+    /// A check that the program defines.
     Custom,
 }
 
 /// How a completion tool ends the loop of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
-    /// The state to go to. Empty: just end.
+    /// The state to enter next. If empty, the loop just ends.
     pub next_state: Text,
 }
 

@@ -1,7 +1,7 @@
-//! The formats in which providers write calls and read answers.
+//! The wire formats in which providers write tool calls and read answers.
 //!
-//! A [`WireFormat`] renders the list of tools for a request, reads the calls of a response, and renders what came of
-//! them. It knows nothing of connections: a host sends and receives JSON as it likes.
+//! A [`WireFormat`] renders the list of tools for a request, reads the calls of a response, and renders the answers. It
+//! handles no connections: the host sends and receives the JSON.
 //!
 //! ```
 //! use serde_json::json;
@@ -54,10 +54,10 @@ pub use ids::is_made_up;
 pub use read::{Calls, WireError};
 pub use tools::{RefusedTool, RefusedTools};
 
-/// Declares the formats, each with the module that holds its `FORMAT`: the only list of them.
+/// Declares the formats and the module that holds the `FORMAT` of each: the only list of them.
 macro_rules! formats {
     ($($(#[$doc:meta])+ $format:ident = $module:ident;)+) => {
-        /// The format in which a provider writes calls and reads answers.
+        /// The wire format in which a provider writes tool calls and reads answers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum WireFormat {
@@ -86,24 +86,24 @@ formats! {
     Anthropic = anthropic;
     /// Google Gemini, `generateContent` (google-genai 3.4.0, `types`).
     Gemini = gemini;
-    /// Amazon Bedrock Converse (botocore 1.44.5, `bedrock-runtime`), as its HTTP interface writes it: bytes are
-    /// base64 text.
+    /// Amazon Bedrock Converse (botocore 1.44.5, `bedrock-runtime`) over its HTTP interface, where bytes are base64
+    /// text.
     Bedrock = bedrock;
-    /// The server's side of the Model Context Protocol: calls are JSON-RPC requests (revision 2025-11-25).
+    /// The server side of the Model Context Protocol: calls are JSON-RPC requests (revision 2025-11-25).
     Mcp = mcp;
 }
 
-/// What one format does.
+/// The parts of one format.
 struct Format {
     name: &'static str,
     dialect: &'static Dialect,
-    /// Whether calls without an id can be answered.
+    /// Whether calls without an ID can be answered.
     ids_optional: bool,
-    /// Where the blocks are that may be calls.
+    /// Where a response holds the blocks that may be calls.
     layout: read::Layout,
     item: for<'v> fn(&'v Value) -> read::Item<'v>,
     answer: fn(&ToolResponse, &AnswerOptions<'_>) -> Value,
-    /// The key under which all answers stand in one message of the user. Empty: each is a message.
+    /// The key of a user message that holds all answers. If empty, each answer is a message of its own.
     message: &'static str,
     tool: tools::ToolWriter,
     list: fn(Vec<Value>) -> Value,
@@ -116,37 +116,37 @@ impl WireFormat {
         self.format().name
     }
 
-    /// The format of this name.
+    /// Returns the format of this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<WireFormat> {
         WireFormat::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The dialect of the schemas in [`tools`](Self::tools), in which arguments come back. A context of the calls has
-    /// to be told: [`ToolContext::with_dialect`](crate::ToolContext::with_dialect).
+    /// The dialect of the schemas in [`tools`](Self::tools) and of the arguments that come back. Set it in the context
+    /// of the calls with [`ToolContext::with_dialect`](crate::ToolContext::with_dialect).
     #[must_use]
     pub fn dialect(self) -> &'static Dialect {
         self.format().dialect
     }
 
-    /// The tools as a request takes them, in the order given; the same tools give the same bytes.
+    /// Renders the tools for a request, in the order given. The same tools give the same bytes.
     ///
     /// For OpenAI, Anthropic and Gemini this is the value of `tools`; for Bedrock the value of `toolConfig`; for MCP
     /// the result of `tools/list`.
     ///
     /// # Errors
     ///
-    /// All tools that the dialect cannot take, with all reasons.
+    /// All tools that the dialect cannot express, with all reasons.
     pub fn tools<'a>(self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Result<Value, RefusedTools> {
         self.tools_in(self.dialect(), specs)
     }
 
-    /// As [`tools`](Self::tools), with schemas in a dialect other than the usual one, such as
-    /// [`OPENAI_STRICT`](crate::schema::dialect::OPENAI_STRICT). A strict dialect also sets the flag that asks for it.
+    /// As [`tools`](Self::tools), with schemas in a dialect other than the default, such as
+    /// [`OPENAI_STRICT`](crate::schema::dialect::OPENAI_STRICT). A strict dialect also sets the flag that requests it.
     ///
     /// # Errors
     ///
-    /// All tools that the dialect cannot take, with all reasons.
+    /// All tools that the dialect cannot express, with all reasons.
     pub fn tools_in<'a>(
         self,
         dialect: &Dialect,
@@ -156,36 +156,36 @@ impl WireFormat {
         tools::render(specs, dialect, format.tool).map(format.list)
     }
 
-    /// The calls of a response, in order. A whole response will do, and so will its message, its list of blocks or a
-    /// single block.
+    /// Reads the calls of a response, in order. Takes a whole response, its message, its list of blocks or a single
+    /// block.
     ///
-    /// - Every call that can be answered is there, so that each gets the answer its provider demands. One that must not
+    /// - Every call that can be answered is included, since providers demand an answer to each. A call that must not
     ///   run says so in [`blocked`](crate::call::ToolCall::blocked), and is answered with the reason.
-    /// - Blocked are all calls of a response that the provider stopped, such as for its content; the last one if the
-    ///   model hit its token limit, even if its arguments happen to be whole JSON; and calls without a name.
-    /// - Ids stay as they are. Where a provider gives none (Gemini, imitations of OpenAI Chat, OpenAI's old
-    ///   `function_call`), they are made up, unique, and not sent back. OpenAI's custom tools have answers of their own
-    ///   kind, which is noted in front of the id.
-    /// - No arguments, whether absent, `null` or an empty text, are `{}`. Text stays text: whoever runs the call
-    ///   reads it, and refuses what is not JSON ([`tool::arguments`](crate::call::tool::arguments)). The text of a
-    ///   custom tool is its argument `input`.
-    /// - Of several alternative choices the first counts. Blocks of unknown types are skipped, and so are calls that
-    ///   the provider runs itself.
+    /// - Blocked calls are: all calls of a response that the provider stopped, such as for its content; the last call
+    ///   if the model hit its token limit, even if its arguments are complete JSON; and calls without a name.
+    /// - IDs stay unchanged. Where a provider gives none (Gemini, imitations of OpenAI Chat, OpenAI's old
+    ///   `function_call`), unique ones are generated, which are not sent back. OpenAI's custom tools have their own
+    ///   kind of answer, which a prefix of the ID marks.
+    /// - Absent, `null` or empty arguments become `{}`. Text stays text: the code that runs the call parses it and
+    ///   refuses invalid JSON ([`tool::arguments`](crate::call::tool::arguments)). The text of a custom tool becomes
+    ///   its argument `input`.
+    /// - Only the first of several alternative choices is read. Blocks of unknown types and calls that the provider
+    ///   runs itself are skipped.
     ///
     /// # Errors
     ///
-    /// If the value is no response of this format at all, or only a piece of one. Calls that cannot be answered are
-    /// [problems](Calls::problems) beside the others.
+    /// If the value is not a response of this format, or only a piece of one. Calls that cannot be answered are listed
+    /// in [problems](Calls::problems) instead.
     pub fn calls(self, response: &Value) -> Result<Calls, WireError> {
         read::calls(self.format(), response)
     }
 
-    /// The answers, as a host appends them to the conversation: a message a call for OpenAI, one message with all of
-    /// them for Anthropic, Gemini and Bedrock, a JSON-RPC response a call for MCP. One answer a response, in order;
-    /// nothing for no responses. The same responses give the same bytes.
+    /// Renders the answers for the conversation: one message per call for OpenAI, one message with all answers for
+    /// Anthropic, Gemini and Bedrock, one JSON-RPC response per call for MCP. Each response gives one answer, in order;
+    /// no responses give nothing. The same responses give the same bytes.
     ///
-    /// What a format cannot carry is replaced by a text that says so. Where a format has no flag for errors, the text
-    /// starts with `Error: `, unless it says so already or the call was skipped.
+    /// Content that a format cannot carry is replaced by a text that says so. Where a format has no error flag, the
+    /// text starts with `Error: `, unless it already does or the call was skipped.
     #[must_use]
     pub fn answers(self, responses: &[ToolResponse]) -> Vec<Value> {
         self.answers_with(responses, &AnswerOptions::default())
@@ -203,27 +203,27 @@ impl WireFormat {
     }
 }
 
-/// How answers are rendered.
+/// Options for rendering answers.
 #[derive(Clone, Copy, Default)]
 pub struct AnswerOptions<'a> {
     text_only: bool,
     specs: Option<&'a SpecOf<'a>>,
 }
 
-/// Finds the specification of a tool by its name.
+/// A function that finds the specification of a tool by name.
 type SpecOf<'a> = dyn Fn(&str) -> Option<&'a ToolSpec> + 'a;
 
 impl<'a> AnswerOptions<'a> {
-    /// Sends texts only, for models that see nothing else in the result of a tool: those of Bedrock other than Claude
-    /// and Nova, Gemini before 3, and hosts that imitate Responses. Other content is replaced by a text that says so.
+    /// Sends only text, for models that accept nothing else in a tool result: those of Bedrock other than Claude and
+    /// Nova, Gemini before 3, and hosts that imitate Responses. Other content is replaced by a text that says so.
     #[must_use]
     pub fn text_only(mut self) -> AnswerOptions<'a> {
         self.text_only = true;
         self
     }
 
-    /// Finds the specification of a tool: MCP requires structured content of tools that declare what they give.
-    /// Responses of a [`Provider`](crate::Provider) know what their tools declare, and need it not.
+    /// Sets how to find the specification of a tool: MCP requires structured content of tools that declare an output.
+    /// Responses of a [`Provider`](crate::Provider) carry what their tools declare and do not need it.
     #[must_use]
     pub fn specs(mut self, specs: &'a SpecOf<'a>) -> AnswerOptions<'a> {
         self.specs = Some(specs);

@@ -1,12 +1,12 @@
-//! Plain data as JSON: what public types write and read with serde, without derived code.
+//! Plain data as JSON: serialisation of public types without derived code.
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error};
 use serde_json::{Map, Value};
 
-/// The members of an object that is being read. Those that are not asked for are ignored.
+/// The members of an object that is being read. Unused members are ignored.
 pub(crate) struct Members {
-    /// What is being read, for errors.
+    /// The name of what is being read, for errors.
     what: &'static str,
     all: Map<String, Value>,
 }
@@ -23,7 +23,7 @@ impl Members {
         }
     }
 
-    /// Takes a member that must be there.
+    /// Takes a required member.
     pub(crate) fn take<T: DeserializeOwned, E: Error>(&mut self, name: &str) -> Result<T, E> {
         match self.all.remove(name) {
             Some(value) => self.of(name, value),
@@ -31,17 +31,17 @@ impl Members {
         }
     }
 
-    /// Takes a member, or the default if it is not there.
+    /// Takes a member, or the default if it is missing.
     pub(crate) fn or_default<T: DeserializeOwned + Default, E: Error>(&mut self, name: &str) -> Result<T, E> {
         self.all.remove(name).map_or_else(|| Ok(T::default()), |value| self.of(name, value))
     }
 
-    /// A member is there.
+    /// Whether a member is present.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.all.contains_key(name)
     }
 
-    /// What a member says is not known.
+    /// Returns the error of a member with an unknown value.
     pub(crate) fn unknown<E: Error>(&self, name: &str, found: &str) -> E {
         E::custom(format!("{}: `{name}` is `{found}`, which is not known", self.what))
     }
@@ -51,12 +51,12 @@ impl Members {
     }
 }
 
-/// A value is the default of its type.
+/// Whether a value is the default of its type.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Writes and reads a struct under the names of its fields, in this order. Those behind `;` are left out where they have
+/// Writes and reads a struct under the names of its fields, in this order. Fields after `;` are left out if they have
 /// their default value.
 macro_rules! plain_data {
     ($type:ident: $($field:ident),* $(; $($optional:ident),+)?) => {

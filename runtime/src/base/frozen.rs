@@ -1,14 +1,14 @@
 //! Data that is either compiled into the program or shared at run time.
 //!
-//! A tool is the same value in both worlds: generated code writes it as a `static`, the dynamic loaders build it in
-//! memory. [`Frozen`] is the one pointer type that makes this possible. Unlike `Cow` it is cheap to clone, and it
-//! may hold a type that contains itself, as a schema does.
+//! A tool is the same value in both cases: generated code writes it as a `static`, the dynamic loaders build it in
+//! memory. [`Frozen`] is the one pointer type that makes this possible. Unlike `Cow` it is cheap to clone, and it may
+//! hold a recursive type such as a schema.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A value that never changes: borrowed from the program, or shared.
+/// An immutable value: borrowed from the program, or shared.
 pub enum Frozen<T: ?Sized + 'static> {
     /// Part of the program.
     Static(&'static T),
@@ -23,10 +23,10 @@ pub type Text = Frozen<str>;
 pub type List<T> = Frozen<[T]>;
 
 impl Text {
-    /// The empty text, which stands for "not given" wherever a text is optional in meaning.
+    /// The empty text, which means "not given" where a text is optional.
     pub const EMPTY: Text = Frozen::Static("");
 
-    /// The text as a `&str`.
+    /// Returns the text as a `&str`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self
@@ -104,7 +104,7 @@ impl From<String> for Text {
 }
 
 impl Text {
-    /// A copy of a text.
+    /// Copies a text.
     #[must_use]
     pub fn copy_of(text: &str) -> Text {
         if text.is_empty() { Text::EMPTY } else { Frozen::Shared(text.into()) }

@@ -1,4 +1,4 @@
-//! Frozen values are written as what they hold, and read as shared.
+//! Serialisation of frozen values: written as their content, read as shared.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -1,4 +1,4 @@
-//! Futures: boxed, and with their panics caught.
+//! Boxed futures, and futures with caught panics.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,16 +6,16 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::thread;
 
-/// A future on the heap, as trait objects return it.
+/// A boxed future, as trait objects return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The output of a future, or `None` if it panics.
+/// Returns the output of a future, or `None` if it panics.
 pub(crate) async fn caught<T>(run: impl Future<Output = T>) -> Option<T> {
     let mut run = pin!(run);
     poll_fn(|cx| poll_caught(run.as_mut(), cx)).await.ok()
 }
 
-/// Polls a future; `Err` holds what it panicked with.
+/// Polls a future; `Err` holds the payload of a panic.
 pub(crate) fn poll_caught<F: Future + ?Sized>(
     run: Pin<&mut F>,
     cx: &mut Context<'_>,

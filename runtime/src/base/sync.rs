@@ -1,4 +1,4 @@
-//! The locks of shared state, in one place so that a model checker can take their part.
+//! The locks of shared state, in one place so that a model checker can replace them.
 //!
 //! Built with `--cfg toolgen_model` they are those of `loom`, which only work inside `loom::model`; the tests in the
 //! `model` modules run that way (see `.ci/run`).
@@ -10,7 +10,7 @@ pub(crate) use loom::sync::{Mutex, RwLock};
 #[cfg(not(toolgen_model))]
 pub(crate) use std::sync::{Mutex, RwLock};
 
-/// The guard of a lock, also after a holder panicked: what our locks guard is whole after every statement.
+/// Returns the guard of a lock, even after a holder panicked: the data is consistent after every statement.
 pub(crate) fn unpoisoned<G>(locked: LockResult<G>) -> G {
     locked.unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,11 @@
-//! Times as texts and numbers.
+//! Times as text and numbers.
 
 use std::time::Duration;
 #[cfg(feature = "audit")]
 use std::time::{SystemTime, UNIX_EPOCH};
 
 #[cfg(feature = "audit")]
-/// UTC as RFC 3339 with milliseconds: `2026-01-31T23:59:59.999Z`. Times before 1970 are shown as its start.
+/// Formats a time as RFC 3339 in UTC with milliseconds: `2026-01-31T23:59:59.999Z`. Times before 1970 become its start.
 pub(crate) fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
@@ -14,23 +14,23 @@ pub(crate) fn rfc3339(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", since.subsec_millis())
 }
 
-/// Milliseconds, as far as 64 bits go: half a billion years.
+/// Returns whole milliseconds, saturated at 64 bits: half a billion years.
 pub(crate) fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(feature = "audit")]
-/// The date so many days after 1970-01-01, by the rules of the Gregorian calendar.
+/// Returns the date this many days after 1970-01-01, in the Gregorian calendar.
 ///
-/// Years are counted from March, so that the day that some years have more is their last one; they repeat every
-/// 400 years (an era), which are 146,097 days.
+/// Years are counted from March, so that a leap day is the last day of its year; they repeat every 400 years (an era),
+/// which are 146,097 days.
 fn date(days: u64) -> (u64, u64, u64) {
     // 719,468 days lie between 0000-03-01 and 1970-01-01.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // From March on, months have 153 days in every five.
+    // From March on, every five months have 153 days.
     let month = (5 * day + 2) / 153;
     let day_of_month = day - (153 * month + 2) / 5 + 1;
     let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };

@@ -1,6 +1,6 @@
-//! Places in texts.
+//! Positions in texts.
 
-/// The last place between two characters that is not behind this one, in bytes.
+/// Returns the last character boundary at or before a position, in bytes.
 pub(crate) fn floor(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();

@@ -1,7 +1,7 @@
 //! A call that waits for an approval, as sealed data.
 //!
-//! What waits leaves the program: it is shown to people, stored, sent, and comes back. So it carries a seal, a keyed
-//! digest of everything that matters, and what comes back with one byte changed is refused.
+//! A waiting call leaves the program: it is shown to people, stored, sent, and comes back. So it carries a seal, a
+//! keyed digest of everything that matters, and is refused if a single byte has changed.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,50 +14,50 @@ use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
 
-/// A call that waits for somebody to approve of it. Plain data: keep it as long as it takes, and give it back
-/// unchanged to [`Provider::resume`](crate::Provider::resume).
+/// A call that waits for an approval. Plain data: keep it as long as needed, and pass it back unchanged to
+/// [`Provider::resume`](crate::Provider::resume).
 ///
-/// It is sealed: what runs is what stands in it, once, for the same caller, as long as it is not too late. All fields
-/// may be read; a request that was changed is refused.
+/// It is sealed: the call runs exactly as described here, once, for the same caller, before it expires. All fields may
+/// be read; a modified request is refused.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// The model's name for the call.
+    /// The model's ID of the call.
     pub id: Text,
-    /// The tool.
+    /// The name of the tool.
     pub name: Text,
-    /// The arguments it will run with, under the names a model knows: as all middleware left them, checked, and with
-    /// the defaults of the schema filled in.
+    /// The arguments of the call, under the names a model knows: as all middleware left them, checked, and with the
+    /// defaults of the schema filled in.
     pub arguments: Value,
-    /// By whom the call was made; nobody else can resume it.
+    /// The caller; no other caller can resume the call.
     pub called_by: CalledBy,
-    /// Everything that somebody is asked for: the reasons of all middleware, in order.
+    /// The reasons why the call needs an approval: those of all middleware, in order.
     pub reasons: Vec<String>,
-    /// The reasons for which somebody has approved of the call before.
+    /// The reasons that were approved earlier.
     pub approved: Vec<String>,
-    /// From when on it is too late.
+    /// When the request expires.
     pub expires_at: SystemTime,
-    /// What was answered to what the tool asked for, in order.
+    /// The answers to the tool's requests for input, in order.
     pub(crate) inputs: Vec<Value>,
-    /// Who approved. Not sealed, and not kept: it is said when the call is resumed.
+    /// The approver, set when the call is resumed. Neither sealed nor stored.
     pub(crate) approver: Text,
     pub(crate) seal: Text,
 }
 
-/// By whom a call was made.
+/// The caller of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CalledBy {
-    /// The id of the principal, if there is one.
+    /// The ID of the principal, if there is one.
     pub principal: Option<Text>,
-    /// The session, if there is one that others can name: the one that a loop makes for itself is none.
+    /// The ID of the session, if others can refer to it: a loop's own temporary session does not count.
     pub session_id: Option<Text>,
-    /// The agent, if it is known.
+    /// The ID of the agent, if known.
     pub agent_id: Option<Text>,
 }
 
 impl CalledBy {
-    /// By whom the call of a context is made.
+    /// Returns the caller of a context's call.
     pub(crate) fn of(ctx: &ToolContext) -> CalledBy {
         let session = ctx.session().filter(|session| !session.is_passing());
         CalledBy {
@@ -67,7 +67,7 @@ impl CalledBy {
         }
     }
 
-    /// In what another caller is not this one.
+    /// Names the first field in which another caller differs.
     pub(crate) fn difference(&self, other: &CalledBy) -> Option<&'static str> {
         if self.principal != other.principal {
             Some("principal")
@@ -98,8 +98,8 @@ impl CalledBy {
 }
 
 impl ApprovalRequest {
-    /// Says who approved, for the record of the call. It is the word of the program: keep it elsewhere if the request
-    /// is stored after it was approved of, since its JSON does not hold it.
+    /// Sets the approver, for the record of the call. The program vouches for it: the JSON does not hold the approver,
+    /// so keep the name separately if the request is stored after its approval.
     #[must_use]
     pub fn approved_by(mut self, who: impl Into<Text>) -> ApprovalRequest {
         self.approver = who.into();
@@ -107,8 +107,8 @@ impl ApprovalRequest {
     }
 }
 
-/// `{"id", "name", "arguments", "reasons", "approved", "expires_at", "seal"}`, the time in milliseconds since 1970, and
-/// where they are known `principal`, `session_id`, `agent_id` and `inputs`.
+/// `{"id", "name", "arguments", "reasons", "approved", "expires_at", "seal"}`, the time in milliseconds since 1970,
+/// and, where known, `principal`, `session_id`, `agent_id` and `inputs`.
 impl Serialize for ApprovalRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = json!({
@@ -146,12 +146,12 @@ impl<'de> Deserialize<'de> for ApprovalRequest {
     }
 }
 
-/// A time in whole milliseconds since 1970.
+/// Converts a time to whole milliseconds since 1970.
 pub(crate) fn millis_of(time: SystemTime) -> u64 {
     whole_millis(time.duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// The member `expires_at`: so many milliseconds after the beginning of 1970.
+/// Reads the member `expires_at`, in milliseconds since 1970.
 pub(crate) fn time_of<E: Error>(members: &mut Members) -> Result<SystemTime, E> {
     let millis = members.take("expires_at")?;
     let time = UNIX_EPOCH.checked_add(Duration::from_millis(millis));

@@ -1,4 +1,4 @@
-//! Calls that are answered and never run.
+//! Calls that are answered but never run.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
@@ -7,24 +7,24 @@ use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 
-/// Why a call is answered and never run.
+/// Why a call is answered but never run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Blocked {
-    /// The model was cut off while it wrote the call: the code `TRUNCATED`.
+    /// The model was cut off while writing the call. The code is `TRUNCATED`.
     Truncated,
-    /// The provider stopped the model for this reason, in the provider's word for it, such as `content_filter`: the
-    /// code `STOPPED`.
+    /// The provider stopped the model for this reason, in the provider's own word, such as `content_filter`. The code
+    /// is `STOPPED`.
     Stopped(Text),
-    /// The call is not as the provider writes one, for this reason: the code `MALFORMED_CALL`.
+    /// The call does not have the provider's format, for this reason. The code is `MALFORMED_CALL`.
     Malformed(Text),
 }
 
-/// The code of a call that is not as the provider writes one.
+/// The code of a call that does not have the provider's format.
 pub(crate) const MALFORMED_CALL: &str = "MALFORMED_CALL";
 
 impl Blocked {
-    /// What the call is answered with.
+    /// Returns the error with which the call is answered.
     #[must_use]
     pub fn error(&self) -> ToolError {
         match self {

@@ -1,4 +1,4 @@
-//! Functions of the program that a call asks: their panics are theirs and not the tool's, and their time is limited.
+//! Callbacks of the program: their panics are contained and their time is limited.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,12 +9,12 @@ use std::time::Duration;
 use crate::base::future::caught;
 use crate::call::tool::DEFAULT_TIMEOUT;
 
-/// How long functions of the program may take.
+/// The time limits of callbacks.
 #[derive(Clone, Copy)]
 pub(crate) struct Patience {
-    /// Those that compute: middleware, hooks, stores.
+    /// For callbacks that compute: middleware, hooks, stores.
     pub(crate) callbacks: Duration,
-    /// Those that wait for people or for the world: approvers, input and effect handlers.
+    /// For callbacks that wait for people or external systems: approvers, input and effect handlers.
     pub(crate) people: Option<Duration>,
 }
 
@@ -24,19 +24,19 @@ impl Default for Patience {
     }
 }
 
-/// Why a function of the program gave no answer.
+/// Why a callback gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Silence {
-    /// It panicked.
+    /// The callback panicked.
     Panicked,
-    /// Its time was up.
+    /// The time was up.
     Late,
 }
 
-/// The answer of a function of the program. `None` as the limit: it may take as long as it must.
+/// Waits for the answer of a callback. `None` as the limit means no limit.
 pub(crate) async fn answer<T>(limit: Option<Duration>, asked: impl Future<Output = T>) -> Result<T, Silence> {
     let mut asked = pin!(caught(asked));
-    // Most answer at once and need no clock.
+    // Most callbacks answer immediately and need no clock.
     let first = poll_fn(|cx| Poll::Ready(asked.as_mut().poll(cx))).await;
     let answered = match (first, limit) {
         (Poll::Ready(answered), _) => answered,
@@ -48,7 +48,7 @@ pub(crate) async fn answer<T>(limit: Option<Duration>, asked: impl Future<Output
     answered.ok_or(Silence::Panicked)
 }
 
-/// Tells a function of the program something. Gives what it says, or nothing if it panics.
+/// Calls a function of the program. Returns its result, or `None` if it panics.
 pub(crate) fn tell<T>(told: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(told)).ok()
 }

@@ -1,4 +1,4 @@
-//! Pieces of results, read and written as MCP writes them.
+//! Pieces of results, read and written in MCP form.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -28,7 +28,7 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// What stands in a piece that is a resource.
+/// The content of a piece that is a resource.
 struct Resource(Content);
 
 impl<'de> Deserialize<'de> for Resource {

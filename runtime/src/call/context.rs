@@ -1,4 +1,4 @@
-//! What surrounds a call of a tool.
+//! The context of a tool call.
 
 mod token;
 
@@ -31,16 +31,16 @@ use crate::spec::Network;
 pub(crate) use report::Ending;
 use token::Link;
 
-/// How many calls of tools by tools may be above a call.
+/// The maximum depth of tools that call other tools.
 pub const MAX_DEPTH: u32 = 16;
 
-/// Takes what a tool has so far, for people who watch; a model never sees it.
+/// Receives the partial result of a tool, for people who watch; a model never sees it.
 pub type OnUpdate = Arc<dyn Fn(ToolResult) + Send + Sync>;
 
-/// Takes a line of progress.
+/// Receives a line of progress.
 pub type OnProgress = Arc<dyn Fn(String) + Send + Sync>;
 
-/// What surrounds a call of a tool: who it is, how it is stopped and whom it keeps informed.
+/// The context of a tool call: its identity, how it is cancelled, and where its updates go.
 ///
 /// ```
 /// use toolgen_runtime::ToolContext;
@@ -50,24 +50,24 @@ pub type OnProgress = Arc<dyn Fn(String) + Send + Sync>;
 /// ```
 #[non_exhaustive]
 pub struct ToolContext {
-    /// The model's name for the call.
+    /// The model's ID of the call.
     pub tool_call_id: Text,
-    /// The tool that is called.
+    /// The name of the called tool.
     pub tool_name: Text,
     token: Link,
-    /// None: [`NOTHING`].
+    /// `None` means [`NOTHING`].
     surroundings: Option<Arc<Surroundings>>,
-    /// How many calls of tools by tools are above this one.
+    /// How many tool-to-tool calls are above this one.
     depth: u32,
     /// How many agents are above this one.
     agents: u32,
     /// How many calls this one has made; shared with its copies.
     made: OnceLock<Arc<AtomicU32>>,
-    /// What was answered to what the tool asked for.
+    /// The answers to the tool's requests for input.
     inputs: Option<Arc<[Value]>>,
 }
 
-/// What the calls of a turn share.
+/// The settings that the calls of a turn share.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
     pub(crate) on_update: Option<OnUpdate>,
@@ -84,7 +84,7 @@ pub(crate) struct Surroundings {
     pub(crate) peers: Option<Arc<dyn Peers>>,
 }
 
-/// Where most contexts begin.
+/// The default settings, with which most contexts start.
 static NOTHING: LazyLock<Arc<Surroundings>> = LazyLock::new(|| {
     Arc::new(Surroundings {
         on_update: None,
@@ -103,7 +103,7 @@ static NOTHING: LazyLock<Arc<Surroundings>> = LazyLock::new(|| {
 });
 
 impl ToolContext {
-    /// A call that nobody can stop and nobody watches.
+    /// Creates the context of a call that cannot be cancelled and reports to nothing.
     pub fn new(tool_call_id: impl AsRef<str>, tool_name: impl AsRef<str>) -> ToolContext {
         ToolContext {
             tool_call_id: Text::copy_of(tool_call_id.as_ref()),
@@ -126,75 +126,76 @@ impl ToolContext {
         self.surroundings.as_ref().unwrap_or(&NOTHING)
     }
 
-    /// Stops the call when this token, or one it is a child of, fires.
+    /// Cancels the call when this token, or a parent of it, fires.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
         self.token = Link::from(cancel);
         self
     }
 
-    /// Hands over what the tool has so far.
+    /// Sets the callback that receives the tool's partial results.
     #[must_use]
     pub fn with_on_update(self, on_update: impl Fn(ToolResult) + Send + Sync + 'static) -> ToolContext {
         self.with(|around| around.on_update = Some(Arc::new(on_update)))
     }
 
-    /// Hands over lines of progress.
+    /// Sets the callback that receives lines of progress.
     #[must_use]
     pub fn with_on_progress(self, on_progress: impl Fn(String) + Send + Sync + 'static) -> ToolContext {
         self.with(|around| around.on_progress = Some(Arc::new(on_progress)))
     }
 
-    /// Grants at most this much time.
+    /// Limits the time the call may take.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> ToolContext {
         self.with(|around| around.timeout = Some(timeout))
     }
 
-    /// Says which provider's model wrote the arguments.
+    /// Sets the dialect in which the model wrote the arguments.
     #[must_use]
     pub fn with_dialect(self, dialect: &'static Dialect) -> ToolContext {
         self.with(|around| around.dialect = dialect)
     }
 
-    /// Lends a service, which takes the place of one of the same type.
+    /// Provides a service, replacing any other of the same type.
     #[must_use]
     pub fn with_service<T: Send + Sync + ?Sized + 'static>(self, service: Arc<T>) -> ToolContext {
         self.with(|around| around.services = std::mem::take(&mut around.services).with(service))
     }
 
-    /// Says which agent calls.
+    /// Sets the ID of the calling agent.
     #[must_use]
     pub fn with_agent_id(self, agent_id: impl Into<String>) -> ToolContext {
         let agent_id = Text::from(agent_id.into());
         self.with(|around| around.agent_id = Some(agent_id))
     }
 
-    /// Says in which session the call is made. Without one, nothing was called before.
+    /// Sets the session in which the call is made. Without one, the call has no history.
     #[must_use]
     pub fn with_session(self, session: Session) -> ToolContext {
         self.with(|around| around.session = Some(session))
     }
 
-    /// Says what is known of the call, and from whom.
+    /// Sets the values known about the call, each with its source.
     #[must_use]
     pub fn with_values(self, values: ContextValues) -> ToolContext {
         self.with(|around| around.values = values)
     }
 
-    /// Says for whom the call is made; what they may do then limits it.
+    /// Sets the principal for whom the call is made; the call is then limited to what the principal may do.
     #[must_use]
     pub fn with_principal(self, principal: Principal) -> ToolContext {
         self.with(|around| around.principal = Some(principal))
     }
 
-    /// Fires when the caller gives up, and when time is up. What a call starts and does not wait for stops by it.
+    /// The token that fires when the caller gives up or the time is up. It also stops work that the call starts without
+    /// waiting for it.
     #[must_use]
     pub fn cancel(&self) -> &CancellationToken {
         self.token.get()
     }
 
-    /// The caller gave up, or time is up.
+    /// Whether the caller gave up or the time is up.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.token.is_cancelled()
@@ -206,25 +207,25 @@ impl ToolContext {
         self.surroundings().timeout
     }
 
-    /// The dialect the arguments come in: that of the provider whose model wrote them.
+    /// The dialect of the arguments: that of the provider whose model wrote them.
     #[must_use]
     pub fn dialect(&self) -> &'static Dialect {
         self.surroundings().dialect
     }
 
-    /// What the program lends its tools.
+    /// The services that the program provides to its tools.
     #[must_use]
     pub fn services(&self) -> &Services {
         &self.surroundings().services
     }
 
-    /// The service of a type.
+    /// The service of type `T`, if there is one.
     #[must_use]
     pub fn service<T: Send + Sync + ?Sized + 'static>(&self) -> Option<Arc<T>> {
         self.surroundings().services.get()
     }
 
-    /// The agent that calls.
+    /// The ID of the calling agent.
     #[must_use]
     pub fn agent_id(&self) -> Option<&str> {
         self.surroundings().agent_id.as_deref()
@@ -236,37 +237,37 @@ impl ToolContext {
         self.surroundings().session.as_ref()
     }
 
-    /// What is known of the call, and from whom.
+    /// The values known about the call, each with its source.
     #[must_use]
     pub fn values(&self) -> &ContextValues {
         &self.surroundings().values
     }
 
-    /// For whom the call is made.
+    /// The principal for whom the call is made.
     #[must_use]
     pub fn principal(&self) -> Option<&Principal> {
         self.surroundings().principal.as_ref()
     }
 
-    /// How many calls of tools by tools are above this one: none for a call of a model.
+    /// How many tool-to-tool calls are above this one: 0 for a call made by a model.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// How many agents are above this call: none for a call of the program's own agent, one for a call of a sub-agent.
+    /// How many agents are above this call: 0 for a call of the program's own agent, 1 for a call of a sub-agent.
     #[must_use]
     pub fn agent_depth(&self) -> u32 {
         self.agents
     }
 
-    /// Calls another tool of the same provider, with all that a call of a model passes through. The call is named
-    /// after this one, `{id}.1` and so on.
+    /// Calls another tool of the same provider, through every step that a call of a model passes through. The ID of
+    /// the new call is `{id}.1` and so on, derived from this one.
     ///
     /// # Errors
     ///
-    /// If this call did not come through a [`Provider`](crate::provider::Provider), `CALL_ENDED` if it is answered
-    /// already, if [`MAX_DEPTH`] calls are above it, or whatever comes of the call.
+    /// Fails if this call did not come through a [`Provider`](crate::provider::Provider), with `CALL_ENDED` if it is
+    /// already answered, if [`MAX_DEPTH`] calls are above it, and with the error of the other tool.
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
         let Some(peers) = &self.surroundings().peers else {
             let text = "a tool can call others only where it was called through a provider";
@@ -287,13 +288,13 @@ impl ToolContext {
         Arc::clone(peers).call(call, &below).await.outcome
     }
 
-    /// The context of a call that this call makes: stopped with it, not the other way round.
+    /// The context of a call that this call makes. Cancelling this call cancels that one, but not the reverse.
     #[must_use]
     pub fn child(&self, tool_call_id: impl Into<Text>, tool_name: impl Into<Text>) -> ToolContext {
         self.child_of(self.surroundings.clone(), tool_call_id.into(), tool_name.into())
     }
 
-    /// As [`child`](Self::child), in surroundings of its own.
+    /// As [`child`](Self::child), with settings of its own.
     pub(crate) fn child_in(
         &self,
         surroundings: Arc<Surroundings>,
@@ -322,12 +323,12 @@ impl ToolContext {
         }
     }
 
-    /// The token whose firing ends the call: the caller's, which this call's own may be a child of.
+    /// The token whose firing ends the call: the caller's token, of which this call's own may be a child.
     pub(crate) fn caller_token(&self) -> &CancellationToken {
         self.token.caller()
     }
 
-    /// Tells whatever the call started, and only that, to stop.
+    /// Stops everything that the call started, and nothing else.
     pub(crate) fn stop(&self) {
         self.token.stop();
     }

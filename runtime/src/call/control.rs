@@ -1,8 +1,8 @@
-//! What a result asks of the loop around the call, and who answers.
+//! Requests of a result to the loop around the call, and their handlers.
 //!
-//! A tool returns a [`Control`] beside its content. [`Effect`]s go to the [`EffectHandler`] of their name,
+//! A tool returns a [`Control`] with its content. [`Effect`]s go to the [`EffectHandler`] of their name and
 //! [`InputRequest`]s to the [`InputHandler`], both set on the [`ProviderBuilder`](crate::provider::ProviderBuilder);
-//! neither counts as time of the tool. A result that is an error asks for nothing.
+//! neither counts towards the tool's time. A result that is an error requests nothing.
 
 use std::time::SystemTime;
 
@@ -13,40 +13,40 @@ use crate::base::data::{Members, plain_data};
 use crate::base::frozen::Text;
 use crate::call::approval::{CalledBy, millis_of, time_of};
 
-/// What a result asks of the loop around the call. Nothing of it leaves another call of the same turn unanswered: a
-/// loop looks at it when the turn is over.
+/// A request of a result to the loop around the call. It never leaves another call of the turn unanswered, because the
+/// loop handles it when the turn has finished.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Control {
-    /// Nothing.
+    /// No request.
     #[default]
     Continue,
     /// The agent is done.
     Complete {
-        /// The state to go to. Empty: just end.
+        /// The state to enter next. If empty, the loop just ends.
         signal: Text,
-        /// What the next state is told.
+        /// The data for the next state.
         data: Value,
     },
-    /// Something is to be done outside the tool, and the result is what came of it.
+    /// An effect is to be performed outside the tool; its outcome becomes the result.
     Effect(Effect),
-    /// The tool must know more before it can go on.
+    /// The tool needs input before it can continue.
     NeedInput(InputRequest),
 }
 
 impl Control {
-    /// The agent is done and goes to a state.
+    /// Ends the agent's loop and enters a state.
     pub fn complete(signal: impl Into<Text>, data: Value) -> Control {
         Control::Complete { signal: signal.into(), data }
     }
 }
 
-/// Something to be done outside a tool, such as asking a person.
+/// An action to be performed outside the tool, such as asking a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// What is to be done; a handler is registered under this name.
+    /// The name of the effect, under which its handler is registered.
     pub name: Text,
-    /// With what.
+    /// The data of the effect.
     pub data: Value,
 }
 
@@ -54,14 +54,14 @@ plain_data!(Effect: name, data);
 plain_data!(InputRequest: message, schema);
 
 impl Effect {
-    /// An effect of a name.
+    /// Creates an effect.
     pub fn new(name: impl Into<Text>, data: Value) -> Effect {
         Effect { name: name.into(), data }
     }
 }
 
-/// What a tool must know before it can go on. The tool is called again when it is known, with the answer in
-/// [`ToolContext::input`](crate::ToolContext::input).
+/// A request for input that a tool needs to continue. Once the input is there, the tool is called again, with the
+/// answer in [`ToolContext::input`](crate::ToolContext::input).
 ///
 /// ```
 /// # use serde_json::json;
@@ -87,42 +87,42 @@ impl Effect {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputRequest {
-    /// What to ask.
+    /// The question.
     pub message: String,
-    /// The JSON Schema the answer has to fit: an object of plain fields, as MCP's elicitation wants it.
+    /// The JSON Schema of the answer: an object of plain fields, as MCP's elicitation requires.
     pub schema: Value,
 }
 
 impl InputRequest {
-    /// A question whose answer fits a schema.
+    /// Creates a request whose answer must fit the schema.
     pub fn new(message: impl Into<String>, schema: Value) -> InputRequest {
         InputRequest { message: message.into(), schema }
     }
 }
 
-/// A call that waits for what its tool must know. Plain data: keep it as long as it takes, and give it back unchanged
-/// to [`Provider::resume_with_input`](crate::Provider::resume_with_input).
+/// A call that waits for input. Plain data: keep it as long as needed, and pass it back unchanged to
+/// [`Provider::resume_with_input`](crate::Provider::resume_with_input).
 ///
-/// It is sealed like an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest): it goes on once, for the same
-/// caller, as long as it is not too late, and what was changed is refused.
+/// It is sealed like an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest): it resumes once, for the same
+/// caller, before it expires, and is refused if modified.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PendingInput {
-    /// The model's name for the call.
+    /// The model's ID of the call.
     pub id: Text,
-    /// The tool.
+    /// The name of the tool.
     pub name: Text,
-    /// The arguments as the model sent them; those that were approved, if somebody has approved of the call.
+    /// The arguments as the model sent them, or the approved ones if the call has been approved.
     pub arguments: Value,
-    /// What is to be answered.
+    /// The request to answer.
     pub request: InputRequest,
-    /// What was answered before, in order.
+    /// The earlier answers, in order.
     pub inputs: Vec<Value>,
-    /// For which reasons somebody has approved of the call.
+    /// The reasons that were approved.
     pub approved: Vec<String>,
-    /// By whom the call was made; nobody else can resume it.
+    /// The caller; no other caller can resume the call.
     pub called_by: CalledBy,
-    /// From when on it is too late.
+    /// When the call expires.
     pub expires_at: SystemTime,
     pub(crate) seal: Text,
 }
@@ -159,7 +159,7 @@ impl<'de> Deserialize<'de> for Control {
 }
 
 /// `{"id", "name", "arguments", "request", "inputs", "approved", "expires_at", "seal"}`, the time in milliseconds since
-/// 1970, and where they are known `principal`, `session_id` and `agent_id`.
+/// 1970, and, where known, `principal`, `session_id` and `agent_id`.
 impl Serialize for PendingInput {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = json!({

@@ -1,4 +1,4 @@
-//! Digests: of what a tool promises, and keyed ones that seal what leaves the program and comes back.
+//! Digests of tool promises, and keyed digests that seal data leaving the program.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 use crate::call::tool::AgentTool;
 
-/// The SHA-256 of what a tool promises, in hexadecimal.
+/// Returns the SHA-256 of a tool's promise, in hexadecimal.
 pub(crate) fn promise(tool: &dyn AgentTool) -> String {
     let spec = tool.spec();
     let promised = json!({
@@ -22,15 +22,15 @@ pub(crate) fn promise(tool: &dyn AgentTool) -> String {
     hex(&Sha256::digest(promised.to_string()))
 }
 
-/// How many bytes SHA-256 takes at a time; keys of HMAC are as long.
+/// The block size of SHA-256 in bytes, which is also the length of HMAC keys.
 const BLOCK: usize = 64;
 
-/// The key of seals. Who does not have it cannot change what is sealed without it being seen.
+/// The key of seals. Without it, sealed data cannot be changed undetected.
 #[derive(Clone)]
 pub(crate) struct SealKey([u8; BLOCK]);
 
 impl SealKey {
-    /// A key of a secret of any length.
+    /// Creates a key from a secret of any length.
     pub(crate) fn new(secret: &[u8]) -> SealKey {
         let mut key = [0; BLOCK];
         let hashed;
@@ -44,32 +44,32 @@ impl SealKey {
         SealKey(key)
     }
 
-    /// A key that nobody knows.
+    /// Creates a random key.
     ///
     /// # Errors
     ///
-    /// If the operating system has no random numbers.
+    /// If the operating system provides no random numbers.
     pub(crate) fn random() -> Result<SealKey, ToolError> {
         Ok(SealKey::new(&random::<32>()?))
     }
 
-    /// A seal for data, which no other seal is like: `{32 digits, its name}.{64 digits}`.
+    /// Creates a unique seal for data: `{32 digits, its name}.{64 digits}`.
     ///
     /// # Errors
     ///
-    /// If the operating system has no random numbers.
+    /// If the operating system provides no random numbers.
     pub(crate) fn seal(&self, data: &Value) -> Result<Text, ToolError> {
         let name = hex(&random::<16>()?);
         let digest = hex(&self.digest(&name, data));
         Ok(format!("{name}.{digest}").into())
     }
 
-    /// Whether this is a seal of this key for exactly this data. The order of the keys of objects does not count, nor
-    /// how a number is written.
+    /// Whether this is a seal of this key for exactly this data. Neither the order of object keys nor the notation of
+    /// numbers matters.
     pub(crate) fn holds(&self, seal: &str, data: &Value) -> bool {
         let Some((name, digest)) = seal.split_once('.') else { return false };
         let expected = hex(&self.digest(name, data));
-        // It takes the same time wherever the first difference is.
+        // The comparison takes constant time, wherever the first difference is.
         let differences = expected.bytes().zip(digest.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         differences == 0 && expected.len() == digest.len()
     }
@@ -80,7 +80,7 @@ impl SealKey {
         self.hmac(message.as_bytes())
     }
 
-    /// HMAC-SHA256, RFC 2104.
+    /// Computes HMAC-SHA256 (RFC 2104).
     fn hmac(&self, message: &[u8]) -> [u8; 32] {
         let inner =
             Sha256::new().chain_update(self.0.map(|byte| byte ^ 0x36)).chain_update(message).finalize();
@@ -88,7 +88,7 @@ impl SealKey {
     }
 }
 
-/// The name of a seal.
+/// Returns the name of a seal.
 pub(crate) fn seal_name(seal: &str) -> &str {
     seal.split_once('.').map_or(seal, |(name, _)| name)
 }
@@ -104,13 +104,14 @@ fn random<const LENGTH: usize>() -> Result<[u8; LENGTH], ToolError> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text does not fail.
+        // Writing to a `String` does not fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// JSON that is the same for equal values: keys in order, whole numbers as integers. Stores and browsers change both.
+/// Writes JSON that is the same for equal values: keys in order, whole numbers as integers. Stores and browsers change
+/// both.
 fn canonical(value: &Value, out: &mut String) {
     match value {
         Value::Array(items) => {
@@ -144,7 +145,7 @@ fn canonical(value: &Value, out: &mut String) {
     }
 }
 
-/// Whether a float is an integer that no other integer shares it with.
+/// Whether a float is an integer that no other integer rounds to.
 fn is_whole(float: f64) -> bool {
     float.fract() == 0.0 && float.abs() <= 2f64.powi(53) && (float != 0.0 || float.is_sign_positive())
 }

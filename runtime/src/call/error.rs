@@ -1,4 +1,4 @@
-//! Why a call of a tool gave no result.
+//! Why a tool call gave no result.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -12,72 +12,70 @@ use crate::call::control::{InputRequest, PendingInput};
 use crate::call::missing::{self, MissingDependencies};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
-/// Why a call of a tool gave no result.
+/// Why a tool call gave no result.
 ///
-/// `Display` is the text for the model, and stable. [`code`](Self::code) is for machines.
+/// `Display` is the stable text for the model; [`code`](Self::code) is for machines.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ToolError {
-    /// The tool tried and could not: `{message}`.
+    /// The tool ran and failed: `{message}`.
     Failed {
         /// What went wrong, without anything a model must not see.
         message: String,
-        /// The code; `EXECUTION_ERROR` unless the tool sets its own.
+        /// The error code; `EXECUTION_ERROR` unless the tool sets its own.
         code: Cow<'static, str>,
-        /// What operators may know beside it, such as the causes. Empty: nothing. No model sees it.
+        /// More for operators, such as the causes; may be empty. A model never sees it.
         detail: String,
     },
     /// There is no such tool: `Tool not found: {name}`.
     NotFound {
         /// The name that was called.
         name: String,
-        /// A registered name that is near it.
+        /// A similar registered name.
         suggestion: Option<String>,
     },
-    /// The arguments are wrong: `Invalid arguments: {message}`.
+    /// The arguments are invalid: `Invalid arguments: {message}`.
     InvalidArgs {
         /// What is wrong with them.
         message: String,
-        /// The same, one by one, as far as it is known.
+        /// The individual problems, where known.
         problems: Vec<ArgumentProblem>,
     },
     /// The caller gave up: `Cancelled`.
     Cancelled,
-    /// It took too long: `Tool exceeded timeout of {duration:?}`.
+    /// The call took too long: `Tool exceeded timeout of {duration:?}`.
     Timeout {
-        /// How long it could have taken.
+        /// The time limit.
         duration: Duration,
     },
     /// A policy forbids the call: `{message}`.
     Denied {
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// The call waits for somebody to approve of it:
-    /// `The call was not executed: it needs an approval. {reasons}`. [`Provider::resume`](crate::Provider::resume)
-    /// takes what is in it.
+    /// The call waits for an approval: `The call was not executed: it needs an approval. {reasons}`. Pass the request
+    /// to [`Provider::resume`](crate::Provider::resume) to go on.
     ApprovalRequired(Box<ApprovalRequest>),
-    /// The tool must know more, and nobody was there to ask:
-    /// `The call was not finished: it needs input. {message} {schema}`.
-    /// [`Provider::resume_with_input`](crate::Provider::resume_with_input) takes what is in it.
+    /// The tool needs input and no handler could supply it: `The call was not finished: it needs input. {message}
+    /// {schema}`. Pass the request to [`Provider::resume_with_input`](crate::Provider::resume_with_input) to go on.
     InputRequired(Box<PendingInput>),
-    /// What must hold before the call does not: `Cannot execute '{tool}': prerequisites not met.` and what is missing.
+    /// Prerequisites of the call are not met: `Cannot execute '{tool}': prerequisites not met.` and a list of them.
     MissingDependencies(Box<MissingDependencies>),
 }
 
 impl ToolError {
-    /// The tool tried and could not.
+    /// The tool ran and failed.
     pub fn failed(message: impl Into<String>) -> ToolError {
         ToolError::failed_with("EXECUTION_ERROR", message)
     }
 
-    /// The tool tried and could not, with a code of its own.
+    /// The tool ran and failed, with its own error code.
     pub fn failed_with(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> ToolError {
         ToolError::Failed { message: message.into(), code: code.into(), detail: String::new() }
     }
 
-    /// Says more to operators, who find it in logs and audit records; a model never sees it. Errors other than
-    /// [`Failed`](Self::Failed) say everything already and stay as they are.
+    /// Adds detail for operators, which appears in logs and audit records; a model never sees it. Errors other than
+    /// [`Failed`](Self::Failed) are complete and stay unchanged.
     #[must_use]
     pub fn with_operator_detail(mut self, text: impl Into<String>) -> ToolError {
         if let ToolError::Failed { detail, .. } = &mut self {
@@ -86,7 +84,7 @@ impl ToolError {
         self
     }
 
-    /// What operators may know: the detail if there is one, else what the model sees.
+    /// The text for operators: the detail if there is one, otherwise the text for the model.
     #[must_use]
     pub fn operator_text(&self) -> Cow<'_, str> {
         match self {
@@ -95,7 +93,7 @@ impl ToolError {
         }
     }
 
-    /// The arguments are wrong in a way their schema does not say.
+    /// The arguments are invalid in a way that their schema does not express.
     pub fn invalid_args(message: impl Into<String>) -> ToolError {
         ToolError::InvalidArgs { message: message.into(), problems: Vec::new() }
     }
@@ -118,7 +116,7 @@ impl ToolError {
         ToolError::Denied { message: message.into() }
     }
 
-    /// A panic, without its message, which is not for a model.
+    /// A panic. Its message becomes the operator detail and is hidden from the model.
     pub(crate) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
@@ -129,10 +127,10 @@ impl ToolError {
         }
     }
 
-    /// The code for machines.
+    /// The error code for machines.
     ///
-    /// Arguments that are not an object at all are `INVALID_INPUT`, arguments of which some are missing and nothing
-    /// else is wrong are `MISSING_PARAMETER`, all others `INVALID_PARAMS`.
+    /// `INVALID_INPUT` if the arguments are not an object, `MISSING_PARAMETER` if the only problem is missing
+    /// arguments, `INVALID_PARAMS` for all other argument problems.
     #[must_use]
     pub fn code(&self) -> &str {
         match self {
@@ -148,7 +146,7 @@ impl ToolError {
         }
     }
 
-    /// `{"error", "code"}`, with `problems` and `suggestion` where there are any; missing dependencies as
+    /// The error as `{"error", "code"}`, with `problems` and `suggestion` if there are any; missing dependencies as
     /// [`MissingDependencies::to_json`].
     #[must_use]
     pub fn to_json(&self) -> Value {

@@ -1,4 +1,4 @@
-//! Errors of calls as plain data: `{"kind", …}` with the fields of the kind.
+//! Call errors as plain data: `{"kind", …}` with the fields of the kind.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ fn problem(problem: &ArgumentProblem) -> Value {
     json!({ "pointer": problem.pointer, "kind": kind, "message": problem.message })
 }
 
-/// A problem that was read.
+/// A problem read from plain data.
 struct Problem(ArgumentProblem);
 
 impl<'de> Deserialize<'de> for Problem {

@@ -4,16 +4,16 @@ use crate::call::context::ToolContext;
 use crate::spec::{Network, hosts};
 
 impl ToolContext {
-    /// Lets the call reach these hosts only, of those that it may reach already: the list can shrink and never grow.
+    /// Restricts the call to those of these hosts that it may already reach: the list can shrink but never grow.
     ///
-    /// A provider sets it from the `Limits::network` of its context. Tools that
-    /// connect to hosts check each of them: the HTTP engine does so for the first URL and every redirect.
+    /// A provider sets it from the `Limits::network` of its context. Tools that connect to hosts check each of them:
+    /// the HTTP engine does so for the first URL and every redirect.
     #[must_use]
     pub fn with_allowed_hosts(self, hosts: &Network) -> ToolContext {
         self.with(|around| around.hosts = hosts::both(&around.hosts, hosts))
     }
 
-    /// The hosts that the call may reach. Any, unless something narrowed it.
+    /// The hosts that the call may reach: any, unless restricted.
     #[must_use]
     pub fn allowed_hosts(&self) -> &Network {
         &self.surroundings().hosts

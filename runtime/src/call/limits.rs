@@ -1,52 +1,52 @@
-//! The most that tools of a context may do.
+//! The limits on the tools of a context.
 
 use std::fmt;
 
 use crate::spec::hosts::{self, told};
 use crate::spec::{Effects, Files, Network};
 
-/// The most that tools of a context may do.
+/// The limits on the tools of a context.
 ///
 /// A tool is allowed exactly if each of its [`Effects`] is within the limit of its kind; a tool that declares none
-/// counts as doing everything. What a tool merely says of itself beside that (`idempotent`, `open_world`) has no
-/// limit: [`Rules`](crate::layers::policy::Rules) can ask for it.
+/// counts as doing everything. Other declarations (`idempotent`, `open_world`) have no limit:
+/// [`Rules`](crate::layers::policy::Rules) can require them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Nothing may be changed: only tools that declare to be read-only, do not destroy and do not write files.
+    /// Allows only tools that declare themselves read-only, do not destroy and do not write files.
     pub read_only: bool,
-    /// The hosts that may be reached, as `host` (any port) or `host:port`; `*.example.com` stands for every host
-    /// below `example.com`, not for itself, and `*` for every host. The case of letters does not matter. A tool that
-    /// declares a host without a port may use any port of it, so a host with a port does not cover it.
+    /// The hosts that may be reached, as `host` (any port) or `host:port`; `*.example.com` stands for every host below
+    /// `example.com`, but not for itself, and `*` for every host. Case does not matter. A tool that declares a host
+    /// without a port may use any port of it, so a host with a port does not cover it.
     pub network: Network,
-    /// What may be done to files.
+    /// The allowed access to files.
     pub files: Files,
-    /// Other programs may be started. What they may do is for the executor to hold them to.
+    /// Whether other programs may be started. Their own limits are the executor's task.
     pub spawns: bool,
 }
 
-/// One thing a tool may do beyond the [`Limits`] of its context.
+/// An effect of a tool that exceeds the [`Limits`] of its context.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Excess {
-    /// It changes things.
+    /// The tool changes things.
     Changes,
-    /// It may destroy things.
+    /// The tool may destroy things.
     Destroys,
-    /// It reaches these hosts beyond the ones that are allowed.
+    /// The tool reaches hosts that are not allowed.
     Network {
-        /// What goes too far.
+        /// The hosts that are not allowed.
         beyond: Network,
-        /// What is allowed.
+        /// The allowed hosts.
         allowed: Network,
     },
-    /// It does too much to files.
+    /// The tool needs more access to files than allowed.
     Files {
-        /// What it does.
+        /// The access of the tool.
         asked: Files,
-        /// What is allowed.
+        /// The allowed access.
         allowed: Files,
     },
-    /// It starts programs.
+    /// The tool starts programs.
     Spawns,
 }
 
@@ -57,21 +57,21 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// No limit.
+    /// No limits.
     pub const ANY: Limits =
         Limits { read_only: false, network: Network::Any, files: Files::Write, spawns: true };
 
-    /// Nothing but tools that touch nothing outside the program.
+    /// Allows only tools that touch nothing outside the program.
     pub const NONE: Limits =
         Limits { read_only: true, network: Network::None, files: Files::None, spawns: false };
 
-    /// For agents that plan: files are only read, and there is no network. What a tool changes of the program's own,
-    /// such as a plan or a chat, it may change. Programs may be started: a tool that starts any is allowed if its
-    /// executor holds them to the same, see [`confine`](Self::confine).
+    /// Limits for agents that plan: files are read-only, and there is no network. A tool may still change the program's
+    /// own data, such as a plan or a chat. Programs may be started: a tool that starts any is allowed if its executor
+    /// enforces the same limits on them, see [`confine`](Self::confine).
     pub const PLANNING: Limits =
         Limits { read_only: false, network: Network::None, files: Files::Read, spawns: true };
 
-    /// All effects are within the limits.
+    /// Whether all effects are within the limits.
     #[must_use]
     pub fn allows(&self, effects: &Effects) -> bool {
         !(self.read_only && (!effects.read_only || effects.destructive))
@@ -81,7 +81,7 @@ impl Limits {
                 || hosts::beyond(&effects.network, &self.network) == Network::None)
     }
 
-    /// Every effect that goes beyond the limits. Empty exactly if [`allows`](Self::allows).
+    /// Returns every effect that exceeds the limits. Empty exactly if [`allows`](Self::allows).
     #[must_use]
     pub fn exceeded(&self, effects: &Effects) -> Vec<Excess> {
         let mut excess = Vec::new();
@@ -105,7 +105,7 @@ impl Limits {
         excess
     }
 
-    /// What both limits allow: a toolset may narrow what its context grants, never widen it.
+    /// Returns what both limits allow: a toolset may narrow what its context grants, never widen it.
     #[must_use]
     pub fn and(&self, other: &Limits) -> Limits {
         Limits {
@@ -116,9 +116,9 @@ impl Limits {
         }
     }
 
-    /// The effects that remain of a tool that does its work in an executor which holds it to these limits: without a
-    /// network unless any host is allowed, and unable to write files where that is not. Then it can change nothing
-    /// either, unless by a network. That it starts programs and reads files, no executor prevents.
+    /// Returns the effects of a tool whose executor enforces these limits: it has no network unless any host is
+    /// allowed, and cannot write files unless that is allowed. If the limits are read-only, it then changes nothing
+    /// except over a network. No executor prevents it from starting programs and reading files.
     #[must_use]
     pub fn confine(&self, effects: &Effects) -> Effects {
         let network = if self.network == Network::Any { effects.network.clone() } else { Network::None };

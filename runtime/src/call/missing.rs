@@ -1,4 +1,4 @@
-//! What is missing for a call, and how a model is told.
+//! Missing prerequisites of a call, and how they are reported to a model.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::base::data::Members;
 use crate::call::error::ToolError;
 use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
-/// A requirement that does not hold.
+/// A requirement that is not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unmet {
@@ -17,13 +17,13 @@ pub struct Unmet {
     pub tool: String,
     /// The kind of requirement.
     pub kind: RequirementKind,
-    /// Its name.
+    /// The name of what is required.
     pub name: String,
     /// The argument that identifies an entity. Empty for other kinds.
     pub argument: String,
-    /// What a caller is told.
+    /// The message for the caller.
     pub message: String,
-    /// It does not block the call.
+    /// Whether the requirement does not block the call.
     pub optional: bool,
 }
 
@@ -39,12 +39,13 @@ impl Unmet {
         }
     }
 
-    /// Both ask for the same thing.
+    /// Whether both require the same thing.
     pub(crate) fn is_same(&self, other: &Unmet) -> bool {
         (self.kind, &self.name, &self.argument) == (other.kind, &other.name, &other.argument)
     }
 
-    /// `{"type", "key", "description", "optional", "metadata"}`, with the argument as `metadata.arg_key`.
+    /// The requirement as `{"type", "key", "description", "optional", "metadata"}`, with the argument as
+    /// `metadata.arg_key`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let metadata = if self.argument.is_empty() { json!({}) } else { json!({ "arg_key": self.argument }) };
@@ -58,7 +59,7 @@ impl Unmet {
     }
 }
 
-/// A tool could not be called: everything that is missing, in the order of the specification.
+/// The missing prerequisites of a tool that could not be called, in the order of the specification.
 ///
 /// `Display` is the text for the model:
 ///
@@ -76,14 +77,14 @@ impl Unmet {
 pub struct MissingDependencies {
     /// The tool that was called.
     pub tool: String,
-    /// What does not hold.
+    /// The requirements that are not met.
     pub missing: Vec<Unmet>,
-    /// The tools to call before it, each after all it requires itself.
+    /// The tools to call first, each after all tools it requires itself.
     pub suggested_order: Vec<String>,
 }
 
 impl MissingDependencies {
-    /// What a caller can do about it, in a sentence.
+    /// Returns what the caller can do about it, in one sentence.
     #[must_use]
     pub fn help(&self) -> String {
         if self.suggested_order.is_empty() {
@@ -93,6 +94,7 @@ impl MissingDependencies {
         format!("Call these tools in order before attempting {}: {order}", self.tool)
     }
 
+    /// The error as
     /// `{"error": "dependency_not_met", "message", "tool", "missing_dependencies", "suggested_order", "help"}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -134,7 +136,7 @@ impl From<MissingDependencies> for ToolError {
     }
 }
 
-/// As [`Unmet::to_json`], and `tool`.
+/// As [`Unmet::to_json`], with `tool`.
 impl Serialize for Unmet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut written = self.to_json();

@@ -1,4 +1,4 @@
-//! What a tool sees of the provider it is called through: the tools beside it.
+//! The other tools of the provider through which a tool is called.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use crate::call::context::ToolContext;
 use crate::call::{ToolCall, ToolResponse};
 use crate::spec::ToolSpec;
 
-/// The tools that a call may call in its turn. The provider implements it; this floor knows no more of it.
+/// The tools that a call may call in turn. The provider implements this trait, so this layer need not know it.
 pub(crate) trait Peers: Any + Send + Sync {
-    /// Calls one of them, through all layers of the provider.
+    /// Calls one of the tools, through all layers of the provider.
     fn call<'a>(self: Arc<Self>, call: ToolCall, ctx: &'a ToolContext) -> BoxFuture<'a, ToolResponse>;
 
-    /// The specifications of those that may be used, sorted by name.
+    /// The specifications of the tools that may be used, sorted by name.
     fn specs(&self) -> Vec<&ToolSpec>;
 }

@@ -1,14 +1,14 @@
-//! On whose behalf a model calls tools.
+//! The principals on whose behalf a model calls tools.
 //!
-//! Who somebody is, is decided by the program that hosts the agent; here stands what follows from it for tools.
-//! A call without a principal is the program's own: it is not checked, because a program that wants to do
-//! something needs nobody's permission. Whoever serves calls of others puts a [`Principal`] into each context.
+//! The program that hosts the agent authenticates a principal; this module derives what that principal may do with
+//! tools. A call without a principal is the program's own and is not checked, because the program needs no permission.
+//! A program that serves calls of others puts a [`Principal`] into each context.
 
 use crate::base::frozen::{List, Text};
 use crate::call::error::ToolError;
 use crate::spec::ToolSpec;
 
-/// Somebody the program has authenticated, such as the owner of an API key. Cheap to clone.
+/// A principal that the program has authenticated, such as the owner of an API key. Cheap to clone.
 ///
 /// ```
 /// use toolgen_runtime::{Effects, ToolName, ToolSpec, Principal};
@@ -22,30 +22,30 @@ use crate::spec::ToolSpec;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Principal {
-    /// Who it is, in records and limits. Not the secret that proved it.
+    /// The ID of the principal, for records and limits. Not the secret that proved it.
     pub id: Text,
-    /// What it may do, compared as written: no scope implies another.
+    /// The scopes of the principal, compared as written: no scope implies another.
     pub scopes: List<Text>,
-    /// The tools it may call. `None`: all that its scopes allow; an empty list: none.
+    /// The tools the principal may call. `None` means all that its scopes allow; an empty list means no tool.
     pub tools: Option<List<Text>>,
-    /// How many calls it may make in the window of a rate limit. `None`: what the limit says.
+    /// How many calls the principal may make in the window of a rate limit. `None` means the number the limit sets.
     pub quota: Option<u32>,
 }
 
-/// The scopes a caller of a tool needs: the declared ones, or `read` for a tool that declares to change nothing and
-/// `write` for every other.
+/// Returns the scopes a caller of a tool needs: the declared ones, or `read` for a tool declared read-only and `write`
+/// for every other.
 #[must_use]
 pub fn required_scopes(spec: &ToolSpec) -> &[Text] {
     spec.required_scopes()
 }
 
 impl Principal {
-    /// Somebody without any scope.
+    /// Creates a principal without scopes.
     pub fn new(id: impl Into<Text>) -> Principal {
         Principal { id: id.into(), ..Principal::default() }
     }
 
-    /// Sets what it may do.
+    /// Sets the scopes.
     #[must_use]
     pub fn with_scopes<S: Into<Text>>(mut self, scopes: impl IntoIterator<Item = S>) -> Principal {
         self.scopes = scopes.into_iter().map(Into::into).collect();
@@ -66,13 +66,13 @@ impl Principal {
         self
     }
 
-    /// It has this scope.
+    /// Whether the principal has this scope.
     #[must_use]
     pub fn has_scope(&self, scope: &str) -> bool {
         self.scopes.iter().any(|own| own == scope)
     }
 
-    /// It may call a tool of this name, as far as the list of its tools says.
+    /// Whether the principal's list of tools allows a tool of this name.
     #[must_use]
     pub fn has_tool(&self, name: &str) -> bool {
         self.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name))
@@ -88,11 +88,11 @@ impl Principal {
         self.check_tool(spec)
     }
 
-    /// Checks that it has all [`required_scopes`] of a tool.
+    /// Checks that the principal has all [`required_scopes`] of a tool.
     ///
     /// # Errors
     ///
-    /// `Permission denied: API key missing scope '{scope}' for tool '{tool}'`, for the first it has not.
+    /// `Permission denied: API key missing scope '{scope}' for tool '{tool}'`, for the first missing scope.
     pub fn check_scopes(&self, spec: &ToolSpec) -> Result<(), ToolError> {
         match required_scopes(spec).iter().find(|scope| !self.has_scope(scope)) {
             None => Ok(()),
@@ -103,7 +103,7 @@ impl Principal {
         }
     }
 
-    /// Checks that the tool is on the list of its tools.
+    /// Checks that the tool is on the principal's list of tools.
     ///
     /// # Errors
     ///

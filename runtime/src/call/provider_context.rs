@@ -1,4 +1,4 @@
-//! What a provider lends its tools and lets them do.
+//! The services and limits that a provider gives its tools.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,39 +10,39 @@ use crate::call::roots::Roots;
 use crate::call::services::Services;
 use crate::call::values::ContextValues;
 
-/// What surrounds all tools of a [`Provider`](crate::provider::Provider): whose they are, what they are lent and what they may
-/// do. A [`ToolFactory`](crate::provider::ToolFactory) builds its tool from it.
+/// The context of all tools of a [`Provider`](crate::provider::Provider): their agent, services and limits. A
+/// [`ToolFactory`](crate::provider::ToolFactory) builds its tool from it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ProviderContext {
-    /// The agent whose tools they are.
+    /// The ID of the agent that owns the tools.
     pub agent_id: Option<Text>,
-    /// The directory the agent works in; paths find it as the root `workdir`.
+    /// The working directory of the agent; paths refer to it as the root `workdir`.
     pub work_dir: Option<PathBuf>,
-    /// The most a tool may do: read only, without network, and so on. No limits unless set.
+    /// The limits of the tools: read-only, without network, and so on. No limits by default.
     pub limits: Limits,
-    /// What the program lends its tools, beside what a call brings.
+    /// The services for the tools, in addition to those of a call.
     pub services: Services,
-    /// What is known of every call, beside what a call brings.
+    /// The values known about every call, in addition to those of a call.
     pub values: ContextValues,
     pub(crate) roots: Roots,
 }
 
 impl ProviderContext {
-    /// Nothing lent and nothing forbidden.
+    /// Creates a context without services and limits.
     #[must_use]
     pub fn new() -> ProviderContext {
         ProviderContext::default()
     }
 
-    /// Says whose tools they are.
+    /// Sets the ID of the agent that owns the tools.
     #[must_use]
     pub fn with_agent_id(mut self, agent_id: impl Into<String>) -> ProviderContext {
         self.agent_id = Some(agent_id.into().into());
         self
     }
 
-    /// Sets the directory the agent works in.
+    /// Sets the working directory of the agent.
     #[must_use]
     pub fn with_work_dir(mut self, directory: impl Into<PathBuf>) -> ProviderContext {
         let directory = directory.into();
@@ -51,35 +51,35 @@ impl ProviderContext {
         self
     }
 
-    /// Names another directory that paths may be asked to stay in.
+    /// Adds a named directory to which paths can be restricted.
     #[must_use]
     pub fn with_root(mut self, name: impl Into<String>, directory: impl Into<PathBuf>) -> ProviderContext {
         self.roots.insert(name.into(), directory.into());
         self
     }
 
-    /// Sets the most a tool may do.
+    /// Sets the limits of the tools.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> ProviderContext {
         self.limits = limits;
         self
     }
 
-    /// Lends a service, which takes the place of one of the same type.
+    /// Provides a service, replacing any other of the same type.
     #[must_use]
     pub fn with_service<T: Send + Sync + ?Sized + 'static>(mut self, service: Arc<T>) -> ProviderContext {
         self.services = self.services.with(service);
         self
     }
 
-    /// Says what is known of every call.
+    /// Sets the values known about every call.
     #[must_use]
     pub fn with_values(mut self, values: ContextValues) -> ProviderContext {
         self.values = values;
         self
     }
 
-    /// The service of a type.
+    /// Returns the service of type `T`, if there is one.
     #[must_use]
     pub fn service<T: Send + Sync + ?Sized + 'static>(&self) -> Option<Arc<T>> {
         self.services.get()
@@ -91,7 +91,7 @@ impl ProviderContext {
 pub struct FactoryError(Text);
 
 impl FactoryError {
-    /// For a reason.
+    /// Creates an error with a reason.
     pub fn new(why: impl Into<Text>) -> FactoryError {
         FactoryError(why.into())
     }

@@ -10,7 +10,7 @@ use crate::base::time::whole_millis;
 use crate::call::ToolResponse;
 
 /// `{"tool_call_id", "tool_name", "result" or "error", "skipped", "timestamp", "duration_ms"}`: the whole answer, with
-/// times in milliseconds, as far as 1970 reaches. What the tool declared is not written.
+/// times in milliseconds (times before 1970 become 1970). What the tool declared is not written.
 impl Serialize for ToolResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let since = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a call of a tool gives.
+//! The result of a tool call.
 
 use serde_json::{Map, Value, json};
 
@@ -6,23 +6,23 @@ use crate::base::data::plain_data;
 use crate::call::control::Control;
 use crate::call::structured::Structured;
 
-/// What a call of a tool gives.
+/// The result of a tool call.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// What the model sees.
+    /// The content that the model sees.
     pub content: Vec<Content>,
-    /// What the program sees; never sent to the model.
+    /// Data for the program; never sent to the model.
     pub details: Value,
-    /// The loop of a sub-agent that gave the result.
+    /// The ID of the sub-agent loop that gave the result.
     pub child_loop_id: Option<String>,
-    /// What the loop around the call is asked to do.
+    /// The request to the loop around the call.
     pub control: Control,
-    /// Where the value is that the tool declares as its result.
+    /// Where to find the structured value that the tool declares as its result.
     pub structured: Structured,
 }
 
-/// A piece of a result. Binary data is base64 text, as every provider wants it.
+/// A piece of a result. Binary data is base64 text, as every provider expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
@@ -35,7 +35,7 @@ pub enum Content {
         /// The media type, such as `image/png`.
         mime_type: String,
     },
-    /// A sound.
+    /// An audio clip.
     Audio {
         /// The bytes, as base64.
         data: String,
@@ -44,9 +44,9 @@ pub enum Content {
     },
     /// Anything else, identified by a URI.
     Resource {
-        /// What it is.
+        /// The URI.
         uri: String,
-        /// The media type. Empty: not known.
+        /// The media type. Empty if unknown.
         mime_type: String,
         /// The content.
         data: ResourceData,
@@ -66,7 +66,7 @@ pub enum ResourceData {
 plain_data!(ToolResult: content, details; child_loop_id, control, structured);
 
 impl ToolResult {
-    /// Nothing at all.
+    /// An empty result.
     #[must_use]
     pub fn empty() -> ToolResult {
         ToolResult::default()
@@ -77,14 +77,14 @@ impl ToolResult {
         ToolResult { content: vec![Content::Text(text.into())], ..ToolResult::default() }
     }
 
-    /// A value: compact JSON for the model, and as it is in `details`.
+    /// A JSON value: compact text for the model, and unchanged in `details`.
     #[must_use]
     pub fn json(value: Value) -> ToolResult {
         let text = value.to_string();
         ToolResult { details: value, ..ToolResult::text(text) }
     }
 
-    /// Adds a piece.
+    /// Adds a piece of content.
     #[must_use]
     pub fn with_content(mut self, content: Content) -> ToolResult {
         self.content.push(content);
@@ -98,21 +98,21 @@ impl ToolResult {
         self
     }
 
-    /// Names the loop of the sub-agent that gave the result.
+    /// Sets the ID of the sub-agent loop that gave the result.
     #[must_use]
     pub fn with_child_loop(mut self, id: impl Into<String>) -> ToolResult {
         self.child_loop_id = Some(id.into());
         self
     }
 
-    /// Asks something of the loop around the call.
+    /// Sets the request to the loop around the call.
     #[must_use]
     pub fn with_control(mut self, control: Control) -> ToolResult {
         self.control = control;
         self
     }
 
-    /// The texts of the content, one a line.
+    /// The texts of the content, one per line.
     #[must_use]
     pub fn to_text(&self) -> String {
         if let [Content::Text(only)] = self.content.as_slice() {
@@ -125,7 +125,7 @@ impl ToolResult {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// As [`to_text`](Self::to_text), of a result that nobody else needs.
+    /// As [`to_text`](Self::to_text), but consumes the result.
     #[must_use]
     pub fn into_text(mut self) -> String {
         match self.content.as_mut_slice() {
@@ -134,8 +134,8 @@ impl ToolResult {
         }
     }
 
-    /// The tool itself says that it failed: the details hold `"success": false`, or an `error` without
-    /// `"success": true`. An `error` that is `null`, `false`, `0` or empty says that there is none.
+    /// Whether the tool itself reports a failure: the details hold `"success": false`, or an `error` without
+    /// `"success": true`. An `error` that is `null`, `false`, `0` or empty does not count.
     #[must_use]
     pub fn is_error(&self) -> bool {
         let success = self.details.get("success").and_then(Value::as_bool);
@@ -143,7 +143,7 @@ impl ToolResult {
         success == Some(false) || (error && success != Some(true))
     }
 
-    /// `{"content", "details"}` with `child_loop_id` where there is one; the content as MCP writes it.
+    /// The result as `{"content", "details"}`, with `child_loop_id` if there is one. The content is in MCP form.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let content: Vec<Value> = self.content.iter().map(Content::to_json).collect();
@@ -156,7 +156,7 @@ impl ToolResult {
 }
 
 impl Content {
-    /// The piece as MCP writes it (`ContentBlock` of revision 2025-06-18).
+    /// The piece in MCP form (`ContentBlock` of revision 2025-06-18).
     #[must_use]
     pub fn to_json(&self) -> Value {
         match self {

@@ -1,4 +1,4 @@
-//! Calls that go on after they waited, for an approval or for input.
+//! Calls that resume after waiting for an approval or for input.
 
 use std::time::SystemTime;
 
@@ -11,32 +11,32 @@ use crate::call::control::PendingInput;
 use crate::call::digest::seal_name;
 use crate::call::error::ToolError;
 
-/// What a call brings with it that waited. None of what came back may be believed before its seal is looked at.
+/// The saved state of a call that waited. None of it can be trusted before its seal is checked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Resumption {
     /// What the call waited for, as it came back.
     pub(crate) waited: Option<Waited>,
-    /// For which reasons somebody has approved of the call.
+    /// The reasons that were approved.
     pub(crate) approved: Vec<String>,
-    /// Who approved, as far as it is said.
+    /// The approver, if given.
     pub(crate) approver: Text,
-    /// What was answered to what the tool asked for, in order.
+    /// The answers to the tool's requests for input, in order.
     pub(crate) inputs: Vec<Value>,
-    /// What can be resumed once, and no more when this call runs.
+    /// The tickets that are used up when this call runs.
     pub(crate) spends: Vec<Ticket>,
 }
 
-/// Something that can be resumed once.
+/// A ticket to resume a call once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ticket {
     /// The name of its seal.
     pub(crate) name: Text,
-    /// What stands at the beginning of the codes of its refusals.
+    /// The prefix of the error codes of its refusals.
     pub(crate) prefix: &'static str,
     pub(crate) expires_at: SystemTime,
 }
 
-/// What a call brings that never waited.
+/// The state of a call that never waited.
 static NOTHING: Resumption = Resumption {
     waited: None,
     approved: Vec::new(),
@@ -46,7 +46,7 @@ static NOTHING: Resumption = Resumption {
 };
 
 impl ToolCall {
-    /// A call that goes on, as far as what came back says so, with answers beside those it had.
+    /// Creates a call that resumes from unverified state, adding an answer to those it already had.
     pub(crate) fn resumed(waited: Waited, answer: Option<Value>) -> ToolCall {
         let (id, name, arguments) = match &waited {
             Waited::Approval(request) => (&request.id, &request.name, &request.arguments),
@@ -65,33 +65,33 @@ impl ToolCall {
         call.resuming(Resumption { waited: Some(waited), approved, approver, inputs, spends })
     }
 
-    /// The same call with what it brings.
+    /// Returns the call with saved state.
     pub(crate) fn resuming(self, resumption: Resumption) -> ToolCall {
         ToolCall { resumption: Some(Box::new(resumption)), ..self }
     }
 
-    /// What the call brings with it that waited.
+    /// Returns the saved state of the call.
     pub(crate) fn brings(&self) -> &Resumption {
         self.resumption.as_deref().unwrap_or(&NOTHING)
     }
 
-    /// Somebody has approved of the call, so its arguments are final.
+    /// Whether the call was approved, so that its arguments are final.
     pub(crate) fn is_approved(&self) -> bool {
         !self.brings().approved.is_empty()
     }
 }
 
-/// What a call waited for that goes on, as it came back.
+/// What a resumed call waited for, as it came back.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Waited {
-    /// For an approval.
+    /// An approval.
     Approval(Box<ApprovalRequest>),
-    /// For input.
+    /// Input.
     Input(Box<PendingInput>),
 }
 
 impl Waited {
-    /// What stands at the beginning of the codes of its refusals.
+    /// The prefix of the error codes of its refusals.
     pub(crate) fn prefix(&self) -> &'static str {
         match self {
             Waited::Approval(_) => "APPROVAL",
@@ -125,7 +125,7 @@ impl Waited {
         Ticket { name, prefix: self.prefix(), expires_at: self.expires_at() }
     }
 
-    /// What is sealed, for a tool that promises this.
+    /// Returns the data to seal, for a tool with this promise.
     pub(crate) fn sealed(&self, promise: &str) -> Value {
         let mut data = match self {
             Waited::Approval(request) => json!(request),
@@ -143,7 +143,7 @@ impl Waited {
         self
     }
 
-    /// What the call is answered with.
+    /// Returns the error with which the waiting call is answered.
     pub(crate) fn not_yet(self) -> ToolError {
         match self {
             Waited::Approval(request) => ToolError::ApprovalRequired(request),

@@ -1,4 +1,4 @@
-//! Directories that paths may not leave.
+//! Directories that confine paths.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -8,9 +8,9 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
-/// The directories of a program by the names tools know them by: `#[arg(path(within = "workdir"))]`.
+/// The directories of a program, under the names that tools use: `#[arg(path(within = "workdir"))]`.
 ///
-/// Lent to tools by [`ToolContext::with_root`].
+/// Set by [`ToolContext::with_root`].
 #[derive(Clone, Debug, Default)]
 pub struct Roots(Arc<BTreeMap<String, PathBuf>>);
 
@@ -19,7 +19,7 @@ impl Roots {
         Arc::make_mut(&mut self.0).insert(name, directory);
     }
 
-    /// These directories, and those of `base` under names that these do not have.
+    /// Merges these directories with those of `base`; on equal names these win.
     pub(crate) fn over(&self, base: &Roots) -> Roots {
         if self.0.is_empty() {
             return base.clone();
@@ -31,7 +31,7 @@ impl Roots {
 }
 
 impl ToolContext {
-    /// Names a directory that paths may be asked to stay in.
+    /// Adds a named directory to which paths can be restricted.
     #[must_use]
     pub fn with_root(self, name: impl Into<String>, directory: impl Into<PathBuf>) -> ToolContext {
         let (name, directory) = (name.into(), directory.into());
@@ -41,18 +41,18 @@ impl ToolContext {
 
 type Resolve<'a> = dyn Fn(&Path) -> Result<PathBuf, ToolError> + 'a;
 
-/// An argument that is a path or holds one.
+/// An argument that is a path or contains paths.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`path` is for paths, and `{Self}` is none",
     note = "take a `PathBuf`, a `&Path`, a `String` or a `&str`"
 )]
 pub trait PathArgument: Sized {
-    /// The same with each path as `resolve` gives it.
+    /// Returns the argument with each path replaced by the result of `resolve`.
     ///
     /// # Errors
     ///
-    /// The first that `resolve` gives.
+    /// The first error of `resolve`.
     fn resolved(self, resolve: &Resolve<'_>) -> Result<Self, ToolError>;
 }
 
@@ -81,8 +81,8 @@ impl<T: PathArgument> PathArgument for Vec<T> {
     }
 }
 
-/// A path argument that stays where it may be: without `..`, and inside a directory if one is named, links followed.
-/// With a directory, the path that comes out starts with it.
+/// Confines a path argument: it has no `..`, and stays inside the directory if one is named, with links resolved. With
+/// a directory, the returned path starts with it.
 #[doc(hidden)]
 pub fn inside<T: PathArgument>(
     paths: T,
@@ -127,12 +127,12 @@ fn resolve(path: &Path, root: Option<&Path>) -> Option<PathBuf> {
     if !full.starts_with(root) {
         return None;
     }
-    // What exists may hold links that lead out; what does not exist yet cannot.
+    // Existing parts may hold links that lead out; parts that do not exist yet cannot.
     let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let existing = full.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
     let stays = match existing {
         Some(existing) if !root.starts_with(existing) => {
-            // A link that leads nowhere counts as one that leads out.
+            // A broken link counts as one that leads out.
             existing.canonicalize().is_ok_and(|real| real.starts_with(&real_root))
         }
         _ => true,

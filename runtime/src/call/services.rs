@@ -1,19 +1,19 @@
-//! What a program lends its tools, by type.
+//! The services that a program provides to its tools, by type.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a program lends its tools: one value a type. Clones share it.
+/// The services that a program provides to its tools: one value per type. Clones share them.
 #[derive(Clone, Default)]
 pub struct Services(Arc<BTreeMap<TypeId, Service>>);
 
-/// The name of a type, and an `Arc` of it.
+/// The name of a type, and an `Arc` of its value.
 type Service = (&'static str, Arc<dyn Any + Send + Sync>);
 
 impl Services {
-    /// The same services and this one, which takes the place of one of its type.
+    /// Adds a service, replacing any other of the same type.
     #[must_use]
     pub fn with<T: Send + Sync + ?Sized + 'static>(mut self, service: Arc<T>) -> Services {
         let named = (std::any::type_name::<T>(), Arc::new(service) as Arc<dyn Any + Send + Sync>);
@@ -21,7 +21,7 @@ impl Services {
         self
     }
 
-    /// These services, and those of `base` whose types these do not have.
+    /// Merges these services with those of `base`; on equal types these win.
     pub(crate) fn over(&self, base: &Services) -> Services {
         if self.0.is_empty() {
             return base.clone();
@@ -31,7 +31,7 @@ impl Services {
         all
     }
 
-    /// The service of a type.
+    /// Returns the service of type `T`, if there is one.
     #[must_use]
     pub fn get<T: Send + Sync + ?Sized + 'static>(&self) -> Option<Arc<T>> {
         self.0.get(&TypeId::of::<T>())?.1.downcast_ref::<Arc<T>>().cloned()

@@ -1,4 +1,4 @@
-//! What outlives a call: the state of a session and what was called in it.
+//! Sessions: state and call history that outlive a call.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
@@ -16,9 +16,9 @@ mod store;
 
 pub use store::{Sessions, SessionsLimits};
 
-/// A conversation with tools: state that tools keep from call to call, and which of them succeeded.
+/// A conversation with tools: state that tools keep between calls, and which of them succeeded.
 ///
-/// Clones are the same session. A caller without a session has none: there is no common one for all who are not known.
+/// Clones are the same session. There is no shared default: a caller without a session has none.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -37,28 +37,28 @@ pub struct Session(Arc<Inner>);
 struct Inner {
     id: Text,
     limits: SessionLimits,
-    /// Nobody comes back to it.
+    /// Whether the session is temporary, so that no caller returns to it.
     passing: bool,
     state: Mutex<BTreeMap<TypeId, Held>>,
     values: Mutex<BTreeMap<String, Value>>,
-    /// The last success of each tool, sorted by name.
+    /// The time of each tool's last success, sorted by tool name.
     history: Mutex<Vec<(Text, Instant)>>,
 }
 
-/// The name of a type, and an `Arc` of it.
+/// The name of a type, and an `Arc` of its value.
 type Held = (&'static str, Arc<dyn Any + Send + Sync>);
 
-/// How much of its history a session remembers.
+/// The limits of a session's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionLimits {
-    /// How long a successful call counts. 24 hours unless set.
+    /// How long a successful call counts. 24 hours by default.
     pub history_ttl: Duration,
-    /// Of how many tools the last success is remembered; beyond it the oldest is forgotten. 1024 unless set.
+    /// For how many tools the last success is remembered; beyond that the oldest is forgotten. 1024 by default.
     pub history_tools: usize,
 }
 
 impl SessionLimits {
-    /// 24 hours and 1024 tools.
+    /// The default limits: 24 hours and 1024 tools.
     pub const DEFAULT: SessionLimits =
         SessionLimits { history_ttl: Duration::from_secs(24 * 60 * 60), history_tools: 1024 };
 }
@@ -70,25 +70,25 @@ impl Default for SessionLimits {
 }
 
 impl Session {
-    /// A new session, in which nothing was called.
+    /// Creates a session with no history.
     #[must_use]
     pub fn new(id: impl Into<Text>) -> Session {
         Session::with_limits(id, SessionLimits::DEFAULT)
     }
 
-    /// A new session that remembers as much as the limits say.
+    /// Creates a session with these history limits.
     #[must_use]
     pub fn with_limits(id: impl Into<Text>, limits: SessionLimits) -> Session {
         Session::made(id.into(), limits, false)
     }
 
-    /// A session that one loop makes for itself, so that nobody else can name it.
+    /// Creates a temporary session for one loop, which no caller can refer to.
     #[cfg(feature = "agent")]
     pub(crate) fn passing(id: impl Into<Text>) -> Session {
         Session::made(id.into(), SessionLimits::DEFAULT, true)
     }
 
-    /// Whether [`passing`](Self::passing) made it.
+    /// Whether the session was created by [`passing`](Self::passing).
     pub(crate) fn is_passing(&self) -> bool {
         self.0.passing
     }
@@ -104,27 +104,27 @@ impl Session {
         }))
     }
 
-    /// The name of the session.
+    /// The ID of the session.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.0.id
     }
 
-    /// The state of a type, made by `Default` when it is first asked for. All who ask get the same one.
+    /// Returns the state of type `T`, created with `Default` on first use. All callers share it.
     ///
-    /// Types that change need a lock or atomics of their own: calls of one turn run beside each other.
+    /// State that changes needs a lock or atomics, because calls of a turn run concurrently.
     #[must_use]
     pub fn state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         self.state_or(T::default)
     }
 
-    /// The state of a type, made by `make` when it is first asked for. If two ask at once, one of the two values made
-    /// is kept and both get it.
+    /// Returns the state of type `T`, created with `make` on first use. If two callers create it at once, one of the
+    /// two values is kept and both get it.
     pub fn state_or<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
         if let Some(found) = self.peek() {
             return found;
         }
-        // Made outside of the lock: `make` may ask for other state of this session.
+        // Created outside the lock, because `make` may use other state of this session.
         let made = Arc::new(make());
         let mut state = unpoisoned(self.0.state.lock());
         let held: Held = (type_name::<T>(), Arc::clone(&made) as _);
@@ -132,31 +132,31 @@ impl Session {
         Arc::clone(kept).downcast().unwrap_or(made)
     }
 
-    /// The state of a type if somebody asked for it before.
+    /// Returns the state of type `T`, if it was created before.
     #[must_use]
     pub fn peek<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let held = Arc::clone(&unpoisoned(self.0.state.lock()).get(&TypeId::of::<T>())?.1);
         held.downcast().ok()
     }
 
-    /// The value under a key, see [`set`](Self::set).
+    /// Returns the value under a key, see [`set`](Self::set).
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Value> {
         unpoisoned(self.0.values.lock()).get(key).cloned()
     }
 
-    /// Keeps a value under a key, which is what a tool's `session("key")` requirement asks for. Gives the value it
-    /// takes the place of.
+    /// Stores a value under a key, for which a tool's `session("key")` requirement looks. Returns the value it
+    /// replaces.
     pub fn set(&self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
         unpoisoned(self.0.values.lock()).insert(key.into(), value.into())
     }
 
-    /// Forgets the value under a key and gives it.
+    /// Removes and returns the value under a key.
     pub fn remove(&self, key: &str) -> Option<Value> {
         unpoisoned(self.0.values.lock()).remove(key)
     }
 
-    /// There is a value under the key that is neither `null` nor a blank text. A list that is still empty is there.
+    /// Whether there is a value under the key that is neither `null` nor a blank text. An empty list counts.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
         let is_blank = |text: &str| text.trim().is_empty();
@@ -164,12 +164,12 @@ impl Session {
         unpoisoned(self.0.values.lock()).get(key).is_some_and(is_there)
     }
 
-    /// Notes that a call of a tool succeeded. A call whose result is an error did not, see
+    /// Records that a call of a tool succeeded. A call whose result is an error did not, see
     /// [`ToolResult::is_error`](crate::ToolResult::is_error).
     pub fn record_success(&self, tool: impl Into<Text>) {
         let tool = tool.into();
         let mut history = unpoisoned(self.0.history.lock());
-        // Read under the lock, so that times in the history never run backwards.
+        // Read under the lock, so that times in the history never decrease.
         let now = Instant::now();
         match find(&history, &tool) {
             Ok(index) => history[index].1 = now,
@@ -181,14 +181,14 @@ impl Session {
         }
     }
 
-    /// A call of the tool succeeded in this session, not longer ago than [`SessionLimits::history_ttl`].
+    /// Whether a call of the tool succeeded in this session within [`SessionLimits::history_ttl`].
     #[must_use]
     pub fn has_called(&self, tool: &str) -> bool {
         let history = unpoisoned(self.0.history.lock());
         find(&history, tool).is_ok_and(|index| counts(history[index].1, Instant::now(), self.0.limits))
     }
 
-    /// The tools of which a call succeeded, the one whose last success is oldest first.
+    /// The tools that were called successfully, the one with the oldest last success first.
     #[must_use]
     pub fn called(&self) -> Vec<Text> {
         let now = Instant::now();
@@ -198,12 +198,12 @@ impl Session {
         called.into_iter().map(|(tool, _)| tool).collect()
     }
 
-    /// Forgets which tools were called, as if the session had just begun. State stays.
+    /// Clears the call history, as if the session had just begun. State stays.
     pub fn forget_calls(&self) {
         unpoisoned(self.0.history.lock()).clear();
     }
 
-    /// Somebody beside this one holds the session.
+    /// Whether there is another handle to the session.
     fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
@@ -217,7 +217,7 @@ fn counts(at: Instant, now: Instant, limits: SessionLimits) -> bool {
     now.saturating_duration_since(at) < limits.history_ttl
 }
 
-/// Forgets what no longer counts, then the oldest, when the history is full.
+/// Removes expired entries, then the oldest ones, if the history is full.
 fn make_room(history: &mut Vec<(Text, Instant)>, now: Instant, limits: SessionLimits) {
     if history.len() < limits.history_tools.max(1) {
         return;
@@ -230,7 +230,7 @@ fn make_room(history: &mut Vec<(Text, Instant)>, now: Instant, limits: SessionLi
     }
 }
 
-/// The id, the types of the state and the keys of the values. Not the values: some are secrets.
+/// Prints the ID, the types of the state and the keys of the values. Values are left out, since some are secrets.
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state: Vec<&str> = unpoisoned(self.0.state.lock()).values().map(|(name, _)| *name).collect();

@@ -1,4 +1,4 @@
-//! The structured part of a result: the value that its tool declares.
+//! The structured part of a result: the value of the output that its tool declares.
 
 use std::borrow::Cow;
 
@@ -9,23 +9,23 @@ use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::call::result::ToolResult;
 
-/// Where the value is that a tool declares as its result.
+/// Where to find the structured value that a tool declares as its result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Structured {
     /// The details are the value.
     #[default]
     Details,
-    /// The details are the value, but for members of these names, which were added for the program.
+    /// The details are the value, except for these members, which were added for the program.
     DetailsWithout(Vec<Text>),
-    /// This JSON text is the value, and the details are something else.
+    /// This JSON text is the value; the details are something else.
     Json(Text),
-    /// Nowhere, for this reason, such as its size.
+    /// There is no value, for this reason, such as its size.
     Missing(Text),
 }
 
 impl ToolResult {
-    /// The value that the tool declares as its result.
+    /// Returns the structured value that the tool declares as its result.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl ToolResult {
         }
     }
 
-    /// Notes that a member of the details was added for the program, and is no part of what the tool declares.
+    /// Marks a member of the details as added for the program, and not part of the declared output.
     pub(crate) fn added_to_details(&mut self, name: &'static str) {
         match &mut self.structured {
             Structured::Details => self.structured = Structured::DetailsWithout(vec![name.into()]),

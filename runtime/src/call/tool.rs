@@ -1,4 +1,4 @@
-//! The tool trait and the one way a tool is called.
+//! The tool trait, and the one way to call a tool.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,16 +22,16 @@ use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_
 use crate::schema::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
 
-/// A call that began.
+/// A call that has started.
 #[doc(hidden)]
 #[expect(
     clippy::large_enum_variant,
     reason = "it is moved once, and a box would cost what it is there to save"
 )]
 pub enum Execution<'a> {
-    /// It is over.
+    /// The call has finished.
     Finished(Result<ToolResult, ToolError>),
-    /// It goes on.
+    /// The call is still running.
     Running(BoxFuture<'a, Result<ToolResult, ToolError>>),
 }
 
@@ -82,11 +82,11 @@ impl std::fmt::Debug for Execution<'_> {
     note = "put `#[tool]` on a function, or implement `AgentTool`: `spec` and `execute` are enough"
 )]
 pub trait AgentTool: Send + Sync {
-    /// What the tool is.
+    /// The specification of the tool.
     fn spec(&self) -> &ToolSpec;
 
-    /// Runs the tool. Callers use [`call`] or [`Registry::call`](crate::Registry::call), which check `params` before
-    /// and hand them over decoded: an object with the fields of the specification under their wire names.
+    /// Runs the tool. Callers use [`call`] or [`Registry::call`](crate::Registry::call), which check `params` first
+    /// and pass them decoded: an object with the fields of the specification under their wire names.
     ///
     /// # Errors
     ///
@@ -97,21 +97,21 @@ pub trait AgentTool: Send + Sync {
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 
-    /// The tool as it is in a provider, if that is another than this: a tool that is built when it is first used
-    /// there. See [`ToolFactory`](crate::provider::ToolFactory).
+    /// Builds the tool for a provider, for a tool that is created on first use there; `None` if the tool serves every
+    /// provider itself. See [`ToolFactory`](crate::provider::ToolFactory).
     fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
         let _ = ctx;
         None
     }
 
-    /// What running the tool may do where a provider has it: what it declares, unless it knows that the context holds
-    /// it to less. A provider refuses a tool for which this is more than its context allows.
+    /// The effects of the tool in a provider: the declared ones, unless the tool knows that the context restricts it
+    /// further. A provider refuses a tool whose effects exceed what its context allows.
     fn effects_in(&self, ctx: &ProviderContext) -> Effects {
         let _ = ctx;
         self.spec().effects.clone()
     }
 
-    /// As [`execute`](Self::execute), for arguments that were read without making a [`Value`] of them.
+    /// As [`execute`](Self::execute), for arguments that were read without building a [`Value`].
     ///
     /// # Errors
     ///
@@ -132,20 +132,20 @@ pub trait AgentTool: Send + Sync {
         if spec.label.is_empty() { spec.name.as_str() } else { &spec.label }
     }
 
-    /// What the tool does.
+    /// The description of the tool.
     fn description(&self) -> &str {
         &self.spec().description
     }
 
-    /// The arguments as plain JSON Schema 2020-12.
+    /// The schema of the arguments, as plain JSON Schema 2020-12.
     fn parameters_schema(&self) -> Value {
         let spec = self.spec();
-        // Plain JSON Schema can say everything; an object is the least that holds for any tool.
+        // Plain JSON Schema can express everything; the fallback holds for any tool.
         render_input(&spec.input, &spec.defs, &JSON_SCHEMA)
             .map_or_else(|_| json!({ "type": "object" }), |rendered| rendered.schema)
     }
 
-    /// The documentation of the tool for a prompt.
+    /// The documentation of the tool, for a prompt.
     fn prompt_documentation(&self) -> String {
         crate::spec::docs::detail(self.spec())
     }
@@ -204,10 +204,10 @@ macro_rules! forward {
 forward!(Arc);
 forward!(Box);
 
-/// How long a tool may take that does not say: 30 seconds.
+/// The timeout of a tool that sets none: 30 seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The time a call gets: the tool's, or the default, and no more than the caller grants. `None`: no limit.
+/// The time limit of a call: the tool's own or the default, but no more than the caller grants. `None` is no limit.
 #[must_use]
 pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>) -> Option<Duration> {
     let own = match spec.timeout {
@@ -221,17 +221,17 @@ pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>)
     }
 }
 
-/// Calls a tool as every caller should: arguments are checked first, time and cancellation hold whatever the tool
-/// does, and a panic of the tool stays inside.
+/// Calls a tool. Checks the arguments first, enforces the timeout and cancellation whatever the tool does, and
+/// contains a panic of the tool.
 ///
 /// `params` is what a model sent: an object, a text that holds one (some providers send arguments as text), or
-/// `null` for none.
+/// `null` for no arguments.
 ///
 /// # Errors
 ///
 /// [`ToolError::InvalidArgs`] with all problems; [`ToolError::Cancelled`] and [`ToolError::Timeout`], when the tool
-/// is dropped and its context's token fires; `tool panicked`, without details, which are not for a model; or
-/// what the tool says.
+/// is dropped and its context's token fires; `tool panicked`, without the details, which are not for a model; and any
+/// error of the tool.
 pub async fn call(
     tool: &dyn AgentTool,
     params: Value,
@@ -255,8 +255,8 @@ pub async fn call(
     execute(tool, given, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
 }
 
-/// Runs a tool on decoded arguments in the context of its call: time and cancellation hold whatever the tool does,
-/// and a panic stays inside.
+/// Runs a tool on decoded arguments in the context of its call. Enforces the timeout and cancellation whatever the tool
+/// does, and contains a panic.
 pub(crate) async fn execute<'a>(
     tool: &'a dyn AgentTool,
     arguments: impl Into<BorrowedValue<'a>>,
@@ -266,7 +266,7 @@ pub(crate) async fn execute<'a>(
     if ctx.is_cancelled() {
         return Err(ToolError::Cancelled);
     }
-    // Whatever the tool started under its token stops when the call is given up, by whomever.
+    // Everything the tool started under its token stops when the call is dropped, whatever the cause.
     let stop = Stop(Some(ctx));
     let given = arguments.into();
     let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_given(given, ctx))) {
@@ -278,12 +278,12 @@ pub(crate) async fn execute<'a>(
         Err(payload) => return Err(ToolError::panicked(&*payload)),
     };
     let mut run = pin!(guarded(run.as_mut()));
-    // Most calls need no clock and no listener: they are over at once.
+    // Most calls need no clock and no listener, because they finish immediately.
     let first = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
     let outcome = match first {
         Poll::Ready(outcome) => Some(outcome),
         Poll::Pending => {
-            // The clock starts when there is something to wait for: reading it costs as much as a small call.
+            // The clock starts only when there is something to wait for: reading it costs as much as a small call.
             let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
             let run = ctx.caller_token().run_until_cancelled(run);
             match (deadline, limit) {
@@ -299,7 +299,7 @@ pub(crate) async fn execute<'a>(
     outcome
 }
 
-/// Stops what a call started when it is dropped.
+/// Stops everything that a call started, when dropped.
 struct Stop<'a>(Option<&'a ToolContext>);
 
 impl Stop<'_> {
@@ -316,12 +316,12 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// The arguments in a text, if they are right as they are.
+/// The arguments in a text, if they are valid as they are.
 pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<BorrowedValue<'t>> {
     BorrowedValue::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
 }
 
-/// The arguments a model sent, checked and decoded.
+/// Checks and decodes the arguments a model sent.
 ///
 /// # Errors
 ///
@@ -330,7 +330,7 @@ pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Va
     decoded(spec, parsed(params)?, dialect)
 }
 
-/// The object a model sent, which it may have written as text, or not at all for none.
+/// The object a model sent, directly or as text. Missing arguments are an empty object.
 pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
     let whole = |message: String| {
         let kind = ArgumentProblemKind::Type;
@@ -357,15 +357,15 @@ pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
     Err(whole(format!("Expected object parameters, got {kind}")))
 }
 
-/// Parsed arguments, checked and under their wire names.
+/// Checks parsed arguments and renames them to their wire names.
 pub(crate) fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
     decode_owned(params, &spec.input, &spec.defs, dialect).map_err(|problems| refused(spec, problems))
 }
 
-/// What a sub-agent is told that was given no task.
+/// The error text for a sub-agent that was given no task.
 pub(crate) const MISSING_TASK: &str = "Missing required 'task' parameter";
 
-/// What is wrong with the arguments of a tool, which for a sub-agent without a task has a text of its own.
+/// The error for invalid arguments. A sub-agent without a task gets a text of its own.
 fn refused(spec: &ToolSpec, mut problems: Vec<ArgumentProblem>) -> ToolError {
     if spec.sub_agent
         && let [problem] = &mut problems[..]
@@ -378,7 +378,7 @@ fn refused(spec: &ToolSpec, mut problems: Vec<ArgumentProblem>) -> ToolError {
     ToolError::from_problems(problems)
 }
 
-/// A panic while polling becomes an error without its message. The future is borrowed, since every function that
+/// Turns a panic while polling into an error without its message. The future is borrowed, because every function that
 /// takes one by value holds it twice.
 pub(crate) fn guarded<F>(mut run: Pin<&mut F>) -> impl Future<Output = Result<ToolResult, ToolError>>
 where

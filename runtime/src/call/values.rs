@@ -1,4 +1,4 @@
-//! Values of a call's context, and who vouches for each.
+//! Values of a call's context, and their provenance.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-/// Values that come with a call and not from the model: the workspace of the caller, the key of a session.
+/// Values that come with a call but not from the model, such as the caller's workspace or a session's key.
 ///
-/// Each value knows its [`Provenance`]. A value sent by a client never takes the place of a trusted one, whichever of
-/// the two comes first, so that a caller cannot act for another by naming that other. [`shadowed`](Self::shadowed)
-/// tells who tried. Clones share the values; without any there is nothing to share.
+/// Each value has a [`Provenance`]. A value sent by a client never replaces a trusted one, in either order, so that no
+/// caller can act for another by naming it. [`shadowed`](Self::shadowed) lists such attempts. Clones share the values;
+/// an empty set allocates nothing.
 ///
 /// ```
 /// use toolgen_runtime::call::values::{ContextValues, Provenance};
@@ -29,31 +29,31 @@ struct Inner {
     shadowed: BTreeSet<String>,
 }
 
-/// Who vouches for a value of a context.
+/// The source of a context value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Provenance {
-    /// The caller sent it; nobody vouches for it.
+    /// The caller sent it; it cannot be trusted.
     Client,
-    /// The program set it, as a rule after it made sure who the caller is.
+    /// The program set it, usually after it authenticated the caller.
     Trusted,
 }
 
 impl ContextValues {
-    /// Adds a value the program vouches for. It takes the place of any value under this key.
+    /// Adds a trusted value, replacing any value under this key.
     #[must_use]
     pub fn with_trusted(self, key: impl Into<String>, value: impl Into<Value>) -> ContextValues {
         self.with(key.into(), Provenance::Trusted, value.into())
     }
 
-    /// Adds a value the caller sent. Under the key of a trusted value it is dropped and its key is noted, even if it
-    /// is the same value.
+    /// Adds a value that the caller sent. If the key holds a trusted value, the new one is dropped and its key
+    /// recorded, even if both are equal.
     #[must_use]
     pub fn with_client(self, key: impl Into<String>, value: impl Into<Value>) -> ContextValues {
         self.with(key.into(), Provenance::Client, value.into())
     }
 
-    /// Adds each field of an object the caller sent, as [`with_client`](Self::with_client) does. Anything but an
-    /// object holds no values.
+    /// Adds each field of an object that the caller sent, as [`with_client`](Self::with_client) does. A value that is
+    /// not an object is ignored.
     #[must_use]
     pub fn with_client_object(self, object: Value) -> ContextValues {
         match object {
@@ -64,8 +64,8 @@ impl ContextValues {
         }
     }
 
-    /// Both sets of values: `later` wins over these where both vouch alike, and trusted wins over client wherever it
-    /// stands. A provider's values are merged with those of a call this way.
+    /// Merges two sets of values: `later` wins over these at equal provenance, and trusted always wins over client. A
+    /// provider's values are merged with those of a call this way.
     #[must_use]
     pub fn merged(&self, later: &ContextValues) -> ContextValues {
         let (Some(own), Some(other)) = (&self.0, &later.0) else {
@@ -79,13 +79,13 @@ impl ContextValues {
         ContextValues(Some(Arc::new(inner)))
     }
 
-    /// The value under a key.
+    /// Returns the value under a key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
         Some(&self.0.as_ref()?.values.get(key)?.1)
     }
 
-    /// The value under a key if the program vouches for it.
+    /// Returns the value under a key if it is trusted.
     #[must_use]
     pub fn trusted(&self, key: &str) -> Option<&Value> {
         match self.0.as_ref()?.values.get(key)? {
@@ -94,24 +94,24 @@ impl ContextValues {
         }
     }
 
-    /// Who vouches for the value under a key.
+    /// Returns the provenance of the value under a key.
     #[must_use]
     pub fn provenance(&self, key: &str) -> Option<Provenance> {
         Some(self.0.as_ref()?.values.get(key)?.0)
     }
 
-    /// The keys under which a client's value was dropped in favour of a trusted one, sorted. Each is an attempt to
-    /// act as somebody else, or a client that repeats what it was told.
+    /// The keys under which a client's value was dropped in favour of a trusted one, sorted. Each is an attempt to act
+    /// for another caller, or a client that repeats what it was told.
     pub fn shadowed(&self) -> impl Iterator<Item = &str> {
         self.inner().shadowed.iter().map(String::as_str)
     }
 
-    /// The values, sorted by key.
+    /// Iterates over the values, sorted by key.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Provenance, &Value)> {
         self.inner().values.iter().map(|(key, (provenance, value))| (key.as_str(), *provenance, value))
     }
 
-    /// There is no value.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.inner().values.is_empty()
@@ -143,7 +143,7 @@ impl Inner {
     }
 }
 
-/// There is a value, and something in it.
+/// Whether a value is present and not empty.
 pub(crate) fn is_given(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -154,7 +154,7 @@ pub(crate) fn is_given(value: &Value) -> bool {
     }
 }
 
-/// Keys and who vouches for them. Not the values: some are secrets.
+/// Prints the keys and provenances. Values are left out, since some are secrets.
 impl fmt::Debug for ContextValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter().map(|(key, provenance, _)| (key, provenance))).finish()

@@ -1,18 +1,18 @@
-//! The rules of providers, checked while compiling.
+//! The rules of schema dialects, checked at compile time.
 //!
-//! The same reasons for which [`render`](crate::schema::shape::render) refuses a schema, on what a constant can reach: the
-//! shape of an argument and, where that is a named type, its body.
+//! These checks give the same reasons for which [`render`](crate::schema::shape::render) refuses a schema, for what a
+//! constant can reach: the shape of an argument and, if that is a named type, its body.
 //!
-//! What is named inside that body is not followed here: the constant of a type that contains itself, however far
-//! inside, would need its own value. It is checked where the type is derived if the whole crate asks for a dialect
-//! (`TOOLGEN_DIALECTS`), which reaches every depth, one type at a time; otherwise where the tool is rendered.
+//! Named types inside that body are not followed: the constant of a type that contains itself, at any depth, would need
+//! its own value. They are checked where they are derived if the whole crate asks for a dialect (`TOOLGEN_DIALECTS`),
+//! which reaches every depth, one type at a time; otherwise where the tool is rendered.
 
 use crate::base::frozen::{Frozen, Text};
 use crate::function::input::{Of, ToolInput};
 use crate::schema::dialect::{Dialect, KeyRule};
 use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Shape, UnionRules};
 
-/// The longest path that is told, in steps.
+/// The longest path that is reported, in steps.
 const STEPS: usize = 8;
 
 /// A place that a dialect refuses.
@@ -27,7 +27,7 @@ pub struct Misfit {
 ///
 /// # Panics
 ///
-/// If the dialect would; in a constant that is a compile error at the argument.
+/// If the dialect would refuse it. In a constant, that is a compile error at the argument.
 #[track_caller]
 #[expect(clippy::panic, reason = "a tool no provider takes is a compile error where it is written")]
 pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialect) {
@@ -49,7 +49,7 @@ pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialec
 ///
 /// # Panics
 ///
-/// If the dialect would; in a constant that is a compile error at the type.
+/// If the dialect would refuse it. In a constant, that is a compile error at the type.
 #[track_caller]
 #[expect(clippy::panic, reason = "a type no provider takes is a compile error where it is written")]
 pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
@@ -59,7 +59,7 @@ pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
     }
 }
 
-/// The first place of a type that a dialect refuses.
+/// Returns the first place of a type that a dialect refuses.
 #[must_use]
 pub const fn of<T: ToolInput>(dialect: &Dialect) -> Option<Misfit> {
     of_shape(Of::<T>::SHAPE, T::BODY, dialect)
@@ -97,7 +97,7 @@ const fn of_shape(shape: &Shape, body: Option<&'static Shape>, dialect: &Dialect
 const fn of_frozen(shape: &Frozen<Shape>, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
     match shape {
         Frozen::Static(shape) => of_shape(shape, body, dialect),
-        // Constants hold nothing else.
+        // Constants contain no other variant.
         Frozen::Shared(_) => None,
     }
 }
@@ -178,7 +178,7 @@ const fn takes_key(dialect: &Dialect, key: &str) -> bool {
     true
 }
 
-/// A text made in a constant.
+/// A text built in a constant.
 struct Message {
     bytes: [u8; 600],
     length: usize,
@@ -193,7 +193,7 @@ impl Message {
         let text = text.as_bytes();
         let mut index = 0;
         while index < text.len() && self.length < self.bytes.len() {
-            // A character that does not fit whole would not be text.
+            // A truncated character would not be valid text.
             self.bytes[self.length] = if text[index].is_ascii() { text[index] } else { b'?' };
             self.length += 1;
             index += 1;
@@ -225,7 +225,7 @@ mod tests {
     use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
     use crate::schema::shape::render::render_input;
 
-    /// What is refused while compiling is what is refused when rendering.
+    /// Checks that compile-time refusals equal those of rendering.
     fn agrees<T: ToolInput>(fields: &'static [Field]) {
         let mut defs = Defs::default();
         T::defs(&mut defs);

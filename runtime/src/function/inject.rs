@@ -1,4 +1,4 @@
-//! Parameters that the program gives, not the model.
+//! Parameters supplied by the program, not by the model.
 
 use std::fmt;
 use std::ops::Deref;
@@ -14,11 +14,11 @@ mod caller;
 
 pub use caller::{ContextValue, FromContext, HelpUrl, SessionState};
 
-/// A parameter of a function with `#[tool]` that comes from the context of the call and never enters the schema.
+/// A parameter of a `#[tool]` function that comes from the context of the call and does not appear in the schema.
 ///
-/// `&ToolContext`, [`CancellationToken`], [`Progress`] and [`Service`] are known by name; a parameter of another
-/// type that implements this is marked `#[inject]`: [`FromContext`], [`SessionState`],
-/// [`Session`](crate::Session), [`&Principal`](crate::Principal), and types of the program's own.
+/// `&ToolContext`, [`CancellationToken`], [`Progress`] and [`Service`] are recognised by name. A parameter of another
+/// type that implements this trait is marked `#[inject]`: [`FromContext`], [`SessionState`],
+/// [`Session`](crate::Session), [`&Principal`](crate::Principal), and the program's own types.
 ///
 /// ```
 /// use toolgen_runtime::function::inject::Inject;
@@ -39,11 +39,11 @@ pub use caller::{ContextValue, FromContext, HelpUrl, SessionState};
     note = "if a model gives it, mark the parameter `#[arg]`"
 )]
 pub trait Inject<'a>: Sized {
-    /// Takes it from the context.
+    /// Takes the value from the context.
     ///
     /// # Errors
     ///
-    /// If it is not there.
+    /// If the context does not hold the value.
     fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError>;
 }
 
@@ -71,17 +71,17 @@ impl<'a> Inject<'a> for &'a CancellationToken {
     }
 }
 
-/// Tells people how far a call is.
+/// Reports the progress of a call to people.
 #[derive(Clone, Debug)]
 pub struct Progress(ToolContext);
 
 impl Progress {
-    /// Reports a line.
+    /// Reports a line of progress.
     pub fn say(&self, line: impl Into<String>) {
         self.0.progress(line);
     }
 
-    /// Reports what there is so far.
+    /// Reports a partial result.
     pub fn update(&self, result: ToolResult) {
         self.0.update(result);
     }
@@ -93,7 +93,7 @@ impl Inject<'_> for Progress {
     }
 }
 
-/// A service of the program, put into the context by [`ToolContext::with_service`].
+/// A service of the program, provided by [`ToolContext::with_service`].
 pub struct Service<T: ?Sized>(pub Arc<T>);
 
 impl<T: ?Sized> Clone for Service<T> {

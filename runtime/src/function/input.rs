@@ -1,15 +1,15 @@
-//! Rust types as arguments of tools: their shape, and how a checked JSON value becomes one.
+//! Rust types as arguments of tools: their shapes, and how a checked JSON value becomes one.
 //!
-//! A shape is a constant, so the arguments of a tool are one constant too, composed by the compiler through aliases
-//! and generics. A type that a user names is a reference in that constant and its body stands beside it, which is
-//! why types that contain themselves need nothing special.
+//! A shape is a constant, so the arguments of a tool are one constant too, composed by the compiler through aliases and
+//! generics. A user-defined type is a reference in that constant, with its body kept separately, so recursive types
+//! need no special handling.
 //!
-//! `#[derive(ToolInput)]` makes structs and enums arguments, in the form `serde` gives them, whether or not `serde` is
-//! used: `rename`, `rename_all`, `alias`, `default`, `flatten`, `skip`, `tag`, `content`, `untagged` and `transparent`
-//! mean what they mean there, and what would make the form unknown (`with`, `from`, `other`) is refused. Objects are
-//! closed: a field nobody knows is refused, with the names of those that are known. `#[arg(…)]` puts the same rules on
-//! a field as on an argument of a function. Doc comments describe types and fields; those of the variants of an enum
-//! of names are gathered in one text, because a schema for each would change the form.
+//! `#[derive(ToolInput)]` makes structs and enums usable as arguments, in the form `serde` gives them, whether or not
+//! `serde` is used. `rename`, `rename_all`, `alias`, `default`, `flatten`, `skip`, `tag`, `content`, `untagged` and
+//! `transparent` have the same meaning; attributes that would make the form unknown (`with`, `from`, `other`) are
+//! refused. Objects are closed: an unknown field is refused, and the error lists the known ones. `#[arg(…)]` sets the
+//! same rules on a field as on a function argument. Doc comments describe types and fields; those of the variants of a
+//! unit-only enum are joined into one text, because separate schemas would change the form.
 //!
 //! ```
 //! # use serde_json::json;
@@ -74,9 +74,9 @@ pub use rules::{Lit, Rules, arguments, field, items_of, object, refine, relation
 /// A type that can be an argument of a tool, or part of one.
 ///
 /// Implemented for numbers, texts, paths, `Option`, lists, sets, maps, tuples and `serde_json::Value`; derived for
-/// structs and enums. The two halves must agree: [`decode`](Self::decode) takes every value that
-/// [`SHAPE`](Self::SHAPE) allows. It is only called with values that `shape::decode` accepted before, so it needs
-/// to check no rule twice.
+/// structs and enums. The two halves must agree: [`decode`](Self::decode) accepts every value that
+/// [`SHAPE`](Self::SHAPE) allows. It only receives values that `shape::decode` has accepted, so it need not check any
+/// rule again.
 ///
 /// ```
 /// use serde_json::Value;
@@ -101,17 +101,17 @@ pub use rules::{Lit, Rules, arguments, field, items_of, object, refine, relation
     note = "a parameter that the program gives, not the model, is marked `#[inject]`"
 )]
 pub trait ToolInput: Sized {
-    /// The shape of the values it is made from.
+    /// The shape of the values that the type is decoded from.
     const SHAPE: Shape;
 
     /// Whether a field of this type must be given.
     const REQUIRED: bool = true;
 
-    /// The shape behind [`SHAPE`](Self::SHAPE), if that is a reference, so that the rules of a provider can be
-    /// checked while compiling.
+    /// The shape behind [`SHAPE`](Self::SHAPE) if that is a reference, so that the rules of a provider can be checked
+    /// at compile time.
     const BODY: Option<&'static Shape> = None;
 
-    /// Whether it is written, by `serde::Serialize`, in the form it is read from, so that the same shape describes
+    /// Whether `serde::Serialize` writes the type in the form it is read from, so that the same shape describes
     /// results.
     const SYMMETRIC: bool = true;
 
@@ -120,15 +120,15 @@ pub trait ToolInput: Sized {
         let _ = defs;
     }
 
-    /// Makes one from a value that fits [`SHAPE`](Self::SHAPE).
+    /// Decodes a value that fits [`SHAPE`](Self::SHAPE).
     ///
     /// # Errors
     ///
     /// Where and why the value does not fit.
     fn decode(value: Value) -> Result<Self, ArgumentProblem>;
 
-    /// As [`decode`](Self::decode), for a value that may be borrowed. What holds others takes them without making
-    /// a `Value` of them.
+    /// As [`decode`](Self::decode), for a value that may be borrowed. Containers decode their items without building a
+    /// `Value` of them.
     ///
     /// # Errors
     ///
@@ -138,14 +138,14 @@ pub trait ToolInput: Sized {
         Self::decode(given.into_value())
     }
 
-    /// What stands for a field that was not given, if it need not be.
+    /// The value of a missing field, if the field is optional.
     #[must_use]
     fn absent() -> Option<Self> {
         None
     }
 }
 
-/// The shape of a type as a reference, which constants of other shapes are made of.
+/// The shape of a type as a reference, used in constants of other shapes.
 pub(crate) struct Of<T>(core::marker::PhantomData<T>);
 
 impl<T: ToolInput> Of<T> {
@@ -161,7 +161,7 @@ impl<T: ToolInput> Of<T> {
     note = "a parameter that the program gives, not the model, is marked `#[inject]`"
 )]
 pub trait Lent {
-    /// What is decoded.
+    /// The type that is decoded.
     type Owner: ToolInput + std::borrow::Borrow<Self>;
 }
 
@@ -181,18 +181,18 @@ impl<T: ToolInput> Lent for T {
     type Owner = T;
 }
 
-/// What is decoded for a borrowed argument.
+/// The type that is decoded for a borrowed argument.
 #[doc(hidden)]
 pub type Owned<T> = <T as Lent>::Owner;
 
-/// A type named by its `$defs` entry. Derives use it.
+/// Returns a reference to a `$defs` entry. Derives use it.
 #[doc(hidden)]
 #[must_use]
 pub const fn reference(name: &'static str) -> Shape {
     rules::with_kind(Kind::Ref(crate::base::frozen::Text::Static(name)))
 }
 
-/// A problem with a value as a whole: what was expected, and what was given.
+/// Returns a problem with a whole value: what was expected, and what was given.
 #[must_use]
 pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
     let given = match given {
@@ -211,11 +211,11 @@ pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
     }
 }
 
-/// The value of a field that was not given.
+/// Returns the value of a missing field.
 ///
 /// # Errors
 ///
-/// If it must be given.
+/// If the field is required.
 pub fn missing<T: ToolInput>(name: &str) -> Result<T, ArgumentProblem> {
     T::absent().ok_or_else(|| {
         let problem = ArgumentProblem {

@@ -1,8 +1,8 @@
-//! All tools of a program without a list of them, behind the feature `inventory`.
+//! All tools of a program without an explicit list, behind the feature `inventory`.
 //!
-//! With it, every function with `#[tool]` that is linked into the program registers itself before `main` runs. A list
-//! that stands in the code says what a program offers where a reader looks for it and holds no tool of a dependency,
-//! so [`toolset!`](crate::toolset!) is the usual way. Methods are not registered: they need an object.
+//! Every `#[tool]` function that is linked into the program registers itself before `main` runs. Prefer
+//! [`toolset!`](crate::toolset!): an explicit list shows in the code what a program offers, and includes no tool of a
+//! dependency. Methods are not registered, because they need an object.
 //!
 //! ```standalone_crate
 //! use toolgen_runtime::function::inventory;
@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! A library crate whose functions nobody names is not linked by rustc at all; name it once, as in `use my_tools as _;`.
+//! rustc does not link a library crate that is never named; name it once, as in `use my_tools as _;`.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub struct Registered(pub fn() -> FunctionTool);
 
 inventory::collect!(Registered);
 
-/// The tools that registered themselves, sorted by name; those of one name by nothing, and a
+/// Returns the registered tools, sorted by name. The order of tools with the same name is unspecified; a
 /// [`Registry`](crate::Registry) refuses them.
 #[must_use]
 pub fn tools() -> Vec<Arc<dyn AgentTool>> {
@@ -49,7 +49,7 @@ pub fn tools() -> Vec<Arc<dyn AgentTool>> {
     tools
 }
 
-/// Registers a function. The macros write it after each.
+/// Registers a function. The macros add this after each one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __toolgen_register {

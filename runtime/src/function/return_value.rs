@@ -1,7 +1,7 @@
-//! What functions return, as results of tools.
+//! Return values of functions as results of tools.
 //!
-//! Which way a type goes is decided by the traits it has, never by how it is spelt, so aliases of `Result` work like
-//! `Result`. The macros ask a [`Probe`] of the returned value; method resolution finds the first trait that fits.
+//! The conversion depends on the traits of a type, never on its spelling, so aliases of `Result` work like `Result`.
+//! The macros call a [`Probe`] on the returned value; method resolution finds the first trait that fits.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -18,10 +18,10 @@ use crate::call::result::{Content, ToolResult};
 use crate::function::input::{Defs, Of, ToolInput};
 use crate::schema::shape::{Kind, Schema, Shape};
 
-/// A type that says itself what a model sees of it.
+/// A type that defines what a model sees of it.
 ///
-/// Implemented for texts, content, results and `()`. Any other type only needs `serde::Serialize`: a model sees it
-/// as compact JSON, and the program finds the value in the details.
+/// Implemented for texts, content, results and `()`. Any other type only needs `serde::Serialize`: a model sees it as
+/// compact JSON, and the program finds the value in the details.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
     label = "returned by a tool",
@@ -29,11 +29,11 @@ use crate::schema::shape::{Kind, Schema, Shape};
     note = "an error stands in a `Result<_, E>`"
 )]
 pub trait IntoToolOutput {
-    /// What the model and the program see.
+    /// Converts the value into a result for the model and the program.
     ///
     /// # Errors
     ///
-    /// If it cannot be said.
+    /// If the value cannot be converted.
     fn into_tool_output(self) -> Result<ToolResult, ToolError>;
 }
 
@@ -73,7 +73,7 @@ macro_rules! texts {
 
 texts!(String &str Box<str> Cow<'_, str>);
 
-/// Asks a returned value what it is.
+/// Finds the conversion of a returned value.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Probe<'a, T>(pub &'a T);
@@ -83,20 +83,20 @@ pub struct Probe<'a, T>(pub &'a T);
 #[derive(Debug)]
 pub struct Fallible;
 
-/// The value is none.
+/// The value is not a `Result`.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Plain;
 
 impl Fallible {
-    /// The value as a `Result`.
+    /// Returns the value as a `Result`.
     pub fn split<T, E>(&self, value: Result<T, E>) -> Result<T, E> {
         value
     }
 }
 
 impl Plain {
-    /// The value as a `Result`.
+    /// Returns the value as a `Result`.
     pub fn split<T>(&self, value: T) -> Result<T, Infallible> {
         Ok(value)
     }
@@ -105,7 +105,7 @@ impl Plain {
 /// First choice of `toolgen_outcome`.
 #[doc(hidden)]
 pub trait ProbeFallible {
-    /// It is a `Result`.
+    /// The value is a `Result`.
     fn toolgen_outcome(&self) -> Fallible {
         Fallible
     }
@@ -114,7 +114,7 @@ pub trait ProbeFallible {
 /// Second choice of `toolgen_outcome`.
 #[doc(hidden)]
 pub trait ProbePlain {
-    /// It is none.
+    /// The value is not a `Result`.
     fn toolgen_outcome(&self) -> Plain {
         Plain
     }
@@ -123,29 +123,29 @@ pub trait ProbePlain {
 impl<T, E> ProbeFallible for &Probe<'_, Result<T, E>> {}
 impl<T> ProbePlain for Probe<'_, T> {}
 
-/// How a value becomes a result.
+/// A conversion by `IntoToolOutput`.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Itself;
 
-/// How a value becomes a result.
+/// A conversion to JSON.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct AsJson;
 
 impl Itself {
-    /// The result.
+    /// Converts the value.
     pub fn convert<T: IntoToolOutput>(&self, value: T) -> Result<ToolResult, ToolError> {
         value.into_tool_output()
     }
 }
 
 impl AsJson {
-    /// The result.
+    /// Converts the value.
     ///
     /// # Errors
     ///
-    /// If the value has no form in JSON.
+    /// If the value cannot be written as JSON.
     pub fn convert<T: Serialize>(&self, value: T) -> Result<ToolResult, ToolError> {
         serde_json::to_value(&value)
             .map(ToolResult::json)
@@ -156,7 +156,7 @@ impl AsJson {
 /// First choice of `toolgen_output`.
 #[doc(hidden)]
 pub trait ProbeOutput {
-    /// It says itself.
+    /// The type defines its own output.
     fn toolgen_output(&self) -> Itself {
         Itself
     }
@@ -165,16 +165,16 @@ pub trait ProbeOutput {
 /// Second choice of `toolgen_output`.
 #[doc(hidden)]
 pub trait ProbeSerialize {
-    /// It can be written as JSON.
+    /// The type can be written as JSON.
     fn toolgen_output(&self) -> AsJson {
         AsJson
     }
 }
 
-/// Last choice of `toolgen_output`: the compiler then says what is missing.
+/// Last choice of `toolgen_output`: the compiler then reports what is missing.
 #[doc(hidden)]
 pub trait ProbeNothing {
-    /// It should say itself.
+    /// The type would have to define its own output.
     fn toolgen_output(&self) -> Itself {
         Itself
     }
@@ -184,35 +184,35 @@ impl<T: IntoToolOutput> ProbeOutput for &&Probe<'_, T> {}
 impl<T: Serialize> ProbeSerialize for &Probe<'_, T> {}
 impl<T> ProbeNothing for Probe<'_, T> {}
 
-/// How an error becomes a tool's error.
+/// The error is, or converts into, a `ToolError`.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Own;
 
-/// How an error becomes a tool's error.
+/// The error implements `Error`.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Chained;
 
-/// How an error becomes a tool's error.
+/// The error implements `Display` only.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Said;
 
-/// How an error becomes a tool's error.
+/// The error implements `Debug` only.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Hidden;
 
 impl Own {
-    /// The error.
+    /// Converts the error.
     pub fn convert<E: Into<ToolError>>(&self, error: E) -> ToolError {
         error.into()
     }
 }
 
 impl Chained {
-    /// The model sees the error, the operator also where it came from.
+    /// Shows the error to the model, and its causes to operators too.
     pub fn convert<E: Error>(&self, error: E) -> ToolError {
         let mut chain = error.to_string();
         let mut source = error.source();
@@ -226,14 +226,14 @@ impl Chained {
 }
 
 impl Said {
-    /// The model sees the text; the operator its long form, which holds the causes for most error types.
+    /// Shows the text to the model; operators get the alternate form, which holds the causes for most error types.
     pub fn convert<E: Display>(&self, error: E) -> ToolError {
         ToolError::failed(error.to_string()).with_operator_detail(format!("{error:#}"))
     }
 }
 
 impl Hidden {
-    /// The model sees that it failed; the operator sees the value.
+    /// Shows the model only that the tool failed; operators see the value.
     pub fn convert<E: Debug>(&self, error: E) -> ToolError {
         ToolError::failed("the tool failed").with_operator_detail(format!("{error:?}"))
     }
@@ -242,7 +242,7 @@ impl Hidden {
 /// First choice of `toolgen_failure`.
 #[doc(hidden)]
 pub trait ProbeOwn {
-    /// It says itself.
+    /// The error converts into a `ToolError`.
     fn toolgen_failure(&self) -> Own {
         Own
     }
@@ -251,7 +251,7 @@ pub trait ProbeOwn {
 /// Second choice of `toolgen_failure`.
 #[doc(hidden)]
 pub trait ProbeError {
-    /// It is an error.
+    /// The error implements `Error`.
     fn toolgen_failure(&self) -> Chained {
         Chained
     }
@@ -260,7 +260,7 @@ pub trait ProbeError {
 /// Third choice of `toolgen_failure`.
 #[doc(hidden)]
 pub trait ProbeDisplay {
-    /// It is a text.
+    /// The error implements `Display`.
     fn toolgen_failure(&self) -> Said {
         Said
     }
@@ -269,7 +269,7 @@ pub trait ProbeDisplay {
 /// Last choice of `toolgen_failure`.
 #[doc(hidden)]
 pub trait ProbeDebug {
-    /// It can be shown to an operator only.
+    /// The error can be shown to operators only.
     fn toolgen_failure(&self) -> Hidden {
         Hidden
     }
@@ -280,23 +280,23 @@ impl<E: Error> ProbeError for &&Probe<'_, E> {}
 impl<E: Display> ProbeDisplay for &Probe<'_, E> {}
 impl<E> ProbeDebug for Probe<'_, E> {}
 
-/// First choice for a default: it is told.
+/// First choice for a default: it is added to the schema.
 #[doc(hidden)]
 pub trait ProbeTold {
-    /// Tells it.
+    /// Adds the default to the schema.
     fn toolgen_default(&self, argument: &'static str, defs: &mut Defs);
 }
 
-/// Last choice for a default: it is kept.
+/// Last choice for a default: it is left out of the schema.
 #[doc(hidden)]
 pub trait ProbeKept {
-    /// Tells nothing.
+    /// Adds nothing.
     fn toolgen_default(&self, _argument: &'static str, _defs: &mut Defs) {}
 }
 
 impl<T: Serialize> ProbeTold for &Probe<'_, T> {
     fn toolgen_default(&self, argument: &'static str, defs: &mut Defs) {
-        // A value without a form in JSON cannot be told.
+        // A value that cannot be written as JSON is left out.
         if let Ok(value) = serde_json::to_value(self.0) {
             defs.default_of(argument, value);
         }
@@ -305,12 +305,12 @@ impl<T: Serialize> ProbeTold for &Probe<'_, T> {
 
 impl<T> ProbeKept for Probe<'_, T> {}
 
-/// Asks a returned type for the schema of what it is written as.
+/// Finds the output schema of a returned type.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Returned<T>(PhantomData<T>);
 
-/// The shape of values that are written as JSON. A text is no structure, and `()` is nothing.
+/// The shape of structured values. A text is not structured, and `()` has no value.
 const fn structured(shape: &'static Shape) -> Option<&'static Shape> {
     match shape.kind {
         Kind::String(_) | Kind::Null | Kind::Any => None,
@@ -319,31 +319,31 @@ const fn structured(shape: &'static Shape) -> Option<&'static Shape> {
 }
 
 impl<T: ToolInput + Serialize> Returned<T> {
-    /// The schema, if it is known.
+    /// The schema, if known.
     pub const SHAPE: Option<&'static Shape> = if T::SYMMETRIC { structured(Of::<T>::SHAPE) } else { None };
-    /// Adds what the schema refers to.
+    /// Adds the shapes that the schema refers to.
     pub const DEFS: fn(&mut Defs) = T::defs;
 }
 
 impl<T: ToolInput + Serialize, E> Returned<Result<T, E>> {
-    /// The schema, if it is known.
+    /// The schema, if known.
     pub const SHAPE: Option<&'static Shape> = Returned::<T>::SHAPE;
-    /// Adds what the schema refers to.
+    /// Adds the shapes that the schema refers to.
     pub const DEFS: fn(&mut Defs) = T::defs;
 }
 
-/// What [`Returned`] says of every other type.
+/// The schema of every other type for [`Returned`].
 #[doc(hidden)]
 pub trait ReturnedUnknown {
-    /// It is not known.
+    /// The schema is unknown.
     const SHAPE: Option<&'static Shape> = None;
-    /// Nothing.
+    /// Adds nothing.
     const DEFS: fn(&mut Defs) = |_| {};
 }
 
 impl<T> ReturnedUnknown for Returned<T> {}
 
-/// The schema of a result.
+/// Returns the schema of a result.
 #[doc(hidden)]
 #[must_use]
 pub const fn schema(shape: Option<&'static Shape>) -> Option<Schema> {

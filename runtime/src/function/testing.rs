@@ -1,4 +1,4 @@
-//! Calling a tool in a test, the way a model's call goes.
+//! Calls of tools in tests, made as a model would make them.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call as call_tool};
 
-/// Calls a tool with what a model sent and a context without services.
+/// Calls a tool with arguments as a model sends them, in a context without services.
 ///
 /// ```
 /// # use serde_json::json;
@@ -34,7 +34,7 @@ pub async fn call(tool: &dyn AgentTool, params: Value) -> Result<ToolResult, Too
     call_in(tool, params, &ToolContext::new("test-call", tool.name())).await
 }
 
-/// Calls a tool in a context of the test's own.
+/// Calls a tool in the test's own context.
 ///
 /// # Errors
 ///
@@ -47,11 +47,11 @@ pub async fn call_in(
     call_tool(tool, params, ctx, DEFAULT_TIMEOUT).await
 }
 
-/// Checks the examples of a tool against its own schema: one problem an example that no call could make.
+/// Checks the examples of a tool against its own schema.
 ///
 /// # Errors
 ///
-/// What is wrong with which example.
+/// One problem per invalid example.
 pub fn check_examples(tool: &dyn AgentTool) -> Result<(), String> {
     let spec = tool.spec();
     let wrong = spec.examples.iter().filter_map(|example| {

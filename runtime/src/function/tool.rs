@@ -1,6 +1,6 @@
-//! Tools that are Rust functions.
+//! Tools written as Rust functions.
 //!
-//! `#[tool]` leaves a function as it is and puts a type of the same name beside it, whose `tool()` is the tool:
+//! `#[tool]` leaves a function unchanged and adds a type of the same name, whose `tool()` returns the tool:
 //!
 //! ```
 //! # use serde_json::json;
@@ -42,53 +42,52 @@
 //!
 //! # The function
 //!
-//! Plain or `async`, of any visibility. The doc comment describes the tool; its sections `# Returns`, `# Use for`,
-//! `# Examples` and `# Arguments` become parts of the specification, and `# Errors`, `# Panics`, `# Safety` and
-//! code in Rust are left to people. A tool or an argument that nothing describes is a compile error unless
-//! `#[tool(undocumented)]` says otherwise.
+//! A function may be plain or `async` and have any visibility. Its doc comment describes the tool. The sections
+//! `# Returns`, `# Use for`, `# Examples` and `# Arguments` become parts of the specification; `# Errors`, `# Panics`,
+//! `# Safety` and Rust code are for people only. A tool or an argument without a description is a compile error unless
+//! `#[tool(undocumented)]` is set.
 //!
-//! `#[tool(…)]` knows `name`, `label`, `description`, `doc_override` (the documentation for a prompt),
-//! `category`, `scopes("a", "b")`, `timeout = "30s"` (or `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`, `service = "db"` (watched by a
-//! [circuit breaker](crate::layers::breaker)), `blocking` (runs on a thread where it may block), `undocumented`,
-//! `dialects(openai_strict, …)` and `crate = path`. What calls of one turn do to each other is said by `exclusive` and
-//! by the resources that a call touches, `reads("file:{path}")` and `writes("file:{path}")`; see
-//! [dispatch](crate::agent::dispatch). A result larger than `result_limit = "64KiB"` is cut into [pages](crate::layers::pages) where a
-//! provider has them.
+//! `#[tool(…)]` accepts `name`, `label`, `description`, `doc_override` (the documentation for a prompt), `category`,
+//! `scopes("a", "b")`, `timeout = "30s"` (or `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`,
+//! `service = "db"` (watched by a [circuit breaker](crate::layers::breaker)), `blocking` (runs on a thread that may
+//! block), `undocumented`, `dialects(openai_strict, …)` and `crate = path`. `exclusive`, `reads("file:{path}")` and
+//! `writes("file:{path}")` control which calls of a turn may overlap; see [dispatch](crate::agent::dispatch). A result
+//! larger than `result_limit = "64KiB"` is split into [pages](crate::layers::pages) if the provider has them.
 //!
-//! What it may do to the world counts as the worst unless it is said: `read_only`, `destructive`, `idempotent`,
-//! `open_world`, `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or
-//! `network = "none"`, and `pure` for nothing at all.
+//! Effects count as the worst unless declared: `read_only`, `destructive`, `idempotent`, `open_world`, `spawns` (flags,
+//! also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or `network = "none"`, and `pure` for no
+//! effects at all.
 //!
-//! Rules between arguments are `exactly_one(a, b)`, `at_most_one(a, b)` and `requires(a => b)`. What must hold in
-//! the world is `requires(context("…"), session("…"), entity("…", argument = "…"), tool("…"), service("…"),
+//! Rules between arguments are `exactly_one(a, b)`, `at_most_one(a, b)` and `requires(a => b)`. Requirements on the
+//! context are `requires(context("…"), session("…"), entity("…", argument = "…"), tool("…"), service("…"),
 //! custom("…"))`, each with `message = "…"` and `optional`.
 //!
 //! # Arguments
 //!
-//! Every type with [`ToolInput`], and `&str`, `&[T]`, `&Path`, `&T` and `Option<&T>` of such. `#[arg(…)]` says more,
-//! and all of it is advertised in the schema, enforced when a call is decoded and told in words where a provider's
-//! schemas have no word for it:
+//! An argument has a type that implements [`ToolInput`], or is a `&str`, `&[T]`, `&Path`, `&T` or `Option<&T>` of such
+//! types. `#[arg(…)]` adds rules, which are advertised in the schema, enforced when a call is decoded, and described in
+//! words where a provider's schemas cannot express them:
 //!
 //! * `default = value` or `default`; `rename = "name"`, `alias("name", …)`; `description = EXPR`;
 //! * `range = 1..=100`; `len = 1..=80`, `non_empty`; `pattern = "…"`; `one_of("a", "b")`;
-//! * `deny_pattern = "rm +-rf"` refuses what matches somewhere, told by `deny_message = "…"`: a guard rail against
-//!   accidents, which no hostile text has to run into. A text that is too long to be looked through is refused: 16 KiB,
-//!   less where the pattern repeats without an end (`+`, `*`);
-//! * `items(…)` with the same rules for the values of a list; `example = …`; `secret`; `deprecated`;
+//! * `deny_pattern = "rm +-rf"` refuses text that matches anywhere, with the message `deny_message = "…"`. It guards
+//!   against accidents, not against hostile input. Text too long to check is refused: more than 16 KiB, less where the
+//!   pattern repeats without an end (`+`, `*`);
+//! * `items(…)` with the same rules for the items of a list; `example = …`; `secret`; `deprecated`;
 //! * `path` (no `..`) and `path(within = "workdir")`: the function gets the path inside the directory that
-//!   [`ToolContext::with_root`] named, links followed, or the call is refused.
+//!   [`ToolContext::with_root`] named, with links resolved; a path outside it is refused.
 //!
 //! # Injected parameters
 //!
-//! `&ToolContext`, [`CancellationToken`](crate::CancellationToken), [`Progress`](crate::Progress) and
-//! [`Service<T>`](crate::Service), in any order and number, never enter the schema; nor does a parameter marked
-//! `#[inject]` whose type implements [`Inject`](crate::function::inject::Inject).
+//! Parameters of the types `&ToolContext`, [`CancellationToken`](crate::CancellationToken),
+//! [`Progress`](crate::Progress) and [`Service<T>`](crate::Service), in any order and number, do not appear in the
+//! schema; nor does a parameter marked `#[inject]` whose type implements [`Inject`](crate::function::inject::Inject).
 //!
 //! # Methods
 //!
-//! `#[tools]` on an `impl` block makes the methods with `#[tool]` tools that share one object; they take `&self` or
-//! nothing. The block gets a function `tools`, or what `#[tools(list = name)]` says, and
-//! [`toolset!`](crate::toolset!) puts all kinds of tools on one list:
+//! `#[tools]` on an `impl` block turns its `#[tool]` methods into tools that share one object; they take `&self` or no
+//! receiver. The block gets a function `tools`, or the name given in `#[tools(list = name)]`.
+//! [`toolset!`](crate::toolset!) combines all kinds of tools in one list:
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -128,9 +127,9 @@
 //!
 //! # Results
 //!
-//! Texts, [`Content`](crate::Content), [`ToolResult`], `()`, anything `serde::Serialize`, and `Result` of these with
-//! any error, decided by traits (see [`output`](crate::function::return_value)). A model sees an error's own text; where it came from
-//! is [for operators](ToolError::operator_text).
+//! A function returns text, [`Content`](crate::Content), [`ToolResult`], `()`, anything `serde::Serialize`, or a
+//! `Result` of these with any error (see [`output`](crate::function::return_value)). A model sees the error's own text;
+//! its causes are [for operators](ToolError::operator_text).
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -146,13 +145,13 @@ use crate::function::input::{BorrowedValue, Defs, ToolInput, missing, with_named
 use crate::schema::shape::decode::borrowed::{Entries, entry};
 use crate::spec::ToolSpec;
 
-/// What a function gives.
+/// The outcome of a function.
 pub type Outcome = Result<ToolResult, ToolError>;
 
-/// A function as a tool: its specification and how to run it with `S`, which is `()` for a free function and the
-/// type of `self` for a method.
+/// A function as a tool: its specification and how to run it with `S`, which is `()` for a free function and the type
+/// of `self` for a method.
 ///
-/// The macros write one `static` of this type a function.
+/// The macros write one `static` of this type per function.
 pub struct Function<S: 'static = ()> {
     spec: ToolSpec,
     defs: fn(&mut Defs),
@@ -162,11 +161,11 @@ pub struct Function<S: 'static = ()> {
 
 /// How a function is run.
 pub enum Run<S: 'static = ()> {
-    /// At once, on the thread of the caller.
+    /// Immediately, on the caller's thread.
     Inline(fn(&S, Arguments<'_>, &ToolContext) -> Outcome),
     /// As a future.
     Async(for<'a> fn(&'a S, Arguments<'a>, &'a ToolContext) -> BoxFuture<'a, Outcome>),
-    /// On a thread where it may block.
+    /// On a thread that may block.
     Blocking(fn(&S, Arguments<'_>, &ToolContext) -> Outcome),
 }
 
@@ -189,13 +188,13 @@ impl<S> fmt::Debug for Run<S> {
 }
 
 impl<S: Send + Sync + 'static> Function<S> {
-    /// A function of this specification.
+    /// Creates a function with this specification.
     #[must_use]
     pub const fn new(spec: ToolSpec, defs: fn(&mut Defs), run: Run<S>) -> Function<S> {
         Function { spec, defs, run, linked: OnceLock::new() }
     }
 
-    /// What the tool is. The named shapes of its types are collected the first time.
+    /// The specification of the tool. The first use collects the named shapes of its types.
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {
         let linked = self.linked.get_or_init(|| {
@@ -227,7 +226,7 @@ impl<S: Send + Sync + 'static> Function<S> {
                 });
                 Execution::Running(Box::pin(async {
                     handle.await.unwrap_or_else(|why| {
-                        // It can only end by itself.
+                        // The task is never aborted, so it can only have panicked.
                         let payload = why.try_into_panic().unwrap_or_else(|_| Box::new(()));
                         Err(ToolError::panicked(&*payload))
                     })
@@ -243,22 +242,22 @@ impl<S> fmt::Debug for Function<S> {
     }
 }
 
-/// A function that `#[tool]` made a tool, or a method together with its object.
+/// A tool made from a `#[tool]` function, or from a method together with its object.
 ///
-/// `add::tool()` gives the one of a function `add`; `Calculator::tools(&calculator)` those of the methods.
+/// `add::tool()` returns the tool of a function `add`; `Calculator::tools(&calculator)` returns those of the methods.
 pub struct FunctionTool<S: 'static = ()> {
     function: &'static Function<S>,
     state: Arc<S>,
 }
 
 impl<S: Send + Sync + 'static> FunctionTool<S> {
-    /// A function together with the object it is a method of.
+    /// Combines a method with its object.
     #[must_use]
     pub fn new(function: &'static Function<S>, state: Arc<S>) -> FunctionTool<S> {
         FunctionTool { function, state }
     }
 
-    /// A function together with the object it is a method of, which goes on being shared.
+    /// Combines a method with its object, which stays shared.
     #[doc(hidden)]
     #[must_use]
     pub fn shared(function: &'static Function<S>, state: &Arc<S>) -> FunctionTool<S> {
@@ -295,7 +294,7 @@ impl<S: Send + Sync + 'static> AgentTool for FunctionTool<S> {
     }
 }
 
-/// The type that stands for a function with `#[tool]`, under the name of the function.
+/// The type that represents a `#[tool]` function, with the function's name.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     note = "put `#[tool]` on the function; give other tools as an expression in parentheses: `toolset![(my_tool)]`"
@@ -304,10 +303,10 @@ pub trait ToolFunction {
     /// The name of the tool.
     const NAME: &'static str;
 
-    /// The tools of which a call must have succeeded before.
+    /// The names of the tools that must have been called successfully before.
     const REQUIRES: &'static [&'static str] = &[];
 
-    /// The tool.
+    /// Returns the tool.
     fn tool() -> FunctionTool;
 }
 
@@ -324,11 +323,11 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    /// Takes an argument out.
+    /// Takes out an argument.
     ///
     /// # Errors
     ///
-    /// If it does not fit its type, or is missing and may not be.
+    /// If the argument does not fit its type, or is missing although required.
     pub fn take<T: ToolInput>(&mut self, name: &str) -> Result<T, ToolError> {
         let taken = match self.0.take(name) {
             Some(given) => entry(name, T::from_given(given)),
@@ -337,11 +336,11 @@ impl<'a> Arguments<'a> {
         taken.map_err(|problem| ToolError::from_problems(vec![problem]))
     }
 
-    /// Takes an argument out, or what is meant when it is not given.
+    /// Takes out an argument, or returns the default if it is missing.
     ///
     /// # Errors
     ///
-    /// If it does not fit its type.
+    /// If the argument does not fit its type.
     pub fn take_or<T: ToolInput>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T, ToolError> {
         match self.0.take(name) {
             Some(given) => {
@@ -352,7 +351,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// A future as a trait object.
+/// Boxes a future as a trait object.
 #[doc(hidden)]
 pub fn boxed<'a>(future: impl Future<Output = Outcome> + Send + 'a) -> BoxFuture<'a, Outcome> {
     Box::pin(future)

@@ -1,16 +1,16 @@
-//! Lists of tools, written out: nothing registers itself.
+//! Explicit lists of tools, without self-registration.
 
 use std::sync::Arc;
 
 use crate::call::tool::AgentTool;
 
-/// What a [`toolset!`](crate::toolset!) takes beside functions: a tool, or several.
+/// An item of [`toolset!`](crate::toolset!) other than a function: a tool, or several.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a tool nor a list of tools",
     note = "name a function with `#[tool]`, or give an `AgentTool` or a `Vec<Arc<dyn AgentTool>>`"
 )]
 pub trait IntoTools {
-    /// Adds them.
+    /// Adds the tools to a list.
     fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>);
 }
 
@@ -28,11 +28,11 @@ impl<T: IntoTools> IntoTools for Vec<T> {
     }
 }
 
-/// Refuses a list with two tools of one name.
+/// Refuses a list with two tools of the same name.
 ///
 /// # Panics
 ///
-/// If there are; in a constant that is a compile error.
+/// If there are such tools. In a constant, that is a compile error.
 #[doc(hidden)]
 #[track_caller]
 pub const fn check_names(names: &[&str]) {
@@ -50,17 +50,18 @@ pub const fn check_names(names: &[&str]) {
     }
 }
 
-/// Refuses a list of tools, each with the tools it requires, of which some require each other. What is not in the list
-/// may be in another.
+/// Refuses a list of tools, each with the tools it requires, if there is a cycle. Required tools outside the list are
+/// ignored.
 ///
 /// # Panics
 ///
-/// If there are, with their names; in a constant that is a compile error.
+/// If there is a cycle, with the names of its tools. In a constant, that is a compile error.
 #[doc(hidden)]
 #[track_caller]
 #[expect(clippy::panic, reason = "a wrong list is a compile error where it is written")]
 pub const fn check_cycles<const N: usize>(tools: &[(&str, &[&str]); N]) {
-    // A tool is free once all it requires is; what is never free is on a cycle or requires one.
+    // A tool is free once all its required tools are; a tool that never becomes free is on a cycle or requires one that
+    // is.
     let mut free = [false; N];
     let mut changed = true;
     while changed {
@@ -88,7 +89,7 @@ pub const fn check_cycles<const N: usize>(tools: &[(&str, &[&str]); N]) {
     }
 }
 
-/// The first tool of the list that one requires and that is not free.
+/// Returns the first tool of the list that `tool` requires and that is not free.
 const fn blocker<const N: usize>(
     tools: &[(&str, &[&str]); N],
     free: &[bool; N],
@@ -109,7 +110,7 @@ const fn blocker<const N: usize>(
     None
 }
 
-/// The text of a cycle, as [`RequirementProblem`](crate::spec::graph::RequirementProblem) tells it.
+/// Returns the text of a cycle, as [`RequirementProblem`](crate::spec::graph::RequirementProblem) displays it.
 const fn told<const N: usize>(tools: &[(&str, &[&str]); N], free: &[bool; N], first: usize) -> Told {
     let mut told = Told { bytes: [0; Told::MOST], len: 0 };
     told.push("Circular dependency detected while validating [");
@@ -129,7 +130,7 @@ const fn told<const N: usize>(tools: &[(&str, &[&str]); N], free: &[bool; N], fi
     told
 }
 
-/// A text made while compiling. What has no room is left out, whole pieces at a time.
+/// A text built at compile time. Pieces that do not fit are left out as a whole.
 struct Told {
     bytes: [u8; Told::MOST],
     len: usize,

@@ -1,8 +1,8 @@
 //! Tools with which a model finds tools: `list_tools` and `search_tools`.
 //!
-//! Where there are more tools than fit in a prompt, a model gets these two and looks for what it needs. They are
-//! ordinary tools, to be registered beside the others, and tell of the tools of the provider they are called through
-//! that may be used there, and by the principal of the call; or of a fixed list.
+//! When there are more tools than fit in a prompt, a model gets these two and looks up what it needs. They are ordinary
+//! tools, registered like all others. They cover the tools of their provider that the provider and the principal of the
+//! call allow, or a fixed list.
 //!
 //! ```
 //! # use serde_json::json;
@@ -69,13 +69,13 @@ static SEARCH: ToolSpec = ToolSpec {
     ..ToolSpec::EMPTY
 };
 
-/// Which tools are told of.
+/// The tools that are covered.
 #[derive(Clone, Debug, Default)]
 enum Source {
-    /// Those of the provider of the call.
+    /// The tools of the provider of the call.
     #[default]
     Provider,
-    /// These, sorted by name.
+    /// A fixed list, sorted by name.
     List(Arc<[ToolSpec]>),
 }
 
@@ -86,7 +86,7 @@ impl Source {
         Source::List(specs.into())
     }
 
-    /// The tools that may be used in a call, sorted by name; not the ones that tell of them.
+    /// Returns the tools that may be used in a call, sorted by name, without the two catalogue tools.
     fn allowed<'a>(&'a self, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
         let mut specs: Vec<&ToolSpec> = match (self, &ctx.surroundings().peers) {
             (Source::List(specs), _) => specs.iter().collect(),
@@ -109,13 +109,13 @@ impl Source {
 pub struct ListTools(Source);
 
 impl ListTools {
-    /// Lists the tools of the provider it is called through.
+    /// Creates a tool that lists the tools of the provider it is called through.
     #[must_use]
     pub fn new() -> ListTools {
         ListTools::default()
     }
 
-    /// Lists these tools.
+    /// Creates a tool that lists these tools.
     #[must_use]
     pub fn of(specs: impl IntoIterator<Item = ToolSpec>) -> ListTools {
         ListTools(Source::list(specs))
@@ -145,13 +145,13 @@ impl ListTools {
 pub struct SearchTools(Source);
 
 impl SearchTools {
-    /// Searches the tools of the provider it is called through.
+    /// Creates a tool that searches the tools of the provider it is called through.
     #[must_use]
     pub fn new() -> SearchTools {
         SearchTools::default()
     }
 
-    /// Searches these tools.
+    /// Creates a tool that searches these tools.
     #[must_use]
     pub fn of(specs: impl IntoIterator<Item = ToolSpec>) -> SearchTools {
         SearchTools(Source::list(specs))

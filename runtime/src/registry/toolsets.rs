@@ -1,4 +1,4 @@
-//! Named sets of tools: what an agent of some kind gets, and how far its tools may go.
+//! Named sets of tools: what a kind of agent gets, and the limits of those tools.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use crate::base::frozen::{List, Text};
 use crate::call::limits::Limits;
 use crate::registry::Registry;
 
-/// A named set of tools. Can be a constant:
+/// A named set of tools, which can be a constant:
 ///
 /// ```
 /// use toolgen_runtime::call::limits::Limits;
@@ -30,60 +30,60 @@ use crate::registry::Registry;
 pub struct Toolset {
     /// The name of the set.
     pub name: Text,
-    /// The names of its tools.
+    /// The names of the tools in the set.
     pub members: List<Text>,
-    /// The most its tools may do, beside what their context says: the stricter of both holds.
+    /// The limits of the tools, in addition to those of their context: the stricter one applies.
     pub overlay: Limits,
 }
 
-/// What is wrong with sets of tools: everything, set by set.
+/// The problems of sets of tools, set by set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolsetError {
-    /// What is wrong, one entry a name, in the order of the members.
+    /// The problems, one entry per name, in the order of the members.
     pub problems: Vec<ToolsetProblem>,
 }
 
-/// Something wrong with a set of tools.
+/// A problem of a set of tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolsetProblem {
-    /// The set.
+    /// The name of the set.
     pub set: Text,
-    /// The member.
+    /// The name of the member.
     pub member: Text,
-    /// What is wrong with it.
+    /// The kind of problem.
     pub kind: ToolsetProblemKind,
 }
 
-/// The ways in which a member of a set of tools is wrong.
+/// The kinds of problems with a member of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolsetProblemKind {
     /// No tool has this name: `toolset '{set}': tool '{member}' not registered`
     Unknown,
-    /// It is named more than once: `toolset '{set}': tool '{member}' is listed twice`
+    /// The member is listed more than once: `toolset '{set}': tool '{member}' is listed twice`
     Duplicate,
 }
 
 impl Toolset {
-    /// A set whose tools may do all that their context allows.
+    /// Creates a set without limits of its own.
     pub fn new<S: Into<Text>>(name: impl Into<Text>, members: impl IntoIterator<Item = S>) -> Toolset {
         let members = members.into_iter().map(Into::into).collect();
         Toolset { name: name.into(), members, overlay: Limits::ANY }
     }
 
-    /// Sets the most its tools may do.
+    /// Sets the limits of the tools.
     #[must_use]
     pub fn with_overlay(mut self, overlay: Limits) -> Toolset {
         self.overlay = overlay;
         self
     }
 
-    /// Checks that every member is a tool of the registry, and named once.
+    /// Checks that every member is a tool of the registry and is listed once.
     ///
     /// # Errors
     ///
-    /// Every member that is not.
+    /// Every member that fails the check.
     pub fn check(&self, registry: &Registry) -> Result<(), ToolsetError> {
         check_all([self], registry)
     }
@@ -112,7 +112,7 @@ impl Toolset {
 ///
 /// # Errors
 ///
-/// Everything that is wrong with any of them.
+/// All problems of all sets.
 pub fn check_all<'a>(
     sets: impl IntoIterator<Item = &'a Toolset>,
     registry: &Registry,

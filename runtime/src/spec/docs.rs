@@ -1,7 +1,7 @@
 //! Prompt documentation of tools, generated from their specifications.
 //!
-//! Everything here is a function of the specification, so a prompt never disagrees with the schema beside it. The
-//! order of tools is the caller's: prompts are cached by their bytes.
+//! All of it depends on the specification alone, so a prompt never disagrees with the schema. The caller sets the order
+//! of the tools: prompts are cached by their bytes.
 
 use serde_json::Value;
 
@@ -16,14 +16,14 @@ mod troubleshooting;
 pub use template::{TemplateError, TemplateProblem, fill};
 pub use troubleshooting::troubleshooting;
 
-/// References nested deeper than this are not followed: they may be cyclic.
+/// The depth up to which nested references are followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
 
-/// The list of tools for a prompt: `No tools available`, or a header and one line a tool,
+/// Returns the list of tools for a prompt: `No tools available`, or a header and one line per tool,
 /// `- **name** - description`.
 ///
-/// A description of one line stands as it is. One of several lines is told by its first paragraph, its lines joined by
-/// spaces: a list has one line for each tool, and the rest is in [`detail`].
+/// A one-line description is used as it is. Of a longer one only the first paragraph is used, with its lines joined by
+/// spaces: a list has one line per tool, and the rest is in [`detail`].
 #[must_use]
 pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
     let mut out = String::new();
@@ -36,7 +36,7 @@ pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
     if out.is_empty() { String::from("No tools available") } else { out }
 }
 
-/// The full documentation of one tool for a prompt: the line of [`summary`] with the whole description, then
+/// Returns the full documentation of one tool for a prompt: the line of [`summary`] with the whole description, then
 ///
 /// ```text
 ///   - Parameters: a (required), b (optional)
@@ -46,8 +46,8 @@ pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
 ///   - Example: {"a":1}
 /// ```
 ///
-/// with only the lines there is something to say for. A tool that has [`documentation`](ToolSpec::documentation) of its
-/// own is documented by it alone.
+/// without the lines that would be empty. For a tool that has its own [`documentation`](ToolSpec::documentation), only
+/// that is returned.
 #[must_use]
 pub fn detail(spec: &ToolSpec) -> String {
     if !spec.documentation.is_empty() {
@@ -71,14 +71,14 @@ pub fn detail(spec: &ToolSpec) -> String {
     out
 }
 
-/// How many tokens a tool roughly costs in a prompt: the bytes of its name, its description and its schema as
-/// compact JSON, divided by four and rounded up. Tokenizers differ; for English and JSON they come near this.
+/// Estimates how many tokens a tool costs in a prompt: the bytes of its name, description and schema as compact JSON,
+/// divided by four and rounded up. Tokenizers differ; for English and JSON this is close.
 #[must_use]
 pub fn schema_tokens(spec: &ToolSpec, schema: &Value) -> usize {
     estimate(spec.name.as_str().len() + spec.description.len() + schema.to_string().len())
 }
 
-/// How many tokens a text roughly costs: its bytes divided by four, rounded up.
+/// Estimates how many tokens a text costs: its bytes divided by four, rounded up.
 #[must_use]
 pub fn text_tokens(text: &str) -> usize {
     estimate(text.len())
@@ -107,7 +107,7 @@ fn one_line(text: &str) -> String {
     }
 }
 
-/// The object the arguments are, if they are one.
+/// Returns the object rules of the arguments, if the shape is an object.
 fn arguments<'s>(shape: &'s Shape, defs: &'s List<Def>, depth: usize) -> Option<&'s ObjectRules> {
     match &shape.kind {
         Kind::Object(rules) => Some(rules),
@@ -137,7 +137,7 @@ fn need(field: &Field) -> String {
     }
 }
 
-/// The description of a shape and its rules, in one line.
+/// Returns the description of a shape and its rules, in one line.
 fn told(shape: &Shape, defs: &List<Def>) -> String {
     let mut notes = prose::rules(shape);
     let mut description = one_line(&shape.description);
@@ -152,7 +152,7 @@ fn told(shape: &Shape, defs: &List<Def>) -> String {
     prose::describe(&description, &notes)
 }
 
-/// What a shape is called in a list of parameters.
+/// Returns the type name of a shape in a list of parameters.
 fn kind_name(shape: &Shape, defs: &List<Def>) -> String {
     let name = match &shape.kind {
         Kind::Any | Kind::Raw(_) => "any value".into(),

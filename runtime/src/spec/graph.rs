@@ -1,8 +1,8 @@
-//! Which tool must be called before which, and what is wrong with it.
+//! The graph of required tools, its order and its problems.
 //!
-//! A tool may require that another was called before it. Together these requirements are a graph, which has an order
-//! if no tool requires itself on some way. [`problems`] is what a sealed registry refuses; [`Graph`] answers
-//! questions about tools and draws them.
+//! A tool may require that another was called before it. These requirements form a graph, which has an order if it has
+//! no cycle. [`problems`] lists what a registry refuses when it is sealed; [`Graph`] answers questions about tools and
+//! draws them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -36,34 +36,35 @@ pub struct Graph<'a> {
     tools: BTreeMap<&'a str, &'a ToolSpec>,
 }
 
-/// Something wrong with what tools require. `Display` says it.
+/// A problem with what tools require. `Display` describes it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RequirementProblem {
     /// These tools require each other, so none of them could ever be called:
     /// `Circular dependency detected while validating [a]. The path is a -> b -> a.`
     Cycle(Vec<String>),
-    /// A tool requires one that is not there: `Tool [b] requires tool [a], which is not registered.`
+    /// A tool requires one that does not exist: `Tool [b] requires tool [a], which is not registered.`
     Unregistered {
         /// The tool.
         tool: String,
-        /// The one that is not there.
+        /// The missing tool.
         requires: String,
     },
-    /// An entity is identified by something the tool does not take:
+    /// An entity is identified by an argument that the tool does not take:
     /// `Tool [b] finds entity [plan] by argument [slug], which its input does not have.`
     Argument {
         /// The tool.
         tool: String,
         /// The kind of entity.
         entity: String,
-        /// The argument. Empty: the requirement names none.
+        /// The argument. Empty if the requirement names none.
         argument: String,
     },
 }
 
 impl<'a> Graph<'a> {
-    /// The graph of some tools, whatever their order. Of two with one name the one whose requirements sort last counts.
+    /// Builds the graph of these tools, in any order. Of two with the same name, the one whose requirements sort last
+    /// is used.
     #[must_use]
     pub fn of(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Graph<'a> {
         let sorting = |spec: &'a ToolSpec| {
@@ -81,13 +82,13 @@ impl<'a> Graph<'a> {
         Graph { tools }
     }
 
-    /// The tools, each after all that must be called before it; else by name. Cycles are broken somewhere.
+    /// The tools, each after all its required tools, otherwise by name. Cycles are broken at an arbitrary place.
     #[must_use]
     pub fn order(&self) -> Vec<&'a str> {
         order(self.tools.keys().copied(), |name| self.tools.get(name).copied(), |_| false)
     }
 
-    /// What must be called before a tool, in that order and without the tool itself.
+    /// The tools that must be called before a tool, in order and without the tool itself.
     #[must_use]
     pub fn before(&self, tool: &str) -> Vec<&'a str> {
         let Some(spec) = self.tools.get(tool) else { return Vec::new() };
@@ -106,15 +107,15 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The tools that must be called before a tool may be.
+/// Returns the requirements for other tools that block a tool.
 pub(crate) fn required_tools(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
     let is_needed = |it: &&Requirement| it.kind == RequirementKind::Tool && !it.optional;
     spec.requires.iter().filter(is_needed)
 }
 
-/// The tools that are wanted and those they require, each after all it requires, none twice. Leaves out tools that
-/// are `done` and those there are not; what a tool that is done requires may be to be done again, so that stays.
-/// Chains may be longer than the stack is deep.
+/// Returns the wanted tools and those they require, each once and after all it requires. Leaves out tools that are
+/// `done` and tools that do not exist. The requirements of a done tool stay, since they may have to run again. Works
+/// without recursion, because chains may be longer than the stack is deep.
 pub(crate) fn order<'a>(
     wanted: impl IntoIterator<Item = &'a str>,
     find: impl Fn(&str) -> Option<&'a ToolSpec>,
@@ -141,8 +142,8 @@ pub(crate) fn order<'a>(
     order
 }
 
-/// Everything wrong with what tools require, sorted. Optional requirements never block, so they make no cycle and may
-/// name tools that are not there.
+/// Returns all problems with what tools require, sorted. Optional requirements never block, so they form no cycle and
+/// may name tools that do not exist.
 #[must_use]
 pub fn problems<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<RequirementProblem> {
     let specs: Vec<&ToolSpec> = specs.into_iter().collect();
@@ -171,13 +172,13 @@ pub fn problems<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Requir
     problems.into_iter().collect()
 }
 
-/// At least one cycle for each knot of tools that require each other, each from its first name.
+/// Returns at least one cycle for each group of tools that require each other, starting at its first name.
 fn cycles<'a>(
     graph: &Graph<'a>,
     names: impl Iterator<Item = &'a str>,
 ) -> impl Iterator<Item = RequirementProblem> {
     let mut found = BTreeSet::new();
-    // `Some(depth)` on the path that is walked, `None` once walked.
+    // `Some(depth)` on the current path, `None` once visited.
     let mut seen: BTreeMap<&str, Option<usize>> = BTreeMap::new();
     let mut path = Vec::new();
     for name in names {
@@ -206,7 +207,7 @@ fn cycles<'a>(
     found.into_iter().map(|path| RequirementProblem::Cycle(path.into_iter().map(str::to_owned).collect()))
 }
 
-/// The same cycle from its first name, which closes it, too.
+/// Rotates a cycle to start, and end, with its first name.
 fn rotated(mut path: Vec<&str>) -> Vec<&str> {
     let first = path.iter().enumerate().min_by_key(|(_, name)| **name).map_or(0, |(index, _)| index);
     path.rotate_left(first);

@@ -1,11 +1,11 @@
-//! Hosts as they are written in effects, limits and settings, and what of a [`Network`] they cover.
+//! Hosts in effects, limits and settings, and how they cover a [`Network`].
 
 use std::net::IpAddr;
 
 use crate::base::frozen::Text;
 use crate::spec::Network;
 
-/// A host or, as `*.domain`, all hosts below a domain; with a port or for any.
+/// A host or, as `*.domain`, all hosts below a domain; with one port or any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Host<'a> {
     name: &'a str,
@@ -15,7 +15,7 @@ struct Host<'a> {
 impl<'a> Host<'a> {
     fn new(text: &'a str) -> Host<'a> {
         let (name, port) = match text.rsplit_once(':') {
-            // An IPv6 address is full of colons; before a port it stands in brackets.
+            // An IPv6 address contains colons; before a port it is in brackets.
             Some((name, port))
                 if is_port(port)
                     && (!name.contains(':') || (name.starts_with('[') && name.ends_with(']'))) =>
@@ -24,17 +24,17 @@ impl<'a> Host<'a> {
             }
             _ => (text, None),
         };
-        // The dot of the root changes nothing about which host it is, nor do the brackets around an IPv6 address.
+        // Neither the root dot nor the brackets around an IPv6 address change which host it is.
         let name = name.strip_suffix('.').unwrap_or(name);
         Host { name: name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name), port }
     }
 
-    /// The domain below which everything is meant.
+    /// The domain below which all hosts match.
     fn domain(&self) -> Option<&'a str> {
         self.name.strip_prefix('*').filter(|rest| rest.starts_with('.') && rest.len() > 1)
     }
 
-    /// Everything `other` stands for, this stands for too, ports aside.
+    /// Whether this covers every host that `other` covers, ports aside.
     fn covers_name(&self, other: &Host<'_>) -> bool {
         if self.name == "*" || self.name.eq_ignore_ascii_case(other.name) {
             return true;
@@ -44,7 +44,7 @@ impl<'a> Host<'a> {
         start > 0 && other.name.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(domain))
     }
 
-    /// Both are one address, in two spellings.
+    /// Whether both are the same address in two spellings.
     fn is_same_address(&self, other: &Host<'_>) -> bool {
         let address =
             |host: &Host<'_>| host.name.contains(':').then(|| host.name.parse::<IpAddr>().ok()).flatten();
@@ -55,7 +55,7 @@ impl<'a> Host<'a> {
         (self.port.is_none() || self.port == other.port) && self.covers_name(other)
     }
 
-    /// What both stand for.
+    /// Returns the hosts that both cover.
     fn and(&self, other: &Host<'_>) -> Option<String> {
         let name = if self.covers_name(other) {
             other.name
@@ -77,7 +77,7 @@ fn is_port(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// One of the hosts of a list covers this port of this host.
+/// Whether a host of the list covers this port of this host.
 #[cfg(feature = "http")]
 pub(crate) fn covers(list: &[Text], host: &str, port: u16) -> bool {
     let port = port.to_string();
@@ -85,14 +85,14 @@ pub(crate) fn covers(list: &[Text], host: &str, port: u16) -> bool {
     list.iter().any(|own| Host::new(own).covers(&asked))
 }
 
-/// One of the hosts of a list covers some port of this host.
+/// Whether a host of the list covers some port of this host.
 #[cfg(feature = "http")]
 pub(crate) fn covers_name(list: &[Text], host: &str) -> bool {
     let asked = Host::new(host);
     list.iter().any(|own| Host::new(own).covers_name(&asked))
 }
 
-/// Tools may reach this port of this host.
+/// Whether the network includes this port of this host.
 #[cfg(feature = "http")]
 pub(crate) fn allows(network: &Network, host: &str, port: u16) -> bool {
     match network {
@@ -102,7 +102,7 @@ pub(crate) fn allows(network: &Network, host: &str, port: u16) -> bool {
     }
 }
 
-/// The hosts, for a message.
+/// Lists the hosts for a message.
 pub(crate) fn told(network: &Network) -> String {
     match network {
         Network::None => String::from("none"),
@@ -112,7 +112,7 @@ pub(crate) fn told(network: &Network) -> String {
     }
 }
 
-/// The part of `asked` that `granted` does not cover.
+/// Returns the part of `asked` that `granted` does not cover.
 pub(crate) fn beyond(asked: &Network, granted: &Network) -> Network {
     match (asked, granted) {
         (Network::None, _) | (_, Network::Any) => Network::None,
@@ -126,7 +126,7 @@ pub(crate) fn beyond(asked: &Network, granted: &Network) -> Network {
     }
 }
 
-/// What both allow.
+/// Returns the hosts that both allow.
 pub(crate) fn both(left: &Network, right: &Network) -> Network {
     match (left, right) {
         (Network::None, _) | (_, Network::None) => Network::None,

@@ -13,12 +13,12 @@ use serde_json::Value;
 pub struct StructuredOutput {
     /// The schema.
     pub schema: Schema,
-    /// The shapes it refers to, sorted by name.
+    /// The shapes the schema refers to, sorted by name.
     pub defs: List<Def>,
 }
 
 impl StructuredOutput {
-    /// Everything that is wrong with a result of the tool, which is nothing if it is as declared.
+    /// Returns all problems of a result; empty if it is as declared.
     #[must_use]
     pub fn problems(&self, result: &Value) -> Vec<ArgumentProblem> {
         result_problems(result, &self.schema, &self.defs)
@@ -26,13 +26,13 @@ impl StructuredOutput {
 }
 
 impl ToolSpec {
-    /// The structured result that the tool declares, if it declares an [`output`](Self::output) that is an object:
-    /// revision 2025-11-25 of MCP knows no other.
+    /// Returns the structured result that the tool declares, if its [`output`](Self::output) is an object: revision
+    /// 2025-11-25 of MCP allows no other.
     #[must_use]
     pub fn structured_output(&self) -> Option<StructuredOutput> {
         let schema = self.output.as_ref()?;
         let mut shape: &Shape = schema;
-        // More references than there are names are a cycle.
+        // More references than names means a cycle.
         for _ in 0..=self.defs.len() {
             match &shape.kind {
                 Kind::Ref(name) => shape = find_def(&self.defs, name)?,

@@ -1,20 +1,20 @@
-//! How a tool is carried out, as data.
+//! How a tool is executed, as data.
 //!
 //! An engine interprets it; no code is generated for it.
 
 use crate::base::frozen::{List, Text};
 use crate::spec::ToolSpec;
 
-/// A compiled tool: what it is and how it is carried out.
+/// A compiled tool: its specification and how it is executed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// What it is.
+    /// The specification.
     pub spec: ToolSpec,
-    /// How it is carried out.
+    /// How the tool is executed.
     pub call: Call,
 }
 
-/// How a tool is carried out.
+/// How a tool is executed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Call {
@@ -23,7 +23,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// The request, if the tool is carried out by one.
+    /// Returns the request plan, if the tool is executed by an HTTP request.
     #[must_use]
     pub fn http(&self) -> Option<&RequestPlan> {
         match self {
@@ -35,21 +35,21 @@ impl Call {
 /// An HTTP request as data: where the arguments of a call go.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestPlan {
-    /// The method, in capitals.
+    /// The method, in upper case.
     pub method: Text,
-    /// The path with its parameters as `{name}`, relative to the server. No query, no fragment.
+    /// The path with its parameters as `{name}`, relative to the server, without query and fragment.
     pub path: Text,
-    /// Query pairs every request has (a path such as `/messages?beta=true` declares them).
+    /// Query pairs of every request (a path such as `/messages?beta=true` declares them).
     pub query: List<(Text, Text)>,
-    /// The servers that offer the operation; the first is used. Empty: the caller must name one.
+    /// The servers that offer the operation; the first is used. If empty, the caller must name one.
     pub servers: List<Server>,
     /// The parameters.
     pub parameters: List<Parameter>,
     /// The body.
     pub body: Option<Body>,
-    /// The alternatives of authentication; one is enough. Empty: none is needed.
+    /// The alternatives of authentication; one is enough. If empty, none is needed.
     pub security: List<SecurityRequirement>,
-    /// The value of the `Accept` header. Empty: `*/*`.
+    /// The value of the `Accept` header. Empty for `*/*`.
     pub accept: Text,
 }
 
@@ -70,7 +70,7 @@ impl RequestPlan {
 /// A server: the base of a request's URL.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Server {
-    /// The URL with its variables as `{name}`. It may be relative, to where the document came from.
+    /// The URL with its variables as `{name}`. May be relative to the location of the document.
     pub url: Text,
     /// The variables.
     pub variables: List<ServerVariable>,
@@ -81,9 +81,9 @@ pub struct Server {
 pub struct ServerVariable {
     /// The name.
     pub name: Text,
-    /// The value that is used unless the caller gives another.
+    /// The value that is used by default.
     pub default: Text,
-    /// The values that may be given. Empty: any.
+    /// The allowed values. Empty for any.
     pub allowed: List<Text>,
 }
 
@@ -94,35 +94,35 @@ pub struct Parameter {
     pub argument: Text,
     /// The name on the wire.
     pub name: Text,
-    /// Where it goes.
+    /// Where the parameter goes.
     pub location: Location,
-    /// How its value is written.
+    /// How the value is written.
     pub encoding: Encoding,
 }
 
 /// Where a parameter goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Location {
-    /// Into the path template.
+    /// In the path template.
     Path,
-    /// Into the query.
+    /// In the query.
     Query,
-    /// Into a header.
+    /// In a header.
     Header,
-    /// Into the `Cookie` header.
+    /// In the `Cookie` header.
     Cookie,
 }
 
 /// How a value is written into a URL, a header or a form (OpenAPI 3.1, "Style Values").
 #[derive(Clone, Debug, PartialEq)]
 pub enum Encoding {
-    /// By a style.
+    /// In a style.
     Style {
         /// The style.
         style: Style,
-        /// Each value of a list or an object gets a name of its own.
+        /// Whether each item of a list or field of an object gets its own name.
         explode: bool,
-        /// Reserved characters are left as they are (queries only).
+        /// Whether reserved characters are left unescaped (queries only).
         allow_reserved: bool,
     },
     /// As a document of this media type.
@@ -159,7 +159,7 @@ pub enum Style {
 /// The body of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
-    /// Sent even if no argument for it was given.
+    /// Whether the body is sent even if no argument for it is given.
     pub required: bool,
     /// The `Content-Type`.
     pub media_type: Text,
@@ -176,9 +176,9 @@ pub enum Codec {
     Json,
     /// As `application/x-www-form-urlencoded`, by the encodings of its fields.
     Form(List<Part>),
-    /// As `multipart/form-data`, a part for each field.
+    /// As `multipart/form-data`, with one part per field.
     Multipart(List<Part>),
-    /// A text as it is.
+    /// Plain text.
     Text,
     /// The bytes of a file argument.
     Binary,
@@ -202,51 +202,51 @@ pub struct BodyField {
     pub name: Text,
 }
 
-/// How one field of a form is written. Fields without one follow the defaults of OpenAPI.
+/// How one field of a form is written. Other fields follow the defaults of OpenAPI.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// The field, by its key in the body.
     pub name: Text,
-    /// Its value is a file argument (see [`FILE_FIELDS`]), or a list of them.
+    /// Whether the value is a file argument (see [`FILE_FIELDS`]), or a list of them.
     pub file: bool,
-    /// The `Content-Type` of the part. Empty: by the type of the value.
+    /// The `Content-Type` of the part. If empty, it follows the type of the value.
     pub content_type: Text,
-    /// The style, where the document names one (forms only).
+    /// The style, if the document sets one (forms only).
     pub encoding: Option<Encoding>,
 }
 
-/// The fields of an argument that stands for a file: a `path`, or the content in `base64`, exactly one of them;
-/// and optionally a `filename` and a `content_type`.
+/// The fields of a file argument: either a `path` or the content in `base64`, and optionally a `filename` and a
+/// `content_type`.
 pub const FILE_FIELDS: [&str; 4] = ["path", "base64", "filename", "content_type"];
 
-/// Schemes that together authenticate a request.
+/// Security schemes that together authenticate a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SecurityRequirement {
-    /// The schemes, all of which are needed. Empty: none is.
+    /// The schemes, all of which are needed. If empty, none is needed.
     pub schemes: List<SecurityScheme>,
 }
 
-/// A scheme of authentication.
+/// A security scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SecurityScheme {
-    /// The name the document gives it; credentials are looked up by it.
+    /// The name of the scheme in the document; credentials are looked up by it.
     pub id: Text,
     /// Where the credential goes.
     pub placement: Placement,
     /// The scopes the operation needs.
     pub scopes: List<Text>,
-    /// The environment variable that holds the credential. Empty: none is named.
+    /// The environment variable that holds the credential. May be empty.
     pub env: Text,
 }
 
 /// Where a credential goes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Placement {
-    /// Into the header of this name, as it is.
+    /// In the header of this name, unchanged.
     Header(Text),
-    /// Into the query parameter of this name.
+    /// In the query parameter of this name.
     Query(Text),
-    /// Into the cookie of this name.
+    /// In the cookie of this name.
     Cookie(Text),
     /// `Authorization: Basic`; the credential is `user:password`.
     Basic,
@@ -254,6 +254,6 @@ pub enum Placement {
     Bearer,
     /// The client's TLS certificate; nothing is added to the request.
     MutualTls,
-    /// A scheme the engine does not know, by its name (`digest`, `hoba`).
+    /// A scheme that the engine does not support, by name (`digest`, `hoba`).
     Other(Text),
 }

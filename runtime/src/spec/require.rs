@@ -1,4 +1,4 @@
-//! Requirements, written briefly and told to callers.
+//! Constructors and messages of requirements.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ const READ: &[Text] = &[Text::Static("read")];
 const WRITE: &[Text] = &[Text::Static("write")];
 
 impl ToolSpec {
-    /// The scopes a caller needs: the declared ones, or `read` for a tool that declares to change nothing and `write`
-    /// for every other.
+    /// Returns the scopes a caller needs: the declared ones, or `read` for a tool declared read-only and `write` for
+    /// every other.
     #[must_use]
     pub fn required_scopes(&self) -> &[Text] {
         if !self.scopes.is_empty() {
@@ -32,32 +32,32 @@ impl ToolSpec {
 /// assert_eq!(plan.told(), "Entity 'plan' must exist");
 /// ```
 impl Requirement {
-    /// A value of the call's context that is not `null` and not empty.
+    /// Requires a value of the call's context that is neither `null` nor empty.
     pub fn context(key: impl Into<Text>) -> Requirement {
         Requirement::new(RequirementKind::Context, key)
     }
 
-    /// A value of the session's state that is not `null`.
+    /// Requires a value of the session's state that is not `null`.
     pub fn session(key: impl Into<Text>) -> Requirement {
         Requirement::new(RequirementKind::Session, key)
     }
 
-    /// A thing that must exist, identified by an argument of the tool.
+    /// Requires an existing entity, identified by an argument of the tool.
     pub fn entity(kind: impl Into<Text>, argument: impl Into<Text>) -> Requirement {
         Requirement { argument: argument.into(), ..Requirement::new(RequirementKind::Entity, kind) }
     }
 
-    /// A tool of which a call must have succeeded in the same session.
+    /// Requires a successful call of another tool in the same session.
     pub fn tool(name: impl Into<Text>) -> Requirement {
         Requirement::new(RequirementKind::Tool, name)
     }
 
-    /// A check of the program's own.
+    /// Requires a check that the program defines.
     pub fn custom(name: impl Into<Text>) -> Requirement {
         Requirement::new(RequirementKind::Custom, name)
     }
 
-    /// A service without which the tool cannot be built.
+    /// Requires a service without which the tool cannot be built.
     pub fn service(name: impl Into<Text>) -> Requirement {
         Requirement::new(RequirementKind::Service, name)
     }
@@ -66,21 +66,21 @@ impl Requirement {
         Requirement { kind, name: name.into(), argument: Text::EMPTY, message: Text::EMPTY, optional: false }
     }
 
-    /// Sets what a caller is told for whom it does not hold.
+    /// Sets the message for a caller if the requirement does not hold.
     #[must_use]
     pub fn message(mut self, text: impl Into<Text>) -> Requirement {
         self.message = text.into();
         self
     }
 
-    /// Makes it one that is checked and reported, but does not block a call.
+    /// Makes the requirement optional: it is checked and reported, but does not block a call.
     #[must_use]
     pub fn optional(mut self) -> Requirement {
         self.optional = true;
         self
     }
 
-    /// What a caller is told for whom it does not hold: its message, or the default of its kind.
+    /// Returns the message for a caller if the requirement does not hold: its own, or the default of its kind.
     #[must_use]
     pub fn told(&self) -> Cow<'_, str> {
         if !self.message.is_empty() {
@@ -110,7 +110,7 @@ impl RequirementKind {
         RequirementKind::Custom,
     ];
 
-    /// What the kind is called in JSON.
+    /// The name of the kind in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

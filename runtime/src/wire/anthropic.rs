@@ -43,7 +43,7 @@ fn is_piece(event: &Value) -> bool {
 }
 
 fn item(block: &Value) -> Item<'_> {
-    // `server_tool_use` and `mcp_tool_use` are run by the provider.
+    // The provider runs `server_tool_use` and `mcp_tool_use`.
     if text(block, "type") != "tool_use" {
         return Item::Skip;
     }

@@ -13,8 +13,8 @@ use crate::spec::ToolSpec;
 
 pub(super) const FORMAT: Format = Format {
     name: "bedrock",
-    // Its own rules are few: each model has those of its maker. Claude's are the narrowest of those that take
-    // everything a schema says.
+    // Bedrock has few rules of its own; each model has those of its maker. Claude's are the narrowest that still
+    // express a whole schema.
     dialect: &ANTHROPIC,
     ids_optional: false,
     layout: Layout {
@@ -46,7 +46,7 @@ fn ending(response: &Value) -> Ending<'_> {
 
 fn item(block: &Value) -> Item<'_> {
     let Some(call) = block.get("toolUse").filter(|call| !call.is_null()) else { return Item::Skip };
-    // `server_tool_use` is run by the provider.
+    // The provider runs `server_tool_use`.
     if !text(call, "type").is_empty() {
         return Item::Skip;
     }
@@ -95,8 +95,8 @@ fn media(media: &Media<'_>) -> Option<Value> {
     Some(json!({ "document": { "format": format, "name": "", "source": { "bytes": media.data } } }))
 }
 
-/// A name that no other document of the conversation has: two of one name are refused. It is made of letters, digits and
-/// hyphens, and says nothing: a model may take a name for an instruction.
+/// Returns a unique document name, since duplicates in a conversation are refused. It consists of letters, digits and
+/// hyphens and has no meaning: a model may take a name for an instruction.
 fn document_name(id: &str, index: usize) -> String {
     let digest = Sha256::digest(id);
     let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();

@@ -1,4 +1,4 @@
-//! What a model sees of a result, in formats that take less than all of it.
+//! The content of a result, for formats that cannot carry all of it.
 
 use serde_json::Value;
 
@@ -6,19 +6,19 @@ use super::AnswerOptions;
 use crate::call::ToolResponse;
 use crate::call::result::{Content, ResourceData};
 
-/// What is told of a success that gave nothing: some providers refuse an empty answer.
+/// The text of a success without content: some providers refuse an empty answer.
 const NOTHING: &str = "Tool executed successfully";
-/// What is told of an error that says nothing.
+/// The text of an error without a message.
 const FAILED: &str = "Tool failed";
 
-/// Bytes of a result.
+/// Binary data of a result.
 pub(super) struct Media<'r> {
     pub(super) kind: MediaKind,
     /// The media type in lower case, without parameters.
     pub(super) mime_type: String,
     /// The bytes, as base64.
     pub(super) data: &'r str,
-    /// What they are. Empty: not said.
+    /// The URI. May be empty.
     pub(super) uri: &'r str,
 }
 
@@ -29,11 +29,11 @@ pub(super) enum MediaKind {
     Resource,
 }
 
-/// Images that every provider takes which takes images at all.
+/// The images that every provider with image support accepts.
 pub(super) const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 impl Media<'_> {
-    /// An image, whether it came as such or as a resource.
+    /// Whether this is an image, sent as such or as a resource.
     pub(super) fn is_image(&self) -> bool {
         self.kind != MediaKind::Audio && IMAGES.contains(&self.mime_type.as_str())
     }
@@ -42,18 +42,18 @@ impl Media<'_> {
         self.kind == MediaKind::Resource && self.mime_type == "application/pdf"
     }
 
-    /// `data:image/png;base64,…`
+    /// Returns the URL `data:image/png;base64,…`.
     pub(super) fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.mime_type, self.data)
     }
 
-    /// The last part of the URI, or nothing.
+    /// Returns the last part of the URI, or an empty text.
     pub(super) fn file_name(&self) -> &str {
         let path = self.uri.split(['?', '#']).next().unwrap_or_default();
         path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// `[image image/png, 12345 bytes, not shown: this format takes text only]`
+    /// Returns `[image image/png, 12345 bytes, not shown: this format takes text only]`.
     fn note(&self, why: &str) -> String {
         let what = match self.kind {
             MediaKind::Image => "image",
@@ -71,13 +71,13 @@ impl Media<'_> {
     }
 }
 
-/// How many bytes a base64 text stands for.
+/// Returns the number of bytes that a base64 text encodes.
 fn bytes(base64: &str) -> usize {
     let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
     digits / 4 * 3 + digits % 4 * 3 / 4
 }
 
-/// A piece of content, as far as formats differ.
+/// A piece of content, as the formats distinguish them.
 enum Piece<'r> {
     Text(String),
     Media(Media<'r>),
@@ -102,18 +102,18 @@ fn piece(content: &Content) -> Piece<'_> {
     }
 }
 
-/// `Image/JPG; q=1` is `image/jpeg`.
+/// Normalises a media type: `Image/JPG; q=1` becomes `image/jpeg`.
 fn essence(mime_type: &str) -> String {
     let essence = mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if essence == "image/jpg" { String::from("image/jpeg") } else { essence }
 }
 
-/// Why bytes do not go into an answer.
+/// Why binary data is left out of an answer.
 pub(super) const TEXT_ONLY: &str = "this format takes text only";
-/// Why bytes do not go into an answer.
+/// Why binary data is left out of an error.
 const TEXT_ONLY_ERROR: &str = "an error takes text only";
-/// Why bytes do not go into an answer of Claude, wherever it is served: `all content must be type "text" if "is_error"
-/// is true`, says its API.
+/// Returns why binary data is left out of an answer of Claude, on any host. Its API says:
+/// `all content must be type "text" if "is_error" is true`.
 pub(super) fn why_text_only(is_error: bool, options: &AnswerOptions<'_>) -> Option<&'static str> {
     match (options.text_only, is_error) {
         (true, _) => Some(TEXT_ONLY),
@@ -122,12 +122,12 @@ pub(super) fn why_text_only(is_error: bool, options: &AnswerOptions<'_>) -> Opti
     }
 }
 
-/// Why bytes do not go into an answer.
+/// Why binary data is left out of an answer.
 const NOT_TAKEN: &str = "this format does not take it";
 
-/// The pieces of an answer, none of them an empty text, and at least one.
+/// Returns the pieces of an answer: at least one, and no empty text.
 ///
-/// `media` says how bytes are sent, or nothing if they cannot be; `why_not` is set if none can.
+/// `media` renders binary data, or returns `None` if it cannot be sent; `why_not` is set if no binary data can be sent.
 pub(super) fn blocks(
     response: &ToolResponse,
     why_not: Option<&str>,
@@ -151,14 +151,14 @@ pub(super) fn blocks(
     blocks
 }
 
-/// The texts of an answer, one a line, and what can be sent beside them.
+/// Returns the texts of an answer, one per line, and the media to send with them.
 pub(super) fn text_and_media(
     response: &ToolResponse,
     why_not: Option<&str>,
     media: impl Fn(&Media<'_>) -> Option<Value>,
 ) -> (String, Vec<Value>) {
     let (mut texts, mut sent) = (Vec::new(), Vec::new());
-    // Texts come back as texts and everything else as an object.
+    // Texts are rendered as strings and all other pieces as objects.
     for block in blocks(response, why_not, Value::String, media) {
         match block {
             Value::String(text) => texts.push(text),
@@ -171,7 +171,7 @@ pub(super) fn text_and_media(
     (texts.join("\n"), sent)
 }
 
-/// The text of an answer in a format without a flag for errors.
+/// Returns the text of an answer for a format without an error flag.
 pub(super) fn flagged_text(response: &ToolResponse, text: String) -> String {
     let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
     if response.is_error() && !response.skipped && !says_so { format!("Error: {text}") } else { text }

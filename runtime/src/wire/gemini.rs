@@ -1,6 +1,6 @@
 //! Google Gemini, `generateContent`.
 //!
-//! The wire has names like `functionCall`; Python programs hold the same values as `function_call`. Both are read.
+//! The wire format uses names like `functionCall`, Python programs `function_call`. Both are read.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
     layout: Layout {
         title: "Gemini",
         path: &["candidates", "0", "content", "parts"],
-        // A candidate that was stopped has no content.
+        // A stopped candidate has no content.
         optional: "content",
         message: &["role"],
         is_block: |part| function_call(part).is_some(),
@@ -69,7 +69,7 @@ fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     object([("functionResponse", out)])
 }
 
-/// The media types that Gemini 3 takes in the answer of a function (pydantic-ai 2.68.0, `models/google.py`).
+/// The media types that Gemini 3 accepts in a function's answer (pydantic-ai 2.68.0, `models/google.py`).
 fn media(media: &Media<'_>) -> Option<Value> {
     let is_image = media.kind != MediaKind::Audio
         && media.mime_type != "image/gif"
@@ -80,7 +80,7 @@ fn media(media: &Media<'_>) -> Option<Value> {
 
 fn tool(spec: &ToolSpec, schema: Value, _strict: bool) -> Value {
     let mut tool = named(spec);
-    // An object without properties is refused.
+    // Gemini refuses an object without properties.
     let properties = schema.get("properties").and_then(Value::as_object);
     if properties.is_none_or(|properties| !properties.is_empty()) {
         tool["parameters"] = schema;

@@ -1,29 +1,29 @@
-//! Ids of calls that tell an answer more than which call it belongs to.
+//! Call IDs that carry information for the answer.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What ids of this crate's making start with. No provider's ids do.
+/// The prefix of generated IDs. No provider's IDs start with it.
 const MADE_UP: &str = "toolgen-made-up-";
-/// What made-up ids of calls start with that are answered as OpenAI's old `function_call`.
+/// The prefix of generated IDs for calls in the form of OpenAI's old `function_call`.
 const FUNCTION: &str = "toolgen-made-up-function-";
-/// What is put before the id of a call that is answered as one of an OpenAI custom tool.
+/// The prefix of the IDs of calls of OpenAI custom tools.
 const CUSTOM: &str = "toolgen-custom-";
 
-/// What an answer must know of a call beside its id.
+/// What an answer must know of a call besides its ID.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Id {
-    /// Nothing.
+    /// Nothing more.
     Usual,
-    /// It is OpenAI's old `function_call`.
+    /// The call is OpenAI's old `function_call`.
     Function,
-    /// It is a call of an OpenAI custom tool, whose answers are of a kind of their own.
+    /// The call is one of an OpenAI custom tool, which has its own kind of answer.
     Custom,
 }
 
 impl Id {
-    /// The id of a call that says so.
+    /// Returns the ID with the prefix of this kind.
     pub(super) fn mark(self, id: &str) -> String {
         match self {
             Id::Custom => format!("{CUSTOM}{id}"),
@@ -31,7 +31,7 @@ impl Id {
         }
     }
 
-    /// What an id says, and the id as the provider wrote it.
+    /// Returns the kind of an ID, and the ID as the provider wrote it.
     pub(super) fn of(id: &str) -> (Id, &str) {
         match id.strip_prefix(CUSTOM) {
             Some(id) => (Id::Custom, id),
@@ -41,17 +41,17 @@ impl Id {
     }
 }
 
-/// An id for a call that has none: unique in this process, and most likely in the world.
+/// Generates an ID for a call without one: unique in this process, and most likely globally.
 pub(super) fn made_up(kind: Id) -> String {
     static PROCESS: OnceLock<u64> = OnceLock::new();
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    // Every `RandomState` of a process is seeded by the system's random numbers.
+    // Every `RandomState` of a process is seeded with the system's random numbers.
     let process = PROCESS.get_or_init(|| RandomState::new().hash_one(MADE_UP));
     let start = if kind == Id::Function { FUNCTION } else { MADE_UP };
     format!("{start}{process:016x}-{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Whether an id was made up for a call that had none. Providers do not know such ids.
+/// Whether an ID was generated for a call without one. Providers do not know such IDs.
 #[must_use]
 pub fn is_made_up(id: &str) -> bool {
     id.starts_with(MADE_UP)

@@ -1,4 +1,4 @@
-//! The server's side of the Model Context Protocol.
+//! The server side of the Model Context Protocol.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(super) const FORMAT: Format = Format {
     name: "mcp",
     dialect: &JSON_SCHEMA,
     ids_optional: false,
-    // A list is a batch, as revision 2025-03-26 had it.
+    // A list is a batch, as in revision 2025-03-26.
     layout: Layout {
         title: "MCP",
         is_block: |request| request.get("jsonrpc").is_some() || request.get("method").is_some(),
@@ -42,8 +42,8 @@ fn item(request: &Value) -> Item<'_> {
     Item::Call(Call { id: read_id(request), ..Call::of(params, "", "/id", "arguments") })
 }
 
-/// A JSON-RPC id is a text or a number, and `1` is not `"1"`: a text that could be taken for a number, or for a
-/// quoted text, is quoted.
+/// Reads a JSON-RPC ID, which is a text or a number; `1` differs from `"1"`. A text that could be taken for a number,
+/// or for a quoted text, is quoted.
 fn read_id(request: &Value) -> Result<Option<Cow<'_, str>>, ()> {
     match request.get("id") {
         None | Some(Value::Null) => Ok(None),
@@ -71,19 +71,19 @@ fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
 }
 
-/// Whether the request itself was wrong; what a tool could not do is its result.
+/// Whether the request itself was wrong. A failure of the tool is a result instead.
 fn is_of_protocol(why: &ToolError) -> bool {
     matches!(why, ToolError::NotFound { .. }) || why.code() == MALFORMED_CALL
 }
 
-/// The result of `tools/call`: `content`, `structuredContent` if the tool declares an object as its result, and
+/// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares an object as its output, and
 /// `isError`.
 ///
-/// A tool that declares a structured result must give one that is as declared, says the protocol, and its clients refuse
-/// any other answer but an error. So where the structured result is missing, too large for the limit of results, or not
-/// as declared, the answer is an error that says so, with the content behind it.
+/// The protocol requires that a tool with a declared output returns a matching result, and its clients refuse any other
+/// answer except an error. So if the structured result is missing, too large for the limit of results, or does not
+/// match, the answer is an error that says so, followed by the content.
 ///
-/// What a tool declares is known of responses of a [`Provider`](crate::Provider); of others by
+/// Responses of a [`Provider`](crate::Provider) carry what the tool declares; for others, set
 /// [`specs`](AnswerOptions::specs).
 #[must_use]
 pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
@@ -119,7 +119,7 @@ pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     out
 }
 
-/// The structured result that the tool of a response declares.
+/// Returns the structured result that the tool of a response declares.
 fn declared<'a>(
     response: &'a ToolResponse,
     options: &AnswerOptions<'_>,
@@ -128,7 +128,7 @@ fn declared<'a>(
     response.declared.as_ref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
 }
 
-/// The structured result, if it is as declared.
+/// Returns the structured result, if it matches the declaration.
 fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Result<Value, String> {
     let value = result.structured()?.into_owned();
     match declared.problems(&value).first() {
@@ -144,10 +144,10 @@ fn tool(spec: &ToolSpec, schema: Value, _strict: bool) -> Value {
     }
     tool["inputSchema"] = schema;
     if let Some(output) = spec.structured_output() {
-        // Plain JSON Schema refuses nothing; without a schema results are just not structured.
+        // Plain JSON Schema refuses nothing; without a schema, results are just not structured.
         let rendered = render_output(&output.schema, &output.defs, &JSON_SCHEMA);
         if let Ok(Value::Object(mut schema)) = rendered.map(|rendered| rendered.schema) {
-            // A reference to an object does not say so itself.
+            // A reference to an object has no `type` of its own.
             schema.entry("type").or_insert_with(|| Value::from("object"));
             tool["outputSchema"] = Value::Object(schema);
         }
@@ -156,7 +156,7 @@ fn tool(spec: &ToolSpec, schema: Value, _strict: bool) -> Value {
     tool
 }
 
-/// The hints of revision 2025-03-26 and later. Each is said: the defaults of the protocol are the worst.
+/// The hints of revision 2025-03-26 and later. All are written, because the protocol's defaults are the worst.
 fn annotations(effects: &Effects) -> Value {
     json!({
         "readOnlyHint": effects.read_only,

@@ -1,7 +1,7 @@
 //! OpenAI Chat Completions.
 //!
-//! Imitations are read as well: of the message alone, arguments as an object, and calls without ids, whose answers
-//! carry the name of the tool instead, as Ollama has it. So is the `function_call` of OpenAI's first models.
+//! Imitations are supported too: a message alone, arguments as an object, and calls without IDs, whose answers carry
+//! the name of the tool instead, as in Ollama. So is the `function_call` of OpenAI's first models.
 
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn ending(choice: &Value) -> Ending<'_> {
-    // Ollama says `done_reason`, Mistral has a second limit.
+    // Ollama uses `done_reason`; Mistral has a second limit.
     let reasons = ["finish_reason", "done_reason"].map(|key| text(choice, key));
     if reasons.iter().any(|reason| matches!(*reason, "length" | "model_length")) {
         return Ending::Cut;
@@ -48,10 +48,10 @@ fn ending(choice: &Value) -> Ending<'_> {
     reasons.into_iter().find(stopped).map_or(Ending::Whole, Ending::Stopped)
 }
 
-/// How reasons begin that mean that the model was stopped. There are many hosts with words of their own for an end that
-/// is none of these, so others count as the model's own: `content_filter` is OpenAI's, `function_call_filter` is of
-/// Gemini in this format, `error` of Mistral and OpenRouter, `sensitive` and `network_error` of Zhipu,
-/// `insufficient_system_resource` of DeepSeek.
+/// The prefixes of finish reasons that mean the model was stopped. Many hosts have their own words for other ends, so
+/// all other reasons count as the model's own. `content_filter` is OpenAI's, `function_call_filter` Gemini's in this
+/// format, `error` is used by Mistral and OpenRouter, `sensitive` and `network_error` by Zhipu, and
+/// `insufficient_system_resource` by DeepSeek.
 const STOPPED: [&str; 6] = [
     "content_filter",
     "function_call_filter",
@@ -83,7 +83,7 @@ fn item(block: &Value) -> Item<'_> {
     Item::Call(call)
 }
 
-/// The arguments of a call of a custom tool, which has one text.
+/// Returns the arguments of a custom tool's call, which has a single text.
 pub(super) fn given(call: &Value) -> Option<Cow<'_, Value>> {
     Some(Cow::Owned(json!({ "input": call.get("input") })))
 }

@@ -42,7 +42,7 @@ fn ending(response: &Value) -> Ending<'_> {
     }
 }
 
-/// An event of a stream, or a response that is still being made.
+/// Whether the value is a stream event, or a response that is still in progress.
 fn is_piece(value: &Value) -> bool {
     let unfinished = matches!(text(value, "status"), "in_progress" | "queued");
     match text(value, "type") {
@@ -60,7 +60,7 @@ fn item(item: &Value) -> Item<'_> {
         kind @ ("computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call") => {
             Item::Foreign(kind)
         }
-        // All others are no calls, or are run by the provider.
+        // Other items are not calls, or the provider runs them.
         _ => Item::Skip,
     }
 }
@@ -98,7 +98,7 @@ fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
     if let (Value::Object(tool), Value::Object(named)) = (&mut tool, named(spec)) {
         tool.extend(named);
     }
-    // Without the key the server makes the schema strict by itself, and a model has to invent what is optional.
+    // Without the key, the server makes the schema strict itself, and a model has to invent optional values.
     tool["parameters"] = schema;
     tool["strict"] = Value::Bool(strict);
     tool

@@ -1,4 +1,4 @@
-//! What all formats have in common when calls are read.
+//! Reading calls: the part that all formats share.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,13 +11,13 @@ use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::blocked::Blocked;
 
-/// A place where a response is not as its provider writes it.
+/// A place where a response does not match its provider's format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WireError {
-    /// Where in the response, as a JSON pointer.
+    /// The place in the response, as a JSON pointer.
     pub pointer: String,
-    /// What is wrong there.
+    /// The problem.
     pub message: String,
 }
 
@@ -38,15 +38,15 @@ impl fmt::Display for WireError {
 
 impl std::error::Error for WireError {}
 
-/// The calls of a response, in order. It is a list of them, too.
+/// The calls of a response, in order. Dereferences to the list of calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Calls {
-    /// Every call that can be answered. Those that must not run are [blocked](ToolCall::blocked), and say why.
+    /// Every call that can be answered. Calls that must not run are [blocked](ToolCall::blocked), with a reason.
     pub calls: Vec<ToolCall>,
-    /// What cannot be answered, such as a call without an id, and what this crate does not run.
+    /// What cannot be answered, such as a call without an ID, and calls that this crate does not run.
     pub problems: Vec<WireError>,
-    /// Why the provider stopped the model, in the provider's word for it, if it did: all calls are blocked then.
+    /// Why the provider stopped the model, in the provider's own word. If set, all calls are blocked.
     pub stopped: Option<Text>,
 }
 
@@ -76,24 +76,24 @@ impl<'a> IntoIterator for &'a Calls {
     }
 }
 
-/// Where a format has the blocks that may be calls.
+/// Where a format holds the blocks that may be calls.
 pub(super) struct Layout {
-    /// The format, as people call it.
+    /// The display name of the format.
     pub(super) title: &'static str,
-    /// The keys from a response down to its list of blocks; `0` is the first item of a list. A response that begins
-    /// further down, such as a message, is read as well.
+    /// The keys from a response down to its list of blocks; `0` is the first item of a list. A response may also begin
+    /// further down, for example with a message.
     pub(super) path: &'static [&'static str],
-    /// The key of the path that may be missing, as may the last one.
+    /// The key of the path that may be missing, like the last one.
     pub(super) optional: &'static str,
-    /// Keys by which a message is known that has no blocks.
+    /// The keys that identify a message without blocks.
     pub(super) message: &'static [&'static str],
-    /// The key beside the last one of the path under which a single block stands if there is no list.
+    /// The key of a single block, next to the last key of the path, if there is no list.
     pub(super) lone: &'static str,
     /// Whether an object is a block by itself.
     pub(super) is_block: fn(&Value) -> bool,
-    /// Whether an object is a piece of a stream.
+    /// Whether an object is a stream event.
     pub(super) is_piece: fn(&Value) -> bool,
-    /// How a response ended; asked of each object on the path.
+    /// How a response ended; called for each object on the path.
     pub(super) ending: for<'v> fn(&'v Value) -> Ending<'v>,
 }
 
@@ -110,7 +110,7 @@ impl Layout {
         ending: |_| Ending::Whole,
     };
 
-    /// No place in a value is one where the format has calls.
+    /// The error if a value has none of the places where the format holds calls.
     fn unknown(&self) -> WireError {
         let title = self.title;
         WireError::new("", format!("is neither a response nor a message nor a call of {title}"))
@@ -132,9 +132,9 @@ impl Layout {
 /// How a response ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending<'v> {
-    /// As the model wanted.
+    /// The model finished.
     Whole,
-    /// The model hit its token limit, so the last block is not whole.
+    /// The model hit its token limit, so the last block is incomplete.
     Cut,
     /// The provider stopped the model for this reason.
     Stopped(&'v str),
@@ -142,43 +142,43 @@ pub(super) enum Ending<'v> {
 
 /// The blocks of a response.
 struct Turn<'v> {
-    /// Where they are.
+    /// The place of the blocks, as a JSON pointer.
     pointer: String,
     /// The blocks.
     blocks: &'v [Value],
-    /// `blocks` is the one block at `pointer`, and no list.
+    /// Whether `blocks` is the single block at `pointer`, not a list.
     single: bool,
     ending: Ending<'v>,
 }
 
 /// A block of a response.
 pub(super) enum Item<'v> {
-    /// Not a call for us.
+    /// Not a call for the program.
     Skip,
-    /// A call that the program has to answer, and that is none of a tool as this crate knows them: what kind it is.
+    /// A call that the program must answer, but of a kind that this crate does not run.
     Foreign(&'v str),
     /// A call.
     Call(Call<'v>),
 }
 
-/// A call as it is written.
+/// A call as written in a response.
 pub(super) struct Call<'v> {
-    /// The id; nothing if there is none; an error if it is of a wrong kind.
+    /// The ID; `None` if there is none; an error if it has the wrong type.
     pub(super) id: Result<Option<Cow<'v, str>>, ()>,
-    /// Where the id is, from the block.
+    /// The place of the ID, relative to the block.
     pub(super) id_pointer: &'static str,
-    /// What the answer must know of the call beside its id.
+    /// What the answer must know of the call besides its ID.
     pub(super) kind: Id,
-    /// The name, if it is one.
+    /// The name; empty if it is not text.
     pub(super) name: &'v str,
     /// The arguments.
     pub(super) arguments: Option<Cow<'v, Value>>,
-    /// The call itself is not to be run.
+    /// Why the call must not run, if so.
     pub(super) blocked: Option<Blocked>,
 }
 
 impl<'v> Call<'v> {
-    /// The usual call: an object with an id, a name and arguments.
+    /// Creates a usual call: an object with an ID, a name and arguments.
     pub(super) fn of(
         owner: &'v Value,
         id: &'static str,
@@ -195,7 +195,7 @@ impl<'v> Call<'v> {
         }
     }
 
-    /// Marks a call that is not whole.
+    /// Marks a call as incomplete.
     pub(super) fn cut_if(mut self, cut: bool) -> Call<'v> {
         if cut {
             self.blocked = Some(Blocked::Truncated);
@@ -204,7 +204,7 @@ impl<'v> Call<'v> {
     }
 }
 
-/// The id under a key of a block, which is a text.
+/// Returns the ID under a key of a block, which must be text.
 pub(super) fn text_id<'v>(owner: &'v Value, key: &str) -> Result<Option<Cow<'v, str>>, ()> {
     match owner.get(key) {
         None | Some(Value::Null) => Ok(None),
@@ -214,7 +214,7 @@ pub(super) fn text_id<'v>(owner: &'v Value, key: &str) -> Result<Option<Cow<'v, 
     }
 }
 
-/// The text under a key, or an empty one.
+/// Returns the text under a key, or an empty one.
 pub(super) fn text<'v>(owner: &'v Value, key: &str) -> &'v str {
     owner.get(key).and_then(Value::as_str).unwrap_or_default()
 }
@@ -256,14 +256,14 @@ fn turn<'v>(layout: &Layout, response: &'v Value) -> Result<Turn<'v>, WireError>
         (None | Some(Value::Null | Value::Array(_)), Some(lone @ Value::Object(_))) => {
             (std::slice::from_ref(lone), &layout.lone, true)
         }
-        // A content that is one text.
+        // The content is a single text.
         (None | Some(Value::Null | Value::Array(_) | Value::String(_)), _) => (&[], last, false),
         (Some(_), _) => return Err(WireError::new(format!("{pointer}/{last}"), "is not a list")),
     };
     Ok(Turn { pointer: format!("{pointer}/{key}"), blocks, single, ending })
 }
 
-/// What is under a key of the path, or nothing if it may be missing.
+/// Returns the value under a key of the path, or `None` if it is missing and may be.
 fn step<'v>(
     layout: &Layout,
     owner: &'v Value,
@@ -288,7 +288,7 @@ fn step<'v>(
         None | Some(Value::Null) if key == layout.optional => Ok(None),
         None => Err(WireError::new(there(), "is missing")),
         Some(Value::Object(_)) => Ok(inner),
-        // The next step says what is wrong with a list.
+        // The next step reports a missing or wrong list.
         Some(_) if layout.path.windows(2).any(|pair| pair == [key, "0"]) => Ok(inner),
         Some(_) => Err(WireError::new(there(), "is not an object")),
     }

@@ -13,7 +13,7 @@ use crate::spec::ToolSpec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusedTools {
-    /// All of them, in the order given.
+    /// The tools, in the order given.
     pub tools: Vec<RefusedTool>,
 }
 
@@ -21,7 +21,7 @@ pub struct RefusedTools {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusedTool {
-    /// Its name.
+    /// The name of the tool.
     pub name: Text,
     /// All reasons.
     pub reasons: Vec<Refusal>,
@@ -42,10 +42,10 @@ impl fmt::Display for RefusedTools {
 
 impl std::error::Error for RefusedTools {}
 
-/// Writes a tool with the schema of its arguments, which may be strict.
+/// Writes a tool with the schema of its arguments and whether that is strict.
 pub(super) type ToolWriter = fn(&ToolSpec, Value, bool) -> Value;
 
-/// Each tool, as a format writes one.
+/// Renders each tool in the form of a format.
 pub(super) fn render<'a>(
     specs: impl IntoIterator<Item = &'a ToolSpec>,
     dialect: &Dialect,
@@ -63,7 +63,7 @@ pub(super) fn render<'a>(
     if refused.is_empty() { Ok(tools) } else { Err(RefusedTools { tools: refused }) }
 }
 
-/// `{"name", "description"}`; no description where there is none, which Bedrock insists on.
+/// Returns `{"name", "description"}`. An empty description is left out, as Bedrock requires.
 pub(super) fn named(spec: &ToolSpec) -> Value {
     let mut out = object([("name", spec.name.as_str().into())]);
     if !spec.description.trim().is_empty() {
@@ -72,7 +72,7 @@ pub(super) fn named(spec: &ToolSpec) -> Value {
     out
 }
 
-/// A tool: `{"name", "description", key: schema}`, and the flag that asks for a strict schema where it is one.
+/// Returns a tool as `{"name", "description", key: schema}`, with the flag for strict schemas if it is one.
 pub(super) fn written(spec: &ToolSpec, key: &str, schema: Value, strict: bool) -> Value {
     let mut tool = named(spec);
     tool[key] = schema;
@@ -82,7 +82,7 @@ pub(super) fn written(spec: &ToolSpec, key: &str, schema: Value, strict: bool) -
     tool
 }
 
-/// An object of values that are moved, where `json!` would copy them.
+/// Builds an object by moving its values, where `json!` would copy them.
 pub(super) fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -6,8 +6,8 @@ use crate::base::frozen::Text;
 use crate::call::session::Session;
 
 impl ToolContext {
-    /// The context of the turns of an agent that this call starts: what is lent and for whom it is stay, the session is
-    /// its own, and what its tools report is not a report of this call.
+    /// The context for the turns of an agent that this call starts. Services and the principal stay, the session is the
+    /// agent's own, and reports of the agent's tools are not reports of this call.
     pub(crate) fn for_agent(
         &self,
         agent_id: Text,

@@ -1,24 +1,24 @@
-//! What a tool asked for and was told.
+//! The input that a tool asked for and received.
 
 use serde_json::Value;
 
 use super::ToolContext;
 
 impl ToolContext {
-    /// The answer to what the tool last asked for with [`Control::NeedInput`](crate::Control::NeedInput), checked
-    /// against the schema it asked with. A tool that asked runs again from its beginning.
+    /// The answer to the tool's last [`Control::NeedInput`](crate::Control::NeedInput), checked against the schema of
+    /// that request. A tool that asks for input runs again from the beginning.
     #[must_use]
     pub fn input(&self) -> Option<&Value> {
         self.inputs().last()
     }
 
-    /// All answers to what the tool asked for in this call, in order.
+    /// All answers to the tool's requests for input in this call, in order.
     #[must_use]
     pub fn inputs(&self) -> &[Value] {
         self.inputs.as_deref().unwrap_or_default()
     }
 
-    /// The same call, with answers.
+    /// A copy of this context with answers.
     pub(crate) fn with_inputs(&self, inputs: Vec<Value>) -> ToolContext {
         ToolContext { inputs: Some(inputs.into()), ..self.clone() }
     }

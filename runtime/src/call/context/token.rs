@@ -1,11 +1,11 @@
-//! The token by which a call is stopped.
+//! The token that cancels a call.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
-/// The token of a call, as far as somebody asked for it: most calls are over before.
+/// The token of a call, created on first use, since most calls finish without one.
 #[derive(Default)]
 pub(super) struct Link {
     parent: Option<Arc<Token>>,
@@ -13,7 +13,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// What copies and calls of this call share.
+    /// The token that copies and child calls of this call share.
     fn shared(&self) -> &Arc<Token> {
         self.own.get_or_init(|| Arc::new(Token { parent: self.parent.clone(), ..Token::default() }))
     }
@@ -29,12 +29,12 @@ impl Link {
         self.shared().get()
     }
 
-    /// That of a call that this call makes.
+    /// The link of a call that this call makes.
     pub(super) fn child(&self) -> Link {
         Link { parent: Some(Arc::clone(self.shared())), own: OnceLock::new() }
     }
 
-    /// The same token.
+    /// A link to the same token.
     pub(super) fn copy(&self) -> Link {
         Link { parent: self.parent.clone(), own: OnceLock::from(Arc::clone(self.shared())) }
     }
@@ -44,22 +44,22 @@ impl Link {
         self.parent.as_ref().unwrap_or_else(|| self.shared()).get()
     }
 
-    /// Notes that the call of this token is answered.
+    /// Marks the call of this token as answered.
     pub(super) fn end(&self) {
-        // Where there is no token nobody shares it.
+        // A token that was never created is not shared.
         if let Some(token) = self.own.get() {
             token.over.store(true, Ordering::Release);
         }
     }
 
-    /// The call of this token, or one above it, is answered.
+    /// Whether the call of this token, or one above it, is answered.
     pub(super) fn is_over(&self) -> bool {
         self.own.get().or(self.parent.as_ref()).is_some_and(|token| token.is_over())
     }
 
     /// Fires the token of this call alone.
     pub(super) fn stop(&self) {
-        // Who shares it may ask for the token later.
+        // A copy or a child may ask for the token later.
         if let Some(token) = self.own.get()
             && (token.own.get().is_some() || Arc::strong_count(token) > 1)
         {
@@ -68,12 +68,12 @@ impl Link {
     }
 }
 
-/// A token that is made when it is asked for.
+/// A token that is created on first use.
 #[derive(Default)]
 struct Token {
     parent: Option<Arc<Token>>,
     own: OnceLock<CancellationToken>,
-    /// The call is answered.
+    /// Whether the call is answered.
     over: AtomicBool,
 }
 

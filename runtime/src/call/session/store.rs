@@ -1,4 +1,4 @@
-//! Sessions by id.
+//! Sessions by ID.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,10 +11,9 @@ use super::{Session, SessionLimits};
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
 
-/// The sessions of a program, by owner and id. Clones share them.
+/// The sessions of a program, by owner and ID. Clones share them.
 ///
-/// A session that nobody opened for a while is forgotten, and there is a most that are kept; both so that callers
-/// cannot fill the memory with ids they invent.
+/// Unused sessions expire and their number is limited, so that callers cannot fill the memory with invented IDs.
 ///
 /// ```
 /// use toolgen_runtime::call::session::Sessions;
@@ -37,20 +36,20 @@ struct Held {
     opened: Instant,
 }
 
-/// How many sessions are kept, and how long.
+/// The limits of a store of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionsLimits {
-    /// How long a session is kept after it was last opened, if nobody holds it. 24 hours unless set.
+    /// How long an unused session is kept after it was last opened. 24 hours by default.
     pub ttl: Duration,
-    /// How many sessions are kept. Beyond it the one that was opened longest ago is forgotten, of those that nobody
-    /// holds if there are any. 10,000 unless set.
+    /// How many sessions are kept. Beyond that the one opened longest ago is removed, preferably one not in use. 10,000
+    /// by default.
     pub most: usize,
     /// The limits of each session.
     pub session: SessionLimits,
 }
 
 impl SessionsLimits {
-    /// 24 hours and 10,000 sessions.
+    /// The default limits: 24 hours and 10,000 sessions.
     pub const DEFAULT: SessionsLimits = SessionsLimits {
         ttl: Duration::from_secs(24 * 60 * 60),
         most: 10_000,
@@ -71,23 +70,23 @@ impl Default for Sessions {
 }
 
 impl Sessions {
-    /// No sessions yet.
+    /// Creates an empty store.
     #[must_use]
     pub fn new(limits: SessionsLimits) -> Sessions {
         Sessions(Arc::new(Inner { limits, held: Mutex::default() }))
     }
 
-    /// The session of this id, which is new if there is none. Where clients choose their ids take
-    /// [`open_for`](Self::open_for), so that one cannot open the session of another.
+    /// Opens the session of this ID, creating it if needed. If clients choose their IDs, use
+    /// [`open_for`](Self::open_for), so that no client can open another's session.
     ///
-    /// An empty or blank id names nobody: each caller without one gets a session of its own, which is not kept.
+    /// With an empty or blank ID, each caller gets a session of its own, which is not kept.
     #[must_use]
     pub fn open(&self, id: impl Into<Text>) -> Session {
         self.open_for(Text::EMPTY, id)
     }
 
-    /// The session of this id that belongs to an owner, such as the workspace a caller has proven to act for.
-    /// The same id of another owner is another session.
+    /// Opens the session of this ID that belongs to an owner, such as the workspace a caller has proven to act for. The
+    /// same ID of another owner is another session.
     #[must_use]
     pub fn open_for(&self, owner: impl Into<Text>, id: impl Into<Text>) -> Session {
         let (owner, id, limits) = (owner.into(), id.into(), self.0.limits);
@@ -109,24 +108,24 @@ impl Sessions {
         session
     }
 
-    /// Forgets the session of this id. Whoever holds it goes on with it; the next to open the id gets a new one.
-    /// Gives whether there was one.
+    /// Removes the session of this ID. Existing handles keep working; the next caller to open the ID gets a new
+    /// session. Returns whether there was one.
     pub fn close(&self, id: impl Into<Text>) -> bool {
         self.close_for(Text::EMPTY, id)
     }
 
-    /// Forgets the session of this id and owner, see [`close`](Self::close).
+    /// Removes the session of this ID and owner, see [`close`](Self::close).
     pub fn close_for(&self, owner: impl Into<Text>, id: impl Into<Text>) -> bool {
         unpoisoned(self.0.held.lock()).remove(&(owner.into(), id.into())).is_some()
     }
 
-    /// How many sessions are kept.
+    /// The number of sessions kept.
     #[must_use]
     pub fn len(&self) -> usize {
         unpoisoned(self.0.held.lock()).len()
     }
 
-    /// No session is kept.
+    /// Whether no session is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -134,13 +133,13 @@ impl Sessions {
 }
 
 impl Held {
-    /// Nobody opened or held it for long enough.
+    /// Whether the session is not in use and was opened too long ago.
     fn is_over(&self, now: Instant, limits: SessionsLimits) -> bool {
         !self.session.is_shared() && now.saturating_duration_since(self.opened) >= limits.ttl
     }
 }
 
-/// Forgets what is over, then the oldest, when there are too many.
+/// Removes expired sessions, then the oldest, if there are too many.
 fn make_room(held: &mut BTreeMap<(Text, Text), Held>, now: Instant, limits: SessionsLimits) {
     if held.len() < limits.most.max(1) {
         return;

@@ -1,4 +1,4 @@
-//! What a call brings along: values of its context, its session and on whose behalf it is made.
+//! Parameters from the caller of a tool: context values, session and principal.
 
 use std::fmt;
 use std::ops::Deref;
@@ -15,7 +15,7 @@ use crate::call::principal::Principal;
 use crate::call::session::Session;
 use crate::call::values::{ContextValues, is_given};
 
-/// A type that is made from a value of a call's context, for [`FromContext`].
+/// A type that is read from a value of a call's context, for [`FromContext`].
 ///
 /// ```
 /// use serde_json::Value;
@@ -35,15 +35,15 @@ pub trait ContextValue: Sized {
     /// The key of the value.
     const KEY: &'static str;
 
-    /// Only a value the program vouches for is taken. Say `false` for what clients may choose, such as the id of a
+    /// Whether only a trusted value is accepted. Set `false` for values that clients may choose, such as the ID of a
     /// session.
     const TRUSTED: bool = true;
 
-    /// Makes one from a value that is neither `null` nor empty. `None`: the value is of another kind.
+    /// Reads a value that is neither `null` nor empty. Returns `None` if it has the wrong type.
     fn read(value: &Value) -> Option<Self>;
 }
 
-/// A value of the call's context, which a tool that takes it cannot run without.
+/// A required value of the call's context: without it, the tool cannot run.
 ///
 /// ```
 /// # use serde_json::{Value, json};
@@ -102,7 +102,7 @@ impl<T: ContextValue> Inject<'_> for FromContext<T> {
     }
 }
 
-/// Where callers find out how to authenticate. Lent as a service, it is named to those who did not.
+/// The URL at which callers learn how to authenticate. Provided as a service, it appears in authentication errors.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -114,7 +114,7 @@ impl<T: ContextValue> Inject<'_> for FromContext<T> {
 pub struct HelpUrl(Text);
 
 impl HelpUrl {
-    /// The page at this address.
+    /// Creates the help URL.
     pub fn new(url: impl Into<Text>) -> HelpUrl {
         HelpUrl(url.into())
     }
@@ -128,7 +128,7 @@ fn absent(key: &str, ctx: &ToolContext) -> ToolError {
     ToolError::failed_with(missing::CODE, text)
 }
 
-/// The state of a type that the session of the call keeps, see [`Session::state`].
+/// State of type `T` in the session of the call, see [`Session::state`].
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};

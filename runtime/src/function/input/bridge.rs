@@ -1,4 +1,4 @@
-//! Types of other crates that say their schema by `schemars` and are read by `serde`: `#[arg(schemars)]`.
+//! Foreign types that describe their schema with `schemars` and are read by `serde`: `#[arg(schemars)]`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::base::frozen::Text;
 use crate::schema::shape::Shape;
 use crate::schema::shape::read::read;
 
-/// A type of another crate. `N` names it in schemas.
+/// A type of another crate; `N` gives its name in schemas.
 pub struct Foreign<T, N>(pub T, PhantomData<N>);
 
 impl<T: fmt::Debug, N> fmt::Debug for Foreign<T, N> {
@@ -34,7 +34,7 @@ impl<T: JsonSchema + DeserializeOwned, N: ForeignName> ToolInput for Foreign<T, 
     const SHAPE: Shape = reference(N::NAME);
 
     fn defs(defs: &mut Defs) {
-        // What two arguments refer to is one shape, unless two types of other crates share a name.
+        // Two arguments share the shapes they refer to, unless two foreign types have the same name.
         let mut shapes = shapes::<T>(N::NAME, "schemars");
         if shapes.iter().any(|(name, shape)| defs.found.get(name).is_some_and(|known| known != shape)) {
             shapes = self::shapes::<T>(N::NAME, N::NAME);
@@ -55,7 +55,7 @@ impl<T: JsonSchema + DeserializeOwned, N: ForeignName> ToolInput for Foreign<T, 
     }
 }
 
-/// The shape of the type under its name, and those it refers to under names below another.
+/// Returns the shape of the type under its name, and those it refers to under names prefixed with `above`.
 fn shapes<T: JsonSchema>(name: &'static str, above: &str) -> Vec<(Text, Shape)> {
     let generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
     let mut schema = Value::from(generator.into_root_schema_for::<T>());
@@ -71,7 +71,7 @@ fn shapes<T: JsonSchema>(name: &'static str, above: &str) -> Vec<(Text, Shape)> 
     [(Text::Static(name), shape(&schema))].into_iter().chain(inner).collect()
 }
 
-/// A schema without the noise of Rust: its titles and the formats only Rust knows.
+/// Removes Rust-specific titles and formats from a schema.
 fn tidy(schema: &Value) -> Value {
     let Value::Object(schema) = schema else { return schema.clone() };
     let rust = [
@@ -86,7 +86,7 @@ fn tidy(schema: &Value) -> Value {
             continue;
         }
         let value = match (keyword.as_str(), value) {
-            // Keys of these are names, not keywords.
+            // The keys of these objects are names, not keywords.
             ("properties" | "patternProperties" | "dependentSchemas", Value::Object(named)) => {
                 named.iter().map(|(name, schema)| (name.clone(), tidy(schema))).collect()
             }

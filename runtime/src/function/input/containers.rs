@@ -72,7 +72,7 @@ const fn list(items: &'static Shape, unique: bool, length: Option<u64>) -> Shape
     }))
 }
 
-/// The values of a list, each made into its type.
+/// Decodes the values of a list.
 fn each<T: ToolInput, C: FromIterator<T>>(given: BorrowedValue<'_>) -> Result<C, ArgumentProblem> {
     let items = given.into_list().map_err(|other| problem("a list", &other))?;
     let mut problem = None;
@@ -81,8 +81,8 @@ fn each<T: ToolInput, C: FromIterator<T>>(given: BorrowedValue<'_>) -> Result<C,
     problem.map_or(Ok(all), Err)
 }
 
-/// Values up to the first problem. Unlike `Result` as a collection it knows how many there are, so that there is room
-/// for all of them at once.
+/// Iterates over values up to the first problem. Unlike `Result` as a collection it knows their number, so that room
+/// for all can be reserved at once.
 struct Taken<'p, 't, T> {
     items: std::iter::Enumerate<std::vec::IntoIter<BorrowedValue<'t>>>,
     problem: &'p mut Option<ArgumentProblem>,

@@ -1,4 +1,4 @@
-//! Shapes again, while compiling: what a constant borrows from the program can be borrowed twice.
+//! Copies of shapes at compile time: a borrow in a constant can be repeated.
 
 use super::rules::{Rules, refine_number};
 use crate::base::frozen::Frozen;
@@ -7,12 +7,12 @@ use crate::schema::shape::{
     UnionRules,
 };
 
-/// The same shape, and `null`.
+/// Copies a shape and allows `null`.
 pub(super) const fn nullable(shape: &Shape) -> Shape {
     copy_as(shape, copy_kind(&shape.kind), true)
 }
 
-/// The same shape.
+/// Copies a shape.
 pub(super) const fn copy(shape: &Shape) -> Shape {
     copy_as(shape, copy_kind(&shape.kind), shape.nullable)
 }
@@ -31,7 +31,7 @@ pub(super) const fn copy_as(shape: &Shape, kind: Kind, nullable: bool) -> Shape 
     }
 }
 
-/// What a constant borrows, borrowed again.
+/// Copies a borrow of a constant.
 #[expect(clippy::panic, reason = "constants hold nothing that is made at run time")]
 pub(super) const fn still<T: ?Sized>(frozen: &Frozen<T>) -> Frozen<T> {
     match frozen {

@@ -10,8 +10,8 @@ use crate::schema::shape::Shape;
 
 /// The named shapes that the arguments and the result of a tool refer to.
 ///
-/// A name is the whole path of its type, so that two types of one name stay apart; [`ToolSpec`](crate::ToolSpec)
-/// shows the short name unless two types share it.
+/// A name is the full path of its type, so that types of the same name stay apart; [`ToolSpec`](crate::ToolSpec) uses
+/// the short name unless two types share it.
 #[derive(Clone, Debug, Default)]
 pub struct Defs {
     pub(super) found: BTreeMap<Text, Shape>,
@@ -19,7 +19,7 @@ pub struct Defs {
 }
 
 impl Defs {
-    /// Adds a shape and, the first time, what it refers to.
+    /// Adds a shape and, on first use, the shapes it refers to.
     pub fn add(&mut self, name: impl Into<Text>, shape: impl FnOnce() -> Shape, parts: &[fn(&mut Defs)]) {
         let name = name.into();
         if self.found.contains_key(&name) {
@@ -31,7 +31,7 @@ impl Defs {
         }
     }
 
-    /// Adds the body of a type under its name and, the first time, what it refers to.
+    /// Adds the body of a type under its name and, on first use, the shapes it refers to.
     #[doc(hidden)]
     pub fn named<T: ToolInput>(&mut self, name: &'static str, parts: &[fn(&mut Defs)]) {
         if let Some(body) = T::BODY {
@@ -39,13 +39,13 @@ impl Defs {
         }
     }
 
-    /// Says what stands for an argument that is not given, where no constant can.
+    /// Sets the default of an argument, for defaults that cannot be constants.
     #[doc(hidden)]
     pub fn default_of(&mut self, argument: &'static str, value: Value) {
         self.defaults.push((argument, value));
     }
 
-    /// There is nothing to add.
+    /// Whether there is nothing to add.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.found.is_empty() && self.defaults.is_empty()

@@ -1,4 +1,4 @@
-//! What `#[derive(ToolInput)]` is written with.
+//! The support code of `#[derive(ToolInput)]`.
 
 use std::borrow::Cow;
 
@@ -13,19 +13,19 @@ use crate::schema::shape::{
     Access, Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
 };
 
-/// Only these values.
+/// A shape that allows only these values.
 #[must_use]
 pub const fn names(values: &'static [Literal]) -> Shape {
     with_kind(Kind::Enum(Frozen::Static(values)))
 }
 
-/// Only `null`.
+/// A shape that allows only `null`.
 #[must_use]
 pub const fn null() -> Shape {
     with_kind(Kind::Null)
 }
 
-/// A list of exactly these.
+/// A list of exactly these items.
 #[must_use]
 pub const fn tuple(items: &'static [Shape]) -> Shape {
     let count = Some(items.len() as u64);
@@ -37,7 +37,7 @@ pub const fn tuple(items: &'static [Shape]) -> Shape {
     }))
 }
 
-/// One of these.
+/// A union of these shapes.
 #[must_use]
 pub const fn union(variants: &'static [Shape]) -> Shape {
     with_kind(Kind::Union(UnionRules {
@@ -47,7 +47,7 @@ pub const fn union(variants: &'static [Shape]) -> Shape {
     }))
 }
 
-/// A field that must be given.
+/// A required field.
 #[must_use]
 pub const fn member(name: &'static str, shape: Shape) -> Field {
     Field {
@@ -60,13 +60,13 @@ pub const fn member(name: &'static str, shape: Shape) -> Field {
     }
 }
 
-/// What a derive asks of the type of a field. It asks everything through this, always in the same words, so that
-/// rustc tells once of a type that cannot be a field.
+/// What a derive needs of a field's type. All uses go through this type in the same words, so that rustc reports an
+/// unsuitable type only once.
 pub struct Member<T> {
     required: bool,
     shape: &'static Shape,
     defs: fn(&mut Defs),
-    /// Makes a value.
+    /// Decodes a value.
     pub make: fn(BorrowedValue<'_>) -> Result<T, ArgumentProblem>,
     missing: fn(&str) -> Result<T, ArgumentProblem>,
 }
@@ -85,7 +85,7 @@ impl<T> std::fmt::Debug for Member<T> {
     }
 }
 
-/// What a derive asks of the type of a field.
+/// Returns what a derive needs of a field's type.
 #[must_use]
 pub const fn of<T: ToolInput>() -> Member<T> {
     Member {
@@ -97,20 +97,20 @@ pub const fn of<T: ToolInput>() -> Member<T> {
     }
 }
 
-/// What collects the shapes that a type refers to.
+/// Returns the function that collects the shapes a type refers to.
 #[must_use]
 pub const fn defs_of<T>(of: Member<T>) -> fn(&mut Defs) {
     of.defs
 }
 
-/// The shape of a value of a type, with what attributes say.
+/// The shape of a type's value, refined by attributes.
 #[track_caller]
 #[must_use]
 pub const fn value<T>(of: Member<T>, rules: Rules) -> Shape {
     refine(of.shape, rules)
 }
 
-/// A field: its type, with what the attributes say.
+/// A field: its type, refined by attributes.
 #[track_caller]
 #[must_use]
 pub const fn field_of<T>(
@@ -130,7 +130,7 @@ pub const fn field_of<T>(
     }
 }
 
-/// The object a type is, by reference or in place.
+/// The object rules of a type, by reference or in place.
 const fn object_of<T: ToolInput>() -> Option<&'static ObjectRules> {
     let shape = match (&Of::<T>::SHAPE.kind, T::BODY) {
         (Kind::Ref(_), Some(body)) => body,
@@ -142,11 +142,11 @@ const fn object_of<T: ToolInput>() -> Option<&'static ObjectRules> {
     }
 }
 
-/// The fields of a type whose fields become those of another.
+/// The fields of a flattened type.
 ///
 /// # Panics
 ///
-/// If it has none; in a constant that is a compile error at the field.
+/// If the type has no fields. In a constant, that is a compile error at the field.
 #[track_caller]
 #[must_use]
 #[expect(clippy::panic, reason = "a wrong field is a compile error where it is written")]
@@ -159,7 +159,7 @@ pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
     }
 }
 
-/// What a type whose fields become those of another allows beside them.
+/// The extra fields that a flattened type allows.
 #[must_use]
 pub const fn extra<T: ToolInput>() -> Extra {
     match object_of::<T>() {
@@ -168,7 +168,7 @@ pub const fn extra<T: ToolInput>() -> Extra {
     }
 }
 
-/// What several allow together.
+/// The extra fields that several types allow together.
 #[must_use]
 pub const fn extra_of(all: &[Extra]) -> Extra {
     let mut index = 0;
@@ -181,7 +181,7 @@ pub const fn extra_of(all: &[Extra]) -> Extra {
     Extra::Closed
 }
 
-/// How many fields there are.
+/// The total number of fields.
 #[must_use]
 pub const fn count(lists: &[&[Field]]) -> usize {
     let (mut sum, mut index) = (0, 0);
@@ -192,7 +192,7 @@ pub const fn count(lists: &[&[Field]]) -> usize {
     sum
 }
 
-/// One list of all fields.
+/// Joins the lists of fields.
 #[must_use]
 pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
     let mut all = [const { Field::OPTIONAL }; N];
@@ -200,7 +200,7 @@ pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
     while list < lists.len() {
         let mut index = 0;
         while index < lists[list].len() {
-            // Nothing may be dropped in a constant; what is replaced owns nothing.
+            // A constant cannot drop anything; the replaced value owns nothing.
             core::mem::forget(core::mem::replace(&mut all[at], copy_field(&lists[list][index])));
             at += 1;
             index += 1;
@@ -210,17 +210,17 @@ pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
     all
 }
 
-/// The fields of an object.
+/// The fields of an object value.
 #[derive(Debug)]
 pub struct Fields<'t>(Entries<'t>);
 
 impl<'t> Fields<'t> {
-    /// The fields of a value.
+    /// Reads the fields of a value.
     pub fn new(given: BorrowedValue<'t>) -> Result<Fields<'t>, ArgumentProblem> {
         Entries::new(given).map(Fields).map_err(|other| problem("an object", &other))
     }
 
-    /// Takes a field out.
+    /// Takes out a field.
     pub fn take<T>(&mut self, of: Member<T>, name: &str) -> Result<T, ArgumentProblem> {
         match self.0.take(name) {
             Some(given) => entry(name, (of.make)(given)),
@@ -228,7 +228,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Takes a field out, or what stands for it.
+    /// Takes out a field, or its default.
     pub fn take_or<T>(
         &mut self,
         of: Member<T>,
@@ -241,7 +241,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Takes the fields of another type out.
+    /// Takes out the fields of a flattened type.
     pub fn flat<T: ToolInput>(&mut self) -> Result<T, ArgumentProblem> {
         let object = object_of::<T>();
         let rest = object.is_none_or(|object| object.extra != Extra::Closed);
@@ -256,7 +256,7 @@ impl<'t> Fields<'t> {
         T::from_given(BorrowedValue::Object(taken.collect()))
     }
 
-    /// Nothing is left.
+    /// Checks that no field is left.
     pub fn end(self) -> Result<(), ArgumentProblem> {
         match self.0.left() {
             None => Ok(()),
@@ -272,12 +272,12 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// The values of a list of several types.
+/// The items of a tuple.
 #[derive(Debug)]
 pub struct Items<'t>(std::iter::Enumerate<std::vec::IntoIter<BorrowedValue<'t>>>);
 
 impl<'t> Items<'t> {
-    /// The values of a list of so many.
+    /// Reads a list of exactly `count` items.
     pub fn new(given: BorrowedValue<'t>, count: usize) -> Result<Items<'t>, ArgumentProblem> {
         let wrong = |other: &Value| problem(&format!("a list of {count} values"), other);
         let items = given.into_list().map_err(|other| wrong(&other))?;
@@ -288,17 +288,17 @@ impl<'t> Items<'t> {
         }
     }
 
-    /// Takes the next.
+    /// Takes the next item.
     pub fn next<T>(&mut self, of: Member<T>) -> Result<T, ArgumentProblem> {
         let (index, given) = self.0.next().unwrap_or((0, BorrowedValue::Null));
         (of.make)(given).map_err(|problem| problem.within(&index.to_string()))
     }
 }
 
-/// A name and what came with it.
+/// A variant name and its value.
 type Named<'t> = (Cow<'t, str>, BorrowedValue<'t>);
 
-/// `"Name"` or `{"Name": value}`
+/// Reads an externally tagged variant: `"Name"` or `{"Name": value}`.
 pub fn external(given: BorrowedValue<'_>) -> Result<Named<'_>, ArgumentProblem> {
     let wrong = |other: &Value| problem("one of the forms of the argument", other);
     if let BorrowedValue::Text(name) = given {
@@ -311,14 +311,14 @@ pub fn external(given: BorrowedValue<'_>) -> Result<Named<'_>, ArgumentProblem> 
     }
 }
 
-/// `{"tag": "Name", …}`
+/// Reads an internally tagged variant: `{"tag": "Name", …}`.
 pub fn internal<'t>(given: BorrowedValue<'t>, tag: &str) -> Result<Named<'t>, ArgumentProblem> {
     let mut fields = Fields::new(given)?;
     let name = fields.take(of::<String>(), tag)?;
     Ok((name.into(), fields.0.take_all()))
 }
 
-/// `{"tag": "Name", "content": value}`
+/// Reads an adjacently tagged variant: `{"tag": "Name", "content": value}`.
 pub fn adjacent<'t>(
     given: BorrowedValue<'t>,
     tag: &str,
@@ -331,7 +331,7 @@ pub fn adjacent<'t>(
     Ok((name.into(), content))
 }
 
-/// There is no variant of this name.
+/// The problem of an unknown variant name.
 #[must_use]
 pub fn no_variant(name: &str, known: &[&str]) -> ArgumentProblem {
     let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -342,7 +342,7 @@ pub fn no_variant(name: &str, known: &[&str]) -> ArgumentProblem {
     }
 }
 
-/// A result, with its problem placed under a key.
+/// Adds a key to the path of a result's problem.
 pub fn placed<T>(made: Result<T, ArgumentProblem>, key: Option<&str>) -> Result<T, ArgumentProblem> {
     made.map_err(|problem| match key {
         Some(key) => problem.within(key),

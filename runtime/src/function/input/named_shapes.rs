@@ -13,7 +13,7 @@ use crate::schema::shape::{
 use crate::spec::ToolSpec;
 
 impl Defs {
-    /// The name a model sees for each type.
+    /// Returns the name a model sees for each type.
     fn short_names(&self) -> Names {
         let last = |name: &Text| name.rsplit("::").next().unwrap_or(name).to_owned();
         let mut seen = BTreeSet::new();
@@ -28,7 +28,7 @@ impl Defs {
     }
 }
 
-/// The specification with its named shapes.
+/// Returns the specification with its named shapes.
 pub(crate) fn with_named_shapes(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
     let names = defs.short_names();
     let mut list: Vec<Def> = defs

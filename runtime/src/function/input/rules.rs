@@ -1,6 +1,6 @@
-//! Shapes made from shapes while compiling.
+//! Shapes built from other shapes at compile time.
 //!
-//! A constant may not drop what a shape holds, so nothing here takes a shape apart: a shape is copied part by part
+//! A constant may not drop the contents of a shape, so nothing here takes a shape apart: a shape is copied part by part
 //! from a reference, which is possible because a constant only borrows from the program.
 
 use super::copy::{copy_extra, copy_kind, copy_literal, still};
@@ -11,7 +11,7 @@ use crate::schema::shape::{
     RelationKind, Shape, StringRules,
 };
 
-/// A value of a schema in an attribute.
+/// A schema value in an attribute.
 #[derive(Clone, Copy, Debug)]
 pub enum Lit {
     /// `null`
@@ -29,7 +29,7 @@ pub enum Lit {
 }
 
 impl Lit {
-    /// The value as schemas hold it.
+    /// Returns the value in the form that schemas hold.
     #[must_use]
     pub const fn literal(self) -> Literal {
         match self {
@@ -43,43 +43,43 @@ impl Lit {
     }
 }
 
-/// What attributes say about an argument beyond its type.
+/// The rules that attributes add to an argument's type.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// What the value means.
+    /// The description of the value.
     pub description: &'static str,
-    /// What is meant when none is given.
+    /// The default.
     pub default: Option<Lit>,
-    /// Values to imitate.
+    /// Example values.
     pub examples: &'static [Literal],
     /// The smallest value.
     pub minimum: Option<Number>,
     /// The largest value.
     pub maximum: Option<Number>,
-    /// Every value is smaller.
+    /// The exclusive upper bound.
     pub below: Option<Number>,
-    /// The smallest number of characters or values.
+    /// The smallest number of characters or items.
     pub min_len: Option<u64>,
-    /// The largest number of characters or values.
+    /// The largest number of characters or items.
     pub max_len: Option<u64>,
-    /// A regular expression.
+    /// A regular expression that the value must match.
     pub pattern: &'static str,
-    /// A regular expression of what is refused.
+    /// A regular expression for refused values.
     pub deny: &'static str,
-    /// What is told of what is refused.
+    /// The message for refused values.
     pub deny_message: &'static str,
     /// A format.
     pub format: &'static str,
-    /// The only values.
+    /// The only allowed values.
     pub one_of: &'static [Literal],
-    /// The shape of the values of a list.
+    /// The shape of the items of a list.
     pub items: Option<&'static Shape>,
-    /// Should no longer be used.
+    /// Whether the argument is deprecated.
     pub deprecated: bool,
 }
 
 impl Rules {
-    /// Nothing.
+    /// No rules.
     pub const NONE: Rules = Rules {
         description: "",
         default: None,
@@ -99,7 +99,7 @@ impl Rules {
     };
 }
 
-/// An argument or a field: its type, with what the attributes say.
+/// An argument or field: its type, refined by attributes.
 #[track_caller]
 #[must_use]
 pub const fn field<T: ToolInput>(
@@ -118,7 +118,7 @@ pub const fn field<T: ToolInput>(
     }
 }
 
-/// The object of a tool's arguments: these fields and no others, and the rules between them.
+/// The object of a tool's arguments: these fields and no others, with the rules between them.
 #[must_use]
 pub const fn arguments(fields: &'static [Field], relations: &'static [Relation]) -> Shape {
     object(fields, relations, Extra::Closed)
@@ -143,11 +143,11 @@ pub const fn relation(kind: RelationKind, fields: &'static [Text]) -> Relation {
     Relation { kind, fields: Frozen::Static(fields) }
 }
 
-/// The shape of the values of a list.
+/// The shape of the items of a list.
 ///
 /// # Panics
 ///
-/// If it is no list; in a constant that is a compile error at the attribute.
+/// If the shape is not a list. In a constant, that is a compile error at the attribute.
 #[track_caller]
 #[must_use]
 #[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
@@ -169,11 +169,11 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
     }
 }
 
-/// A shape with what attributes say beside its type.
+/// Refines a shape by the rules of attributes.
 ///
 /// # Panics
 ///
-/// If a rule is for other types; in a constant that is a compile error at the attribute.
+/// If a rule does not apply to the type. In a constant, that is a compile error at the attribute.
 #[track_caller]
 #[must_use]
 pub const fn refine(shape: &Shape, rules: Rules) -> Shape {
@@ -199,7 +199,7 @@ pub const fn refine(shape: &Shape, rules: Rules) -> Shape {
     }
 }
 
-/// Every rule must be one that a kind of values can keep.
+/// Checks that every rule applies to the kind of value.
 #[track_caller]
 #[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
 const fn check_rules(kind: &Kind, rules: &Rules) {
@@ -274,7 +274,7 @@ const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
     }
 }
 
-/// A bound an attribute gives replaces the one of the type; what the type cannot hold is a mistake.
+/// Replaces the bounds of the type by those of attributes. A bound outside the range of the type is an error.
 #[track_caller]
 pub(super) const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
     let (minimum, maximum) = (rules.minimum, rules.maximum);

@@ -1,4 +1,4 @@
-//! Numbers, texts and the values that are taken as they come.
+//! Numbers, texts and values that need no conversion.
 
 use std::borrow::Cow;
 use std::num::{NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -19,7 +19,7 @@ const fn integer(minimum: i128, maximum: i128) -> Shape {
     rules::with_kind(Kind::Integer(between(Number::Int(minimum), Number::Int(maximum))))
 }
 
-/// An integer, also where it is written with a fraction of zero.
+/// Reads an integer, which may be written with a fraction of zero.
 fn whole(number: &JsonNumber) -> Option<i128> {
     if let Some(int) = number.as_i128() {
         return Some(int);

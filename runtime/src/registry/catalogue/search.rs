@@ -1,18 +1,17 @@
-//! Which tools words are about.
+//! The search for tools by words.
 
 use std::cmp::Reverse;
 
 use crate::schema::shape::Kind;
 use crate::spec::ToolSpec;
 
-/// Words that are in every question and say nothing of what is wanted.
+/// Words that occur in every query and carry no meaning.
 const FILLERS: [&str; 20] = [
     "a", "an", "and", "by", "can", "do", "for", "from", "how", "i", "in", "is", "of", "on", "or", "that",
     "the", "to", "tool", "with",
 ];
 
-/// The tools that a query is about: first those that know most of its words, of these the ones that know them best, by
-/// name where there is no difference.
+/// Returns the tools that match a query best: those that match the most words first, then by score, then by name.
 pub(super) fn best<'a>(specs: Vec<&'a ToolSpec>, query: &str, limit: usize) -> Vec<&'a ToolSpec> {
     let mut wanted: Vec<String> = words(query).filter(|word| !FILLERS.contains(&word.as_str())).collect();
     if wanted.is_empty() {
@@ -37,7 +36,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     parts.map(str::to_lowercase)
 }
 
-/// How well a tool knows each word: what stands in its name says most, what stands in its arguments least.
+/// Scores how well a tool matches each word: a word in the name counts most, a word in the arguments least.
 fn scores(spec: &ToolSpec, wanted: &[String]) -> Vec<u32> {
     let name: Vec<String> = words(spec.name.as_str()).chain(words(&spec.label)).collect();
     let texts = [&spec.description, &spec.category, &spec.use_for, &spec.returns];
@@ -67,7 +66,7 @@ fn scores(spec: &ToolSpec, wanted: &[String]) -> Vec<u32> {
     wanted.iter().map(score).collect()
 }
 
-/// One word is the other with an ending, as in `file` and `files`.
+/// Whether one word is the other with an ending, as in `file` and `files`.
 fn alike(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     let (short_chars, long_chars) = (short.chars().count(), long.chars().count());

@@ -1,27 +1,27 @@
-//! The documentation of tools, in a prompt of the program's own.
+//! Tool documentation in a prompt template of the program's own.
 
 use std::fmt;
 
-/// What keeps a prompt from being filled: everything, in its order.
+/// Why a prompt could not be filled: all problems, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateError {
-    /// What is wrong.
+    /// The problems.
     pub problems: Vec<TemplateProblem>,
 }
 
-/// Something that keeps a prompt from being filled.
+/// A problem of a prompt template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TemplateProblem {
     /// There is no value of this name: `no value for '{{.Name}}'`.
     NoValue(String),
-    /// What stands between braces is not the name of a value: `'{{…}}' is not a place for a value`.
+    /// The text between braces is not the name of a value: `'{{…}}' is not a place for a value`.
     NotAPlace(String),
-    /// A place has no end: `'{{' without '}}'`.
+    /// A placeholder is not closed: `'{{' without '}}'`.
     Open,
 }
 
-/// Fills the places of a prompt, `{{.Name}}` or `{{ .Name }}`, with values.
+/// Fills the placeholders of a prompt, `{{.Name}}` or `{{ .Name }}`, with values.
 ///
 /// ```
 /// let prompt = "You are a coder.\n\n{{.ToolDocumentation}}\nTask: {{ .TaskContent }}";
@@ -32,12 +32,12 @@ pub enum TemplateProblem {
 /// # Ok::<(), toolgen_runtime::spec::docs::TemplateError>(())
 /// ```
 ///
-/// A value stays as it is: places in it are not filled, so no task can ask for another value. A name may have dots, as
-/// in `{{.Extra.Branch}}`. Nothing else that templates can do elsewhere is done here.
+/// A value is inserted unchanged: placeholders in it are not filled, so no task can ask for another value. A name may
+/// contain dots, as in `{{.Extra.Branch}}`. No other template features are supported.
 ///
 /// # Errors
 ///
-/// Every place without a value, and everything in such braces that is no place: no prompt goes out half filled.
+/// Every placeholder without a value, and every invalid one: no prompt is returned half filled.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> Result<String, TemplateError> {
     let (mut out, mut rest) = (String::with_capacity(template.len()), template);
     let mut problems = Vec::new();

@@ -1,13 +1,13 @@
-//! What can keep a tool from running, from its specification.
+//! Troubleshooting pages, generated from the specification of a tool.
 
 use std::fmt::Write as _;
 
 use crate::spec::{Requirement, RequirementKind, Timeout, ToolSpec};
 
-/// A page for those whose calls of a tool fail, as Markdown: for each thing the specification declares to be needed,
-/// the text a caller gets without it, and what to do about it.
+/// Returns a Markdown page for callers whose calls of a tool fail: for each requirement the specification declares, the
+/// error text a caller gets without it, and what to do about it.
 ///
-/// The texts are those of the errors, so a page can be searched for what a log says.
+/// The texts are those of the errors, so the page can be searched for the text in a log.
 #[must_use]
 pub fn troubleshooting(spec: &ToolSpec) -> String {
     let mut out = format!("# Troubleshooting `{}`\n", spec.name);

@@ -1,24 +1,24 @@
-//! The argument a requirement names.
+//! The argument named by a requirement.
 
 use crate::base::frozen::List;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Shape, find_def};
 use crate::spec::ToolSpec;
 
-/// References nested deeper than this are not followed: they may be cyclic.
+/// The depth up to which nested references are followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
 
-/// What an input says of an argument.
+/// The result of a search for an argument in an input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found<'a> {
-    /// It is this field.
+    /// The input has this field.
     Field(&'a Field),
-    /// The input may have it, and does not say so.
+    /// The input may have the argument, but does not declare it.
     Open,
-    /// The input does not have it.
+    /// The input does not have the argument.
     Nothing,
 }
 
-/// The field of a tool's input that has a name, as the model writes it, as the data has it, or as an alias.
+/// Finds the field of a tool's input by the model's name, the data's name or an alias.
 pub(crate) fn find_field<'a>(spec: &'a ToolSpec, name: &str) -> Found<'a> {
     if name.is_empty() { Found::Nothing } else { find(spec.input.shape(), &spec.defs, name, 0) }
 }
@@ -32,7 +32,7 @@ fn find<'a>(shape: &'a Shape, defs: &'a List<Def>, name: &str, depth: usize) -> 
                 field.access != Access::ReadOnly
                     && (field.name.as_str() == name || field.wire_name() == name || is_alias)
             };
-            // An object with some fields and room for others says what it takes; one without fields is a map.
+            // An object with some fields and room for others declares its arguments; one without fields is a map.
             let is_map = rules.fields.is_empty() && rules.extra != Extra::Closed;
             match rules.fields.iter().find(named) {
                 Some(field) => Found::Field(field),
@@ -49,7 +49,7 @@ fn find<'a>(shape: &'a Shape, defs: &'a List<Def>, name: &str, depth: usize) -> 
     }
 }
 
-/// A field if one was found, else the doubt if there is one.
+/// Returns the field if one was found, otherwise `Open` if there is one.
 fn best<'a>(found: impl Iterator<Item = Found<'a>>) -> Found<'a> {
     found.fold(Found::Nothing, |best, found| match (best, found) {
         (Found::Field(field), _) => Found::Field(field),

@@ -1,4 +1,4 @@
-//! Pictures of what tools require.
+//! Drawings of the graph of required tools.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,8 +7,8 @@ use super::Graph;
 use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
 impl Graph<'_> {
-    /// The graph as a [Mermaid](https://mermaid.js.org) flowchart: an arrow leads from what comes first to the tool
-    /// that requires it, dotted if it is optional. Tools that neither require nor are required are left out.
+    /// Returns the graph as a [Mermaid](https://mermaid.js.org) flowchart: an arrow leads from a required tool to the
+    /// tool that requires it, dotted if the requirement is optional. Unconnected tools are left out.
     #[must_use]
     pub fn mermaid(&self) -> String {
         let mut out = String::from("flowchart LR\n");
@@ -31,7 +31,7 @@ impl Graph<'_> {
         out
     }
 
-    /// The graph in Graphviz' DOT language, drawn as [`mermaid`](Self::mermaid) draws it.
+    /// Returns the graph in Graphviz' DOT language, drawn as by [`mermaid`](Self::mermaid).
     #[must_use]
     pub fn dot(&self) -> String {
         let mut out = String::from("digraph tools {\n  rankdir=LR;\n");
@@ -70,13 +70,13 @@ impl Graph<'_> {
     }
 }
 
-/// The requirements of a tool in their order, those of one kind and name once.
+/// The requirements of a tool in order, without duplicates in kind and name.
 fn unique(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
     let mut seen = BTreeSet::new();
     spec.requires.iter().filter(move |it| seen.insert((it.kind, it.name.as_str())))
 }
 
-/// A tool, or something of another kind.
+/// A node of the graph: a tool, or a requirement of another kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Node<'a> {
     kind: Option<RequirementKind>,
@@ -84,7 +84,7 @@ struct Node<'a> {
 }
 
 impl Node<'_> {
-    /// A word that no other node has: names are told apart by what is escaped in them.
+    /// Returns a unique ID: names differ by what is escaped in them.
     fn id(&self) -> String {
         let mut id = format!("{}_", self.kind.map_or("tool", RequirementKind::as_str));
         for character in self.name.chars() {
