@@ -1,4 +1,4 @@
-//! Engines: each runs one kind of call that is data, such as an HTTP request.
+//! Engines: each one runs a kind of call that is data, such as an HTTP request.
 
 #[cfg(feature = "runtime")]
 pub mod dynamic;

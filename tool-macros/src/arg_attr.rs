@@ -1,4 +1,4 @@
-//! `#[arg(…)]`: what is said about an argument beside its type.
+//! `#[arg(…)]`: the properties of an argument in addition to its type.
 
 use proc_macro2::{Span, TokenStream};
 use syn::{Expr, LitStr};
@@ -7,7 +7,7 @@ use crate::attr::{self, Key, Taken, Value};
 use crate::errors::{Errors, at};
 use crate::rules::{self, Rules};
 
-/// What `#[arg(…)]` knows.
+/// The keys of `#[arg(…)]`.
 const KEYS: &[&str] = &[
     "default",
     "rename",
@@ -29,24 +29,24 @@ const KEYS: &[&str] = &[
     "schemars",
 ];
 
-/// What is said about an argument.
+/// The properties of an argument.
 #[derive(Default)]
 pub(crate) struct ArgAttr {
-    /// What stands for it when it is not given.
+    /// The value if none is given.
     pub(crate) default: Option<Fallback>,
-    /// The name a model sees, if it is not the argument's.
+    /// The name that a model sees, if it differs from the argument's.
     pub(crate) rename: Option<LitStr>,
-    /// Other names that are taken.
+    /// Other accepted names.
     pub(crate) aliases: Vec<LitStr>,
-    /// What it means, if that is not said by its doc comment.
+    /// The description, if it is not the doc comment.
     pub(crate) description: Option<Expr>,
     /// The rules of its values.
     pub(crate) rules: Rules,
-    /// It is a path that may not leave a directory.
+    /// Set if it is a path that may not leave a directory.
     pub(crate) path: Option<Path>,
-    /// Its schema and its decoding are those of `schemars` and `serde`.
+    /// Whether `schemars` and `serde` provide its schema and its decoding.
     pub(crate) schemars: bool,
-    /// There is such an attribute.
+    /// The place of the attribute, if there is one.
     pub(crate) given: Option<Span>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct ArgAttr {
 pub(crate) enum Fallback {
     /// `Default::default()`
     OfType(Span),
-    /// This.
+    /// A given value.
     Value(Box<Expr>),
 }
 
@@ -62,7 +62,7 @@ pub(crate) enum Fallback {
 pub(crate) struct Path {
     /// The name of the directory.
     pub(crate) within: Option<LitStr>,
-    /// Where it is said.
+    /// The place of the key.
     pub(crate) span: Span,
 }
 
@@ -103,7 +103,7 @@ fn take(arg: &mut ArgAttr, key: Key, errors: &mut Errors) {
     }
 }
 
-/// Providers refuse other keys (Anthropic: `^[a-zA-Z0-9_.-]{1,64}$`).
+/// Checks a name: providers refuse other keys (Anthropic: `^[a-zA-Z0-9_.-]{1,64}$`).
 fn is_name(name: &LitStr, errors: &mut Errors) -> bool {
     let text = name.value();
     let fine = (1..=64).contains(&text.len())
@@ -138,12 +138,12 @@ fn path(key: Key, errors: &mut Errors) -> Option<Path> {
 }
 
 impl ArgAttr {
-    /// The expression of the default, of the argument's type.
+    /// Returns the expression of the default, of the argument's type.
     pub(crate) fn default_expr(&self) -> Option<TokenStream> {
         use quote::{quote, quote_spanned};
         Some(match self.default.as_ref()? {
             Fallback::OfType(span) => quote_spanned!(at(*span)=> __toolgen::Default::default()),
-            // So that a text in quotes is one for every type of text.
+            // Converted, so that a literal in quotes fits every type of text.
             Fallback::Value(expr) if rules::is_text(expr) => quote!(__toolgen::Into::into(#expr)),
             Fallback::Value(expr) => quote!(#expr),
         })

@@ -1,4 +1,4 @@
-//! An argument, as code: its field in the schema and how its value is taken.
+//! The code of an argument: its field in the schema and how its value is decoded.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -11,7 +11,7 @@ use crate::errors::at;
 use crate::param::{Argument, Param, Source};
 use crate::rules;
 
-/// The type that is decoded.
+/// Returns the type that is decoded.
 pub(crate) fn decoded(argument: &Argument) -> TokenStream {
     let ty = argument.form.owned();
     if argument.attr.schemars {
@@ -26,13 +26,13 @@ fn foreign_name(argument: &Argument) -> Ident {
     quote::format_ident!("__Foreign_{}", argument.ident.unraw())
 }
 
-/// The name of an argument's type of another crate, as a type.
+/// Returns the name of an argument's type from another crate, as a type.
 pub(crate) fn foreign(argument: &Argument) -> TokenStream {
     if !argument.attr.schemars {
         return TokenStream::new();
     }
     let name = foreign_name(argument);
-    // Without the spaces that tokens have between them: it is a name.
+    // Without the spaces between tokens, because it is a name.
     let text: String = argument.form.owned().to_string().chars().filter(|c| !c.is_whitespace()).collect();
     let plain = text.split(['<', '[', '(']).count() == 1;
     let last = if plain { text.rsplit("::").next().unwrap_or_default() } else { &text };
@@ -48,7 +48,7 @@ pub(crate) fn foreign(argument: &Argument) -> TokenStream {
     }
 }
 
-/// The field of an argument in the schema.
+/// Returns the field of an argument in the schema.
 pub(crate) fn field(argument: &Argument, span: Span) -> TokenStream {
     let name = &argument.name;
     let ty = decoded(argument);
@@ -65,7 +65,7 @@ pub(crate) fn field(argument: &Argument, span: Span) -> TokenStream {
     let rules = if said.is_empty() { rules } else { quote!(__toolgen::Rules { #(#said,)* ..#rules }) };
     let has_default = argument.attr.default.is_some();
     let aliases = aliases(argument);
-    // Where the type stands, for what is wrong with the type; where the attribute stands, for what is wrong with that.
+    // At the type for a mistake in the type, and at the attribute for a mistake in that.
     let span = at(argument.attr.given.unwrap_or(span));
     quote_spanned!(span=> __toolgen::field::<#ty>(#name, #aliases, #has_default, #rules))
 }
@@ -75,7 +75,7 @@ fn aliases(argument: &Argument) -> TokenStream {
     if aliases.is_empty() { quote!(&[]) } else { quote!(const { &[#(__toolgen::S(#aliases)),*] }) }
 }
 
-/// What the argument means, with what no schema can say.
+/// Returns the description of the argument, with what no schema can express.
 fn description(argument: &Argument) -> Option<TokenStream> {
     let suffix = match &argument.attr.path {
         Some(path) => match &path.within {
@@ -99,7 +99,7 @@ fn description(argument: &Argument) -> Option<TokenStream> {
     }
 }
 
-/// The statement that binds `variable` to the value of a parameter.
+/// Returns the statement that binds `variable` to the value of a parameter.
 pub(crate) fn bind(param: &Param, variable: &Ident, args: &Ident, ctx: &Ident) -> TokenStream {
     let cfg = &param.cfg;
     let span = param.span;
@@ -131,7 +131,7 @@ pub(crate) fn bind(param: &Param, variable: &Ident, args: &Ident, ctx: &Ident) -
     }
 }
 
-/// What is passed to the function for a parameter.
+/// Returns the expression passed to the function for a parameter.
 pub(crate) fn pass(param: &Param, variable: &Ident) -> TokenStream {
     let cfg = &param.cfg;
     let passed = match &param.source {
@@ -141,7 +141,7 @@ pub(crate) fn pass(param: &Param, variable: &Ident) -> TokenStream {
     quote!(#(#cfg)* #passed)
 }
 
-/// The statements that collect the named shapes of a parameter and the default the compiler cannot write.
+/// Returns the statements that collect the named shapes of a parameter and the default that is not a literal.
 pub(crate) fn collect(param: &Param, defs: &Ident) -> TokenStream {
     let Source::Model(argument) = &param.source else { return TokenStream::new() };
     let cfg = &param.cfg;

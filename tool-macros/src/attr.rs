@@ -17,13 +17,13 @@ use crate::names::{list, nearest};
 pub(crate) struct Key {
     /// Its name.
     pub(crate) name: Ident,
-    /// What it says.
+    /// Its value.
     pub(crate) value: Value,
 }
 
-/// What an entry says.
+/// The value of an entry.
 pub(crate) enum Value {
-    /// Nothing: it stands alone.
+    /// No value: the name stands alone.
     Bare,
     /// `= value`
     Is(Box<Expr>),
@@ -32,12 +32,12 @@ pub(crate) enum Value {
 }
 
 impl Key {
-    /// The name as text.
+    /// Returns the name as text.
     pub(crate) fn as_str(&self) -> String {
         self.name.unraw().to_string()
     }
 
-    /// The value must be a text.
+    /// Returns the value, which must be a text.
     pub(crate) fn text(self, errors: &mut Errors) -> Option<LitStr> {
         match self.value {
             Value::Is(expr) => text(&expr, errors),
@@ -45,7 +45,7 @@ impl Key {
         }
     }
 
-    /// The value must be an expression.
+    /// Returns the value, which must be an expression.
     pub(crate) fn expr(self, errors: &mut Errors) -> Option<Expr> {
         match self.value {
             Value::Is(expr) => Some(*expr),
@@ -53,7 +53,7 @@ impl Key {
         }
     }
 
-    /// A flag: alone, or `= true` or `= false`.
+    /// Returns the value of a flag: alone, or `= true` or `= false`.
     pub(crate) fn flag(self, errors: &mut Errors) -> Option<bool> {
         match &self.value {
             Value::Bare => Some(true),
@@ -68,12 +68,12 @@ impl Key {
         }
     }
 
-    /// One or more texts: `KEY = "a"`, `KEY("a", "b")` or `KEY = ["a", "b"]`.
+    /// Returns one or more texts: `KEY = "a"`, `KEY("a", "b")` or `KEY = ["a", "b"]`.
     pub(crate) fn texts(self, errors: &mut Errors) -> Vec<LitStr> {
         self.values(errors).iter().filter_map(|expr| text(expr, errors)).collect()
     }
 
-    /// One or more expressions: `KEY = a`, `KEY(a, b)` or `KEY = [a, b]`.
+    /// Returns one or more expressions: `KEY = a`, `KEY(a, b)` or `KEY = [a, b]`.
     pub(crate) fn values(self, errors: &mut Errors) -> Vec<Expr> {
         match self.value {
             Value::Is(expr) => match *expr {
@@ -91,7 +91,7 @@ impl Key {
         }
     }
 
-    /// Reports that the value has the wrong form; `KEY` in the text stands for the name.
+    /// Reports that the value has the wrong form; `KEY` in the message stands for the name.
     pub(crate) fn refuse<T>(&self, errors: &mut Errors, what: &str) -> Option<T> {
         let name = self.as_str();
         errors.at(&self.name, format!("`{name}` {}", what.replace("KEY", &name)));
@@ -99,7 +99,7 @@ impl Key {
     }
 }
 
-/// A text literal.
+/// Returns a text literal.
 pub(crate) fn text(expr: &Expr, errors: &mut Errors) -> Option<LitStr> {
     match ungroup(expr) {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
@@ -110,7 +110,7 @@ pub(crate) fn text(expr: &Expr, errors: &mut Errors) -> Option<LitStr> {
     }
 }
 
-/// The expression without the invisible parentheses that `macro_rules!` puts around what it was given.
+/// Returns the expression without the invisible parentheses that `macro_rules!` puts around its arguments.
 pub(crate) fn ungroup(mut expr: &Expr) -> &Expr {
     while let Expr::Group(group) = expr {
         expr = &group.expr;
@@ -118,7 +118,7 @@ pub(crate) fn ungroup(mut expr: &Expr) -> &Expr {
     expr
 }
 
-/// The entries of an attribute, each of which must be one of `known`. `what` names the attribute in messages.
+/// Reads the entries of an attribute, each of which must be one of `known`. `what` names the attribute in messages.
 pub(crate) fn keys(tokens: TokenStream, what: &str, known: &[&str], errors: &mut Errors) -> Vec<Key> {
     let mut found: Vec<Key> = Vec::new();
     for entry in split(tokens) {
@@ -143,7 +143,7 @@ pub(crate) fn keys(tokens: TokenStream, what: &str, known: &[&str], errors: &mut
     found
 }
 
-/// That there is no such entry, with the one that was probably meant, or all of them.
+/// Returns the message for an unknown entry, with the one that was probably meant, or all of them.
 pub(crate) fn unknown(name: &str, what: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
         Some(near) => format!("{what} knows no `{name}`; did you mean `{near}`?"),
@@ -173,7 +173,7 @@ fn parse_key(input: ParseStream<'_>) -> syn::Result<Key> {
     }
 }
 
-/// The parts of a list, so that a mistake in one does not hide those in the others.
+/// Splits a list into its parts, so that a mistake in one does not hide those in the others.
 pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
     let mut parts = vec![TokenStream::new()];
     for token in tokens {
@@ -187,7 +187,7 @@ pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
     parts
 }
 
-/// The tokens of all attributes `#[NAME(…)]`, with the attributes taken away.
+/// Removes all attributes `#[NAME(…)]` and returns their tokens.
 pub(crate) fn take(attributes: &mut Vec<syn::Attribute>, name: &str, errors: &mut Errors) -> Option<Taken> {
     let mut taken: Option<Taken> = None;
     attributes.retain(|attribute| {
@@ -217,15 +217,15 @@ pub(crate) fn take(attributes: &mut Vec<syn::Attribute>, name: &str, errors: &mu
     taken
 }
 
-/// What [`take`] took.
+/// The result of [`take`].
 pub(crate) struct Taken {
-    /// What stood in the parentheses.
+    /// The tokens in the parentheses.
     pub(crate) tokens: TokenStream,
-    /// The name of the attribute.
+    /// The place of the attribute's name.
     pub(crate) span: Span,
 }
 
-/// The tokens with every named lifetime made `lifetime`.
+/// Returns the tokens with every named lifetime replaced by `lifetime`.
 pub(crate) fn with_lifetimes(tokens: TokenStream, lifetime: &Ident) -> TokenStream {
     let mut after_quote = false;
     let replaced = tokens.into_iter().map(|token| match token {
@@ -247,7 +247,7 @@ pub(crate) fn with_lifetimes(tokens: TokenStream, lifetime: &Ident) -> TokenStre
     replaced.collect()
 }
 
-/// The tokens with `Self` made the type of the `impl` block.
+/// Returns the tokens with `Self` replaced by the type of the `impl` block.
 pub(crate) fn with_self(tokens: TokenStream, this: &TokenStream) -> TokenStream {
     let replaced = tokens.into_iter().map(|token| match token {
         TokenTree::Group(group) => {

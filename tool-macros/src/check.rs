@@ -1,4 +1,4 @@
-//! What holds between the parts of a tool: descriptions, names, rules between arguments, examples.
+//! Checks the parts of a tool against each other: descriptions, names, rules between arguments, examples.
 
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
@@ -12,7 +12,7 @@ use crate::requires::Requirement;
 use crate::tool_attr::Relation;
 
 impl Tool {
-    /// What holds between the parts of a tool.
+    /// Checks the parts of a tool against each other.
     pub(crate) fn check(&self, errors: &mut Errors) {
         if !self.attr.undocumented {
             self.check_documented(errors);
@@ -44,7 +44,7 @@ impl Tool {
         self.check_examples(errors);
     }
 
-    /// What is in braces in a resource is an argument: `file:{path}`.
+    /// Checks that every name in braces in a resource is an argument: `file:{path}`.
     fn check_resource(&self, resource: &syn::LitStr, errors: &mut Errors) {
         let names: Vec<String> = self.arguments().map(|it| it.name.clone()).collect();
         let text = resource.value();
@@ -57,7 +57,7 @@ impl Tool {
         }
     }
 
-    /// An entity is identified by an argument, under a name the model may use.
+    /// Checks that an entity is identified by an argument, under a name the model may use.
     fn check_entity(&self, requirement: &Requirement, errors: &mut Errors) {
         let Requirement { name, argument, .. } = requirement;
         let Some(argument) = argument else {

@@ -1,4 +1,4 @@
-//! `#[derive(ToolInput)]`: structs and enums as arguments, in the form serde gives them.
+//! `#[derive(ToolInput)]`: structs and enums as arguments, in serde's form.
 
 mod body;
 mod cases;
@@ -25,7 +25,7 @@ pub(crate) struct Input {
     pub(crate) attr: ContainerAttr,
     pub(crate) description: Option<Description>,
     pub(crate) data: Shape,
-    /// It has type parameters, so it has no name of its own in a schema.
+    /// Whether it has type parameters, and so no name of its own in a schema.
     pub(crate) generic: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum Shape {
     Enum(Vec<Variant>),
 }
 
-/// What a struct or a variant holds.
+/// The content of a struct or a variant.
 pub(crate) enum Payload {
     Unit,
     Newtype(Box<Field>),
@@ -65,7 +65,7 @@ pub(crate) struct Field {
     pub(crate) description: Option<Description>,
 }
 
-/// The derive.
+/// Expands the derive.
 pub(crate) fn tool_input(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let parsed: DeriveInput = match syn::parse2(input) {
@@ -142,7 +142,7 @@ fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Error
     })
 }
 
-/// Two variants of one name cannot be told apart, nor can some kinds of variants carry a tag.
+/// Reports variants of the same name, which cannot be told apart, and kinds of variants that cannot carry a tag.
 fn check_variants(variants: &[Variant], attr: &ContainerAttr, errors: &mut Errors) {
     for (index, variant) in variants.iter().enumerate() {
         let same = |other: &&Variant| other.name == variant.name;
@@ -263,7 +263,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     }
 }
 
-/// What stands for a type with mistakes, so that no tool that uses it is reported too.
+/// Returns a stub for a type with mistakes, so that tools that use it are not reported too.
 fn stub(parsed: &DeriveInput, runtime: &TokenStream) -> TokenStream {
     let ident = &parsed.ident;
     let (impl_generics, type_generics, where_clause) = parsed.generics.split_for_impl();
@@ -283,7 +283,7 @@ fn stub(parsed: &DeriveInput, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// A local variable for the member of a payload.
+/// Returns a local variable for the member of a payload.
 pub(crate) fn variable(index: usize) -> Ident {
     format_ident!("field{index}", span = proc_macro2::Span::mixed_site())
 }

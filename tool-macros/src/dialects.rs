@@ -1,4 +1,4 @@
-//! The dialects a tool must fit: those its attribute names, and those the whole crate asks for.
+//! The dialects a tool must fit: those its attribute names, and those set for the whole crate.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -9,11 +9,11 @@ use crate::errors::Errors;
 /// The dialects of the runtime, as attributes name them.
 pub(crate) const DIALECTS: &[&str] = &["json_schema", "openai", "openai_strict", "anthropic", "gemini"];
 
-/// The environment variable by which a crate asks for dialects, set in `.cargo/config.toml` or by a build script:
+/// The environment variable that sets the dialects of a crate, in `.cargo/config.toml` or by a build script:
 /// `TOOLGEN_DIALECTS=openai-strict,gemini`.
 const VARIABLE: &str = "TOOLGEN_DIALECTS";
 
-/// The constants of the dialects: those that are named, or those of the crate.
+/// Returns the constants of the dialects: those that are named, or those of the crate.
 pub(crate) fn constants(named: &[Ident], errors: &mut Errors) -> Vec<Ident> {
     if !named.is_empty() {
         return named.iter().map(|ident| constant(&ident.to_string(), ident.span())).collect();
@@ -36,7 +36,7 @@ fn constant(name: &str, span: Span) -> Ident {
     Ident::new(&name.to_uppercase(), span)
 }
 
-/// Code that makes the compiler look again when the variable changes.
+/// Returns code that makes the compiler rebuild when the variable changes.
 pub(crate) fn tracked() -> TokenStream {
     quote!(
         const _: __toolgen::Option<&'static __toolgen::str> = ::core::option_env!(#VARIABLE);

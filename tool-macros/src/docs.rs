@@ -1,4 +1,4 @@
-//! Doc comments, as what a model reads.
+//! Reads doc comments as documentation for a model.
 //!
 //! The text before the first section describes the tool. `# Returns`, `# Use for`, `# Examples` and `# Arguments`
 //! are sections of their own; `# Errors`, `# Panics` and `# Safety`, and code blocks in Rust, are for people.
@@ -10,33 +10,33 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 use crate::attr::ungroup;
 
-/// What a doc comment says.
+/// The content of a doc comment.
 #[derive(Default)]
 pub(crate) struct Docs {
-    /// What the thing is. A text, or an expression that gives one.
+    /// The description: a text, or an expression that evaluates to one.
     pub(crate) description: Option<Description>,
-    /// What comes back.
+    /// The returned value.
     pub(crate) returns: String,
     /// When to use it.
     pub(crate) use_for: String,
     /// Calls to imitate.
     pub(crate) examples: Vec<Example>,
-    /// What the section on arguments says: name and text.
+    /// The arguments in the section on arguments: name and text.
     pub(crate) arguments: Vec<(String, String)>,
-    /// Where the comment stands.
+    /// The place of the comment.
     pub(crate) span: Option<Span>,
 }
 
 /// A description.
 pub(crate) enum Description {
-    /// Known now.
+    /// A text known at expansion.
     Text(String),
-    /// Known to the compiler: `#[doc = include_str!(…)]`.
+    /// An expression for the compiler: `#[doc = include_str!(…)]`.
     Expr(TokenStream),
 }
 
 impl Description {
-    /// The expression of a `&'static str`.
+    /// Returns the expression, of type `&'static str`.
     pub(crate) fn to_expr(&self) -> TokenStream {
         match self {
             Description::Text(text) => text.to_token_stream(),
@@ -47,7 +47,7 @@ impl Description {
 
 /// A call to imitate.
 pub(crate) struct Example {
-    /// What it is for.
+    /// The purpose of the call.
     pub(crate) summary: String,
     /// The arguments, as JSON.
     pub(crate) arguments: String,
@@ -84,7 +84,7 @@ pub(crate) fn read(attributes: &[Attribute]) -> Docs {
     docs
 }
 
-/// A line without what only shows that it is a comment.
+/// Returns a line without its comment markers.
 fn clean(line: &str, block: bool) -> String {
     let trimmed = line.trim_end();
     let bare = trimmed.trim_start().strip_prefix('*').filter(|_| block).map(|rest| rest.trim_start());
@@ -154,13 +154,13 @@ fn push<'a>(bodies: &mut [Vec<&'a str>; 3], section: Section, line: &'a str) {
     }
 }
 
-/// What rustdoc would test.
+/// Whether rustdoc would test the block.
 fn is_rust(info: &str) -> bool {
     let rust = ["", "rust", "ignore", "no_run", "should_panic", "compile_fail", "edition2021", "edition2024"];
     info.trim().split(',').all(|word| rust.contains(&word.trim()))
 }
 
-/// Lines of a paragraph are one line; lists, tables and code keep theirs.
+/// Joins the lines of a paragraph; lists, tables and code keep theirs.
 fn flow(lines: &[&str]) -> String {
     let mut text = String::new();
     let mut code = false;
@@ -192,7 +192,7 @@ fn numbered(line: &str) -> bool {
         .is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// `- name: text` or ``* `name` - text``, and lines that go on.
+/// Reads `- name: text` or ``* `name` - text``, and continuation lines.
 fn argument(line: &str, arguments: &mut Vec<(String, String)>) {
     let item = line.trim_start().strip_prefix(['-', '*']).map(str::trim_start);
     let named = item.and_then(|item| {

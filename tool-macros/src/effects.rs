@@ -1,4 +1,4 @@
-//! What a tool may do to the world, as its attribute says it.
+//! Reads the effects of a tool from its attribute.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -7,7 +7,7 @@ use syn::LitStr;
 use crate::attr::{Key, Value};
 use crate::errors::Errors;
 
-/// What is said; what is not counts as the worst.
+/// The stated effects; what is not stated counts as the worst.
 #[derive(Default)]
 pub(crate) struct Effects {
     pure: Option<Ident>,
@@ -61,7 +61,7 @@ fn network(key: Key, errors: &mut Errors) -> Option<TokenStream> {
 }
 
 impl Effects {
-    /// The literal, if anything is said.
+    /// Returns the literal, if anything is stated.
     pub(crate) fn to_expr(&self, errors: &mut Errors) -> Option<TokenStream> {
         if let (Some((true, _)), Some((true, ident))) = (&self.read_only, &self.destructive) {
             errors.at(ident, "a tool that is `read_only` cannot be `destructive`: it changes nothing");

@@ -1,4 +1,4 @@
-//! A function as a tool: from its tokens to the code that makes it one.
+//! Expands a function into a tool.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -24,7 +24,7 @@ pub(crate) struct Tool {
     pub(crate) name: String,
     /// The function.
     pub(crate) ident: Ident,
-    /// What the attribute says.
+    /// The attribute.
     pub(crate) attr: ToolAttr,
     pub(crate) docs: Docs,
     params: Vec<Param>,
@@ -33,7 +33,7 @@ pub(crate) struct Tool {
     deprecated: Option<String>,
 }
 
-/// `#[tool]` on an item.
+/// Expands `#[tool]` on an item.
 pub(crate) fn tool(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut function = match syn::parse2::<Item>(item.clone()) {
@@ -56,7 +56,7 @@ pub(crate) fn tool(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     if let (Some(body), true) = (body, errors.is_empty()) {
         return body;
     }
-    // In an `impl` block no other item can stand.
+    // An `impl` block allows no other item.
     let stub = function.sig.receiver().is_none().then(|| stub::tool(&function, &runtime));
     let errors = errors.into_tokens();
     quote!(#function #stub #errors)
@@ -82,7 +82,7 @@ fn misplaced(item: &Item) -> &'static str {
     }
 }
 
-/// Reads a function and takes the attributes that are ours away from it.
+/// Reads a function and removes the macro's own attributes from it.
 pub(crate) fn read(
     attributes: &mut [Attribute],
     signature: &mut Signature,
@@ -125,7 +125,7 @@ pub(crate) fn read(
     tool
 }
 
-/// What `#[deprecated]` says.
+/// Returns the text of `#[deprecated]`.
 fn deprecated(attributes: &[Attribute]) -> Option<String> {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("deprecated"))?;
     let mut note = String::new();
@@ -142,7 +142,7 @@ fn deprecated(attributes: &[Attribute]) -> Option<String> {
 }
 
 impl Tool {
-    /// The path of the runtime.
+    /// Returns the path of the runtime.
     pub(crate) fn runtime(&self) -> TokenStream {
         self.attr.runtime.as_ref().map_or_else(runtime_path::path, ToTokens::to_token_stream)
     }
@@ -154,13 +154,13 @@ impl Tool {
         })
     }
 
-    /// The field a rule between arguments means.
+    /// Returns the field that a rule between arguments refers to.
     fn name_of(&self, ident: &Ident) -> &str {
         let found = self.arguments().find(|argument| argument.ident.unraw() == ident.unraw());
         found.map_or("", |argument| argument.name.as_str())
     }
 
-    /// The expression of the `ToolSpec`.
+    /// Returns the expression of the `ToolSpec`.
     pub(crate) fn spec(&self, errors: &mut Errors) -> TokenStream {
         let name = &self.name;
         let name_span = self.attr.name.as_ref().map_or_else(|| self.ident.span(), Spanned::span);
@@ -199,13 +199,13 @@ impl Tool {
         quote!(__toolgen::ToolSpec { #(#fields,)* ..__toolgen::ToolSpec::EMPTY })
     }
 
-    /// The constants that hold each argument against the dialects it must fit.
+    /// Returns the constants that check each argument against the dialects it must fit.
     pub(crate) fn fits(&self, errors: &mut Errors) -> TokenStream {
         let constants = dialects::constants(&self.attr.dialects, errors);
         let checks = self.params.iter().filter_map(|param| {
             let Source::Model(argument) = &param.source else { return None };
             let (cfg, tool, name, ty) = (&param.cfg, &self.name, &argument.name, argument::decoded(argument));
-            // At the argument, whatever its type is.
+            // Reported at the argument, whatever its type is.
             let span = at(param.span);
             let checks = constants.iter().map(|constant| {
                 let constant = Ident::new(&constant.to_string(), span);
@@ -238,14 +238,14 @@ impl Tool {
         })))
     }
 
-    /// The type that is returned, if it can be named in a constant.
+    /// Returns the returned type, if it can be named in a constant.
     fn known_output(&self) -> Option<TokenStream> {
         let output = self.output.as_ref()?;
         let tokens = types::fixed(output);
         (!has_impl(&tokens)).then_some(tokens)
     }
 
-    /// The expression of the `Function`. `call` names what is called; a method is called on `receiver`.
+    /// Returns the expression of the `Function`. `call` names what is called; a method is called on `receiver`.
     pub(crate) fn function(
         &self,
         call: &TokenStream,
@@ -306,7 +306,7 @@ impl Tool {
         }
     }
 
-    /// The statements that make the returned value the outcome.
+    /// Returns the statements that convert the returned value to the outcome.
     fn convert(&self, out: &Ident) -> TokenStream {
         let span = self.output.as_ref().map_or_else(|| self.ident.span(), Spanned::span);
         let site = Span::mixed_site();
@@ -328,7 +328,7 @@ impl Tool {
     }
 }
 
-/// Whether `impl Trait` stands anywhere in a type.
+/// Whether `impl Trait` occurs anywhere in a type.
 fn has_impl(tokens: &TokenStream) -> bool {
     tokens.clone().into_iter().any(|token| match token {
         proc_macro2::TokenTree::Ident(ident) => ident == "impl",

@@ -1,6 +1,6 @@
 //! Just enough JSON to check the examples in documentation.
 
-/// Checks a JSON object and gives its keys.
+/// Checks a JSON object and returns its keys.
 ///
 /// # Errors
 ///

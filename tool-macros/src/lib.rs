@@ -1,13 +1,12 @@
-//! The attribute macros of `toolgen-runtime`: a Rust function is a tool.
+//! The attribute macros of `toolgen-runtime`, which turn Rust functions into tools.
 //!
-//! Use them through `toolgen-runtime`, which re-exports all of them; what they write names its types. The macros
-//! check what the compiler cannot say better, and leave the rest to it: whether a type can be an argument is
-//! decided by its traits, and whether a rule fits a type by constants that the compiler evaluates. Nothing is
-//! decided by the spelling of a type except which parameters are injected, and `#[arg]` and `#[inject]` overrule
-//! that.
+//! Use them through `toolgen-runtime`, which re-exports all of them; generated code names its types. The macros check
+//! what the compiler could only report less clearly, and leave the rest to it: whether a type can be an argument is
+//! decided by its traits, and whether a rule fits a type by constants that the compiler evaluates. Nothing is decided
+//! by the spelling of a type except which parameters are injected, and `#[arg]` and `#[inject]` override that.
 //!
-//! Every mistake is reported at the token it is about, all of them in one run, and the function is kept as it is
-//! written, so that one mistake never looks like many.
+//! Every mistake is reported at its token, all of them in one run, and the function is kept as written, so that one
+//! mistake never looks like many.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -37,27 +36,27 @@ mod types;
 
 use proc_macro::TokenStream;
 
-/// Makes a function a tool. What it takes and gives is described in `toolgen_runtime::function`.
+/// Makes a function a tool. `toolgen_runtime::function` describes its parameters and results.
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand::tool(attribute.into(), &item.into()).into()
 }
 
-/// Makes a struct or an enum an argument of tools. What it takes is described in `toolgen_runtime::function::input`.
+/// Makes a struct or an enum an argument of tools. `toolgen_runtime::function::input` describes what it accepts.
 #[proc_macro_derive(ToolInput, attributes(arg, serde))]
 pub fn tool_input(item: TokenStream) -> TokenStream {
     derive::tool_input(item.into()).into()
 }
 
-/// Makes the methods of an `impl` block that have `#[tool]` tools. What it takes is described in
-/// `toolgen_runtime::function`.
+/// Makes the methods of an `impl` block that have `#[tool]` tools. `toolgen_runtime::function` describes what it
+/// accepts.
 #[proc_macro_attribute]
 pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
     methods::tools(attribute.into(), &item.into()).into()
 }
 
-/// Lists tools: functions with `#[tool]` by their names, others as expressions. The list is a
-/// `Vec<Arc<dyn AgentTool>>`; two tools of one name do not compile where that can be seen.
+/// Lists tools: functions with `#[tool]` by name, others as expressions. The list is a `Vec<Arc<dyn AgentTool>>`; two
+/// tools of one name do not compile if the macro can see it.
 #[proc_macro]
 pub fn toolset(input: TokenStream) -> TokenStream {
     toolset::toolset(input.into()).into()

@@ -10,10 +10,10 @@ use crate::errors::Errors;
 use crate::expand::{self, Tool};
 use crate::tool_attr;
 
-/// What `#[tools(…)]` knows.
+/// The keys of `#[tools(…)]`.
 const KEYS: &[&str] = &["list", "crate"];
 
-/// `#[tools]` on an `impl` block.
+/// Expands `#[tools]` on an `impl` block.
 pub(crate) fn tools(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut block = match syn::parse2::<Item>(item.clone()) {
@@ -93,7 +93,7 @@ pub(crate) fn tools(attribute: TokenStream, item: &TokenStream) -> TokenStream {
 }
 
 struct Settings {
-    /// The name of the function that gives the tools.
+    /// The name of the function that returns the tools.
     list: Option<Ident>,
     runtime: Option<TokenStream>,
 }
@@ -127,7 +127,7 @@ fn check_block(block: &ItemImpl, errors: &mut Errors) {
     }
 }
 
-/// The expressions of the tools.
+/// Returns the expressions of the tools.
 fn listed(tools: &[(Tool, bool)], this: &TokenStream, errors: &mut Errors) -> Vec<TokenStream> {
     let mut made = Vec::new();
     for (index, (tool, has_self)) in tools.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Names: the rule of tool names, and which name was probably meant.
+//! The rule of tool names, and suggestions for misspelt names.
 
-/// Why a text is not a tool name, if it is none. The rule of `toolgen_runtime::ToolName`.
+/// Returns why a text is not a tool name, by the rule of `toolgen_runtime::ToolName`, or `None` if it is one.
 pub(crate) fn tool_name_problem(name: &str) -> Option<String> {
     let rule = "a tool name starts with an ASCII letter, goes on with letters, digits, `_` and `-`, and has at most 64 characters";
     let why = if name.is_empty() {
@@ -17,7 +17,7 @@ pub(crate) fn tool_name_problem(name: &str) -> Option<String> {
     Some(format!("`{name}` is no tool name: {why}; {rule}"))
 }
 
-/// A title for people: `get_weather` is `Get Weather`.
+/// Returns a title for people: `get_weather` becomes `Get Weather`.
 pub(crate) fn title(name: &str) -> String {
     let words = name.split(['_', '-']).filter(|word| !word.is_empty());
     let capital = words.map(|word| {
@@ -30,7 +30,7 @@ pub(crate) fn title(name: &str) -> String {
     capital.collect::<Vec<_>>().join(" ")
 }
 
-/// The name that is near enough to be a misspelling.
+/// Returns the known name that is near enough for a misspelling.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     let limit = if length <= 3 { 1 } else { (length / 3).max(2) };
@@ -41,12 +41,12 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
         .map(|(_, candidate)| candidate)
 }
 
-/// The names in backticks, separated by commas.
+/// Lists the names in backticks, separated by commas.
 pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The number of edits between two texts (Levenshtein).
+/// Returns the number of edits between two texts (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! The parameters of a function: which are arguments, which are injected, and what is said about them.
+//! The parameters of a function: arguments or injected values, with their attributes.
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
@@ -15,21 +15,21 @@ use crate::types::{self, Form};
 pub(crate) struct Param {
     /// `#[cfg(…)]` of the parameter.
     pub(crate) cfg: Vec<Attribute>,
-    /// Where its type stands.
+    /// The place of its type.
     pub(crate) span: Span,
-    /// Where it comes from.
+    /// The source of its value.
     pub(crate) source: Source,
 }
 
-/// Where a parameter comes from.
+/// The source of a parameter's value.
 pub(crate) enum Source {
     /// The model.
     Model(Box<Argument>),
-    /// The context of the call; its type, with lifetimes left to the compiler.
+    /// The context of the call, with the parameter's type; its lifetimes are left to the compiler.
     Context(TokenStream),
 }
 
-/// A parameter that a model gives.
+/// A parameter whose value the model gives.
 pub(crate) struct Argument {
     /// The name a model sees.
     pub(crate) name: String,
@@ -37,13 +37,13 @@ pub(crate) struct Argument {
     pub(crate) ident: Ident,
     /// Its type.
     pub(crate) form: Form,
-    /// What it means.
+    /// Its description.
     pub(crate) description: Option<Description>,
-    /// What else is said about it.
+    /// Its attribute.
     pub(crate) attr: ArgAttr,
 }
 
-/// Reads a parameter and takes the attributes that are ours away from it.
+/// Reads a parameter and removes the macro's own attributes from it.
 pub(crate) fn read(input: &mut FnArg, errors: &mut Errors) -> Option<Param> {
     let FnArg::Typed(input) = input else { return None };
     let arg = attr::take(&mut input.attrs, "arg", errors);
@@ -91,8 +91,8 @@ fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut
     Some(Argument { name, ident, form, description, attr })
 }
 
-/// Everything on a parameter that is not ours must be something that rustc takes there.
-/// What is not is taken away, so that rustc does not report it again.
+/// Reports attributes of a parameter that neither the macro nor rustc accepts there, and removes them, so that rustc
+/// does not report them again.
 fn check_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) {
     let known = ["cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid"];
     attributes.retain(|attribute| {
@@ -112,7 +112,7 @@ fn check_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) {
     });
 }
 
-/// The texts of the section on arguments go to those that say nothing themselves; a name that is none is reported.
+/// Gives undescribed parameters the texts of the section on arguments; a name without a parameter is reported.
 pub(crate) fn describe(params: &mut [Param], documented: &docs::Docs, errors: &mut Errors) {
     for (name, text) in &documented.arguments {
         let mut arguments = params.iter_mut().filter_map(|param| match &mut param.source {

@@ -1,6 +1,6 @@
-//! Whether a text is a regular expression (ECMA-262), as far as its form goes.
+//! Checks the form of regular expressions (ECMA-262).
 
-/// Why a pattern is none, or why no provider would take it.
+/// Returns why a text is not a pattern, or why no provider would accept it.
 pub(crate) fn problem(pattern: &str) -> Option<String> {
     Reader { rest: pattern.chars().collect(), at: 0 }.alternatives(0).err()
 }
@@ -60,7 +60,7 @@ impl Reader {
         if depth == 0 { Ok(()) } else { Err("a group is not closed: `)` is missing".to_owned()) }
     }
 
-    /// After a repetition: takes `?`, and nothing may repeat it again.
+    /// After a repetition: reads `?`; no other repetition may follow.
     fn lazy(&mut self) -> bool {
         self.at += usize::from(self.peek() == Some('?'));
         false

@@ -1,4 +1,4 @@
-//! `requires(…)`: what must hold before a tool is called.
+//! `requires(…)`: the requirements that must be met before a tool is called.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -11,21 +11,21 @@ use crate::errors::Errors;
 
 const KINDS: &[&str] = &["context", "session", "entity", "tool", "service", "custom"];
 
-/// Something that must hold.
+/// A requirement.
 pub(crate) struct Requirement {
-    /// What kind of thing, as it is written.
+    /// Its kind, as written.
     pub(crate) kind: String,
     /// Its name.
     pub(crate) name: LitStr,
     /// The argument that identifies it.
     pub(crate) argument: Option<LitStr>,
-    /// It does not block.
+    /// Whether it does not block the call.
     pub(crate) optional: bool,
     /// The value of the runtime's type.
     pub(crate) value: TokenStream,
 }
 
-/// `entity("order", argument = "order_id", message = "…", optional)`
+/// Reads `entity("order", argument = "order_id", message = "…", optional)`.
 pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Requirement> {
     let parser = |input: ParseStream<'_>| {
         let kind: Ident = input.parse()?;

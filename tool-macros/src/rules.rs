@@ -1,4 +1,4 @@
-//! The rules an attribute puts on an argument.
+//! The rules that an attribute sets for an argument.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -9,7 +9,7 @@ use crate::attr::{self, Key, Value, ungroup};
 use crate::errors::{Errors, at};
 use crate::pattern;
 
-/// The rules that values of a list may have too.
+/// The rules that values of a list may also have.
 pub(crate) const KEYS: &[&str] = &[
     "range",
     "len",
@@ -30,12 +30,12 @@ pub(crate) struct Rules {
     fields: Vec<TokenStream>,
     /// The rules of the values of a list.
     items: Option<Box<Rules>>,
-    /// Where they are said.
+    /// The place of the rules.
     span: Option<proc_macro2::Span>,
 }
 
 impl Rules {
-    /// Takes a rule that one of [`KEYS`] says.
+    /// Reads a rule with one of the [`KEYS`].
     pub(crate) fn take(&mut self, key: Key, errors: &mut Errors) {
         let span = *self.span.get_or_insert(key.name.span());
         match key.as_str().as_str() {
@@ -143,12 +143,12 @@ impl Rules {
         self.items = Some(Box::new(rules));
     }
 
-    /// Whether there is nothing to say.
+    /// Whether there are no rules.
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.items.is_none()
     }
 
-    /// The literal, for an argument of the type `ty`.
+    /// Returns the literal, for an argument of the type `ty`.
     pub(crate) fn to_expr(&self, ty: &TokenStream) -> TokenStream {
         let shape = quote!(<#ty as __toolgen::ToolInput>::SHAPE);
         self.literal(&quote!(const { &#shape }))
@@ -169,7 +169,7 @@ impl Rules {
     }
 }
 
-/// The regular expression a key says.
+/// Returns the regular expression of a key.
 fn expression(key: Key, errors: &mut Errors) -> Option<LitStr> {
     let text = key.text(errors)?;
     if let Some(why) = pattern::problem(&text.value()) {
@@ -216,7 +216,7 @@ fn literals(key: Key, errors: &mut Errors) -> Vec<TokenStream> {
     literals.collect()
 }
 
-/// The `Lit` of a literal expression.
+/// Returns the `Lit` of a literal expression.
 pub(crate) fn literal(expr: &Expr) -> Option<TokenStream> {
     Some(match ungroup(expr) {
         Expr::Lit(ExprLit { lit, .. }) => match lit {

@@ -1,4 +1,4 @@
-//! Where the user's crate finds `toolgen-runtime`, also when its manifest gives it another name.
+//! Finds `toolgen-runtime` in the user's crate, even if its manifest gives it another name.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-/// The package whose types are named.
+/// The package that generated code names.
 const PACKAGE: &str = "toolgen-runtime";
 
-/// The path of the runtime in the user's crate, without `::` at its end.
+/// Returns the path of the runtime in the user's crate, without a trailing `::`.
 pub(crate) fn path() -> TokenStream {
     let name = Ident::new(&name(), Span::call_site());
     quote!(::#name)
@@ -17,7 +17,7 @@ pub(crate) fn path() -> TokenStream {
 
 fn name() -> String {
     static KNOWN: Mutex<Option<(String, String)>> = Mutex::new(None);
-    // Where the user's manifest is, and nothing else, depends on the environment.
+    // Only the location of the user's manifest depends on the environment.
     let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
     let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     match &*known {
@@ -39,7 +39,7 @@ fn find(folder: &Path) -> Option<String> {
     if inherited.is_empty() {
         return None;
     }
-    // `name = { workspace = true }`: what the name stands for is said further up.
+    // `name = { workspace = true }`: the workspace manifest further up defines the name.
     let above = folder
         .ancestors()
         .skip(1)
@@ -49,7 +49,7 @@ fn find(folder: &Path) -> Option<String> {
     inherited.contains(&name).then_some(name)
 }
 
-/// The name of the dependency whose `package` is the runtime. Names inherited from the workspace are noted.
+/// Returns the name of the dependency whose `package` is the runtime. Names inherited from the workspace are noted.
 fn renamed(manifest: &str, inherited: &mut Vec<String>) -> Option<String> {
     let mut table = Table::Other;
     for line in manifest.lines().map(str::trim) {
@@ -106,7 +106,7 @@ impl Table {
     }
 }
 
-/// The value of a key in an inline table.
+/// Returns the value of a key in an inline table.
 fn inline<'a>(table: &'a str, key: &str) -> Option<&'a str> {
     let entries = table.strip_prefix('{')?.split([',', '}']);
     entries

@@ -1,11 +1,11 @@
-//! What the signature of a function must be for it to be a tool.
+//! Checks the signature of a function that is to be a tool.
 
 use quote::ToTokens;
 use syn::{FnArg, GenericParam, ReturnType, Signature};
 
 use crate::errors::Errors;
 
-/// Reports what no tool can be.
+/// Reports what no tool can have.
 pub(crate) fn check(signature: &Signature, method: bool, errors: &mut Errors) {
     for param in &signature.generics.params {
         let what = match param {

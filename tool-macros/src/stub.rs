@@ -1,10 +1,10 @@
-//! What stands for a tool that has mistakes, so that nothing that uses it is reported too.
+//! Stands in for a tool that has mistakes, so that its uses are not reported too.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ItemFn;
 
-/// The type of the tool, without a tool.
+/// Returns the type of the tool, without a tool.
 pub(crate) fn tool(function: &ItemFn, runtime: &TokenStream) -> TokenStream {
     let (vis, ident) = (&function.vis, &function.sig.ident);
     quote! {

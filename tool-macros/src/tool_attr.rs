@@ -1,4 +1,4 @@
-//! `#[tool(…)]`: what is said about a tool beside its function.
+//! `#[tool(…)]`: the properties of a tool in addition to its function.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -13,7 +13,7 @@ use crate::errors::Errors;
 use crate::names;
 use crate::requires::{self, Requirement};
 
-/// What `#[tool(…)]` knows.
+/// The keys of `#[tool(…)]`.
 const KEYS: &[&str] = &[
     "name",
     "label",
@@ -46,28 +46,28 @@ const KEYS: &[&str] = &[
     "crate",
 ];
 
-/// What is said about a tool.
+/// The properties of a tool.
 #[derive(Default)]
 pub(crate) struct ToolAttr {
-    /// The name, if it is not the function's.
+    /// The name, if it differs from the function's.
     pub(crate) name: Option<LitStr>,
     /// The description, if it is not the doc comment.
     pub(crate) description: Option<Expr>,
-    /// What it may do.
+    /// Its effects.
     pub(crate) effects: Effects,
-    /// Runs where it may block.
+    /// Set if it runs on a thread that may block.
     pub(crate) blocking: Option<Ident>,
-    /// Needs no descriptions.
+    /// Whether it needs no descriptions.
     pub(crate) undocumented: bool,
     /// The dialects it must fit.
     pub(crate) dialects: Vec<Ident>,
-    /// Where the runtime is found.
+    /// The path of the runtime.
     pub(crate) runtime: Option<Path>,
     /// Rules between arguments.
     pub(crate) relations: Vec<Relation>,
-    /// What must hold before a call.
+    /// The requirements that must be met before a call.
     pub(crate) requires: Vec<Requirement>,
-    /// The resources it reads and writes, in which `{name}` stands for an argument.
+    /// The resources that it reads and writes, in which `{name}` stands for an argument.
     pub(crate) resources: Vec<LitStr>,
     /// Other fields of the specification.
     pub(crate) fields: Vec<TokenStream>,
@@ -209,7 +209,7 @@ fn timeout(key: Key, errors: &mut Errors) -> Option<TokenStream> {
     millis.map(|millis| quote!(__toolgen::Timeout::Millis(#millis)))
 }
 
-/// `result_limit = "64KiB"`
+/// Reads `result_limit = "64KiB"`.
 fn result_limit(key: Key, errors: &mut Errors) -> Option<TokenStream> {
     let text = key.text(errors)?;
     let written = text.value();
@@ -246,7 +246,7 @@ fn complete(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
     }
 }
 
-/// `requires(a => b)` is between arguments; `requires(context("…"))` is about the world.
+/// Reads `requires(a => b)`, a rule between arguments, or `requires(context("…"))`, a requirement of the environment.
 fn requires(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
     let Value::List(tokens) = key.value else {
         key.refuse::<()>(

@@ -11,7 +11,7 @@ use crate::attr::ungroup;
 use crate::errors::{Errors, at};
 use crate::runtime_path;
 
-/// A path names a function with `#[tool]`; any other expression gives a tool or a list of tools.
+/// Expands the list: a path names a function with `#[tool]`; any other expression is a tool or a list of tools.
 pub(crate) fn toolset(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let runtime = runtime_path::path();

@@ -1,4 +1,4 @@
-//! How the type of a parameter is owned while it is decoded.
+//! The owned form of a parameter's type during decoding.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -12,13 +12,13 @@ use crate::errors::at;
 pub(crate) enum Form {
     /// As it is.
     Owned(TokenStream),
-    /// `&T`: a value of the owning type is decoded and lent.
+    /// `&T`: a value of the owning type is decoded and borrowed.
     Ref(TokenStream),
-    /// `Option<&T>`, likewise.
+    /// `Option<&T>`, in the same way.
     OptionRef(TokenStream),
 }
 
-/// What a parameter's type is, or why it cannot be one.
+/// Returns the form of a parameter's type, or why it cannot be a parameter.
 pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
     let refuse =
         |tokens: &dyn ToTokens, why: &str| Err(syn::Error::new_spanned(tokens.to_token_stream(), why));
@@ -42,7 +42,7 @@ pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
     }
 }
 
-/// The type without parentheses, visible or not.
+/// Returns the type without parentheses, visible or not.
 pub(crate) fn bare(mut ty: &Type) -> &Type {
     loop {
         ty = match ty {
@@ -53,12 +53,12 @@ pub(crate) fn bare(mut ty: &Type) -> &Type {
     }
 }
 
-/// The type in a constant: every lifetime is `'static`.
+/// Returns the type for a constant: every lifetime is `'static`.
 pub(crate) fn fixed(ty: impl ToTokens) -> TokenStream {
     with_lifetimes(ty.to_token_stream(), &Ident::new("static", Span::call_site()))
 }
 
-/// `T` of `Option<T>`.
+/// Returns the `T` of `Option<T>`.
 fn option_of(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Option")?;
@@ -83,7 +83,7 @@ pub(crate) fn is_injected(ty: &Type) -> bool {
 }
 
 impl Form {
-    /// The type that is decoded.
+    /// Returns the type that is decoded.
     pub(crate) fn owned(&self) -> TokenStream {
         match self {
             Form::Owned(ty) => ty.clone(),
@@ -98,7 +98,7 @@ impl Form {
         }
     }
 
-    /// What is passed to the function, from the variable that holds the decoded value.
+    /// Returns the expression passed to the function, from the variable that holds the decoded value.
     pub(crate) fn passed(&self, variable: &Ident) -> TokenStream {
         match self {
             Form::Owned(_) => variable.to_token_stream(),

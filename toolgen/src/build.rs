@@ -1,4 +1,4 @@
-//! For build scripts: documents in, a module in `OUT_DIR` out.
+//! Compiles documents in build scripts into a module in `OUT_DIR`.
 //!
 //! ```no_run
 //! // build.rs
@@ -31,7 +31,7 @@ use crate::source::Document;
 use crate::tool::Program;
 use crate::write::{WriteError, write_if_changed};
 
-/// What a build script compiles into one module.
+/// The documents that a build script compiles into one module.
 ///
 /// One document becomes the module itself; several become modules in it, named by their files.
 #[derive(Clone, Debug)]
@@ -43,17 +43,18 @@ pub struct Build {
     strict: bool,
 }
 
-/// What a build came to.
+/// The result of a build.
 #[derive(Debug)]
 pub struct Built {
-    /// The text of the module. `None`: a document could not be compiled, or a filter that selects nothing left no tools.
+    /// The text of the module; `None` if a document could not be compiled, or a filter that selects nothing left no
+    /// tools.
     pub module: Option<String>,
-    /// What was found in the documents.
+    /// The problems found in the documents.
     pub problems: Problems,
 }
 
 impl Build {
-    /// A module of this name, which `include_tools!` takes too. It becomes the file `NAME.rs` in `OUT_DIR`.
+    /// Starts a module of this name, which `include_tools!` also takes. It becomes the file `NAME.rs` in `OUT_DIR`.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Build {
         Build {
@@ -72,28 +73,28 @@ impl Build {
         self
     }
 
-    /// How the documents are compiled: filters, names, credentials, types.
+    /// Sets how the documents are compiled: filters, names, credentials, types.
     #[must_use]
     pub fn options(mut self, options: Options) -> Build {
         self.options = options;
         self
     }
 
-    /// The path of the runtime crate, if the dependency has another name than `toolgen-runtime`.
+    /// Sets the path of the runtime crate, if the dependency has another name than `toolgen-runtime`.
     #[must_use]
     pub fn runtime(mut self, path: impl Into<String>) -> Build {
         self.runtime = Some(path.into());
         self
     }
 
-    /// Whether an operation that has to be left out fails the build. Otherwise it is a warning.
+    /// Sets whether an operation that has to be left out fails the build. Otherwise it is a warning.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Build {
         self.strict = strict;
         self
     }
 
-    /// Compiles the documents, and writes and prints nothing.
+    /// Compiles the documents without writing or printing anything.
     #[must_use]
     pub fn compile(&self) -> Built {
         let compile = |path: &PathBuf| {
@@ -117,7 +118,7 @@ impl Build {
         Built { module: (complete && !empty).then(|| self.module(&programs)), problems }
     }
 
-    /// The text of one program for each document.
+    /// Returns the text of one program for each document.
     fn module(&self, programs: &[Program]) -> String {
         let mut taken = Vec::new();
         let modules = self.documents.iter().zip(programs).map(|(path, program)| {
@@ -138,10 +139,10 @@ impl Build {
         }
     }
 
-    /// Compiles the documents into `OUT_DIR` and tells cargo what happened: which files to watch, an error for each
-    /// document that cannot be compiled, a warning for each operation that was left out.
+    /// Compiles the documents into `OUT_DIR` and reports to cargo: which files to watch, an error for each document
+    /// that cannot be compiled, and a warning for each operation that was left out.
     ///
-    /// Ends the process with status 1 if there is an error, so that the build stops there.
+    /// Exits the process with status 1 if there is an error, so that the build stops there.
     pub fn emit(&self) {
         let mut script = Script::default();
         for path in &self.documents {
@@ -178,7 +179,7 @@ impl Build {
     }
 }
 
-/// Why a build script could not do its work, whatever the documents hold.
+/// Why a build script could not do its work, independent of the documents.
 #[derive(Debug)]
 enum BuildError {
     NoDocument,
@@ -206,7 +207,7 @@ fn full_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// What is told to cargo, in order.
+/// The output to cargo, in order.
 #[derive(Default)]
 struct Script {
     lines: Vec<String>,
@@ -214,31 +215,31 @@ struct Script {
 }
 
 impl Script {
-    /// One directive. Cargo reads a line at a time, so a message must be one line.
+    /// Adds one directive. Cargo reads line by line, so a message must be one line.
     fn say(&mut self, directive: &str, text: &str) {
         let text = text.replace(['\r', '\n'], " ");
         self.lines.push(format!("cargo::{directive}={text}"));
     }
 
-    /// Tells the problems; `true` if the build must fail.
+    /// Reports the problems. Returns `true` if the build must fail.
     fn report(&mut self, built: &Built, strict: bool) -> bool {
         let failed = built.module.is_none() || (strict && built.problems.has_errors());
         let directive = if failed { "error" } else { "warning" };
         for line in one_a_line(&built.problems, |problem| problem.severity() == Severity::Error) {
             self.say(directive, &line);
         }
-        // What is wrong with the build script itself is told as long as it is.
+        // Mistakes in the build script itself are reported as long as they exist.
         for line in one_a_line(&built.problems, |problem| is_warning(problem) && problem.code.is_choice()) {
             self.say("warning", &line);
         }
-        // What was compiled less faithfully is told once, when it is news.
+        // What was compiled less faithfully is reported once, when it is new.
         if self.wrote {
             self.count_others(&built.problems);
         }
         failed
     }
 
-    /// Says how many warnings of documents there are, and how to see them from wherever the user is.
+    /// Reports how many warnings the documents have, and how to see them from the user's directory.
     fn count_others(&mut self, problems: &Problems) {
         let of_documents = |problem: &&Problem| is_warning(problem) && !problem.code.is_choice();
         let others: Vec<&Problem> = problems.as_slice().iter().filter(of_documents).collect();

@@ -1,4 +1,4 @@
-//! Which entries of a document become tools, and what the tools are called: what the options say, for every front end.
+//! Selects and names the entries of a document that become tools, by the options, for every front end.
 
 use toolgen_runtime::ToolName;
 
@@ -11,31 +11,31 @@ use crate::source::Pointer;
 /// An entry of a document that may become a tool.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry<'a> {
-    /// The document's own name for it. Empty: it has none.
+    /// The document's own name for it; empty if it has none.
     pub(crate) id: &'a str,
-    /// What tells it from all others, such as `GET /pets`.
+    /// The title that distinguishes it from all others, such as `GET /pets`.
     pub(crate) title: String,
-    /// The name of its tool if it has none of its own.
+    /// The name of its tool if it has no name of its own.
     pub(crate) fallback: String,
     /// The groups it is in.
     pub(crate) groups: &'a [&'a str],
-    /// The document advises against it.
+    /// Whether the document advises against it.
     pub(crate) deprecated: bool,
 }
 
 /// An entry that becomes a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// Which of the entries.
+    /// The index of the entry.
     pub(crate) index: usize,
-    /// The name of the tool, with its namespace. Two tools may still want the same.
+    /// The name of the tool, with its namespace. Two tools may still have the same name.
     pub(crate) name: String,
 }
 
-/// The entries that become tools, in their order. Filters and renamings that fit no entry are told, with what was
-/// probably meant.
+/// Returns the entries that become tools, in their order. Filters and renamings that match no entry are reported, with
+/// what was probably meant.
 ///
-/// Names depend on the whole document, so that a filter changes no name.
+/// Names depend on the whole document, so a filter changes no name.
 pub(crate) fn choose(entries: &[Entry<'_>], options: &Options, problems: &mut Problems) -> Vec<Chosen> {
     let candidates: Vec<Candidate<'_>> = entries
         .iter()
@@ -115,7 +115,7 @@ fn selected(
     selected
 }
 
-/// Tells the credentials that are for no scheme of the document.
+/// Reports the credentials that match no scheme of the document.
 pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems: &mut Problems) {
     for id in options.credentials.keys().filter(|id| !schemes.contains(id)) {
         let help = match did_you_mean(id, schemes.iter().map(String::as_str)) {

@@ -1,7 +1,7 @@
 //! The command line: the only part of `toolgen` that prints.
 //!
-//! [`args`] turns words into an [`args::Invocation`], a file a command carries it out, [`output`] writes. Results
-//! go to the standard output, everything said about them to the standard error, so that a result can be piped.
+//! [`args`] parses words into an [`args::Invocation`], one file per command runs it, and [`output`] writes. Results go
+//! to the standard output, everything about them to the standard error, so that a result can be piped.
 
 mod args;
 mod call;
@@ -21,23 +21,23 @@ use std::process::ExitCode;
 use args::{Invocation, Task};
 use output::Output;
 
-/// How a command ended, unless writing its result failed.
+/// The outcome of a command, unless writing its result failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// As it should.
+    /// Success.
     Fine,
     /// Problems were found; they have been shown.
     Problems,
-    /// The command cannot be carried out as it was given; why has been shown.
+    /// The command cannot be run as given; the reason has been shown.
     Usage,
 }
 
-/// Runs the command line and gives the exit code: 0 fine, 1 problems found, 2 wrong usage.
+/// Runs the command line and returns the exit code: 0 success, 1 problems found, 2 wrong usage.
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
     let invocation = match args::parse(words) {
         Ok(invocation) => invocation,
         Err(error) => {
-            // Help and version are errors of code 0 to the parser. A reader who has left does not matter.
+            // The parser treats help and version as errors of code 0. A closed output does not matter.
             let _ = error.print();
             return exit(if error.exit_code() == 0 { Outcome::Fine } else { Outcome::Usage });
         }
@@ -46,7 +46,7 @@ pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
     let result = run(&invocation, &mut output).and_then(|outcome| output.finish().map(|()| outcome));
     match result {
         Ok(outcome) => exit(outcome),
-        // The reader, such as `head`, has what it wants.
+        // The reader, such as `head`, has enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => exit(Outcome::Fine),
         Err(error) => {
             output.complain(&format!("the result cannot be written: {error}"));

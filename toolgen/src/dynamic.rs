@@ -1,7 +1,7 @@
-//! Tools of a document that is read when the program runs.
+//! Tools of a document that is read at run time.
 //!
 //! They are what a build script would have made of the document: the same specifications, names, selection and
-//! problems, carried out by the same engine. Only the typed structs for Rust callers are missing.
+//! problems, run by the same engine. Only the typed structs for Rust callers are missing.
 //!
 //! ```
 //! use toolgen::Options;
@@ -19,11 +19,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A document says where its requests go, which is to public addresses unless the engine opens others, and which
-//! credential each of them carries. Whoever can change the document
-//! can have credentials of the engine sent to a host of their own, unless the engine holds them to an origin
-//! ([`StaticCredentials::with_origin`](toolgen_runtime::engine::http::StaticCredentials::with_origin)) or sends every request
-//! to one [`base_url`](toolgen_runtime::engine::http::HttpEngineBuilder::base_url).
+//! A document decides where its requests go (public addresses only, unless the engine opens others) and which
+//! credential each of them carries. Anyone who can change the document can have credentials of the engine sent to a
+//! host of their own, unless the engine binds them to an origin
+//! ([`StaticCredentials::with_origin`](toolgen_runtime::engine::http::StaticCredentials::with_origin)) or sends every
+//! request to one [`base_url`](toolgen_runtime::engine::http::HttpEngineBuilder::base_url).
 
 use std::fmt;
 use std::path::Path;
@@ -39,10 +39,10 @@ use crate::problem::{Problems, Severity, codes, one_a_line};
 use crate::source::{Document, Format, MAX_DEPTH, Pointer, Source};
 use crate::tool::Program;
 
-/// What a document is called that came without a name.
+/// The name of a document that came without one.
 const UNNAMED: &str = "document";
 
-/// A document that was read, and what its tools should be like.
+/// A document that was read, with the options for its tools.
 #[derive(Clone, Debug)]
 pub struct Loader {
     document: Arc<Document>,
@@ -51,13 +51,13 @@ pub struct Loader {
     url: Option<String>,
 }
 
-/// The tools of a document, and what was found in it.
+/// The tools of a document, and the problems found in it.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Loaded {
     /// The tools, sorted by name.
     pub tools: Vec<Arc<dyn AgentTool>>,
-    /// What was found: an error for each operation that was left out, warnings and notes.
+    /// The problems found: an error for each operation that was left out, warnings and notes.
     pub problems: Problems,
 }
 
@@ -72,10 +72,10 @@ impl fmt::Debug for Loaded {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// It could not be fetched.
+    /// The document could not be fetched.
     Fetch(FetchError),
-    /// It could not be read, or no front end compiles it, or a filter that selects nothing left no tools. Shows as one line
-    /// an error, with the place.
+    /// The document could not be read, or no front end compiles it, or a filter that selects nothing left no tools.
+    /// Displays as one line per error, with its place.
     Document(Problems),
 }
 
@@ -107,7 +107,7 @@ impl From<FetchError> for LoadError {
 }
 
 impl Loader {
-    /// A document in a text, JSON or YAML.
+    /// Reads a document from a text, JSON or YAML.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl Loader {
         Loader::read(|problems| Document::parse(Path::new(UNNAMED), text, problems))
     }
 
-    /// A document on disk, JSON or YAML by what it holds and not by its name.
+    /// Reads a document from disk. Its content, not its name, decides between JSON and YAML.
     ///
     /// # Errors
     ///
@@ -129,16 +129,16 @@ impl Loader {
         Loader::read(|problems| Document::load(path.as_ref(), problems))
     }
 
-    /// A document at a URL, fetched by the client of an engine: limited in time and size, and from no private address
-    /// unless the engine [opens](toolgen_runtime::engine::http::HttpEngineBuilder::private_host) it. Relative servers are
-    /// relative to where it is found.
+    /// Fetches a document with the client of an engine: limited in time and size, and from no private address unless
+    /// the engine [opens](toolgen_runtime::engine::http::HttpEngineBuilder::private_host) it. Relative servers are
+    /// relative to the document's final URL.
     ///
-    /// [`Fetch`] adds what the URL alone does not say. No header and no credential of the engine goes along: they are
-    /// for the service, and its document may be kept by somebody else.
+    /// [`Fetch`] adds options that the URL alone cannot express. No header and no credential of the engine is sent:
+    /// they are for the service, and its document may be hosted elsewhere.
     ///
     /// # Errors
     ///
-    /// If it cannot be fetched, every status but success included, or not be read.
+    /// If the document cannot be fetched, which includes every status other than success, or cannot be read.
     pub async fn from_url(url: impl Into<Fetch>, engine: &HttpEngine) -> Result<Loader, LoadError> {
         let fetched = engine.fetch(url).await?;
         let path = Path::new(&fetched.url);
@@ -146,8 +146,8 @@ impl Loader {
         Ok(Loader { url: Some(fetched.url), ..loaded })
     }
 
-    /// A document as a value that somebody else read or built. Lines in problems are those of the value, printed with
-    /// an indentation of two.
+    /// Takes a document as a value that the program read or built. Lines in problems are those of the value, printed
+    /// with an indentation of two.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl Loader {
     pub fn from_spec(spec: Value) -> Result<Loader, LoadError> {
         Loader::read(|problems| {
             let mut source = Source { path: UNNAMED.into(), text: String::new(), format: Format::Json };
-            // Checked first, because it is printed by recursion.
+            // Checked first, because printing is recursive.
             if is_deeper_than(&spec, MAX_DEPTH) {
                 problems.enter(Arc::new(source));
                 let message = format!("the value has more than {MAX_DEPTH} levels");
@@ -170,7 +170,7 @@ impl Loader {
         })
     }
 
-    /// A document that was loaded by [`Document::load`] or its like, with what was found in it then.
+    /// Takes a document loaded by [`Document::load`] or a similar function, with the problems found then.
     #[must_use]
     pub fn from_document(document: Arc<Document>, mut problems: Problems) -> Loader {
         problems.enter(Arc::clone(&document.source));
@@ -189,14 +189,14 @@ impl Loader {
         Loader { document, problems, options: Options::default(), url: None }
     }
 
-    /// Which operations become tools, and how they are called: as in a build script.
+    /// Sets which operations become tools, and how they are called, as in a build script.
     #[must_use]
     pub fn options(mut self, options: Options) -> Loader {
         self.options = options;
         self
     }
 
-    /// The tools as data, for a host that carries them out itself or writes them down, and what was found.
+    /// Returns the tools as data, for a host that runs or stores them itself, and the problems found.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl Loader {
         }
     }
 
-    /// The tools, carried out by an engine.
+    /// Returns the tools, run by an engine.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ impl Loader {
     }
 }
 
-/// Whether a value is nested deeper than so many levels.
+/// Whether a value is nested deeper than a number of levels.
 fn is_deeper_than(value: &Value, limit: usize) -> bool {
     let mut level: Vec<&Value> = vec![value];
     for _ in 0..limit {

@@ -1,11 +1,11 @@
-//! Programs to Rust source text.
+//! Prints programs as Rust source text.
 //!
 //! A tool becomes one `static`: a literal of the runtime's own types, equal to the value it was made from. No code is
 //! generated for it, so a document of a thousand tools costs rustc little more than reading the file.
 //!
-//! What the text relies on is kept small, so that it compiles wherever it is put: every path is absolute or comes
-//! from one import inside a static's own block, nothing comes from the implicit prelude, and text of the document
-//! stands in string literals only. It holds no time and no path of this machine: two runs give identical bytes.
+//! The text relies on little, so that it compiles anywhere: every path is absolute or comes from one import inside a
+//! static's own block, nothing comes from the implicit prelude, and text of the document occurs in string literals
+//! only. It holds no time and no path of this machine: two runs give identical bytes.
 
 mod call;
 mod expr;
@@ -32,27 +32,27 @@ use idents::Names;
 use literal::visible;
 use pool::{Pool, Shared};
 
-/// How a module is written.
+/// The style of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleStyle {
-    /// What the module was generated from, for its first line: the document's file name, without folders.
+    /// The source of the module, for its first line: the document's file name, without folders.
     pub source: String,
     /// The path of the runtime crate in the module; `::toolgen_runtime` unless the dependency is renamed.
     pub runtime: String,
-    /// Argument and result structs are written too.
+    /// Whether argument and result structs are written too.
     pub types: bool,
 }
 
 impl ModuleStyle {
-    /// The default style for a module made from this document.
+    /// Returns the default style for a module made from this document.
     #[must_use]
     pub fn new(source: impl Into<String>) -> ModuleStyle {
         ModuleStyle { source: source.into(), runtime: "::toolgen_runtime".to_owned(), types: true }
     }
 }
 
-/// The text of a Rust module that holds the program's tools: a `pub static` for each, a constant with its name, and
-/// their list `TOOLS`, sorted by name.
+/// Returns the text of a Rust module that holds the program's tools: a `pub static` for each, a constant with its
+/// name, and their list `TOOLS`, sorted by name.
 ///
 /// The text has no inner attributes, so it can be included into any module.
 #[must_use]
@@ -91,7 +91,7 @@ pub fn module(program: &Program, style: &ModuleStyle) -> String {
     out
 }
 
-/// A tool on its way into the text.
+/// A tool to be printed.
 struct Static<'a> {
     ident: String,
     spec: &'a ToolSpec,

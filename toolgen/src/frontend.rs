@@ -1,7 +1,7 @@
-//! Front ends: a kind of document each, a folder each.
+//! Front ends: one kind of document and one folder each.
 //!
-//! Everything else knows the trait [`Frontend`] only. To add one, make a folder with its implementation and the table
-//! of its problems' codes, and add it to the list below.
+//! Everything else knows only the trait [`Frontend`]. To add a front end, make a folder with its implementation and
+//! the table of its problem codes, and add it to the list below.
 
 pub mod openapi;
 
@@ -16,30 +16,30 @@ use crate::problem::{Code, Problems, codes};
 use crate::source::{Document, Pointer};
 use crate::tool::Program;
 
-/// The front ends there are.
+/// All front ends.
 static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi];
 
 /// A kind of document, and how it becomes tools.
 pub trait Frontend: Sync {
-    /// The name of the kind in reports: `openapi`.
+    /// Returns the name of the kind in reports, such as `openapi`.
     fn name(&self) -> &'static str;
 
-    /// What a document of the kind is called, after "a" or "no": `OpenAPI 3 document`.
+    /// Returns what a document of the kind is called, after "a" or "no": `OpenAPI 3 document`.
     fn title(&self) -> &'static str;
 
-    /// How a document of the kind is known, as a hint for somebody who gave another one.
+    /// Returns how to recognise a document of the kind, as a hint for a user who gave another one.
     fn mark(&self) -> &'static str;
 
-    /// Whether a document is of this kind. It looks at the marks of the kind alone: a document that has them and is
-    /// broken, or of a version that is not read, is of this kind, and [`lower`](Frontend::lower) says what is wrong.
+    /// Whether a document is of this kind. Only the marks of the kind count: a broken document with these marks, or
+    /// one of an unsupported version, is of this kind, and [`lower`](Frontend::lower) says what is wrong.
     fn claims(&self, document: &Document) -> Claim;
 
-    /// Compiles a document it claims. One bad operation costs that operation, with a problem, never the document.
+    /// Compiles a document it claims. An operation that cannot be compiled is left out, with a problem.
     ///
     /// `None` if nothing can be compiled; an error among the problems says why.
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program>;
 
-    /// The codes of the problems that only this front end reports.
+    /// Returns the codes of the problems that only this front end reports.
     fn codes(&self) -> &'static [Code];
 }
 
@@ -48,7 +48,7 @@ pub trait Frontend: Sync {
 pub enum Claim {
     /// It is of another kind.
     No,
-    /// It is not read, but a near relative of what is: what to do with it.
+    /// It is not supported, but closely related to what is. The text says what to do with it.
     Near(&'static str),
     /// It is of this kind.
     Yes,
@@ -79,7 +79,7 @@ fn compile_by(
     Some(program)
 }
 
-/// The one front end that claims a document. Otherwise it is told which there are, and what each looks for.
+/// Returns the one front end that claims a document. Otherwise reports which there are, and what each looks for.
 fn claimant<'f>(
     front_ends: &[&'f dyn Frontend],
     document: &Document,
@@ -114,7 +114,7 @@ fn claimant<'f>(
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins items as `a`, `a and b`, `a, b and c`.
 fn enumerated(items: &[String]) -> String {
     match items {
         [] => String::new(),

@@ -1,7 +1,7 @@
-//! Names a model sees: of tools, of arguments, of named shapes.
+//! The names that a model sees: of tools, of arguments, of named shapes.
 //!
-//! A name depends on what it names and never on where that stands in the document, so that reordering a document
-//! changes no tool.
+//! A name depends on what it names and never on its place in the document, so that reordering a document changes no
+//! tool.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,18 +12,18 @@ use toolgen_runtime::spec::MAX_NAME;
 /// What a tool is named after.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
-    /// The document's own name for it. Empty: it has none.
+    /// The document's own name for it; empty if it has none.
     pub id: &'a str,
-    /// The name it gets if it has none of its own; a legal one, but for its length.
+    /// The name it gets without one of its own; valid except for its length.
     pub fallback: String,
-    /// What tells it from all others of the document: `GET /pets`.
+    /// The title that distinguishes it from all others in the document, such as `GET /pets`.
     pub title: &'a str,
 }
 
-/// A name for each candidate, without a namespace: its id where that is legal, made legal where it is not, the
-/// fallback where there is none.
+/// Returns a name for each candidate, without a namespace: its id, made valid if necessary, or the fallback if there
+/// is none.
 ///
-/// Names that differ from another only in case, or not at all, get a suffix that depends on the title alone.
+/// Names that are equal or differ only in case get a suffix that depends on the title alone.
 #[must_use]
 pub fn tool_names(candidates: &[Candidate<'_>]) -> Vec<String> {
     let plain: Vec<String> = candidates.iter().map(plain_name).collect();
@@ -52,8 +52,8 @@ fn plain_name(candidate: &Candidate<'_>) -> String {
     fit(&candidate.fallback, &candidate.fallback)
 }
 
-/// A text as a tool name, but for its length: every run of characters that may not stand in one becomes `_`. Legal
-/// texts stay as they are. Empty if nothing is left.
+/// Turns a text into a tool name, except for its length: every run of invalid characters becomes `_`. Valid texts stay
+/// unchanged. Empty if nothing is left.
 #[must_use]
 pub fn legal_tool_name(text: &str) -> String {
     let keep = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
@@ -66,7 +66,7 @@ pub fn legal_tool_name(text: &str) -> String {
     if name.is_empty() || starts(&name) { name } else { format!("op_{name}") }
 }
 
-/// Each run of characters that are not kept becomes one `_`, none at the ends.
+/// Replaces each run of characters that are not kept by one `_`, with none at the ends.
 pub(crate) fn collapse(text: &str, keep: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut gap = false;
@@ -84,12 +84,12 @@ pub(crate) fn collapse(text: &str, keep: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// A name within the longest length: as it is, or a readable stem and a hash of the full text it was made from.
+/// Limits a name to the maximum length: unchanged, or a readable stem and a hash of the full text it was made from.
 fn fit(name: &str, full: &str) -> String {
     if name.len() <= MAX_NAME { name.to_owned() } else { with_suffix(name, &hash8(full), MAX_NAME) }
 }
 
-/// The name with its namespace, within the longest length.
+/// Returns the name with its namespace, within the maximum length.
 #[must_use]
 pub fn with_namespace(namespace: &str, name: &str) -> String {
     let namespace = legal_tool_name(namespace);
@@ -100,7 +100,7 @@ pub fn with_namespace(namespace: &str, name: &str) -> String {
     fit(&full, &full)
 }
 
-/// `name_suffix`, the name cut where that is needed.
+/// Returns `name_suffix`, with the name cut if necessary.
 #[must_use]
 pub fn with_suffix(name: &str, suffix: &str, limit: usize) -> String {
     let room = limit.saturating_sub(suffix.len() + 1);
@@ -108,7 +108,7 @@ pub fn with_suffix(name: &str, suffix: &str, limit: usize) -> String {
     format!("{}_{suffix}", stem.trim_end_matches(['_', '-', '.']))
 }
 
-/// The first eight hexadecimal digits of a text's SHA-256.
+/// Returns the first eight hexadecimal digits of a text's SHA-256.
 #[must_use]
 pub fn hash8(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
@@ -130,7 +130,7 @@ pub fn is_portable_key(key: &str) -> bool {
         && key.chars().all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
-/// A key every provider accepts, as like the given one as may be: `filter[name]` gives `filter_name`.
+/// Returns the most similar key that every provider accepts: `filter[name]` becomes `filter_name`.
 #[must_use]
 pub fn portable_key(key: &str) -> String {
     if is_portable_key(key) {
@@ -145,8 +145,8 @@ pub fn portable_key(key: &str) -> String {
     if name.len() <= MAX_KEY { name } else { with_suffix(&name, &hash8(key), MAX_KEY) }
 }
 
-/// Portable keys for the keys of one object, none twice. Keys that are portable keep their name whatever else is
-/// there; of the others, those that would collide get a suffix that depends on the key alone.
+/// Returns distinct portable keys for the keys of one object. Portable keys keep their name whatever else is present;
+/// colliding ones among the others get a suffix that depends on the key alone.
 #[must_use]
 pub fn portable_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> BTreeMap<&'k str, String> {
     let keys: Vec<&str> = keys.into_iter().collect();
@@ -164,8 +164,8 @@ pub fn portable_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> BTreeMap<&'
         .collect()
 }
 
-/// The name of a shape as providers take it in a reference: characters other than letters, digits, `_`, `.` and
-/// `-` become `_`. Empty if nothing is left.
+/// Returns the name of a shape as providers accept it in a reference: characters other than letters, digits, `_`, `.`
+/// and `-` become `_`. Empty if nothing is left.
 #[must_use]
 pub fn legal_shape_name(text: &str) -> String {
     let keep = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');

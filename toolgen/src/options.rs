@@ -1,4 +1,4 @@
-//! What a user chooses about a document.
+//! The options for compiling a document.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use crate::select::Selector;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Put before every tool name, as `namespace__name`.
+    /// The prefix of every tool name, as `namespace__name`.
     pub namespace: Option<String>,
-    /// Only operations that one of these selects become tools. Empty: all.
+    /// Selects the operations that become tools; empty for all.
     pub include: Vec<Selector>,
-    /// Operations that one of these selects do not become tools, whatever `include` says.
+    /// Selects operations that do not become tools, whatever `include` says.
     pub exclude: Vec<Selector>,
-    /// Deprecated operations become tools too.
+    /// Whether deprecated operations become tools too.
     pub deprecated: bool,
-    /// Tool names chosen by the user: the operation's id, `METHOD /path`, or the name it would get without a
-    /// namespace; and the name it gets instead. The namespace is put before it all the same.
+    /// Tool names chosen by the user: maps the operation's id, `METHOD /path`, or the name it would get without a
+    /// namespace to its new name. The namespace is still prefixed.
     pub renames: BTreeMap<String, String>,
     /// The environment variable that holds the credential of a security scheme, by the scheme's name.
     pub credentials: BTreeMap<String, String>,
-    /// Argument and result structs are generated beside the tools.
+    /// Whether argument and result structs are generated in addition to the tools.
     pub types: bool,
 }
 
@@ -53,28 +53,28 @@ impl Options {
         self
     }
 
-    /// Takes operations this selects; see [`Selector`] for what it may be. Several add up.
+    /// Includes the operations that this selects; see [`Selector`] for its forms. Several add up.
     #[must_use]
     pub fn include(mut self, selector: impl Into<Selector>) -> Self {
         self.include.push(selector.into());
         self
     }
 
-    /// Leaves out operations this selects; see [`Selector`] for what it may be. Several add up.
+    /// Excludes the operations that this selects; see [`Selector`] for its forms. Several add up.
     #[must_use]
     pub fn exclude(mut self, selector: impl Into<Selector>) -> Self {
         self.exclude.push(selector.into());
         self
     }
 
-    /// Whether deprecated operations become tools. They do unless this says `false`.
+    /// Sets whether deprecated operations become tools; the default is yes.
     #[must_use]
     pub fn deprecated(mut self, keep: bool) -> Self {
         self.deprecated = keep;
         self
     }
 
-    /// Names the tool of an operation, which is given by its id, as `METHOD /path`, or by the tool name it would get.
+    /// Names the tool of an operation, given by its id, as `METHOD /path`, or by the tool name it would get.
     #[must_use]
     pub fn rename(mut self, operation: impl Into<String>, name: impl Into<String>) -> Self {
         self.renames.insert(operation.into(), name.into());
@@ -88,7 +88,7 @@ impl Options {
         self
     }
 
-    /// Whether argument and result structs are generated. They are unless this says `false`.
+    /// Sets whether argument and result structs are generated; the default is yes.
     #[must_use]
     pub fn types(mut self, generate: bool) -> Self {
         self.types = generate;

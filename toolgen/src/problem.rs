@@ -1,8 +1,8 @@
-//! What is wrong with a document, for the engineer who must find the line.
+//! The problems of a document, for the engineer who must find the line.
 //!
-//! Stages report to [`Problems`] all they find and go on. A [`Code`] fixes how bad a problem is, so the same mistake
-//! is never a warning here and an error there; the message says what is wrong at this place, the help what to do
-//! about it, and the page of the code (`cargo toolgen explain CODE`) why it matters.
+//! Stages report everything they find to [`Problems`] and continue. A [`Code`] fixes the severity of a problem, so the
+//! same mistake is never a warning here and an error there; the message says what is wrong at this place, the help
+//! what to do about it, and the page of the code (`cargo toolgen explain CODE`) why it matters.
 
 pub mod codes;
 mod show;
@@ -21,10 +21,10 @@ pub use show::{Human, Shown, json, shown};
 
 use crate::source::{Pointer, Position, Source};
 
-/// How many problems of a code are kept of a document: a document may be nothing but mistakes.
+/// How many problems of one code are kept per document: a document may consist of mistakes.
 const MAX_OF_A_KIND: usize = 10_000;
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Something is compiled in a way worth knowing.
@@ -36,7 +36,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word for it: `error`, `warning` or `note`.
+    /// Returns the severity as a word: `error`, `warning` or `note`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -56,29 +56,29 @@ impl fmt::Display for Severity {
 /// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What kind of problem; how bad it is follows from it.
+    /// The kind of problem, which determines its severity.
     pub code: Code,
-    /// The text it is in.
+    /// The text that contains it.
     pub source: Arc<Source>,
-    /// Where in the document.
+    /// Its place in the document.
     pub pointer: Pointer,
-    /// Where in the text, if that was known at once. Otherwise it is looked up when the problem is shown.
+    /// Its position in the text, if that was known at once. Otherwise it is looked up when the problem is shown.
     pub position: Option<Position>,
     /// What is wrong.
     pub message: String,
-    /// What to do about it. Empty: nothing is known that would help.
+    /// What to do about it; empty if no help is known.
     pub help: String,
 }
 
 impl Problem {
-    /// How bad it is.
+    /// Returns the severity.
     #[must_use]
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
 }
 
-/// Collects the problems of a document; stages go on and report all they find.
+/// Collects the problems of a document; stages continue and report all they find.
 ///
 /// The same problem reported twice is kept once: several operations reach the same component.
 #[derive(Clone, Default)]
@@ -90,13 +90,14 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// No problems yet. Which document they are problems of is said by [`Document::load`](crate::Document::load).
+    /// Creates an empty collection. [`Document::load`](crate::Document::load) sets the document that the problems
+    /// belong to.
     #[must_use]
     pub fn new() -> Self {
         Problems::default()
     }
 
-    /// Says which text the following problems are in.
+    /// Sets the text that the following problems belong to.
     pub fn enter(&mut self, source: Arc<Source>) {
         self.source = source;
         self.seen.clear();
@@ -155,24 +156,24 @@ impl Problems {
         self.list.extend(other.list);
     }
 
-    /// Leaves out what is not to be told after all.
+    /// Keeps only the problems that are still to be reported.
     fn retain(&mut self, keep: impl FnMut(&Problem) -> bool) {
         self.list.retain(keep);
     }
 
-    /// The problems so far, in the order they were found.
+    /// Returns the problems so far, in the order they were found.
     #[must_use]
     pub fn as_slice(&self) -> &[Problem] {
         &self.list
     }
 
-    /// Whether there is none.
+    /// Whether there are no problems.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are of a severity.
+    /// The number of problems of a severity.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         self.list.iter().filter(|problem| problem.severity() == severity).count()
@@ -190,7 +191,8 @@ impl Problems {
         self.list.iter().any(|problem| problem.code == codes::NO_TOOLS)
     }
 
-    /// The problems with their positions, sorted by file, position, code and message: the order to show them in.
+    /// Returns the problems with their positions, sorted by file, position, code and message, the order to show them
+    /// in.
     #[must_use]
     pub fn placed(&self) -> Vec<(Position, &Problem)> {
         let mut placed = Vec::with_capacity(self.list.len());
@@ -215,8 +217,8 @@ impl Problems {
     }
 }
 
-/// One problem a line, with its place: `FILE:LINE:COLUMN: message [CODE]; help`. A problem that recurs is told at the
-/// first of its places, with the number of the others.
+/// One problem per line, with its place: `FILE:LINE:COLUMN: message [CODE]; help`. A problem that recurs is shown at
+/// the first of its places, with the number of the others.
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&one_a_line(self, |_| true).join("\n"))
@@ -225,15 +227,15 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// The list alone.
+/// The list of problems alone.
 impl fmt::Debug for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(&self.list).finish()
     }
 }
 
-/// Keeps the problems of the options that all of several documents have which were compiled with the same options: a
-/// filter, a renaming or a credential that fits one of them is no mistake.
+/// Keeps the option problems that all documents compiled with the same options have in common: a filter, a renaming or
+/// a credential that matches one of them is no mistake.
 pub fn keep_common<'p>(all: impl IntoIterator<Item = &'p mut Problems>) {
     let mut all: Vec<&mut Problems> = all.into_iter().collect();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();

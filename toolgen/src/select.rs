@@ -1,4 +1,4 @@
-//! Which operations of a document become tools.
+//! Selects which operations of a document become tools.
 
 use std::fmt;
 
@@ -32,14 +32,14 @@ pub(crate) struct Subject<'a> {
     pub(crate) id: &'a str,
     /// The tool's name without a namespace.
     pub(crate) name: &'a str,
-    /// What it is called for people, such as `GET /pets`.
+    /// The title for people, such as `GET /pets`.
     pub(crate) title: &'a str,
     /// The groups it is in.
     pub(crate) groups: &'a [&'a str],
 }
 
 impl Selector {
-    /// The selector as the user wrote it.
+    /// Returns the selector as the user wrote it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -62,7 +62,7 @@ impl Selector {
         }
     }
 
-    /// What this could have meant: a text for each subject in the same form.
+    /// Returns what this could have meant: a text for each subject in the same form.
     pub(crate) fn nearest(&self, subjects: &[Subject<'_>]) -> Option<String> {
         let candidates = subjects.iter().flat_map(|subject| match &self.kind {
             Kind::Group(_) => subject.groups.iter().map(|group| format!("tag:{group}")).collect(),
@@ -111,7 +111,7 @@ impl fmt::Display for Selector {
     }
 }
 
-/// The candidate most like a text, if one is near enough to be meant. The first of equals in order of text.
+/// Returns the candidate most like a text, if one is near enough to be meant; the first in text order among equals.
 #[must_use]
 pub fn did_you_mean<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
     let near = |candidate: &str| strsim::jaro_winkler(&text.to_lowercase(), &candidate.to_lowercase());
@@ -126,7 +126,7 @@ pub fn did_you_mean<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -
     best.map(|(_, candidate)| candidate.to_owned())
 }
 
-/// Whether a text fits a pattern with `*` and `**`. Takes time in proportion to the product of the lengths at worst.
+/// Whether a text fits a pattern with `*` and `**`. Takes time proportional to the product of the lengths at worst.
 fn glob(pattern: &str, text: &str) -> bool {
     let tokens = tokens(pattern);
     let text: Vec<char> = text.chars().collect();

@@ -1,14 +1,14 @@
-//! Bytes to documents.
+//! Reads documents from bytes.
 //!
-//! A document is read once into a plain [`serde_json::Value`]; where its parts stand in the text is not kept. A
-//! place is a [`Pointer`], and only when a problem is shown the text is read a second time to find the line
+//! A document is read once into a plain [`serde_json::Value`]; the positions of its parts in the text are not kept. A
+//! place is a [`Pointer`], and only when a problem is shown is the text read a second time to find the line
 //! ([`Source::locate_all`]). A document without problems pays nothing for positions.
 //!
 //! Nothing here knows what a document means, nothing panics, and time and memory are bounded: a document has at most
 //! [`MAX_BYTES`] and [`MAX_DEPTH`] levels, and aliases of YAML expand to a bounded number of values.
 //!
-//! What readers commonly refuse but people publish is read with a problem: duplicate keys (the last value is kept),
-//! numbers beyond 64 bits, bytes that are no UTF-8, text after the end of the document.
+//! Common mistakes in published documents that readers usually refuse are read with a problem: duplicate keys (the
+//! last value is kept), numbers beyond 64 bits, bytes that are not UTF-8, text after the end of the document.
 
 mod json;
 mod locate;
@@ -31,13 +31,13 @@ pub use position::Position;
 
 use crate::problem::{Code, Problems, codes};
 
-/// The largest document that is read, in bytes.
+/// The maximum size of a document, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// How deep a document may be nested.
+/// The maximum nesting of a document.
 pub const MAX_DEPTH: usize = 512;
 
-/// The text of a document and where it came from.
+/// The text of a document and its origin.
 #[derive(Default, PartialEq, Eq)]
 pub struct Source {
     /// The file, as the user named it.
@@ -48,14 +48,14 @@ pub struct Source {
     pub format: Format,
 }
 
-/// Without the text, which may be many megabytes.
+/// Omits the text, which may be many megabytes.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Source").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
-/// How a document is written.
+/// The format of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// JSON (RFC 8259).
@@ -74,17 +74,17 @@ pub struct Document {
     pub root: Value,
 }
 
-/// Without what it holds.
+/// Omits the content.
 impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Document").field("source", &self.source).finish_non_exhaustive()
     }
 }
 
-/// How many findings a reader keeps: a document may be nothing but mistakes.
+/// The maximum number of findings a reader keeps: a document may consist of mistakes.
 const MAX_FINDINGS: usize = 10_000;
 
-/// Something noticed while reading, before it is known where lines begin.
+/// A finding of a reader, before lines are known.
 #[derive(Debug)]
 struct Finding {
     code: Code,
@@ -94,20 +94,20 @@ struct Finding {
     help: &'static str,
 }
 
-/// Where a reader was.
+/// The place of a reader.
 #[derive(Clone, Copy, Debug)]
 enum At {
     Byte(usize),
     Position(Position),
 }
 
-/// What a reader makes of a text: the tree, if there is one, and everything it noticed.
+/// The result of reading a text: the tree, if there is one, and all findings.
 type Reading = (Option<Value>, Vec<Finding>);
 
 impl Document {
-    /// Reads a document from disk, JSON or YAML by what it holds and not by its name.
+    /// Reads a document from disk. Its content, not its name, decides between JSON and YAML.
     ///
-    /// `None` if there is no tree to work with; the problems then say why. From here on `problems` are problems of
+    /// Returns `None` if there is no tree to work with; the problems then say why. From here on `problems` belong to
     /// this document.
     pub fn load(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
         match read_bounded(path) {
@@ -123,14 +123,14 @@ impl Document {
 
     /// Reads a document from text. `path` is only a name here.
     ///
-    /// See [`Document::load`] for what it gives.
+    /// Returns the same as [`Document::load`].
     pub fn parse(path: &Path, text: &str, problems: &mut Problems) -> Option<Arc<Document>> {
         Document::from_bytes(path, text.as_bytes().to_vec(), problems)
     }
 
     /// Reads a document from bytes. `path` is only a name here.
     ///
-    /// See [`Document::load`] for what it gives.
+    /// Returns the same as [`Document::load`].
     pub fn from_bytes(path: &Path, bytes: Vec<u8>, problems: &mut Problems) -> Option<Arc<Document>> {
         let mut findings = Vec::new();
         let text = decode(bytes, &mut findings);
@@ -150,7 +150,7 @@ impl Document {
     }
 }
 
-/// Reads a file, but no more of it than a document may have.
+/// Reads a file, up to the maximum size of a document.
 fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
     use std::io::Read;
 
@@ -168,7 +168,8 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Bytes to text. What is no UTF-8 is replaced, so that one bad letter in a description does not cost the document.
+/// Decodes bytes to text. Invalid UTF-8 is replaced, so that one bad letter in a description does not cost the
+/// document.
 fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
     let mut refuse = |message: &str, help| {
         findings.push(Finding::new(codes::NOT_TEXT, At::Byte(0), String::from(message), help));
@@ -203,7 +204,7 @@ fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
     }
 }
 
-/// Whether a text means to be JSON, whatever its file is called.
+/// Whether a text is meant to be JSON, whatever its file is called.
 fn looks_like_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
@@ -230,7 +231,7 @@ fn read(source: &mut Source) -> Reading {
     as_json
 }
 
-/// A text of a document as a message quotes it: not all of it, should it be long.
+/// Quotes a text of a document for a message, shortened if it is long.
 fn quote(text: &str) -> std::borrow::Cow<'_, str> {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),

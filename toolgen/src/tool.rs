@@ -6,34 +6,34 @@ use toolgen_runtime::{Call, Def, List, ToolSpec};
 
 use crate::source::{Pointer, Source};
 
-/// A compiled tool and where it comes from.
+/// A compiled tool and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// What it is.
+    /// What the tool is.
     pub spec: ToolSpec,
-    /// How it is carried out.
+    /// How the tool is run.
     pub call: Call,
-    /// Where it comes from.
+    /// Where the tool comes from.
     pub origin: Origin,
 }
 
-/// The entry of a document that a tool comes from, and how the document speaks of it: filters select by that.
+/// The entry of a document that a tool comes from, and the document's terms for it, by which filters select.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The text it stands in.
+    /// The text that contains it.
     pub source: Arc<Source>,
-    /// Where in the document.
+    /// Its place in the document.
     pub pointer: Pointer,
-    /// The document's own name for it. Empty: it has none.
+    /// The document's own name for it; empty if it has none.
     pub id: String,
-    /// What it is called for people: `GET /pets`. A verb may stand before what it is about.
+    /// The title for people, such as `GET /pets`. A verb may come before the subject.
     pub title: String,
     /// The groups the document puts it in.
     pub groups: Vec<String>,
 }
 
 impl Origin {
-    /// The title's verb, if it has one, and what it is about: `GET` and `/pets`.
+    /// Returns the title's verb, if it has one, and its subject: `GET` and `/pets`.
     #[must_use]
     pub fn verb_and_subject(&self) -> (Option<&str>, &str) {
         verb_and_subject(&self.title)
@@ -48,26 +48,26 @@ pub(crate) fn verb_and_subject(title: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// The tool as the runtime takes it, without its origin.
+/// Converts to the runtime's tool, without the origin.
 impl From<Tool> for toolgen_runtime::Tool {
     fn from(Tool { spec, call, origin: _ }: Tool) -> toolgen_runtime::Tool {
         toolgen_runtime::Tool { spec, call }
     }
 }
 
-/// What one document compiles to.
+/// The compiled form of one document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// The kind of document: the name of its front end, such as `openapi`.
     pub kind: &'static str,
     /// The version the document claims, such as `3.0.3`.
     pub version: String,
-    /// How many operations the document has, before any filter.
+    /// The number of operations in the document, before any filter.
     pub operations: usize,
     /// The tools, sorted by name.
     pub tools: Vec<Tool>,
-    /// The named shapes all tools share, sorted by name: those that the tools reach.
+    /// The named shapes that the tools reach and share, sorted by name.
     pub defs: List<Def>,
-    /// The names of the schemes that credentials may be given for, whether or not a tool needs one.
+    /// The names of the schemes that may be given credentials, whether or not a tool needs one.
     pub schemes: Vec<String>,
 }

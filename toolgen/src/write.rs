@@ -1,4 +1,4 @@
-//! Files on disk. Nothing else in the library writes any.
+//! Writes files to disk. Nothing else in the library does.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ pub struct Files {
 pub struct WriteError {
     /// The file or folder.
     pub path: PathBuf,
-    /// What the system says.
+    /// The system's error.
     pub error: io::Error,
 }
 
@@ -37,17 +37,17 @@ impl Files {
         self.texts.insert(path.to_owned(), text);
     }
 
-    /// The files, sorted by path.
+    /// Returns the files, sorted by path.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// Writes what is not there yet or differs, and gives the paths of what it wrote. What is the same keeps its time
-    /// of change, so nothing that depends on it is built again.
+    /// Writes files that are missing or differ, and returns the paths it wrote. Equal files keep their modification
+    /// time, so nothing that depends on them is rebuilt.
     ///
     /// # Errors
     ///
-    /// The first file that cannot be written.
+    /// Returns the first file that cannot be written.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
         let mut written = Vec::new();
         for (path, text) in &self.texts {
@@ -59,7 +59,7 @@ impl Files {
         Ok(written)
     }
 
-    /// The paths of files that are missing or differ.
+    /// Returns the paths of files that are missing or differ.
     #[must_use]
     pub fn differing(&self, folder: &Path) -> Vec<PathBuf> {
         let paths = self.texts.iter().map(|(path, text)| (folder.join(path), text));
@@ -67,11 +67,11 @@ impl Files {
     }
 }
 
-/// Writes a file unless it holds just this text; `true` if it wrote. A reader never sees half a file.
+/// Writes a file unless it already holds this text. Returns whether it wrote. A reader never sees half a file.
 ///
 /// # Errors
 ///
-/// The file or its folder cannot be written.
+/// If the file or its folder cannot be written.
 pub fn write_if_changed(path: &Path, text: &str) -> Result<bool, WriteError> {
     if holds(path, text) {
         return Ok(false);
@@ -85,7 +85,7 @@ pub fn write_if_changed(path: &Path, text: &str) -> Result<bool, WriteError> {
     let draft = PathBuf::from(draft);
     let result = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
     if let Err(error) = result {
-        // The draft is of no use to anybody; what matters is why it could not take its place.
+        // The draft is useless; what matters is why it could not replace the file.
         let _ = std::fs::remove_file(&draft);
         return Err(fail(error));
     }

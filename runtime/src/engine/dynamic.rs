@@ -1,4 +1,4 @@
-//! Tools that are only known when the program runs: of a configuration, a plug-in, a user's script.
+//! Tools that are known only at run time: from a configuration, a plug-in or a user's script.
 //!
 //! ```
 //! # use serde_json::json;
@@ -28,7 +28,7 @@
 //! ```
 //!
 //! A tool that is an HTTP request needs no closure: a [`RequestPlan`](crate::RequestPlan) is data, and
-//! `HttpEngine::tools_from` takes plans made at run time.
+//! `HttpEngine::tools_from` takes plans built at run time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -50,14 +50,14 @@ use crate::spec::{Effects, NameError, Timeout, ToolName, ToolSpec};
 
 type Run = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolResult, ToolError>> + Send + Sync;
 
-/// A tool made at run time of a specification and a closure. Clones share the closure.
+/// A tool built at run time from a specification and a closure. Clones share the closure.
 ///
-/// It goes the way of every other tool: arguments are checked before the closure sees them, time and cancellation hold
-/// whatever it does, and a panic stays inside.
+/// It runs like every other tool: arguments are checked before the closure gets them, time limits and cancellation
+/// apply whatever it does, and panics are caught.
 #[derive(Clone)]
 pub struct DynamicTool {
     spec: ToolSpec,
-    /// What the schema says is meant by arguments that are not given.
+    /// The schema's defaults for arguments that are not given.
     defaults: Arc<[(Text, Value)]>,
     run: Arc<Run>,
 }
@@ -69,9 +69,9 @@ impl fmt::Debug for DynamicTool {
 }
 
 impl DynamicTool {
-    /// A tool of a specification. The closure gets the arguments, checked and under their wire names, and the context
-    /// of the call; it gives a text, a JSON value, nothing, or a whole result. Arguments that are not given have the
-    /// defaults of the schema.
+    /// Creates a tool from a specification. The closure gets the checked arguments under their wire names and the
+    /// context of the call; it returns a text, a JSON value, nothing, or a whole result. Arguments that are not given
+    /// have the defaults of the schema.
     pub fn new<F, R, T>(spec: ToolSpec, run: F) -> DynamicTool
     where
         F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
@@ -86,8 +86,8 @@ impl DynamicTool {
         DynamicTool { spec, defaults, run: Arc::new(run) }
     }
 
-    /// A tool of this name and description, which are checked when it is finished. Unless more is said it takes no
-    /// arguments and may do anything to the world.
+    /// Starts a tool with this name and description, which are checked when it is built. By default it takes no
+    /// arguments and may have any effect.
     pub fn builder(name: impl Into<Text>, description: impl Into<Text>) -> DynamicToolBuilder {
         let spec = ToolSpec { description: description.into(), ..ToolSpec::EMPTY };
         DynamicToolBuilder { name: name.into(), spec, problems: Vec::new() }
@@ -113,7 +113,7 @@ impl AgentTool for DynamicTool {
     }
 }
 
-/// Collects what a [`DynamicTool`] is.
+/// Builds a [`DynamicTool`].
 #[derive(Clone, Debug)]
 pub struct DynamicToolBuilder {
     name: Text,
@@ -121,7 +121,7 @@ pub struct DynamicToolBuilder {
     problems: Vec<DynamicToolProblem>,
 }
 
-/// Why a tool could not be made at run time: everything that is wrong with it.
+/// Why a tool could not be built at run time, with every problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DynamicToolError {
     /// The name as it was given.
@@ -130,17 +130,17 @@ pub struct DynamicToolError {
     pub problems: Vec<DynamicToolProblem>,
 }
 
-/// Something wrong with a tool made at run time.
+/// A problem of a tool built at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DynamicToolProblem {
-    /// The name breaks the rule of names.
+    /// The name breaks the rules for tool names.
     Name(NameError),
-    /// There is no description, so that no model would know when to call it.
+    /// There is no description, so no model would know when to call the tool.
     NoDescription,
-    /// A part of the schema is malformed: the reader would leave a rule out.
+    /// A part of the schema is malformed, so the reader would drop a rule.
     Schema(ReadProblem),
-    /// The schema refers to a definition it does not have.
+    /// The schema refers to a definition that it does not contain.
     Reference(String),
     /// The schema does not describe an object, which arguments always are.
     NoObject,
@@ -173,7 +173,7 @@ impl fmt::Display for DynamicToolError {
 impl std::error::Error for DynamicToolError {}
 
 impl DynamicToolBuilder {
-    /// The arguments, as JSON Schema 2020-12 with references to its own `$defs`.
+    /// Sets the arguments, as JSON Schema 2020-12 with references to its own `$defs`.
     #[must_use]
     pub fn schema(mut self, schema: &Value) -> DynamicToolBuilder {
         let mut problems = Vec::new();
@@ -189,32 +189,32 @@ impl DynamicToolBuilder {
         self
     }
 
-    /// What running the tool may do. Unless this is said, everything, which a strict context refuses.
+    /// Sets the effects of running the tool. The default is every effect, which a strict context refuses.
     #[must_use]
     pub fn effects(mut self, effects: Effects) -> DynamicToolBuilder {
         self.spec.effects = effects;
         self
     }
 
-    /// How long a call may take.
+    /// Sets the time limit of a call.
     #[must_use]
     pub fn timeout(mut self, timeout: Timeout) -> DynamicToolBuilder {
         self.spec.timeout = timeout;
         self
     }
 
-    /// Says anything else that a specification has: texts, scopes, requirements.
+    /// Sets any other part of the specification: texts, scopes, requirements.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut ToolSpec)) -> DynamicToolBuilder {
         change(&mut self.spec);
         self
     }
 
-    /// The specification, for another kind of tool.
+    /// Builds the specification, for another kind of tool.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong, at once.
+    /// Returns every problem at once.
     pub fn spec(self) -> Result<ToolSpec, DynamicToolError> {
         let DynamicToolBuilder { name, mut spec, mut problems } = self;
         if spec.description.trim().is_empty() {
@@ -231,11 +231,11 @@ impl DynamicToolBuilder {
         }
     }
 
-    /// The tool that runs this closure, see [`DynamicTool::new`].
+    /// Builds the tool that runs this closure, see [`DynamicTool::new`].
     ///
     /// # Errors
     ///
-    /// Everything that is wrong, at once.
+    /// Returns every problem at once.
     pub fn run<F, R, T>(self, run: F) -> Result<DynamicTool, DynamicToolError>
     where
         F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
@@ -246,7 +246,7 @@ impl DynamicToolBuilder {
     }
 }
 
-/// The names a schema refers to and does not define. Plain JSON Schema can say everything else.
+/// Returns the names that a schema refers to and does not define. Plain JSON Schema can express everything else.
 fn dangling(input: &Shape, defs: &List<Def>) -> Vec<String> {
     let losses = render_input(input, defs, &JSON_SCHEMA).map(|rendered| rendered.losses).unwrap_or_default();
     let missing = losses.into_iter().filter(|loss| loss.keyword == "$ref");
@@ -255,7 +255,7 @@ fn dangling(input: &Shape, defs: &List<Def>) -> Vec<String> {
     missing.map(|loss| name(&loss.pointer)).collect()
 }
 
-/// The fields of the arguments that have a default, by their wire names.
+/// Returns the arguments that have a default, by their wire names.
 fn defaults(input: &Shape, defs: &List<Def>) -> Vec<(Text, Value)> {
     let mut shape = input;
     for _ in 0..MAX_DEPTH {

@@ -1,8 +1,8 @@
-//! Where programs run: on this machine, in a container, or in a test's imagination.
+//! Runs programs on this machine, in a container, or as scripted outcomes in a test.
 //!
-//! Tools that start programs do so through an [`Executor`], which a context gives them, so the same tool runs in a
-//! container here and on the host there. A command is always a list of arguments, never a line for a shell: what a
-//! model wrote cannot become another command. An executor enforces every option it is given or refuses the command.
+//! Tools start programs through an [`Executor`] from their context, so the same tool can run in a container in one
+//! place and on the host in another. A command is always a list of arguments, never a shell line: a model's text
+//! cannot become another command. An executor enforces every option it is given or refuses the command.
 //!
 //! ```
 //! use toolgen_runtime::CancellationToken;
@@ -51,12 +51,12 @@ pub use local::LocalExecutor;
 pub use preflight::{Capabilities, preflight};
 pub use scripted::ScriptedExecutor;
 
-/// Runs programs somewhere.
+/// Runs programs.
 pub trait Executor: Send + Sync {
     /// Runs a program and waits for it. `argv` is the program and its arguments.
     ///
     /// A program that fails is a result: its exit code is not 0. When the future is dropped, the time is up or
-    /// `cancel` fires, the program and all it started in its process group or container are killed.
+    /// `cancel` fires, the program and everything it started in its process group or container are killed.
     ///
     /// # Errors
     ///
@@ -80,45 +80,45 @@ impl<T: Executor + ?Sized> Executor for Arc<T> {
     }
 }
 
-/// How long a program may run that does not say: 30 seconds.
+/// The default time limit of a program: 30 seconds.
 pub const DEFAULT_EXEC_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How many bytes are kept of each stream of a program that does not say: 256 KiB.
+/// The default number of bytes kept of each output stream: 256 KiB.
 pub const DEFAULT_MAX_OUTPUT: usize = 256 * 1024;
 
 /// How a program runs.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExecOptions {
-    /// Where it starts. Nothing: where the executor likes.
+    /// The working directory; `None` leaves it to the executor.
     pub work_dir: Option<PathBuf>,
-    /// How long it may run; [`DEFAULT_EXEC_TIMEOUT`] unless set. Nothing: as long as it takes.
+    /// The time limit; [`DEFAULT_EXEC_TIMEOUT`] by default, `None` for no limit.
     pub timeout: Option<Duration>,
-    /// It may not change files, apart from temporary ones.
+    /// Whether it may change no files, apart from temporary ones.
     pub read_only: bool,
-    /// It may not use a network.
+    /// Whether it may not use a network.
     pub network_disabled: bool,
-    /// What it may use up.
+    /// The resources it may use.
     pub limits: ResourceLimits,
-    /// Variables of its environment, beside those the executor sets itself.
+    /// Environment variables, in addition to those the executor sets.
     pub env: Vec<(String, String)>,
-    /// The user it runs as. Nothing: the executor's.
+    /// The user it runs as; `None` for the executor's user.
     pub user: Option<String>,
-    /// What it reads from its standard input.
+    /// The bytes of its standard input.
     pub stdin: Vec<u8>,
-    /// How many bytes are kept of its output, and as many of its errors; [`DEFAULT_MAX_OUTPUT`] unless set.
+    /// The number of bytes kept of its output, and as many of its errors; [`DEFAULT_MAX_OUTPUT`] by default.
     pub max_output: usize,
 }
 
-/// What a program may use up. Nothing: no limit of its own.
+/// The resources a program may use; `None` sets no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceLimits {
-    /// Processors; `0.5` is half of one.
+    /// The number of processors; `0.5` is half of one.
     pub cpus: Option<f64>,
-    /// Memory, in bytes.
+    /// The memory, in bytes.
     pub memory: Option<u64>,
-    /// Processes at a time.
+    /// The number of simultaneous processes.
     pub pids: Option<u32>,
 }
 
@@ -139,49 +139,49 @@ impl Default for ExecOptions {
 }
 
 impl ExecOptions {
-    /// Sets where it starts.
+    /// Sets the working directory.
     #[must_use]
     pub fn work_dir(mut self, work_dir: impl Into<PathBuf>) -> ExecOptions {
         self.work_dir = Some(work_dir.into());
         self
     }
 
-    /// Sets how long it may run.
+    /// Sets the time limit.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> ExecOptions {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Lets it run as long as it takes.
+    /// Removes the time limit.
     #[must_use]
     pub fn without_timeout(mut self) -> ExecOptions {
         self.timeout = None;
         self
     }
 
-    /// Keeps it from changing files.
+    /// Prevents it from changing files.
     #[must_use]
     pub fn read_only(mut self) -> ExecOptions {
         self.read_only = true;
         self
     }
 
-    /// Keeps it off every network.
+    /// Prevents it from using any network.
     #[must_use]
     pub fn without_network(mut self) -> ExecOptions {
         self.network_disabled = true;
         self
     }
 
-    /// Sets what it may use up.
+    /// Sets the resource limits.
     #[must_use]
     pub fn limits(mut self, limits: ResourceLimits) -> ExecOptions {
         self.limits = limits;
         self
     }
 
-    /// Adds a variable to its environment.
+    /// Adds an environment variable.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> ExecOptions {
         self.env.push((name.into(), value.into()));
@@ -195,22 +195,22 @@ impl ExecOptions {
         self
     }
 
-    /// Sets what it reads from its standard input.
+    /// Sets its standard input.
     #[must_use]
     pub fn stdin(mut self, stdin: impl Into<Vec<u8>>) -> ExecOptions {
         self.stdin = stdin.into();
         self
     }
 
-    /// Sets how many bytes are kept of its output, and as many of its errors.
+    /// Sets the number of bytes kept of its output, and as many of its errors.
     #[must_use]
     pub fn max_output(mut self, bytes: usize) -> ExecOptions {
         self.max_output = bytes;
         self
     }
 
-    /// The same options, and no more than a context allows. An executor cannot tell hosts apart, so a context that
-    /// allows some only gets no network at all.
+    /// Returns the same options, restricted to what a context allows. An executor cannot tell hosts apart, so a
+    /// context that allows only some hosts gets no network at all.
     #[must_use]
     pub fn within(mut self, limits: &Limits) -> ExecOptions {
         self.read_only |= limits.read_only || limits.files != Files::Write;
@@ -220,28 +220,28 @@ impl ExecOptions {
 }
 
 impl ResourceLimits {
-    /// Sets how many processors; `0.5` is half of one.
+    /// Sets the number of processors; `0.5` is half of one.
     #[must_use]
     pub fn cpus(mut self, cpus: f64) -> ResourceLimits {
         self.cpus = Some(cpus);
         self
     }
 
-    /// Sets how many bytes of memory.
+    /// Sets the memory, in bytes.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> ResourceLimits {
         self.memory = Some(bytes);
         self
     }
 
-    /// Sets how many processes at a time.
+    /// Sets the number of simultaneous processes.
     #[must_use]
     pub fn pids(mut self, pids: u32) -> ResourceLimits {
         self.pids = Some(pids);
         self
     }
 
-    /// The lower limit of each kind.
+    /// Returns the lower limit of each kind.
     #[must_use]
     pub fn and(self, other: ResourceLimits) -> ResourceLimits {
         ResourceLimits {
@@ -252,7 +252,7 @@ impl ResourceLimits {
     }
 }
 
-/// The lesser of two limits; nothing is no limit.
+/// Returns the lesser of two limits; `None` is no limit.
 fn least<T: PartialOrd>(left: Option<T>, right: Option<T>) -> Option<T> {
     match (left, right) {
         (Some(left), Some(right)) => Some(if right < left { right } else { left }),
@@ -260,7 +260,7 @@ fn least<T: PartialOrd>(left: Option<T>, right: Option<T>) -> Option<T> {
     }
 }
 
-/// Variables have names, and neither names nor values hold what ends them.
+/// Checks that variables have names, and that neither names nor values hold a character that ends them.
 #[cfg(feature = "process")]
 fn check_env(options: &ExecOptions) -> Result<(), ExecError> {
     let is_wrong = |(name, value): &&(String, String)| {
@@ -272,44 +272,44 @@ fn check_env(options: &ExecOptions) -> Result<(), ExecError> {
     }
 }
 
-/// What came of a program that ran to its end.
+/// The result of a program that ran to its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ExecOutput {
-    /// What it wrote to its standard output, as far as it was kept. Bytes that are not UTF-8 are `U+FFFD`.
+    /// The standard output that was kept. Bytes that are not UTF-8 become `U+FFFD`.
     pub stdout: String,
-    /// What it wrote to its standard error.
+    /// The standard error that was kept.
     pub stderr: String,
-    /// Its exit code; 128 and the number of the signal if one ended it, as shells count.
+    /// The exit code; 128 plus the signal number if a signal ended the program, as in shells.
     pub exit_code: i32,
     /// How long it ran.
     pub duration: Duration,
-    /// How many bytes of its output are not in `stdout`.
+    /// The number of bytes of output that are not in `stdout`.
     pub stdout_dropped: u64,
-    /// How many bytes of its errors are not in `stderr`.
+    /// The number of bytes of errors that are not in `stderr`.
     pub stderr_dropped: u64,
 }
 
 impl ExecOutput {
-    /// The output of a program that ended with this code.
+    /// Creates the output of a program that ended with this code.
     pub fn new(exit_code: i32, stdout: impl Into<String>, stderr: impl Into<String>) -> ExecOutput {
         ExecOutput { exit_code, stdout: stdout.into(), stderr: stderr.into(), ..ExecOutput::default() }
     }
 
-    /// It ended with code 0.
+    /// Whether it ended with code 0.
     #[must_use]
     pub fn success(&self) -> bool {
         self.exit_code == 0
     }
 
-    /// Something it wrote was dropped.
+    /// Whether any output was dropped.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.stdout_dropped > 0 || self.stderr_dropped > 0
     }
 
-    /// `{"stdout", "stderr", "exit_code", "duration"}`, the duration as `1.5s`; with `stdout_dropped` and
-    /// `stderr_dropped` where bytes were dropped. A code other than 0 is no failure of the tool.
+    /// Returns `{"stdout", "stderr", "exit_code", "duration"}`, the duration as `1.5s`, with `stdout_dropped` and
+    /// `stderr_dropped` if bytes were dropped. A code other than 0 is not a failure of the tool.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut out = json!({

@@ -1,31 +1,32 @@
 //! Tools that are HTTP requests.
 //!
-//! [`build`] turns a [`RequestPlan`](crate::spec::plan::RequestPlan) and arguments into an [`HttpRequest`] and is pure;
-//! [`authorize`] adds credentials. [`HttpEngine`] does both, sends the request and makes a result of the answer.
+//! [`build`] turns a [`RequestPlan`](crate::spec::plan::RequestPlan) and arguments into an [`HttpRequest`] and is
+//! pure; [`authorize`] adds credentials. [`HttpEngine`] does both, sends the request and turns the response into a
+//! result.
 //!
-//! # What a call gives
+//! # The result of a call
 //!
-//! - An answer of any status is a result: `{METHOD} {url} → {status}`, an empty line and the body. `details.ok`
-//!   tells success, `details` hold `status`, `method`, `url`, `ok`, `headers`, `truncated` and `content_type`.
-//! - One with a status of 400 and above is a result that [failed](crate::ToolResult::is_error), unless the tool
+//! - A response of any status is a result: `{METHOD} {url} → {status}`, an empty line and the body. `details.ok` says
+//!   whether it succeeded; `details` hold `status`, `method`, `url`, `ok`, `headers`, `truncated` and `content_type`.
+//! - A response with status 400 or above is a result that [failed](crate::ToolResult::is_error), unless the tool
 //!   [accepts](HttpEngineBuilder::accept_status) the status; so is a redirect that was not followed.
-//! - A text that is longer than the limit is cut off and ends with `... [truncated]`; the rest is not even read.
-//! - No answer is [`ToolError::Failed`](crate::ToolError::Failed) with `Error: HTTP request failed: …` and the code
-//!   `http_error`, or `read_error` if the body broke off.
+//! - A text longer than the limit is cut off and ends with `... [truncated]`; the rest is not even read.
+//! - Without a response the call is [`ToolError::Failed`](crate::ToolError::Failed) with `Error: HTTP request failed:
+//!   …` and the code `http_error`, or `read_error` if the body broke off.
 //!
 //! # Which hosts are reached
 //!
-//! Public addresses, and private ones at hosts that the program [opens](HttpEngineBuilder::private_host); of these, the
-//! hosts that the calling context [allows](crate::ToolContext::allowed_hosts). Both are checked for the first URL, whether it
-//! comes from the document or from a base URL, for every redirect and for documents that are fetched, and a connection
-//! goes to an address that was checked. A host that is refused is
+//! Requests reach public addresses, and private ones at hosts that the program
+//! [opens](HttpEngineBuilder::private_host), as far as the calling context [allows](crate::ToolContext::allowed_hosts)
+//! those hosts. Both are checked for the first URL, whether it comes from the document or from a base URL, for every
+//! redirect and for fetched documents, and a connection goes to an address that was checked. A refused host is
 //! [`ToolError::Denied`](crate::ToolError::Denied), and nothing is sent to it.
 //!
-//! # What holds for credentials
+//! # Credentials
 //!
 //! They go to the origin of the plan's server or of the operator's base URL and nowhere else, not across redirects
-//! either. They show as `****` in every text, header and `Debug` output that leaves this module, even if the
-//! service sends them back.
+//! either. They show as `****` in every text, header and `Debug` output that leaves this module, even if the service
+//! sends them back.
 
 mod address;
 mod body;

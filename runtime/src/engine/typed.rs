@@ -1,4 +1,4 @@
-//! Calls from Rust: arguments as structs, results as types.
+//! Typed calls from Rust: arguments as structs, results as types.
 
 #[doc(hidden)]
 pub mod json;
@@ -16,24 +16,23 @@ pub use link::Link;
 #[doc(hidden)]
 pub use serde;
 
-/// The arguments of one tool as a struct, which generated code declares:
+/// The arguments of one tool as a struct, declared by generated code:
 ///
 /// ```ignore
 /// let pets: Vec<Pet> = engine.call(petstore::ListPets { limit: Some(5) }).await?;
 /// ```
 pub trait TypedTool: Serialize + Sized {
-    /// What a successful call gives. `serde_json::Value` where the document does not say.
+    /// The result of a successful call; `serde_json::Value` if the document does not say.
     type Output: DeserializeOwned;
 
-    /// The tool.
+    /// Returns the tool.
     fn tool() -> &'static Tool;
 
-    /// The arguments in the form decoding gives them: fields under their wire names, and what is not given left
-    /// out.
+    /// Returns the arguments in decoded form: fields under their wire names, without those that are not given.
     ///
     /// # Errors
     ///
-    /// If the struct cannot be JSON, because a map in it has keys that are not texts for example.
+    /// If the struct cannot be written as JSON, for example because a map in it has keys that are not texts.
     fn into_arguments(self) -> Result<Value, serde_json::Error> {
         serde_json::to_value(self)
     }

@@ -1,14 +1,14 @@
-//! What each LLM provider accepts of a tool, one row a provider.
+//! The rules of each LLM provider for tools, one row per provider.
 //!
-//! The rows are data: a rule that changed is a changed row. They hold what the providers' documentation, the source
-//! of their SDKs and reports of refused requests say; each row names its sources and the day they were looked at.
+//! The rows are data: when a rule changes, a row changes. They record what the providers' documentation, the source of
+//! their SDKs and reports of refused requests say; each row names its sources and the day they were checked.
 
-/// What one provider accepts.
+/// The rules of one provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// The name, as the command line takes it: `json-schema`, `openai`, `openai-strict`, `anthropic`, `gemini`.
     pub name: &'static str,
-    /// The name for people.
+    /// The name shown to people.
     pub title: &'static str,
     /// The day the row was compared with its sources.
     pub checked: &'static str,
@@ -16,39 +16,39 @@ pub struct Dialect {
     pub sources: &'static [&'static str],
     /// The longest tool name, in characters.
     pub tool_name_length: usize,
-    /// Which keys an object may have.
+    /// The keys that an object may have.
     pub keys: KeyRule,
-    /// The keywords that are taken, apart from those every dialect takes (`type`, `description`, `properties`,
+    /// The keywords that are accepted, apart from those every dialect accepts (`type`, `description`, `properties`,
     /// `required`, `items`, `enum` of texts, `anyOf`). Others move into descriptions.
     pub keywords: &'static [&'static str],
-    /// The values of `format` that are taken for texts. Nothing: all of them.
+    /// The values of `format` that are accepted for texts; `None` means all of them.
     pub formats: Option<&'static [&'static str]>,
-    /// How it is said that `null` is allowed.
+    /// How the dialect says that `null` is allowed.
     pub nulls: Nulls,
-    /// `anyOf`, `oneOf` and `allOf` may stand at the root.
+    /// Whether `anyOf`, `oneOf` and `allOf` may occur at the root.
     pub root_composition: bool,
-    /// Nothing may stand beside `anyOf`.
+    /// Whether `anyOf` allows no other keywords next to it.
     pub any_of_alone: bool,
-    /// Nothing may stand beside `$ref`.
+    /// Whether `$ref` allows no other keywords next to it.
     pub ref_alone: bool,
-    /// Every object is closed and every field required; a field that may be left out is nullable instead.
+    /// Whether every object is closed and every field required; an optional field is nullable instead.
     pub strict: bool,
-    /// How large a schema may be.
+    /// The limits on the size of a schema.
     pub limits: Limits,
 }
 
-/// Which keys an object may have.
+/// The keys that an object may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRule {
-    /// Any.
+    /// Any key.
     Any,
     /// ASCII letters, digits and these characters, up to a length.
     Ascii {
-        /// The characters beside letters and digits.
+        /// The characters allowed besides letters and digits.
         also: &'static str,
-        /// The first character is a letter or `_`.
+        /// Whether the first character must be a letter or `_`.
         starts_with_letter: bool,
-        /// The longest key, in characters.
+        /// The maximum length of a key, in characters.
         length: usize,
     },
 }
@@ -62,16 +62,16 @@ pub enum Nulls {
     Keyword,
 }
 
-/// How large a schema may be. Nothing: no limit is known.
+/// The limits on the size of a schema; `None` means that no limit is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Properties of all objects together.
+    /// The number of properties of all objects together.
     pub properties: Option<usize>,
-    /// Levels of objects and lists, the root and each named schema counted on its own.
+    /// The number of levels of objects and lists; the root and each named schema are counted separately.
     pub depth: Option<usize>,
-    /// Listed values of all enumerations together.
+    /// The number of listed values of all enumerations together.
     pub enum_values: Option<usize>,
-    /// Characters of all names of properties and named schemas and of all listed values together.
+    /// The number of characters of all names of properties and named schemas and of all listed values together.
     pub characters: Option<usize>,
 }
 
@@ -79,7 +79,7 @@ impl Limits {
     const NONE: Limits = Limits { properties: None, depth: None, enum_values: None, characters: None };
 }
 
-/// Every keyword that a shape can say.
+/// Every keyword that a shape can express.
 const ALL_KEYWORDS: &[&str] = &[
     "$ref",
     "additionalProperties",
@@ -124,16 +124,16 @@ const ALL_KEYWORDS: &[&str] = &[
     "uniqueItems",
 ];
 
-/// Plain JSON Schema 2020-12, as MCP takes it.
+/// Plain JSON Schema 2020-12, as MCP accepts it.
 pub const JSON_SCHEMA: Dialect = Dialect {
     name: "json-schema",
     title: "JSON Schema 2020-12 (MCP)",
     checked: "2026-11-21",
     sources: &[
         "https://json-schema.org/draft/2020-12",
-        // The root is an object and may have any other keyword beside `type`.
+        // The root is an object and may have any other keyword besides `type`.
         "MCP 2026-07-28, SEP-2106",
-        // Tool names: 1 to 128 of `[A-Za-z0-9_.-]`; ours are narrower.
+        // Tool names: 1 to 128 of `[A-Za-z0-9_.-]`; the names here are narrower.
         "MCP 2026-07-28, SEP-986",
     ],
     tool_name_length: 128,
@@ -210,7 +210,7 @@ pub const OPENAI_STRICT: Dialect = Dialect {
     sources: &[
         // Closed objects, all properties required, the keywords, formats and limits.
         "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas",
-        // Which keywords are refused, and that text lengths are taken by OpenAI itself.
+        // Which keywords are refused, and that OpenAI itself accepts text lengths.
         "openai-node 6.49.0, lib/transform.ts",
         "pydantic-ai 2.68.0, profiles/openai.py",
         // `$ref` cannot have keywords; `oneOf` is not permitted; `uri` is not a valid format.
@@ -220,7 +220,7 @@ pub const OPENAI_STRICT: Dialect = Dialect {
     ],
     tool_name_length: 64,
     keys: KeyRule::Any,
-    // Lengths of texts are left to descriptions: hosts that imitate the interface refuse them.
+    // Lengths of texts are left to descriptions: hosts that imitate the interface refuse the keywords.
     keywords: &[
         "$ref",
         "additionalProperties",
@@ -290,7 +290,7 @@ pub const GEMINI: Dialect = Dialect {
         "google-genai 3.4.0, types.Schema and types.FunctionDeclaration",
         // `Unknown name "additionalProperties"`, `"const"`, `"exclusiveMinimum"`.
         "promptfoo/promptfoo#6902",
-        // `Proto field is not repeating`: one type; `nullable` is taken.
+        // `Proto field is not repeating`: one type; `nullable` is accepted.
         "aoci-code#61",
         // `When using any_of, it must be the only field set`.
         "akitaonrails/ai-memory#735",
@@ -324,19 +324,19 @@ impl Dialect {
     /// All dialects.
     pub const ALL: &'static [Dialect] = &[JSON_SCHEMA, OPENAI, OPENAI_STRICT, ANTHROPIC, GEMINI];
 
-    /// The dialect of this name.
+    /// Returns the dialect of this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Dialect> {
         Dialect::ALL.iter().find(|dialect| dialect.name == name)
     }
 
-    /// Whether a keyword is taken.
+    /// Whether a keyword is accepted.
     #[must_use]
     pub fn takes(&self, keyword: &str) -> bool {
         self.keywords.contains(&keyword)
     }
 
-    /// Whether a value of `format` is taken for a text.
+    /// Whether a value of `format` is accepted for a text.
     #[must_use]
     pub fn takes_format(&self, format: &str) -> bool {
         self.takes("format") && self.formats.is_none_or(|formats| formats.contains(&format))

@@ -1,15 +1,15 @@
 //! The schema of a value: a closed tree that keeps the meaning of JSON Schema 2020-12.
 //!
-//! One tree serves four uses: it is [`read`] from JSON Schema, [`render`]ed for each LLM provider, used to
-//! [`decode`] what a model sent, and turned into Rust types by `toolgen`. What the tree cannot model is kept as raw
-//! JSON Schema text in [`Kind::Raw`], so nothing is dropped in silence; only dialects that must refuse it do.
+//! One tree serves four uses: it is [`read`] from JSON Schema, [`render`]ed for each LLM provider, used to [`decode`]
+//! a model's arguments, and turned into Rust types by `toolgen`. What the tree cannot model is kept as raw JSON Schema
+//! text in [`Kind::Raw`], so nothing is dropped silently; only dialects that must refuse it drop it.
 //!
 //! # Two forms of one value
 //!
-//! [`Schema`] is a shape either as a [`Schema::Tree`] or as its canonical JSON Schema text, which is read when it
-//! is first used. Generated code holds the text: it is what a reviewer wants to see, and it costs the compiler a
-//! hundredth of what the same tree costs as a nested constant (measured: 63,000 nodes take rustc 16 s and 1 GB as
-//! nested literals). Both forms are equal by `PartialEq` when their trees are.
+//! [`Schema`] is a shape either as a [`Schema::Tree`] or as its canonical JSON Schema text, which is read on first
+//! use. Generated code holds the text: it is what a reviewer wants to see, and it costs the compiler a hundredth of
+//! what the same tree costs as a nested constant (measured: 63,000 nodes take rustc 16 s and 1 GB as nested literals).
+//! Both forms are equal by `PartialEq` if their trees are.
 
 #[cfg(test)]
 mod arbitrary;
@@ -33,17 +33,17 @@ pub use schema::{Def, Schema, find_def};
 /// Write a literal with `..Shape::ANY`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Which values are allowed.
+    /// The values that are allowed.
     pub kind: Kind,
-    /// `null` is allowed too.
+    /// Whether `null` is also allowed.
     pub nullable: bool,
-    /// What the value means. Empty: not said.
+    /// What the value means; empty if not stated.
     pub description: Text,
-    /// The value that is meant when none is given.
+    /// The value that is used when none is given.
     pub default: Option<Literal>,
-    /// Values that are allowed, to imitate.
+    /// Allowed values to imitate.
     pub examples: List<Literal>,
-    /// Should no longer be used.
+    /// Whether the value should no longer be used.
     pub deprecated: bool,
 }
 
@@ -62,14 +62,14 @@ impl Shape {
     pub const NO_ARGUMENTS: Shape =
         Shape { kind: Kind::Object(ObjectRules { extra: Extra::Closed, ..ObjectRules::ANY }), ..Shape::ANY };
 
-    /// A shape of this kind, with nothing else said.
+    /// Creates a shape of this kind, without annotations.
     #[must_use]
     pub fn of(kind: Kind) -> Shape {
         Shape { kind, ..Shape::ANY }
     }
 }
 
-/// Which values a [`Shape`] allows.
+/// The values that a [`Shape`] allows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// Every value.
@@ -86,11 +86,11 @@ pub enum Kind {
     Number(NumberRules),
     /// A text.
     String(StringRules),
-    /// One of these values. A single one is JSON Schema's `const`.
+    /// One of these values. A single value is JSON Schema's `const`.
     Enum(List<Literal>),
-    /// A list of like values.
+    /// A list of values of one shape.
     Array(ArrayRules),
-    /// A list whose first values have shapes of their own.
+    /// A list whose first values have their own shapes.
     Tuple(TupleRules),
     /// An object: fields, a map, or both.
     Object(ObjectRules),
@@ -98,10 +98,10 @@ pub enum Kind {
     Union(UnionRules),
     /// All of several shapes at once.
     All(List<Shape>),
-    /// The named shape of this name in the tool's `defs`.
+    /// The shape of this name in the tool's `defs`.
     Ref(Text),
-    /// JSON Schema keywords the tree has no form for, as the compact text of one schema object.
-    /// Its references are `#/$defs/NAME`.
+    /// JSON Schema keywords that the tree has no form for, as the compact text of one schema object. Its references
+    /// are `#/$defs/NAME`.
     Raw(Text),
 }
 
@@ -112,18 +112,18 @@ pub struct NumberRules {
     pub minimum: Option<Number>,
     /// The largest allowed value.
     pub maximum: Option<Number>,
-    /// Every allowed value is larger.
+    /// The bound that every allowed value exceeds.
     pub exclusive_minimum: Option<Number>,
-    /// Every allowed value is smaller.
+    /// The bound that every allowed value is below.
     pub exclusive_maximum: Option<Number>,
-    /// Allowed values are integer multiples.
+    /// The step of which every allowed value is an integer multiple.
     pub multiple_of: Option<Number>,
-    /// A format such as `int64` or `double`. Empty: none. It is a remark, not a rule.
+    /// A format such as `int64` or `double`; empty if there is none. It is an annotation and not enforced.
     pub format: Text,
 }
 
 impl NumberRules {
-    /// No rule.
+    /// The rules that allow every number.
     pub const ANY: NumberRules = NumberRules {
         minimum: None,
         maximum: None,
@@ -133,7 +133,7 @@ impl NumberRules {
         format: Text::EMPTY,
     };
 
-    /// The bounds by their keywords, in the order they are written and told.
+    /// Returns the bounds with their keywords, in the order in which they are written and described.
     pub(crate) fn bounds(&self) -> [(&'static str, Option<Number>); 5] {
         [
             ("minimum", self.minimum),
@@ -158,7 +158,7 @@ impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Number::Int(a), Number::Int(b)) => a == b,
-            // By bits, so that a value equals itself whatever it is.
+            // Compared by bits, so that every value equals itself.
             (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
             _ => false,
         }
@@ -172,23 +172,23 @@ pub struct StringRules {
     pub min_length: Option<u64>,
     /// The largest allowed length.
     pub max_length: Option<u64>,
-    /// An ECMA-262 regular expression the text must match somewhere. Empty: none.
+    /// An ECMA-262 regular expression that the text must match somewhere; empty if there is none.
     pub pattern: Text,
-    /// An ECMA-262 regular expression the text must match nowhere. A text it cannot be tried on, because it is too long
-    /// for it, is refused, too. Empty: none.
+    /// An ECMA-262 regular expression that the text must not match anywhere; empty if there is none. A text that is
+    /// too long to be matched is refused, too.
     pub deny: Text,
-    /// What is told of a text that `deny` refuses. Empty: the expression.
+    /// The message for a text that `deny` refuses; if empty, the expression is shown.
     pub deny_message: Text,
-    /// A format such as `date-time`, `uuid` or `byte`. Empty: none. It is a remark, not a rule.
+    /// A format such as `date-time`, `uuid` or `byte`; empty if there is none. It is an annotation and not enforced.
     pub format: Text,
-    /// The encoding of the content, such as `base64`. Empty: none.
+    /// The encoding of the content, such as `base64`; empty if there is none.
     pub content_encoding: Text,
-    /// The media type of the content. Empty: none.
+    /// The media type of the content; empty if there is none.
     pub content_media_type: Text,
 }
 
 impl StringRules {
-    /// No rule.
+    /// The rules that allow every text.
     pub const ANY: StringRules = StringRules {
         min_length: None,
         max_length: None,
@@ -201,7 +201,7 @@ impl StringRules {
     };
 }
 
-/// The rules of a list of like values.
+/// The rules of a list of values of one shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayRules {
     /// The shape of each value.
@@ -210,22 +210,22 @@ pub struct ArrayRules {
     pub min_items: Option<u64>,
     /// The largest allowed number of values.
     pub max_items: Option<u64>,
-    /// No value may occur twice.
+    /// Whether no value may occur twice.
     pub unique: bool,
 }
 
 impl ArrayRules {
-    /// Any list.
+    /// The rules that allow every list.
     pub const ANY: ArrayRules =
         ArrayRules { items: Frozen::Static(&Shape::ANY), min_items: None, max_items: None, unique: false };
 }
 
-/// The rules of a list whose first values have shapes of their own.
+/// The rules of a list whose first values have their own shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TupleRules {
     /// The shapes of the first values.
     pub items: List<Shape>,
-    /// What may follow.
+    /// The values that may follow.
     pub rest: Extra,
     /// The smallest allowed number of values.
     pub min_items: Option<u64>,
@@ -238,9 +238,9 @@ pub struct TupleRules {
 pub struct ObjectRules {
     /// The known fields, in the order of the source.
     pub fields: List<Field>,
-    /// Fields known by a pattern of their name.
+    /// Fields identified by a pattern of their names.
     pub patterns: List<PatternField>,
-    /// What other fields may hold.
+    /// The values that other fields may hold.
     pub extra: Extra,
     /// The smallest allowed number of fields.
     pub min_properties: Option<u64>,
@@ -251,7 +251,7 @@ pub struct ObjectRules {
 }
 
 impl ObjectRules {
-    /// Any object.
+    /// The rules that allow every object.
     pub const ANY: ObjectRules = ObjectRules {
         fields: List::EMPTY,
         patterns: List::EMPTY,
@@ -262,7 +262,7 @@ impl ObjectRules {
     };
 }
 
-/// What may stand beside the known members of an object or a tuple.
+/// What an object or a tuple may hold besides its known members.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Extra {
     /// Anything.
@@ -280,14 +280,14 @@ pub enum Extra {
 pub struct Field {
     /// The key a model sees and sends.
     pub name: Text,
-    /// The key of the data, where providers would refuse it as a name (`filter[x]`, `$top`). Empty: the name.
-    /// Decoding turns the name into it.
+    /// The key in the data, if providers would refuse it as a name (`filter[x]`, `$top`); empty if it is the name.
+    /// Decoding replaces the name with it.
     pub wire: Text,
-    /// Other keys that decoding takes for this field. They are not advertised.
+    /// Other keys that decoding accepts for this field. They are not advertised.
     pub aliases: List<Text>,
-    /// Must be given.
+    /// Whether the field must be given.
     pub required: bool,
-    /// Who gives it.
+    /// Which side gives the field.
     pub access: Access,
     /// The shape of its value.
     pub shape: Shape,
@@ -307,14 +307,14 @@ impl Field {
     /// A field that must be given.
     pub const REQUIRED: Field = Field { required: true, ..Field::OPTIONAL };
 
-    /// The key of the data.
+    /// Returns the key in the data.
     #[must_use]
     pub fn wire_name(&self) -> &str {
         if self.wire.is_empty() { &self.name } else { &self.wire }
     }
 }
 
-/// A field known by a pattern of its name.
+/// Fields identified by a pattern of their names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatternField {
     /// An ECMA-262 regular expression.
@@ -323,7 +323,7 @@ pub struct PatternField {
     pub shape: Shape,
 }
 
-/// Who gives the value of a field (JSON Schema's `readOnly` and `writeOnly`).
+/// Which side gives the value of a field (JSON Schema's `readOnly` and `writeOnly`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Requests and responses.
@@ -337,15 +337,15 @@ pub enum Access {
 /// One of several shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnionRules {
-    /// How many may fit.
+    /// How many variants may fit.
     pub mode: UnionMode,
     /// The shapes.
     pub variants: List<Shape>,
-    /// The property that tells which one it is.
+    /// The property that identifies the variant.
     pub discriminator: Option<Discriminator>,
 }
 
-/// How many shapes of a union may fit a value.
+/// How many variants of a union may fit a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnionMode {
     /// At least one (`anyOf`).
@@ -354,12 +354,12 @@ pub enum UnionMode {
     One,
 }
 
-/// The property that tells which variant of a union a value is (OpenAPI's `discriminator`).
+/// The property that identifies the variant of a value (OpenAPI's `discriminator`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Discriminator {
     /// The name of the property.
     pub property: Text,
-    /// Its value for each variant that is a [`Kind::Ref`]: value, name of the shape.
+    /// The property's value for each variant that is a [`Kind::Ref`]: the value and the name of the shape.
     pub mapping: List<(Text, Text)>,
 }
 

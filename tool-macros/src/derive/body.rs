@@ -1,4 +1,4 @@
-//! The shape of a type, as code.
+//! The code of a type's shape.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -10,8 +10,8 @@ use crate::docs::Description;
 use crate::errors::at;
 use crate::rules;
 
-/// Whether the shape stands where the type is used, and not under a name: values without parts, and types that only
-/// wrap another.
+/// Whether the shape is written where the type is used instead of under a name: values without parts, and types that
+/// only wrap another.
 pub(super) fn is_inline(input: &Input) -> bool {
     match &input.data {
         Shape::Struct(Payload::Unit) => true,
@@ -22,7 +22,7 @@ pub(super) fn is_inline(input: &Input) -> bool {
     }
 }
 
-/// The type that a newtype wraps.
+/// Returns the type that a newtype wraps.
 pub(super) fn inherits_body(input: &Input) -> Option<&TokenStream> {
     match &input.data {
         Shape::Struct(Payload::Newtype(field)) => Some(&field.ty),
@@ -38,7 +38,7 @@ fn mentions(tokens: &TokenStream, name: &str) -> bool {
     })
 }
 
-/// Only names.
+/// Whether an enum has only names.
 fn is_plain(input: &Input, variants: &[Variant]) -> bool {
     matches!(input.attr.tagging, Tagging::External)
         && variants.iter().all(|variant| matches!(variant.payload, Payload::Unit))
@@ -60,7 +60,7 @@ pub(super) fn is_symmetric(input: &Input) -> bool {
         }
 }
 
-/// The functions that collect what the fields refer to.
+/// Returns the functions that collect what the fields refer to.
 pub(super) fn parts(input: &Input) -> Vec<TokenStream> {
     let of = |payload: &Payload| -> Vec<TokenStream> {
         let part = |field: &Field| {
@@ -89,7 +89,7 @@ pub(super) fn parts(input: &Input) -> Vec<TokenStream> {
     parts
 }
 
-/// The expression of the whole shape.
+/// Returns the expression of the whole shape.
 pub(super) fn whole(input: &Input) -> TokenStream {
     let shape = match &input.data {
         Shape::Struct(payload) => of_payload(payload, None),
@@ -120,7 +120,7 @@ fn plain(variants: &[Variant]) -> TokenStream {
     quote!(__toolgen::names(const { &[#(__toolgen::Lit::Str(#names).literal()),*] }))
 }
 
-/// What the values mean, in one text: a schema for each of them would change the form that models know best.
+/// Describes the values in one text: a schema for each of them would change the form that models know best.
 fn plain_description(own: Option<&Description>, variants: &[Variant]) -> Option<String> {
     let mut text = match own {
         Some(Description::Text(text)) => text.clone(),
@@ -140,7 +140,7 @@ fn plain_description(own: Option<&Description>, variants: &[Variant]) -> Option<
     (!text.is_empty()).then_some(text)
 }
 
-/// The shape of what a struct or a variant holds; a tag comes first among its fields.
+/// Returns the shape of the content of a struct or a variant; a tag is the first of its fields.
 fn of_payload(payload: &Payload, tag: Option<TokenStream>) -> TokenStream {
     match payload {
         Payload::Unit if tag.is_none() => quote!(__toolgen::null()),
@@ -184,7 +184,7 @@ fn value(field: &Field) -> TokenStream {
     quote_spanned!(span=> __toolgen::value(#of, #rules))
 }
 
-/// Whether a field need not be given whatever its type is.
+/// Whether a field is optional whatever its type is.
 pub(super) fn has_default(field: &Field) -> bool {
     field.arg.default.is_some() || field.serde.default.is_some() || field.serde.container_default
 }
@@ -220,7 +220,7 @@ fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
     joined(&lists, &quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
 }
 
-/// An object with the fields of several lists.
+/// Returns an object with the fields of several lists.
 fn joined(lists: &[TokenStream], extra: &TokenStream) -> TokenStream {
     quote!(__toolgen::object(
         const {
@@ -236,7 +236,7 @@ fn joined(lists: &[TokenStream], extra: &TokenStream) -> TokenStream {
 fn union(variants: &[Variant], tagging: &Tagging) -> TokenStream {
     let mut shapes: Vec<TokenStream> = Vec::new();
     if matches!(tagging, Tagging::External) {
-        // The names that stand alone are one shape.
+        // The names without content are one shape.
         let units: Vec<&Variant> =
             variants.iter().filter(|variant| matches!(variant.payload, Payload::Unit)).collect();
         let names = units.iter().flat_map(|variant| [&variant.name].into_iter().chain(&variant.aliases));

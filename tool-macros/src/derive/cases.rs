@@ -1,6 +1,6 @@
 //! serde's `rename_all`.
 
-/// How names are written.
+/// A convention for writing names.
 #[derive(Clone, Copy)]
 pub(crate) enum Case {
     Lower,
@@ -13,7 +13,7 @@ pub(crate) enum Case {
     ScreamingKebab,
 }
 
-/// All of them, as serde names them.
+/// All conventions, with serde's names.
 pub(crate) const CASES: [(&str, Case); 8] = [
     ("lowercase", Case::Lower),
     ("UPPERCASE", Case::Upper),
@@ -26,7 +26,7 @@ pub(crate) const CASES: [(&str, Case); 8] = [
 ];
 
 impl Case {
-    /// A name that is written in `PascalCase`, as serde renames it.
+    /// Renames a `PascalCase` name as serde does.
     pub(crate) fn of_variant(self, name: &str) -> String {
         let mut snake = String::new();
         for (index, c) in name.char_indices() {
@@ -47,7 +47,7 @@ impl Case {
         }
     }
 
-    /// A name that is written in `snake_case`, as serde renames it.
+    /// Renames a `snake_case` name as serde does.
     pub(crate) fn of_field(self, name: &str) -> String {
         let pascal = || name.split('_').map(|word| first(word, char::to_ascii_uppercase)).collect::<String>();
         match self {

@@ -1,4 +1,4 @@
-//! How a checked value becomes the type, as code.
+//! The code that turns a checked value into the type.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -7,7 +7,7 @@ use super::serde_attr::{self, Tagging};
 use super::{Field, Input, Payload, Shape, Variant, variable};
 use crate::errors::at;
 
-/// The body of `from_given`, for the variable `value`.
+/// Returns the body of `from_given`, for the variable `value`.
 pub(super) fn decode(input: &Input) -> TokenStream {
     match &input.data {
         Shape::Struct(payload) => {
@@ -18,7 +18,7 @@ pub(super) fn decode(input: &Input) -> TokenStream {
     }
 }
 
-/// The expression that makes a struct or a variant from the variable `value`.
+/// Returns the expression that builds a struct or a variant from the variable `value`.
 fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStream {
     match payload {
         Payload::Unit => quote!({ <() as __toolgen::ToolInput>::from_given(value)?; #path }),
@@ -42,7 +42,7 @@ fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStr
 
 fn named(path: &TokenStream, fields: &[Field], defaults: bool) -> TokenStream {
     let base = defaults.then(|| quote!(let base: Self = __toolgen::Default::default();));
-    // What is taken by name, then what other types know, then what takes the rest.
+    // First fields taken by name, then those that other types know, then the one that takes the rest.
     let order = |field: &Field| field.serde.flatten;
     let mut sorted: Vec<(usize, &Field)> = fields.iter().enumerate().collect();
     sorted.sort_by_key(|(_, field)| order(field));

@@ -1,4 +1,4 @@
-//! The attributes of serde, as far as they change what is read.
+//! Reads serde's attributes, where they change what is read.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -9,7 +9,7 @@ use super::cases::{CASES, Case};
 use crate::errors::Errors;
 use crate::names;
 
-/// What is said of a type.
+/// The attributes of a type.
 #[derive(Default)]
 pub(crate) struct ContainerAttr {
     pub(crate) rename: Option<String>,
@@ -17,11 +17,11 @@ pub(crate) struct ContainerAttr {
     pub(crate) rename_all_fields: Option<Case>,
     pub(crate) default: bool,
     pub(crate) tagging: Tagging,
-    /// It is written in another form than it is read from.
+    /// Whether it is written in another form than it is read from.
     pub(crate) asymmetric: bool,
 }
 
-/// How a variant is told.
+/// How a variant is identified.
 #[derive(Default)]
 pub(crate) enum Tagging {
     #[default]
@@ -31,7 +31,7 @@ pub(crate) enum Tagging {
     Untagged,
 }
 
-/// What is said of a variant.
+/// The attributes of a variant.
 #[derive(Default)]
 pub(crate) struct VariantAttr {
     pub(crate) rename: Option<String>,
@@ -40,13 +40,13 @@ pub(crate) struct VariantAttr {
     pub(crate) skip: bool,
 }
 
-/// What is said of a field.
+/// The attributes of a field.
 #[derive(Default)]
 pub(crate) struct FieldAttr {
     pub(crate) rename: Option<String>,
     pub(crate) aliases: Vec<String>,
     pub(crate) default: Option<Default>,
-    /// The type has a default, and its field is taken.
+    /// Whether the type has a default, from which the field's default is taken.
     pub(crate) container_default: bool,
     pub(crate) flatten: bool,
     pub(crate) skip: bool,
@@ -59,7 +59,7 @@ pub(crate) enum Default {
     Path(TokenStream),
 }
 
-/// Calls `each` for every entry; what it does not know is reported by it.
+/// Calls `each` for every entry; `each` reports what it does not know.
 fn entries(
     attributes: &[Attribute],
     errors: &mut Errors,
@@ -92,8 +92,8 @@ fn ignore(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
     Ok(())
 }
 
-/// `rename = "x"` or `rename(serialize = "…", deserialize = "…")`: the name it is read by, and whether it is also
-/// written by it.
+/// Reads `rename = "x"` or `rename(serialize = "…", deserialize = "…")`. Returns the name it is read by, and whether
+/// it is also written by it.
 fn rename(meta: &ParseNestedMeta<'_>) -> syn::Result<(Option<String>, bool)> {
     if meta.input.peek(Token![=]) {
         return Ok((Some(text(meta)?), true));

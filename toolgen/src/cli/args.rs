@@ -1,7 +1,7 @@
-//! Words to a task.
+//! Parses the words of a command line.
 //!
-//! `clap` without its default features: four small crates, against which a parser of our own would save a second of
-//! building and lose the suggestions, the usage lines and the conventions people know.
+//! Uses `clap` without its default features: four small crates. A custom parser would save a second of building and
+//! lose the suggestions, the usage lines and the conventions people know.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolgen::{Options, frontend};
 
-/// What was asked for.
+/// The requested task.
 #[derive(Debug)]
 pub(super) struct Invocation {
     pub(super) task: Task,
@@ -28,7 +28,7 @@ pub(super) enum Task {
     Explain(Explain),
 }
 
-/// Documents, and how they are compiled.
+/// The documents, and the options for compiling them.
 #[derive(Debug)]
 pub(super) struct Selection {
     pub(super) documents: Vec<PathBuf>,
@@ -95,12 +95,12 @@ const EXAMPLES: &str = "Examples:
   cargo toolgen gen api.yaml --out api-tools --crate api-tools
   cargo toolgen explain E0106";
 
-/// Reads the words of a command line, the name of the program first. Cargo puts the name of the subcommand after
-/// it, which is taken away.
+/// Parses the words of a command line, starting with the name of the program. Cargo inserts the name of the subcommand
+/// after it, which is removed.
 ///
 /// # Errors
 ///
-/// Wrong usage; also help and version, which are errors of code 0.
+/// If the usage is wrong; also for help and version, which are errors of code 0.
 pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     if words.get(1).is_some_and(|word| word == "toolgen") {
         words.remove(1);
@@ -196,7 +196,7 @@ fn call() -> Command {
     )
 }
 
-/// A command that compiles documents.
+/// Creates a command that compiles documents.
 fn compiling(name: &'static str, about: &'static str) -> Command {
     let kinds: Vec<&str> = frontend::all().iter().map(|front_end| front_end.title()).collect();
     let documents = Arg::new("documents")
@@ -208,7 +208,7 @@ fn compiling(name: &'static str, about: &'static str) -> Command {
     with_options(Command::new(name).about(about).arg(documents))
 }
 
-/// Adds what all commands that compile documents take.
+/// Adds the options of all commands that compile documents.
 fn with_options(command: Command) -> Command {
     let several = |name, value, help| option(name, value, help).action(ArgAction::Append);
     command
@@ -319,7 +319,7 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
     Ok(options)
 }
 
-/// Options of the form `LEFT=RIGHT`.
+/// Returns options of the form `LEFT=RIGHT`.
 fn pairs(matches: &ArgMatches, name: &str) -> Result<Vec<(String, String)>, String> {
     let values = matches.get_many::<String>(name).unwrap_or_default();
     values

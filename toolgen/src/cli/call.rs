@@ -1,4 +1,4 @@
-//! `call`: a tool, without generating code.
+//! `call`: calls a tool without generating code.
 
 mod request;
 mod send;
@@ -17,8 +17,8 @@ use super::args::Call;
 use super::compile::{choose, compile_all};
 use super::output::Output;
 
-/// Calls the tool, or prints the request it would send. Problems found means that the arguments are wrong or the
-/// call failed; what is said then is what a model would read.
+/// Calls the tool, or prints the request it would send. "Problems found" means that the arguments are wrong or the
+/// call failed; the output is then what a model would read.
 pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     let arguments = match read_arguments(&task.arguments) {
         Ok(arguments) => arguments,
@@ -43,7 +43,7 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
         output.complain(&message);
         return Ok(Outcome::Usage);
     }
-    // A text is taken as the arguments of providers that send them as text, so a mistake in it is the model's.
+    // A text counts as the arguments of providers that send them as text, so a mistake in it is the model's.
     if !task.dry_run {
         return send::run(task, tool, Value::String(arguments), output);
     }
@@ -56,7 +56,7 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     }
 }
 
-/// The arguments as they were given, from a file, or from the standard input.
+/// Returns the arguments as given, from a file, or from the standard input.
 fn read_arguments(given: &str) -> Result<String, String> {
     if given == "-" {
         let mut text = String::new();
@@ -87,7 +87,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
     Ok(Outcome::Fine)
 }
 
-/// `{"method", "url", "headers": [[name, value]], "body": {"kind", "value"}}`.
+/// Returns `{"method", "url", "headers": [[name, value]], "body": {"kind", "value"}}`.
 fn describe(request: &HttpRequest, show_secrets: bool) -> Value {
     let (url, headers) = if show_secrets {
         (request.url.clone(), request.headers.clone())
@@ -105,7 +105,7 @@ fn describe(request: &HttpRequest, show_secrets: bool) -> Value {
     json!({ "method": request.method, "url": url, "headers": headers, "body": body })
 }
 
-/// The credentials the user named.
+/// Returns the credentials the user named.
 fn credentials(task: &Call) -> EnvCredentials {
     let named = task.selection.options.credentials.iter();
     named.fold(EnvCredentials::new(), |all, (scheme, variable)| all.variable(scheme, variable))

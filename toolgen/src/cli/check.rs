@@ -1,4 +1,4 @@
-//! `check`: what is wrong with documents.
+//! `check`: shows what is wrong with documents.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::args::Selection;
 use super::compile::{Compiled, compile};
 use super::output::Output;
 
-/// Problems found means that an operation or a document was left out.
+/// Runs the command. "Problems found" means that an operation or a document was left out.
 pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outcome> {
     let mut outcome = Outcome::Fine;
     if selection.json {

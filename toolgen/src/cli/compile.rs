@@ -1,4 +1,4 @@
-//! What all commands that read documents do first.
+//! Compiles documents, the first step of all commands that read them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
 use super::args::Selection;
 use super::output::Output;
 
-/// A document and what became of it.
+/// A document and its compiled form.
 pub(super) struct Compiled {
     pub(super) path: PathBuf,
-    /// Nothing if the document cannot be compiled at all.
+    /// `None` if the document cannot be compiled at all.
     pub(super) program: Option<Program>,
     pub(super) problems: Problems,
 }
@@ -29,10 +29,10 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
     Compiled { path: path.to_path_buf(), program, problems }
 }
 
-/// Compiles the documents of a command that is about their tools, and says on the standard error what was left out and
-/// which options fit nothing.
+/// Compiles the documents of a command that is about their tools, and reports on the standard error what was left out
+/// and which options matched nothing.
 ///
-/// Whether every document could be compiled, and tools are left.
+/// Also returns whether every document could be compiled and tools are left.
 pub(super) fn compile_all(selection: &Selection, output: &mut Output) -> (Vec<Compiled>, bool) {
     let documents = selection.documents.iter();
     let mut all: Vec<Compiled> = documents.map(|path| compile(path, selection, output)).collect();
@@ -56,13 +56,13 @@ pub(super) fn compile_all(selection: &Selection, output: &mut Output) -> (Vec<Co
 }
 
 impl Compiled {
-    /// The tools, none if the document could not be compiled.
+    /// Returns the tools, or an empty list if the document could not be compiled.
     pub(super) fn tools(&self) -> &[Tool] {
         self.program.as_ref().map_or(&[], |program| &program.tools)
     }
 }
 
-/// The tools of these names, or all if none is named. An error names the first that does not exist.
+/// Returns the tools of these names, or all if none is named. An error names the first that does not exist.
 pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<Vec<&'a Tool>, String> {
     let all = || compiled.iter().flat_map(Compiled::tools);
     if names.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<V
     Ok(chosen)
 }
 
-/// What to say about a tool that does not exist.
+/// Returns the message for a tool that does not exist.
 fn unknown<'a>(name: &str, tools: impl Iterator<Item = &'a Tool>) -> String {
     match did_you_mean(name, tools.map(|tool| tool.spec.name.as_str())) {
         Some(known) => format!("there is no tool `{name}`; did you mean `{known}`?"),

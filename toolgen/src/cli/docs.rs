@@ -1,4 +1,4 @@
-//! `docs`: the documentation of tools for a prompt.
+//! `docs`: prints the documentation of tools for a prompt.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use super::args::Docs;
 use super::compile::{choose, compile_all};
 use super::output::Output;
 
-/// The list of tools, then each of them in full.
+/// Prints the list of tools, then each of them in full.
 pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, output);
     let tools = match choose(&compiled, &task.tools) {

@@ -1,4 +1,4 @@
-//! `explain`: what the code of a problem means.
+//! `explain`: explains the code of a problem.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use super::Outcome;
 use super::args::Explain;
 use super::output::Output;
 
-/// The page of a code, or the list of all codes.
+/// Prints the page of a code, or the list of all codes.
 pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
     let Some(wanted) = &task.code else {
         return list(task.json, output).map(|()| Outcome::Fine);

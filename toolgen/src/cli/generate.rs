@@ -1,4 +1,4 @@
-//! `gen`: tools as Rust.
+//! `gen`: writes tools as Rust.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,7 +11,7 @@ use super::args::Generate;
 use super::compile::{Compiled, compile_all};
 use super::output::Output;
 
-/// Writes a module a document, or one crate of them all.
+/// Writes one module per document, or one crate of all documents.
 pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, output);
     if compiled.iter().all(|compiled| compiled.program.is_none()) {
@@ -51,7 +51,7 @@ fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<
     Ok(files)
 }
 
-/// Cargo's rule for names, so that what is written builds.
+/// Checks Cargo's rule for names, so that the crate builds.
 fn check_crate_name(name: &str) -> Result<(), String> {
     let first = name.chars().next();
     let good = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
@@ -65,7 +65,7 @@ fn check_crate_name(name: &str) -> Result<(), String> {
 
 fn runtime(task: &Generate) -> Result<RuntimeDependency, String> {
     let Some(path) = &task.runtime_path else { return Ok(RuntimeDependency::Version) };
-    // The crate may be moved apart from this folder, and is never in it.
+    // The crate may be moved out of this folder, and is never inside it.
     let absolute = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
     if !absolute.join("Cargo.toml").is_file() {
         return Err(format!("`--runtime-path {}` is not the folder of a crate", path.display()));

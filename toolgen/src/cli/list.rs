@@ -1,4 +1,4 @@
-//! `list`: the tools of documents.
+//! `list`: lists the tools of documents.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use super::args::Selection;
 use super::compile::{Compiled, compile_all};
 use super::output::Output;
 
-/// Tools of all documents in one list, in the order of the documents.
+/// Lists the tools of all documents together, in the order of the documents.
 pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(selection, output);
     if selection.json {

@@ -1,4 +1,4 @@
-//! Where a command writes to.
+//! The output of a command.
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
@@ -6,13 +6,13 @@ use serde_json::Value;
 use toolgen::problem::{Human, Problems, shown};
 use toolgen::{Problem, Severity};
 
-/// Results on the standard output, remarks and progress on the standard error.
+/// Writes results to the standard output, remarks and progress to the standard error.
 pub(super) struct Output {
     results: BufWriter<StdoutLock<'static>>,
-    /// Remarks go to a terminal: they may be colored, and progress is of interest.
+    /// Whether remarks go to a terminal: they may be colored, and progress is shown.
     terminal: bool,
     color: bool,
-    /// A line of progress stands on the terminal.
+    /// Whether the terminal shows a line of progress.
     pending: bool,
 }
 
@@ -42,13 +42,13 @@ impl Output {
         serde_json::to_writer(&mut self.results, value).map_err(io::Error::from)
     }
 
-    /// Writes what is still held back.
+    /// Flushes the output.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.clear();
         self.results.flush()
     }
 
-    /// Says on a terminal what takes its time now.
+    /// Shows on a terminal what is taking time.
     pub(super) fn progress(&mut self, what: &str) {
         if self.terminal {
             self.clear();
@@ -63,12 +63,12 @@ impl Output {
         }
     }
 
-    /// Says that something cannot be done.
+    /// Reports that something cannot be done.
     pub(super) fn complain(&mut self, message: &str) {
         self.remark(Severity::Error, message);
     }
 
-    /// Says something worth knowing.
+    /// Reports something worth knowing.
     pub(super) fn note(&mut self, message: &str) {
         self.remark(Severity::Note, message);
     }
@@ -93,7 +93,7 @@ impl Output {
         }
     }
 
-    /// Shows problems to a person as a result, those at least as bad as `least`.
+    /// Shows problems to a person as a result, if at least as severe as `least`.
     pub(super) fn problem_results(&mut self, problems: &Problems, least: Severity) -> io::Result<()> {
         self.clear();
         let mut human = Human::new(self.color && io::stdout().is_terminal());

@@ -1,4 +1,4 @@
-//! `schema`: the arguments of tools as an LLM provider takes them.
+//! `schema`: prints the arguments of tools as an LLM provider accepts them.
 
 use std::io;
 
@@ -12,7 +12,8 @@ use super::args::Schema;
 use super::compile::{choose, compile_all};
 use super::output::Output;
 
-/// Every tool with its schema and what the dialect cannot say. Problems found means that the dialect refuses a tool.
+/// Prints every tool with its schema and what the dialect cannot express. "Problems found" means that the dialect
+/// refuses a tool.
 pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
     let Some(dialect) = Dialect::by_name(&task.dialect) else {
         let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();

@@ -1,4 +1,4 @@
-//! Constant expressions and how they are laid out.
+//! Constant expressions and their layout.
 //!
 //! The layout follows rustfmt where that costs nothing, and fills lists of short values to the width of a line: the
 //! reader of a generated file compares it with the document, tool by tool.
@@ -11,7 +11,7 @@ const WIDTH: usize = 110;
 /// A constant expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expr {
-    /// A path, a number, or whatever else is written as it is.
+    /// A path, a number, or anything else that is written unchanged.
     Atom(String),
     /// `head(arguments)`; without a head a tuple.
     Call(&'static str, Vec<Expr>),
@@ -93,7 +93,7 @@ impl Expr {
         }
     }
 
-    /// Writes the expression at `indent`, in a line of which `used` columns are taken and `after` more must follow.
+    /// Writes the expression at `indent`, in a line with `used` columns taken and `after` more to follow.
     pub(super) fn write(&self, indent: usize, used: usize, after: usize, out: &mut String) {
         let flat = self.flat();
         if used + columns(&flat) + after <= WIDTH {
@@ -150,7 +150,7 @@ fn write_call(head: &str, arguments: &[Expr], indent: usize, used: usize, after:
         return;
     }
     if arguments.iter().all(|argument| matches!(argument, Expr::Atom(_))) {
-        // What is too long is one literal, and no line break makes it shorter.
+        // A literal that is too long gets no shorter by a line break.
         out.push('(');
         write_joined(arguments, out);
         out.push(')');
@@ -166,7 +166,7 @@ fn write_call(head: &str, arguments: &[Expr], indent: usize, used: usize, after:
     out.push(')');
 }
 
-/// As many items on a line as fit.
+/// Writes as many items per line as fit.
 fn write_array(items: &[Expr], indent: usize, out: &mut String) {
     out.push('[');
     let inner = indent + 4;
@@ -182,7 +182,7 @@ fn write_array(items: &[Expr], indent: usize, out: &mut String) {
         }
         item.write(inner, column, 1, out);
         out.push(',');
-        // An item that takes lines of its own is followed by a fresh one.
+        // An item with lines of its own is followed by a new line.
         column = if column + width > WIDTH { usize::MAX } else { column + width };
     }
     out.push('\n');

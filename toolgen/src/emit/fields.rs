@@ -13,12 +13,12 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// The field.
+    /// Sets a field.
     pub(super) fn set(&mut self, name: &'static str, expr: Expr) {
         self.given.push((name, expr));
     }
 
-    /// The field, unless there is nothing to say about it.
+    /// Sets a field, unless there is nothing to set.
     pub(super) fn set_or_leave(&mut self, name: &'static str, expr: Option<Expr>) {
         match expr {
             Some(expr) => self.set(name, expr),
@@ -26,7 +26,7 @@ impl Fields {
         }
     }
 
-    /// The field, unless it is what the base holds.
+    /// Sets a field, unless the base holds the same value.
     pub(super) fn put<T: PartialEq>(
         &mut self,
         name: &'static str,
@@ -37,12 +37,12 @@ impl Fields {
         self.set_or_leave(name, (value != base).then(|| expr(value)));
     }
 
-    /// A text, unless it is what the base holds.
+    /// Sets a text, unless the base holds the same value.
     pub(super) fn text(&mut self, name: &'static str, value: &Text, base: &Text) {
         self.put(name, value, base, |text| Expr::text(text));
     }
 
-    /// The literal. The base is named only if it gives something, and stands alone if it gives all.
+    /// Returns the literal. The base is named only if it provides something, and is used alone if it provides all.
     pub(super) fn literal(self, head: &'static str, base: &'static str) -> Expr {
         if self.given.is_empty() {
             return Expr::atom(base);
@@ -56,12 +56,12 @@ pub(super) fn some(value: Expr) -> Expr {
     Expr::Call("Some", vec![value])
 }
 
-/// A list in place.
+/// Returns a list in place.
 pub(super) fn list_of<T>(list: &List<T>, item: impl FnMut(&T) -> Expr) -> Expr {
     Expr::list(list.iter().map(item).collect())
 }
 
-/// A list of texts in place.
+/// Returns a list of texts in place.
 pub(super) fn texts(list: &List<Text>) -> Expr {
     list_of(list, |text| Expr::text(text))
 }

@@ -1,8 +1,8 @@
-//! Rust names for what a document names.
+//! Turns names of a document into Rust names.
 //!
-//! Names of a document are any text; names of Rust are ASCII here (other letters are lawful but draw warnings about
+//! Names of a document are any text; Rust names here are ASCII (other letters are valid but draw warnings about
 //! scripts and look-alikes), unique after case folding (so that neither a reader nor a file system confuses two),
-//! never a keyword, and the same whatever else the document holds as long as they do not collide.
+//! never a keyword, and independent of the rest of the document unless they collide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,30 +10,30 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(super) struct Names {
     taken: BTreeSet<String>,
-    /// Numbers below these are taken for a name: thousands of values may want one.
+    /// The next free number of each name: thousands of values may want the same one.
     next: BTreeMap<String, usize>,
-    /// They are names of types or variants.
+    /// Whether they are names of types or variants.
     camel: bool,
 }
 
 impl Names {
-    /// A scope of values, fields or modules in which these are taken.
+    /// Creates a scope of values, fields or modules with these names taken.
     pub(super) fn reserving(names: &[&str]) -> Names {
         let taken = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         Names { taken, ..Names::default() }
     }
 
-    /// A scope of types or variants in which these are taken.
+    /// Creates a scope of types or variants with these names taken.
     pub(super) fn of_types(names: &[&str]) -> Names {
         Names { camel: true, ..Names::reserving(names) }
     }
 
-    /// The name, or the name with the first number that makes it unique.
+    /// Takes the name, or the name with the first number that makes it unique.
     pub(super) fn take(&mut self, wanted: &str) -> String {
         self.take_free(wanted, |taken, name| taken.insert(name))
     }
 
-    /// A name that is free, and with `TOOL_` before it too: the static and the constant of a tool.
+    /// Takes a name that is free, also with the prefix `TOOL_`: the static and the constant of a tool.
     pub(super) fn take_pair(&mut self, wanted: &str) -> String {
         self.take_free(wanted, |taken, name| {
             let constant = format!("tool_{name}");
@@ -64,19 +64,19 @@ fn numbered(wanted: &str, number: usize, camel: bool) -> String {
     if joined { format!("{wanted}{number}") } else { format!("{wanted}_{number}") }
 }
 
-/// `LIST_PETS`
+/// Returns a name such as `LIST_PETS`.
 pub(super) fn screaming(text: &str) -> String {
     let joined = words(text).join("_").to_ascii_uppercase();
     fix_start(joined, "N")
 }
 
-/// `list_pets`, never a keyword.
+/// Returns a name such as `list_pets`, never a keyword.
 pub(super) fn snake(text: &str) -> String {
     let joined = fix_start(words(text).join("_"), "n");
     if is_keyword(&joined) { joined + "_" } else { joined }
 }
 
-/// `ListPets`
+/// Returns a name such as `ListPets`.
 pub(super) fn camel(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     let mut previous_digit = false;
@@ -98,9 +98,9 @@ fn fix_start(name: String, prefix: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("{prefix}{name}") } else { name }
 }
 
-/// The words of a text in small letters; never empty.
+/// Returns the words of a text in lower case; never empty.
 ///
-/// Words end where neither letter nor digit stands, before a capital after a small letter, and before the last
+/// Words end at characters other than letters and digits, before a capital after a small letter, and before the last
 /// capital of a run (`HTTPServer`). Signs are words where they carry the meaning: at the start (`-created`) and in a
 /// text of nothing else (`>=`).
 fn words(text: &str) -> Vec<String> {
@@ -148,7 +148,7 @@ fn flush(current: &mut String, words: &mut Vec<String>) {
     }
 }
 
-/// Signs that name a thing. Separators (`_`, space, `/`, `.`, `:`, `,`, quotes) do not.
+/// Returns the name of a sign. Separators (`_`, space, `/`, `.`, `:`, `,`, quotes) have none.
 fn sign(c: char) -> Option<&'static str> {
     Some(match c {
         '+' => "plus",
@@ -171,7 +171,7 @@ fn sign(c: char) -> Option<&'static str> {
     })
 }
 
-/// The keywords of all editions, reserved ones included.
+/// Whether a name is a keyword of any edition, reserved ones included.
 fn is_keyword(name: &str) -> bool {
     const KEYWORDS: [&str; 54] = [
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",

@@ -1,14 +1,14 @@
-//! String literals of Rust, for any content.
+//! Writes string literals of Rust, for any content.
 //!
 //! Text of a document reaches generated code only through here, as a string literal: whatever a description says, it
 //! cannot become code.
 
 use std::fmt::Write as _;
 
-/// A text as a Rust string literal that has the text as its value.
+/// Returns a Rust string literal whose value is the text.
 ///
-/// Raw where that saves more escapes than it costs; characters a reader could not see, or that would reorder the
-/// line they stand in, are escaped (rustc denies the latter in literals).
+/// It is raw if that saves more escapes than it costs; invisible characters, and those that would reorder their line,
+/// are escaped (rustc denies the latter in literals).
 pub(super) fn string(text: &str) -> String {
     let escapes = text.chars().filter(|c| matches!(c, '"' | '\\')).count();
     let hashes = hashes(text);
@@ -41,7 +41,7 @@ fn escape(c: char, out: &mut String) {
     }
 }
 
-/// How many `#` a raw literal of the text needs.
+/// The number of `#` that a raw literal of the text needs.
 fn hashes(text: &str) -> usize {
     let mut most = 0;
     for (at, _) in text.match_indices('"') {
@@ -51,7 +51,7 @@ fn hashes(text: &str) -> usize {
     most
 }
 
-/// May stand in a literal as it is: visible, and without an effect on the characters around it.
+/// Whether a character may occur unescaped: visible, and without an effect on the characters around it.
 pub(super) fn is_plain(c: char) -> bool {
     !c.is_control()
         && !matches!(c,
@@ -61,7 +61,7 @@ pub(super) fn is_plain(c: char) -> bool {
         && (c == ' ' || !c.is_whitespace())
 }
 
-/// A text for a comment: one line, nothing invisible, and no backtick, which would end the code it stands in.
+/// Returns a text for a comment: one line, nothing invisible, and no backtick, which would end the code around it.
 pub(super) fn visible(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) && c != '`' { c } else { ' ' }).collect()
 }

@@ -1,4 +1,4 @@
-//! Modules to the files of a crate.
+//! Turns modules into the files of a crate.
 
 use std::fmt::Write as _;
 
@@ -15,9 +15,9 @@ pub enum RuntimeDependency {
     Path(String),
 }
 
-/// The Rust name of a document's module: its file name in small letters, without what follows the first dot.
+/// Returns the Rust name of a document's module: its file name in lower case, up to the first dot.
 ///
-/// `taken` makes the names of one crate differ; pass the same list for all of its modules.
+/// `taken` makes the names of one crate distinct; pass the same list for all of its modules.
 #[must_use]
 pub fn module_name(file_name: &str, taken: &mut Vec<String>) -> String {
     let stem = file_name.split('.').find(|part| !part.is_empty()).unwrap_or("tools");
@@ -30,10 +30,10 @@ pub fn module_name(file_name: &str, taken: &mut Vec<String>) -> String {
     name
 }
 
-/// The files of a crate that holds these modules (name and text, as [`module`](super::module) gives it).
+/// Returns the files of a crate that holds these modules (name and text, as [`module`](super::module) returns it).
 ///
-/// One module becomes the root of the crate; several stand beside each other under their names. The crate is a
-/// workspace of its own, so it builds wherever it is put.
+/// A single module becomes the root of the crate; several become its submodules under their names. The crate is a
+/// workspace of its own, so it builds anywhere.
 #[must_use]
 pub fn package(
     crate_name: &str,
@@ -79,8 +79,8 @@ fn manifest(crate_name: &str, typed: bool, runtime: &RuntimeDependency) -> Strin
     )
 }
 
-/// A basic string of TOML: what must be escaped in one is escaped in JSON too, and the escapes mean the same, except
-/// for the delete character, which only TOML forbids.
+/// Returns a basic string of TOML: what must be escaped in it is escaped in JSON too, and the escapes mean the same,
+/// except for the delete character, which only TOML forbids.
 fn toml_string(text: &str) -> String {
     let visible: String = text.chars().filter(|c| literal::is_plain(*c) || *c == '\t').collect();
     serde_json::Value::String(visible).to_string()

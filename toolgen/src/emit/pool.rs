@@ -24,13 +24,13 @@ pub(super) struct Shared {
 pub(super) struct Pool {
     shared: Vec<Shared>,
     by_text: BTreeMap<(&'static str, String), usize>,
-    /// The lists of defs met so far: comparing them is cheap for lists that are the same.
+    /// The lists of defs so far: comparing them is cheap if they are the same.
     defs: Vec<(List<Def>, String)>,
     counts: BTreeMap<&'static str, usize>,
 }
 
 impl Pool {
-    /// The statics, `DEFS` last: they are long.
+    /// Returns the statics, `DEFS` last, because they are long.
     pub(super) fn into_statics(self) -> Vec<Shared> {
         let (mut rest, defs): (Vec<_>, Vec<_>) =
             self.shared.into_iter().partition(|shared| shared.item != "Def");
@@ -38,8 +38,8 @@ impl Pool {
         rest
     }
 
-    /// The list of definitions. It must be a static: a schema has interior mutability, so a constant cannot borrow one in
-    /// place.
+    /// Returns the list of definitions. It must be a static: a schema has interior mutability, so a constant cannot
+    /// borrow one in place.
     pub(super) fn defs(&mut self, defs: &List<Def>, item: impl FnMut(&Def) -> Expr) -> Expr {
         if let Some((_, name)) = self.defs.iter().find(|(known, _)| known == defs) {
             return Expr::named_list(name);
@@ -50,8 +50,8 @@ impl Pool {
         list
     }
 
-    /// A list that is a static named after `stem`, once for all tools that have the same; an empty list stands in place.
-    /// `item` is the type of the items, in the runtime crate.
+    /// Returns a list as a static named after `stem`, shared by all tools with the same list; an empty list is written
+    /// in place. `item` is the type of the items, in the runtime crate.
     pub(super) fn list(&mut self, stem: &'static str, item: &'static str, items: Vec<Expr>) -> Expr {
         if items.is_empty() {
             return Expr::list(items);

@@ -1,12 +1,12 @@
-//! Argument and result types: shapes to Rust types.
+//! Translates shapes to Rust types for arguments and results.
 //!
-//! An own translation and not typify's, which is made for another job: it reads draft-07 schemas (ours keep
-//! 2020-12's meaning), panics on enum values it cannot name and on references it does not expect, gives names that
-//! clash after case folding, turns patterns and lengths into newtypes whose errors no model can read, and its output
-//! costs rustc most of what progenitor's does. Arguments are checked by `decode` before a call in any case, so types
-//! here carry structure and leave rules to the schema.
+//! It does not use typify, which is made for another job: typify reads draft-07 schemas (shapes keep 2020-12's
+//! meaning), panics on enum values it cannot name and on references it does not expect, gives names that clash after
+//! case folding, turns patterns and lengths into newtypes whose errors no model can read, and its output costs rustc
+//! most of what progenitor's does. Arguments are checked by `decode` before a call in any case, so types here carry
+//! structure and leave rules to the schema.
 //!
-//! What is translated how:
+//! The translations:
 //!
 //! * objects: structs; a field is an `Option` unless it is required, an `Option<Option<_>>` where `null` and absence
 //!   differ. A required field with one possible text is written by itself and has no place in the struct;
@@ -33,7 +33,7 @@ use toolgen_runtime::List;
 
 pub(super) use model::Wanted;
 
-/// The module of types for these tools, and nothing if there are no tools.
+/// Returns the module of types for these tools, or an empty text if there are no tools.
 pub(super) fn module(tools: &[Wanted<'_>], runtime: &str) -> String {
     if tools.is_empty() {
         return String::new();

@@ -1,6 +1,6 @@
 //! [`ToolSpec`] as a constant expression.
 //!
-//! Every struct is taken apart exhaustively, so a field that is added to the runtime is a compile error here and not
+//! Every struct is destructured exhaustively, so a field that is added to the runtime is a compile error here and not
 //! a value that is silently lost. Fields that equal the base of the literal are left out.
 
 use toolgen_runtime::spec::{
@@ -72,7 +72,8 @@ fn completion(completion: &Completion) -> Expr {
     some(Expr::Struct { head: "Completion", fields, base: None })
 }
 
-/// A schema by its canonical text: what a reviewer wants to see, and free for rustc (nested constants are not).
+/// Returns a schema by its canonical text, which reviewers want to see and which costs rustc nothing, unlike
+/// constants.
 fn schema(schema: &Schema) -> Expr {
     Expr::Call("Schema::text", vec![schema_text(schema)])
 }

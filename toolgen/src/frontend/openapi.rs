@@ -1,8 +1,8 @@
-//! OpenAPI 3 documents to tools.
+//! Compiles OpenAPI 3 documents to tools.
 //!
-//! The document is walked as plain JSON values: what is not as it should be costs the smallest part it stands in – a
-//! constraint, a parameter, at most an operation – and a problem that says where and what to do. OpenAPI 3.0 and
-//! 3.1 are read by their rules; later versions as 3.1.
+//! The document is walked as plain JSON values. A mistake costs the smallest part that contains it – a constraint, a
+//! parameter, at most an operation – and is reported with its place and what to do. OpenAPI 3.0 and 3.1 are read by
+//! their own rules; later versions as 3.1.
 
 mod arguments;
 mod body;
@@ -42,7 +42,7 @@ use crate::problem::{Code, Problems};
 use crate::source::{Document, Pointer, Source};
 use crate::tool::{Origin, Program, Tool};
 
-/// Documents of OpenAPI 3.
+/// The front end for OpenAPI 3.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenApi;
 
@@ -92,7 +92,7 @@ impl Frontend for OpenApi {
     }
 }
 
-/// The example calls a model may imitate: those the tool would take. Published examples often do not fit.
+/// Returns the example calls that the tool would accept. Published examples often do not fit.
 fn fitting_examples(spec: &ToolSpec) -> List<Example> {
     let fits = |example: &&Example| {
         serde_json::from_str::<Value>(&example.arguments)
@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The version the document claims, if it is one that is read.
+    /// Returns the version the document claims, if it is supported.
     fn claim_version(&mut self) -> Option<String> {
         let version = document::claimed_version(&self.top())?;
         let pointer = Pointer::ROOT.child("openapi");
@@ -135,7 +135,7 @@ impl<'a> Context<'a> {
         Some(version)
     }
 
-    /// The tools of the operations that are chosen, without named shapes, and the schemas that need those.
+    /// Returns the tools of the chosen operations, without named shapes, and the schemas that need those.
     fn tools(&mut self, operations: &[Operation<'a>], source: &Arc<Source>) -> (Vec<Tool>, Vec<Value>) {
         let entries: Vec<Entry<'_>> = operations.iter().map(Operation::entry).collect();
         let (mut tools, mut schemas) = (Vec::new(), Vec::new());
@@ -159,7 +159,7 @@ impl<'a> Context<'a> {
         (tools, schemas)
     }
 
-    /// The name, if no other tool has it.
+    /// Returns the name if no other tool has it.
     fn claim_name(
         &mut self,
         operation: &Operation<'a>,
@@ -183,7 +183,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Says so where a tool is called otherwise than its operation.
+    /// Reports a tool whose name differs from its operation's.
     fn note_name(&mut self, operation: &Operation<'a>, name: &str) {
         let plain = self
             .options

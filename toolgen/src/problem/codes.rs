@@ -1,9 +1,9 @@
 //! Codes of problems, each with a page that explains it.
 //!
-//! A stage has a table of codes, a front end one in its own folder; [`catalogue`](crate::catalogue) finds a code among
-//! all of them. To add a code, add an entry to the table of its stage: a name, an identifier whose first letter says
-//! how bad the problem is (`E`, `W`, `N`), a title and a page. The page says what the problem means, why it is one and
-//! how to mend it, and shows an example.
+//! Each stage has a table of codes, a front end one in its own folder; [`catalogue`](crate::catalogue) finds a code
+//! among all of them. To add a code, add an entry to the table of its stage: a name, an identifier whose first letter
+//! gives the severity (`E`, `W`, `N`), a title and a page. The page says what the problem means, why it is one and how
+//! to fix it, and shows an example.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -38,11 +38,11 @@ pub use crate::frontend::openapi::codes::*;
 pub use choice::*;
 pub use source::*;
 
-/// A problem's stable name, such as `E0104`; `cargo toolgen explain CODE` says more.
+/// The stable name of a problem, such as `E0104`; `cargo toolgen explain CODE` explains it.
 #[derive(Clone, Copy)]
 pub struct Code(&'static Page);
 
-/// What is known about a kind of problem.
+/// The description of a kind of problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     /// The identifier, such as `E0104`.
@@ -51,29 +51,29 @@ pub struct Page {
     pub name: &'static str,
     /// The kind of problem, in a sentence.
     pub title: &'static str,
-    /// What it means, why it is a problem, how to mend it, an example.
+    /// Its meaning, why it is a problem, how to fix it, and an example.
     pub text: &'static str,
 }
 
 impl Code {
-    /// Only tables make codes, so each has a page.
+    /// Creates a code. Only tables do so, so each code has a page.
     pub(crate) const fn new(page: &'static Page) -> Code {
         assert!(page.id.len() == 5 && matches!(page.id.as_bytes()[0], b'E' | b'W' | b'N'));
         Code(page)
     }
 
-    /// The identifier.
+    /// Returns the identifier.
     #[must_use]
     pub const fn id(self) -> &'static str {
         self.0.id
     }
 
-    /// The digits of the identifier, by which the catalogue is sorted.
+    /// Returns the digits of the identifier, by which the catalogue is sorted.
     pub(crate) fn number(self) -> &'static str {
         self.0.id.get(1..).unwrap_or_default()
     }
 
-    /// How bad the problem is, which the first letter says.
+    /// Returns the severity, given by the first letter.
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self.0.id.as_bytes() {
@@ -83,13 +83,13 @@ impl Code {
         }
     }
 
-    /// What `cargo toolgen explain` prints.
+    /// Returns the text that `cargo toolgen explain` prints.
     #[must_use]
     pub const fn page(self) -> &'static Page {
         self.0
     }
 
-    /// Whether the problem is in the options and not in the document: a filter or a name that fits nothing in it.
+    /// Whether the problem is in the options and not in the document: a filter or a name that matches nothing in it.
     #[must_use]
     pub fn is_choice(self) -> bool {
         OF_OPTIONS.contains(&self)

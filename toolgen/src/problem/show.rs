@@ -1,4 +1,4 @@
-//! Problems as machines and people read them.
+//! Shows problems to machines and people.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,20 +9,20 @@ use serde_json::{Value, json};
 use super::{Code, Problem, Problems, Severity};
 use crate::source::{Position, Source};
 
-/// How many characters of a line are shown before the place: a document may be one line of many megabytes.
+/// The maximum number of characters of a line shown before the place: a document may be one line of many megabytes.
 const MAX_BEFORE: usize = 80;
 
-/// How many characters of a line are shown after the place.
+/// The maximum number of characters of a line shown after the place.
 const MAX_AFTER: usize = 60;
 
-/// How many characters of indentation are shown: more say nothing and cost the width of the terminal.
+/// The maximum number of characters of indentation shown; more would waste the width of the terminal.
 const MAX_INDENT: usize = 8;
 
-/// How many places of a recurring problem are named; all are in the report for machines.
+/// The maximum number of places of a recurring problem named; the report for machines has all.
 const MAX_PLACES: usize = 8;
 
-/// A problem for machines: `code`, `severity`, `file`, `line`, `column`, `pointer`, `message`, `help`. `help` is null
-/// where nothing is known that would help.
+/// Returns a problem for machines: `code`, `severity`, `file`, `line`, `column`, `pointer`, `message`, `help`. `help`
+/// is null if no help is known.
 #[must_use]
 pub fn json(position: Position, problem: &Problem) -> Value {
     let help = (!problem.help.is_empty()).then_some(problem.help.as_str());
@@ -49,7 +49,7 @@ pub struct Shown<'a> {
     pub others: Vec<Position>,
 }
 
-/// The problems in the order to show them in, those with the same code, message and help in one document as one.
+/// Returns the problems in display order; those with the same code, message and help in one document become one.
 #[must_use]
 pub fn shown(problems: &Problems) -> Vec<Shown<'_>> {
     let mut shown: Vec<Shown<'_>> = Vec::new();
@@ -71,12 +71,12 @@ pub fn shown(problems: &Problems) -> Vec<Shown<'_>> {
     shown
 }
 
-/// The problems that are wanted, one a line.
+/// Returns the wanted problems, one per line.
 pub(crate) fn one_a_line(problems: &Problems, wanted: impl Fn(&Problem) -> bool) -> Vec<String> {
     shown(problems).iter().filter(|shown| wanted(shown.problem)).map(in_one_line).collect()
 }
 
-/// `FILE:LINE:COLUMN: message [CODE]; help`
+/// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`.
 fn in_one_line(Shown { position, problem, others }: &Shown<'_>) -> String {
     let Position { line, column } = position;
     let path = problem.source.path.display();
@@ -89,10 +89,10 @@ fn in_one_line(Shown { position, problem, others }: &Shown<'_>) -> String {
     format!("{path}:{line}:{column}: {} [{}]{help}{others}", problem.message, problem.code)
 }
 
-/// Renders problems for people: what it is, where it is, the line and a mark under the place, what to do about it.
+/// Renders problems for people: what is wrong, where, the line with a mark under the place, and what to do about it.
 ///
-/// It remembers where the last problem was, so that problems in the order of their places take one pass over the
-/// text, however many they are.
+/// It remembers the place of the last problem, so that problems in the order of their places take one pass over the
+/// text, however many there are.
 #[derive(Debug, Default)]
 pub struct Human {
     color: bool,
@@ -101,19 +101,19 @@ pub struct Human {
 }
 
 impl Human {
-    /// A renderer. `color` adds the escapes of a terminal.
+    /// Creates a renderer. `color` adds the escapes of a terminal.
     #[must_use]
     pub fn new(color: bool) -> Self {
         Human { color, ..Human::default() }
     }
 
-    /// The text of a problem, several lines.
+    /// Returns the text of a problem, in several lines.
     #[must_use]
     pub fn show(&mut self, position: Position, problem: &Problem) -> String {
         self.show_all(&Shown { position, problem, others: Vec::new() })
     }
 
-    /// The text of a problem and of all its places, several lines.
+    /// Returns the text of a problem and of all its places, in several lines.
     #[must_use]
     pub fn show_all(&mut self, Shown { position, problem, others }: &Shown<'_>) -> String {
         let severity = problem.severity();
@@ -146,7 +146,7 @@ impl Human {
         text
     }
 
-    /// The file and the line, with a mark under the place.
+    /// Returns the file and the line, with a mark under the place.
     fn place(&mut self, margin: &str, position: Position, source: &Arc<Source>, tone: &str) -> String {
         let Position { line, column } = position;
         let (arrow, bar) = (self.paint("1;34", "-->"), self.paint("1;34", "|"));
@@ -163,7 +163,7 @@ impl Human {
         text
     }
 
-    /// The byte offset of a position.
+    /// Returns the byte offset of a position.
     fn offset(&mut self, wanted: Position, source: &Arc<Source>) -> usize {
         if !Arc::ptr_eq(&self.source, source) {
             self.source = Arc::clone(source);
@@ -191,7 +191,7 @@ impl Human {
     }
 }
 
-/// `2:3, 5:1 and 7 more places`
+/// Formats places as `2:3, 5:1 and 7 more places`.
 fn places(others: &[Position]) -> String {
     let named = others.iter().take(MAX_PLACES).map(|Position { line, column }| format!("{line}:{column}"));
     let named = named.collect::<Vec<_>>().join(", ");
@@ -202,7 +202,7 @@ fn places(others: &[Position]) -> String {
     }
 }
 
-/// The line around an offset, cut to a bearable width, and how many characters of it stand before the offset.
+/// Returns the line around an offset, cut to a reasonable width, and its number of characters before the offset.
 fn snippet(text: &str, offset: usize) -> Option<(String, usize)> {
     let (before, after) = (text.get(..offset)?, text.get(offset..)?);
     let mut left: Vec<char> = before.chars().rev().take_while(|c| *c != '\n').take(MAX_BEFORE).collect();
@@ -223,7 +223,7 @@ fn snippet(text: &str, offset: usize) -> Option<(String, usize)> {
     (!shown.trim().is_empty()).then(|| (shown.trim_end().to_owned(), column))
 }
 
-/// Documents put anything into names; a terminal must not obey it.
+/// Replaces control characters by spaces: documents put anything into names, and a terminal must not obey it.
 fn one_line(text: &str) -> String {
     text.chars().map(printable).collect()
 }

@@ -1,7 +1,7 @@
-//! JSON to values.
+//! Reads JSON into values.
 //!
-//! A reader of our own, because `serde_json` tells neither that a key is given twice nor where, refuses a document
-//! for the number `1e400`, and stops at 128 levels.
+//! Uses its own reader, because `serde_json` reports neither duplicate keys nor their places, refuses a document for
+//! the number `1e400`, and stops at 128 levels.
 
 mod lex;
 mod parse;

@@ -1,4 +1,4 @@
-//! From pointers to lines and columns.
+//! Finds the lines and columns of pointers.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use super::position::of_offsets;
 use super::{Format, MAX_DEPTH, Pointer, Position, Source, json, yaml};
 
 impl Source {
-    /// The position of a place: of the key of a member, of the value of an item. A place that the document does not
-    /// have is where the nearest part of it is that it has.
+    /// Returns the position of a place: the key of a member, or the value of an item. A place that the document does
+    /// not have is at its nearest part that exists.
     #[must_use]
     pub fn locate(&self, pointer: &Pointer) -> Position {
         self.locate_all(&[pointer]).pop().unwrap_or(Position::START)
     }
 
-    /// The positions of many places, in their order, in one pass over the text.
+    /// Returns the positions of many places, in their order, in one pass over the text.
     #[must_use]
     pub fn locate_all(&self, pointers: &[&Pointer]) -> Vec<Position> {
         match self.format {
@@ -38,12 +38,12 @@ impl Source {
     }
 }
 
-/// The places that are looked for, as a tree, so that a scan can leave out what nobody asks for.
+/// The wanted places as a tree, so that a scan can skip everything else.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
-    /// Where it was found.
+    /// The offset, once found.
     offset: Option<usize>,
-    /// The places that end here.
+    /// The wanted places that end here.
     ids: Vec<usize>,
     children: BTreeMap<String, Wanted>,
 }
@@ -58,17 +58,17 @@ impl Wanted {
         node.ids.push(id);
     }
 
-    /// The part of this place with a name, if anybody asks for it.
+    /// Returns the part of this place with a name, if it is wanted.
     pub(super) fn child_mut(&mut self, token: &str) -> Option<&mut Wanted> {
         self.children.get_mut(token)
     }
 
-    /// Whether anybody asks for a part of this place.
+    /// Whether any part of this place is wanted.
     pub(super) fn has_parts(&self) -> bool {
         !self.children.is_empty()
     }
 
-    /// Notes where this place is. Of a key that is given twice, the last counts, as its value is the one kept.
+    /// Records the offset of this place. The last of several equal keys counts, as its value is kept.
     pub(super) fn found(&mut self, offset: usize) {
         if self.offset.replace(offset).is_some() {
             self.children.values_mut().for_each(Wanted::forget);
@@ -80,7 +80,7 @@ impl Wanted {
         self.children.values_mut().for_each(Wanted::forget);
     }
 
-    /// Every place looked for, with its offset or that of the nearest ancestor.
+    /// Collects every wanted place, with its offset or that of the nearest ancestor.
     fn collect(&self, ancestor: usize, offsets: &mut Vec<(usize, usize)>) {
         let here = self.offset.unwrap_or(ancestor);
         offsets.extend(self.ids.iter().map(|&id| (here, id)));

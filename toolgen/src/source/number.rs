@@ -1,22 +1,22 @@
-//! Numbers, however absurd.
+//! Reads numbers of any size.
 
 use serde_json::{Number, Value};
 
 use crate::problem::{Code, codes};
 
-/// A number, and whether the document's own was given up for it.
+/// A number, and whether it differs from the document's.
 #[derive(Debug, PartialEq)]
 pub(super) enum Read {
-    /// As the document says.
+    /// Exactly the document's number.
     Exact(Value),
-    /// As near as 64 bits allow.
+    /// The nearest number within 64 bits.
     Near(Value),
-    /// Infinite or none; the largest number, or null.
+    /// An infinite or undefined number, as the largest number or null.
     Absurd(Value),
 }
 
 impl Read {
-    /// The value, and what to say about a number that is not the document's own.
+    /// Returns the value, and a problem if it differs from the document's.
     pub(super) fn split(self, text: &str) -> (Value, Option<(Code, String)>) {
         let text = super::quote(text);
         match self {
@@ -33,8 +33,8 @@ impl Read {
     }
 }
 
-/// Reads a decimal number that is known to be well-formed. Integers that fit 64 bits are exact, other numbers are
-/// the nearest floating point number, and what is too large for that is the largest one.
+/// Reads a decimal number that is known to be well-formed. Integers that fit 64 bits are exact, other numbers become
+/// the nearest floating point number, and too large ones the largest.
 pub(super) fn decimal(text: &str) -> Read {
     let text = text.strip_prefix('+').unwrap_or(text);
     let is_integer = !text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
@@ -67,7 +67,7 @@ pub(super) fn radix(digits: &str, radix: u32) -> Read {
     if value.is_infinite() { Read::Absurd(float(value)) } else { Read::Near(float(value)) }
 }
 
-/// A floating point number as JSON has it: an infinite one becomes the largest.
+/// Returns a floating point number as JSON; an infinite one becomes the largest.
 pub(super) fn float(value: f64) -> Value {
     Number::from_f64(value.clamp(f64::MIN, f64::MAX)).map_or(Value::Null, Value::Number)
 }

@@ -14,23 +14,23 @@ impl Pointer {
     /// The whole document.
     pub const ROOT: Pointer = Pointer(String::new());
 
-    /// Reads a pointer: empty, or tokens that each follow a `/`. `None` for anything else.
+    /// Reads a pointer: empty, or tokens that each follow a `/`. Returns `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Pointer> {
         (text.is_empty() || text.starts_with('/')).then(|| Pointer(text.to_owned()))
     }
 
-    /// Reads the fragment of a reference, with or without its `#`: a pointer whose odd characters are written as
-    /// `%xx` (RFC 6901, section 6). A `%` that starts no such escape stands for itself.
+    /// Reads the fragment of a reference, with or without its `#`: a pointer with special characters written as `%xx`
+    /// (RFC 6901, section 6). A `%` that starts no such escape stands for itself.
     ///
-    /// `None` if the fragment is no pointer but the name of an anchor, or its escapes are no UTF-8.
+    /// Returns `None` if the fragment is the name of an anchor, or its escapes are not UTF-8.
     #[must_use]
     pub fn from_fragment(fragment: &str) -> Option<Pointer> {
         let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
         Pointer::parse(&percent_decode(fragment)?)
     }
 
-    /// The member or item `token` of this place.
+    /// Returns the member or item `token` of this place.
     #[must_use]
     pub fn child(&self, token: &str) -> Pointer {
         let mut text = String::with_capacity(self.0.len() + token.len() + 1);
@@ -39,31 +39,31 @@ impl Pointer {
         Pointer(text)
     }
 
-    /// The item `index` of this place.
+    /// Returns the item `index` of this place.
     #[must_use]
     pub fn item(&self, index: usize) -> Pointer {
         Pointer(format!("{}/{index}", self.0))
     }
 
-    /// The place this is a part of. `None` for the whole document.
+    /// Returns the place that contains this one, or `None` for the whole document.
     #[must_use]
     pub fn parent(&self) -> Option<Pointer> {
         let end = self.0.rfind('/')?;
         Some(Pointer(self.0[..end].to_owned()))
     }
 
-    /// The last token. `None` for the whole document.
+    /// Returns the last token, or `None` for the whole document.
     #[must_use]
     pub fn last(&self) -> Option<Cow<'_, str>> {
         self.0.rsplit_once('/').map(|(_, token)| unescape(token))
     }
 
-    /// The tokens from the root to this place.
+    /// Returns the tokens from the root to this place.
     pub fn tokens(&self) -> impl Iterator<Item = Cow<'_, str>> {
         self.0.split('/').skip(1).map(unescape)
     }
 
-    /// The value at this place.
+    /// Returns the value at this place.
     #[must_use]
     pub fn resolve<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         root.pointer(&self.0)
@@ -75,7 +75,7 @@ impl Pointer {
         self.0.is_empty()
     }
 
-    /// The pointer as text.
+    /// Returns the pointer as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -3,7 +3,7 @@
 use super::{At, Finding, Source};
 use crate::problem::Problems;
 
-/// A place in a text as people count: from one, columns in characters.
+/// A place in a text, counted from one, with columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The line.
@@ -17,8 +17,8 @@ impl Position {
     pub const START: Position = Position { line: 1, column: 1 };
 }
 
-/// The positions of byte offsets, which must be sorted. One pass over the text, however many there are: a document
-/// may be a single line of many megabytes.
+/// Returns the positions of sorted byte offsets. Takes one pass over the text, however many there are: a document may
+/// be a single line of many megabytes.
 pub(super) fn of_offsets(text: &str, offsets: &[usize]) -> Vec<Position> {
     let bytes = text.as_bytes();
     let mut here = Position::START;
@@ -39,7 +39,7 @@ pub(super) fn of_offsets(text: &str, offsets: &[usize]) -> Vec<Position> {
     positions
 }
 
-/// Turns what a reader noticed into problems.
+/// Turns the findings of a reader into problems.
 pub(super) fn report(source: &Source, mut findings: Vec<Finding>, problems: &mut Problems) {
     let offset_of = |finding: &Finding| match finding.at {
         At::Byte(offset) => offset,

@@ -1,6 +1,6 @@
-//! YAML to values.
+//! Reads YAML into values.
 //!
-//! The grammar is that of `saphyr-parser`, the rest is ours: a document is composed into a list of nodes, and the
+//! `saphyr-parser` provides the grammar, this module the rest: a document is composed into a list of nodes, and the
 //! nodes into values, where aliases, merge keys and the scalars of the core schema get their meaning.
 //!
 //! Why `saphyr-parser`, measured on 27 published YAML documents of OpenAPI (9 MB; read to a `serde_json::Value`):
@@ -11,9 +11,9 @@
 //! | `serde-saphyr` 2 | 2.2 | 15: `y` and `n` (names of coordinates, of parameters) become booleans, as in YAML 1.1 |
 //! | `serde_yaml_ng` 0.10, `serde_norway` 0.9 | 1.2 | a document is refused for a number beyond 64 bits |
 //!
-//! The events carry lines and columns, which the others lose on the way to a value, and leave to us what decides
-//! whether a published document can be used: duplicate keys, absurd numbers, limits. A limit of the parser itself is
-//! 255 levels of flow collections (`[[…]]`) in a YAML text; JSON texts are not read by it.
+//! The events carry lines and columns, which the others lose on the way to a value, and leave to this module the
+//! decisions about whether a published document can be used: duplicate keys, absurd numbers, limits. A limit of the
+//! parser itself is 255 levels of flow collections (`[[…]]`) in a YAML text; it does not read JSON texts.
 
 mod build;
 mod compose;
@@ -24,7 +24,7 @@ pub(super) use places::places;
 
 use super::Reading;
 
-/// Reads the first document of a text. No value if the text is not YAML.
+/// Reads the first document of a text. Returns no value if the text is not YAML.
 pub(super) fn read(text: &str) -> Reading {
     let (tree, mut findings) = compose::compose(text);
     let value = tree.and_then(|tree| build::build(&tree, &mut findings));

@@ -1,8 +1,8 @@
-//! What is kept of a stream.
+//! Keeps the start of a stream.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// The start of a stream, and how much more there was.
+/// The start of a stream, and the number of bytes that followed.
 pub(super) struct Capture {
     kept: Vec<u8>,
     limit: usize,
@@ -14,11 +14,11 @@ impl Capture {
         Capture { kept: Vec::new(), limit, dropped: 0 }
     }
 
-    /// Reads to the end, whatever is kept: a program whose stream nobody reads stops.
+    /// Reads to the end, even past what is kept: a program whose stream is not read stops.
     pub(super) async fn drain(&mut self, stream: Option<impl AsyncRead + Unpin>) {
         let Some(mut stream) = stream else { return };
         let mut buffer = vec![0; 16 * 1024];
-        // A stream that cannot be read has ended: there is nobody else to tell.
+        // A stream that cannot be read has ended: the error cannot be reported.
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
             let room = self.limit.saturating_sub(self.kept.len()).min(count);
             self.kept.extend_from_slice(&buffer[..room]);
@@ -26,7 +26,7 @@ impl Capture {
         }
     }
 
-    /// The text, without a part of a character at its end, and how many bytes are not in it.
+    /// Returns the text, without a partial character at its end, and the number of bytes that are not in it.
     pub(super) fn finish(mut self) -> (String, u64) {
         if self.dropped > 0 {
             let end = whole_characters(&self.kept);
@@ -39,7 +39,7 @@ impl Capture {
     }
 }
 
-/// Where a text ends that may have been cut inside of its last character.
+/// Returns the end of a text that may have been cut inside its last character.
 fn whole_characters(bytes: &[u8]) -> usize {
     let is_start = |byte: u8| byte & 0b1100_0000 != 0b1000_0000;
     // A character has at most four bytes.

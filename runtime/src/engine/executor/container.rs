@@ -1,4 +1,4 @@
-//! Programs in a container of their own.
+//! Runs each program in its own container.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Component, Path, PathBuf};
@@ -10,9 +10,9 @@ use super::process::{Job, inherited, run};
 use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 
-/// Where the workspace is in a container.
+/// The place of the workspace in a container.
 const WORKSPACE: &str = "/workspace";
-/// A place for temporary files that no program can be started from.
+/// The place for temporary files, from which no program can be started.
 const TMPFS: &str = "/tmp:rw,noexec,nosuid,size=2g";
 /// The variables by which Docker and Podman find their daemon.
 const INHERITED: &[&str] = &[
@@ -28,18 +28,18 @@ const INHERITED: &[&str] = &[
     "SSH_AUTH_SOCK",
     "XDG_RUNTIME_DIR",
 ];
-/// How long it may take to remove a container.
+/// The time limit for removing a container.
 const REMOVAL: Duration = Duration::from_secs(20);
-/// The code with which `docker run` says that it failed itself.
+/// The exit code by which `docker run` reports its own failure.
 const OWN_FAILURE: i32 = 125;
 
-/// Runs each program in a container of its own, by `docker run` or a program that takes the same arguments.
+/// Runs each program in its own container, by `docker run` or a program that takes the same arguments.
 ///
 /// The container sees one directory of this machine, under `/workspace`. It is removed when its program ends, takes
-/// too long or is given up. Programs in it never gain privileges, and every option of [`ExecOptions`] is enforced.
+/// too long or is cancelled. Programs in it never gain privileges, and every option of [`ExecOptions`] is enforced.
 ///
-/// The image should have no entry point, or one that runs its arguments; `with_args(["--entrypoint", ""])` takes one
-/// away. Values of [`ExecOptions::env`] stand among the arguments of a process that others on this machine may list.
+/// The image should have no entry point, or one that runs its arguments; `with_args(["--entrypoint", ""])` removes an
+/// entry point. Values of [`ExecOptions::env`] are arguments of a process that other users of this machine may list.
 ///
 /// ```
 /// use toolgen_runtime::engine::executor::{ContainerExecutor, ExecOptions};
@@ -70,7 +70,7 @@ pub struct ContainerExecutor {
 }
 
 impl ContainerExecutor {
-    /// Containers of an image that see this directory, which is an absolute path.
+    /// Creates an executor for an image. Containers see this directory, which is an absolute path.
     pub fn new(image: impl Into<String>, workspace: impl Into<PathBuf>) -> ContainerExecutor {
         ContainerExecutor {
             program: String::from("docker"),
@@ -81,7 +81,7 @@ impl ContainerExecutor {
         }
     }
 
-    /// Sets the program that runs containers, such as `podman`; `docker` unless set.
+    /// Sets the program that runs containers, such as `podman`; the default is `docker`.
     #[must_use]
     pub fn program(mut self, program: impl Into<String>) -> ContainerExecutor {
         self.program = program.into();
@@ -102,11 +102,11 @@ impl ContainerExecutor {
         self
     }
 
-    /// The command that runs a command in a container. When it is run, the name of the container is added.
+    /// Returns the command that runs a command in a container. When it is run, the name of the container is added.
     ///
     /// # Errors
     ///
-    /// [`ExecError::Invalid`] with everything that has no meaning.
+    /// Returns [`ExecError::Invalid`] with everything that is invalid.
     pub fn argv(&self, argv: &[String], options: &ExecOptions) -> Result<Vec<String>, ExecError> {
         self.check(argv)?;
         super::check_env(options)?;
@@ -161,7 +161,7 @@ impl ContainerExecutor {
         Err(ExecError::invalid(wrong))
     }
 
-    /// A directory as a container sees it: relative to the workspace, in it on this machine, or in it there.
+    /// Returns a directory as a container sees it; it may be relative to the workspace, or in it on either side.
     fn inside(&self, work_dir: Option<&Path>) -> Result<String, ExecError> {
         let Some(work_dir) = work_dir else { return Ok(WORKSPACE.to_owned()) };
         let rest = work_dir.strip_prefix(&self.workspace).or_else(|_| work_dir.strip_prefix(WORKSPACE));
@@ -203,7 +203,7 @@ impl ContainerExecutor {
         };
         let outcome = run(&job, cancel).await;
         match &outcome {
-            // The program that ran the container is gone, the container need not be.
+            // The program that ran the container is gone, but the container may not be.
             Err(ExecError::Timeout { .. } | ExecError::Cancelled | ExecError::Lost { .. }) => {
                 container.remove().await?;
             }
@@ -217,7 +217,7 @@ impl ContainerExecutor {
         outcome
     }
 
-    /// `docker: Error response from daemon: …`, `Error: …` by Podman.
+    /// Whether the error is the runner's own: `docker: Error response from daemon: …`, or `Error: …` from Podman.
     fn failed_itself(&self, stderr: &str) -> bool {
         let name = Path::new(&self.program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
         stderr.lines().any(|line| line.starts_with("Error") || line.starts_with(&format!("{name}: ")))
@@ -235,7 +235,7 @@ impl Executor for ContainerExecutor {
     }
 }
 
-/// A container that may be there, removed when this goes away: killing `docker run` does not stop what it runs.
+/// A container that may exist, removed on drop: killing `docker run` does not stop the program in it.
 struct Container {
     program: String,
     name: String,
@@ -244,13 +244,13 @@ struct Container {
 
 impl Container {
     fn new(program: &str) -> Container {
-        // Each `RandomState` has keys of its own, made of the system's random numbers.
+        // Each `RandomState` has its own keys, made of the system's random numbers.
         let name = format!("toolgen-{:016x}", RandomState::new().hash_one(program));
         Container { program: program.to_owned(), name, is_gone: false }
     }
 
     fn removal(&self) -> [String; 4] {
-        // `kill` would leave a container that is not started yet.
+        // `kill` would miss a container that has not started yet.
         [self.program.clone(), "rm".into(), "--force".into(), self.name.clone()]
     }
 
@@ -263,7 +263,7 @@ impl Container {
             timeout: Some(REMOVAL),
             max_output: 4096,
         };
-        // Nobody may keep it from being removed, so no token stops it.
+        // Removal must not be interrupted, so no token stops it.
         let outcome = run(&job, &CancellationToken::new()).await;
         self.is_gone = true;
         let why = match outcome {
@@ -284,14 +284,14 @@ impl Drop for Container {
         if self.is_gone {
             return;
         }
-        // The future was dropped, perhaps with its runtime: what is left to do needs a thread of its own.
+        // The future was dropped, perhaps with its runtime, so the rest needs a thread of its own.
         let [program, args @ ..] = self.removal();
         let mut command = std::process::Command::new(program);
         command.args(args).env_clear().envs(inherited(INHERITED.iter().copied()));
         command.stdin(std::process::Stdio::null());
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
         let removal = std::thread::Builder::new().spawn(move || command.status());
-        // Without a thread there is nobody to do it, and nobody to tell.
+        // Without a thread the container cannot be removed, and the error cannot be reported.
         drop(removal);
     }
 }

@@ -10,47 +10,47 @@ use crate::call::error::ToolError;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ExecError {
-    /// The executor cannot enforce what is asked for, so nothing was run.
+    /// The executor cannot enforce the requested options, so nothing was run.
     Unsupported {
         /// The executor, such as `the local executor`.
         executor: &'static str,
-        /// The options.
+        /// The options that it cannot enforce.
         options: Vec<&'static str>,
     },
-    /// The program may not be run.
+    /// The program is banned.
     Banned {
         /// The program.
         program: String,
     },
-    /// The context starts no programs at all.
+    /// The context allows no programs.
     Denied {
         /// The program.
         program: String,
     },
-    /// The command or an option has no meaning.
+    /// The command or an option is invalid.
     Invalid {
-        /// What is wrong with it.
+        /// What is wrong.
         message: String,
     },
     /// The program could not be started.
     Start {
         /// The program.
         program: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// It took too long and was killed.
+    /// The program took too long and was killed.
     Timeout {
-        /// How long it could have taken.
+        /// The time limit.
         duration: Duration,
-        /// What it had written by then.
+        /// The output until then.
         output: Box<ExecOutput>,
     },
-    /// The caller gave up and it was killed.
+    /// The call was cancelled and the program was killed.
     Cancelled,
-    /// It was not seen to its end.
+    /// The end of the program was not observed.
     Lost {
-        /// Why.
+        /// The reason.
         message: String,
     },
 }

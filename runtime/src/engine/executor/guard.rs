@@ -1,4 +1,4 @@
-//! An executor that lets less through.
+//! Restricts another executor.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::{ExecError, ExecOptions, ExecOutput, Executor, ResourceLimits, least}
 use crate::base::future::BoxFuture;
 use crate::call::limits::Limits;
 
-/// Programs that fetch things from a network, and a few more that reach beyond a command line.
+/// Programs that fetch from a network, and a few more that reach beyond a command line.
 pub const BANNED: &[&str] = &[
     "alias",
     "curl",
@@ -33,7 +33,7 @@ pub const BANNED: &[&str] = &[
     "safari",
 ];
 
-/// Programs whose purpose is to start others, by which a ban is got around.
+/// Programs whose purpose is to start others, which circumvents a ban.
 pub const STARTERS: &[&str] = &[
     "ash", "bash", "busybox", "chroot", "csh", "dash", "doas", "env", "exec", "fish", "ksh", "nice", "nohup",
     "nsenter", "setsid", "sh", "stdbuf", "su", "sudo", "tcsh", "time", "timeout", "unshare", "watch",
@@ -44,8 +44,8 @@ pub const STARTERS: &[&str] = &[
 /// no tool can forget to.
 ///
 /// A ban looks at the name of the program that is started, not at its arguments: `ls /usr/include/ncurses.h` is fine.
-/// It is a guard rail. A program that starts others gets around it, a shell first of all: ban [`STARTERS`] too, or
-/// better, take the network away.
+/// It is a guard rail. A program that starts others, such as a shell, circumvents it: ban [`STARTERS`] too, or better,
+/// disable the network.
 ///
 /// ```
 /// use toolgen_runtime::engine::executor::{BANNED, GuardedExecutor, ScriptedExecutor};
@@ -66,7 +66,7 @@ pub struct GuardedExecutor {
 }
 
 impl GuardedExecutor {
-    /// Lets everything through.
+    /// Wraps an executor, without any restriction yet.
     pub fn new(inner: impl Executor + 'static) -> GuardedExecutor {
         GuardedExecutor {
             inner: Arc::new(inner),
@@ -78,35 +78,35 @@ impl GuardedExecutor {
         }
     }
 
-    /// Bans programs by their names, wherever they are.
+    /// Bans programs by name, in any directory.
     #[must_use]
     pub fn ban(mut self, programs: &[&str]) -> GuardedExecutor {
         self.banned.extend(programs.iter().map(|program| program.to_ascii_lowercase()));
         self
     }
 
-    /// Lets commands do no more than a context allows, see [`ExecOptions::within`].
+    /// Restricts commands to what a context allows, see [`ExecOptions::within`].
     #[must_use]
     pub fn within(mut self, limits: &Limits) -> GuardedExecutor {
         self.within = self.within.and(limits);
         self
     }
 
-    /// Lets commands use up no more than this.
+    /// Restricts the resources of commands.
     #[must_use]
     pub fn limits(mut self, limits: ResourceLimits) -> GuardedExecutor {
         self.limits = self.limits.and(limits);
         self
     }
 
-    /// Lets commands run no longer than this.
+    /// Restricts the time of commands.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> GuardedExecutor {
         self.timeout = least(self.timeout, Some(timeout));
         self
     }
 
-    /// Starts commands here that do not say where.
+    /// Sets the working directory of commands that name none.
     #[must_use]
     pub fn work_dir(mut self, work_dir: impl Into<PathBuf>) -> GuardedExecutor {
         self.work_dir = Some(work_dir.into());
@@ -127,7 +127,7 @@ impl GuardedExecutor {
         }
         let Some(program) = argv.first() else { return Ok(()) };
         let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or(program);
-        // There are systems on which `CURL.EXE` starts `curl`.
+        // On some systems `CURL.EXE` starts `curl`.
         let name = name.to_ascii_lowercase();
         let name = name.strip_suffix(".exe").unwrap_or(&name);
         if self.banned.contains(name) {

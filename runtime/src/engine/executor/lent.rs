@@ -1,4 +1,4 @@
-//! The executor that a provider lends its tools.
+//! The executor that a provider gives its tools.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::call::services::Services;
 
 impl ProviderContext {
-    /// Lends an executor, in place of another.
+    /// Sets the executor for the tools, in place of any other.
     #[must_use]
     pub fn with_executor(self, executor: Arc<dyn Executor>) -> ProviderContext {
         self.with_service(executor)
     }
 
-    /// The executor for a tool that is built for this context. It starts programs in the directory of the context
-    /// unless told otherwise and holds every command to the limits of the context, whatever the tool asks for; a tool
+    /// Returns the executor for a tool that is built for this context. It starts programs in the directory of the
+    /// context by default and holds every command to the limits of the context, whatever the tool asks for; a tool
     /// that does all its work in it is [`confined`](crate::provider::ToolFactory::confined).
     ///
     /// ```
@@ -31,15 +31,15 @@ impl ProviderContext {
     ///
     /// # Errors
     ///
-    /// `{tool} tool requires an executor`, if none is lent.
+    /// Returns `{tool} tool requires an executor` if none is set.
     pub fn executor(&self, tool: &str) -> Result<GuardedExecutor, FactoryError> {
         let executor = self.service::<dyn Executor>();
         let executor = executor.ok_or_else(|| FactoryError::requires(tool, "an executor"))?;
         Ok(self.held(executor))
     }
 
-    /// Services whose executor, if there is one, is held to the limits of the context: tools that take it by its type
-    /// get no other.
+    /// Returns the services with their executor, if there is one, held to the limits of the context: tools that take
+    /// it by its type get no other.
     pub(crate) fn confined(&self, services: Services) -> Services {
         match services.get::<dyn Executor>() {
             Some(executor) => services.with::<dyn Executor>(Arc::new(self.held(executor))),

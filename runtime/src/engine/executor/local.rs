@@ -1,4 +1,4 @@
-//! Programs on this machine.
+//! Runs programs on this machine.
 
 use std::path::PathBuf;
 
@@ -8,18 +8,18 @@ use super::process::{Job, inherited, run};
 use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 
-/// The variables that programs get of this process's environment unless told otherwise.
+/// The variables of this process's environment that programs get by default.
 const INHERITED: &[&str] =
     &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "TERM", "TMPDIR", "TZ", "USER"];
 
 /// Runs programs on this machine, as the user of this process.
 ///
-/// Each program gets a process group of its own. When it ends, takes too long or is given up, the whole group is
-/// killed: nothing a command started in its group runs on. (A program can leave its group; and where a system has no
+/// Each program gets its own process group. When it ends, takes too long or is cancelled, the whole group is killed:
+/// nothing that a command started in its group runs on. (A program can leave its group; and where a system has no
 /// groups, as on Windows, only the program itself is killed. A container is safe from both.) The environment is empty
-/// but for a few variables such as `PATH`, so credentials of this process stay with it.
+/// except for a few variables such as `PATH`, so credentials of this process stay with it.
 ///
-/// It cannot keep a program from files, from a network or within limits, so it refuses commands that ask for it.
+/// It cannot restrict a program's files, network or resources, so it refuses commands that ask for that.
 ///
 /// ```
 /// use toolgen_runtime::CancellationToken;
@@ -64,21 +64,21 @@ impl LocalExecutor {
         LocalExecutor::default()
     }
 
-    /// Starts programs in this directory. A relative one of a command counts from here.
+    /// Starts programs in this directory. A command's relative directory is resolved against it.
     #[must_use]
     pub fn work_dir(mut self, work_dir: impl Into<PathBuf>) -> LocalExecutor {
         self.work_dir = Some(work_dir.into());
         self
     }
 
-    /// Lets programs have a variable of this process's environment.
+    /// Passes a variable of this process's environment to programs.
     #[must_use]
     pub fn inherit(mut self, name: impl Into<String>) -> LocalExecutor {
         self.inherited.push(name.into());
         self
     }
 
-    /// Lets programs have nothing of this process's environment, not even where programs are found.
+    /// Passes nothing of this process's environment to programs, not even `PATH`.
     #[must_use]
     pub fn inherit_nothing(mut self) -> LocalExecutor {
         self.inherited.clear();
@@ -86,7 +86,7 @@ impl LocalExecutor {
     }
 }
 
-/// What is asked for that this executor cannot do.
+/// Refuses options that this executor cannot enforce.
 fn refuse(options: &ExecOptions) -> Result<(), ExecError> {
     let asked = [
         ("read_only", options.read_only),

@@ -1,33 +1,33 @@
-//! What a place has that programs will need.
+//! Checks that the programs a tool needs are available.
 
 use tokio_util::sync::CancellationToken;
 
 use super::{ExecError, ExecOptions, Executor};
 
-/// Which programs a place has.
+/// The programs that are available and missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// Those that were asked for and are there, in the order asked.
+    /// The requested programs that are available, in the order of the request.
     pub found: Vec<String>,
-    /// Those that were asked for and are not there.
+    /// The requested programs that are not available.
     pub missing: Vec<String>,
 }
 
 impl Capabilities {
-    /// Nothing is missing.
+    /// Whether nothing is missing.
     #[must_use]
     pub fn success(&self) -> bool {
         self.missing.is_empty()
     }
 
-    /// Whether a program is there.
+    /// Whether a program is available.
     #[must_use]
     pub fn has(&self, program: &str) -> bool {
         self.found.iter().any(|found| found == program)
     }
 
-    /// `validation passed`, or `missing required programs: git, gh`.
+    /// Returns `validation passed`, or `missing required programs: git, gh`.
     #[must_use]
     pub fn message(&self) -> String {
         if self.success() {
@@ -37,7 +37,7 @@ impl Capabilities {
     }
 }
 
-/// Prints each argument that is no program. The names are arguments, no part of the script.
+/// Prints each argument that is not a program. The names are arguments, not part of the script.
 const SCRIPT: &str = r#"for name do command -v -- "$name" >/dev/null 2>&1 || printf '%s\n' "$name"; done"#;
 
 /// Looks for programs where an executor runs them, all at once. It needs `sh` there.
@@ -59,7 +59,7 @@ const SCRIPT: &str = r#"for name do command -v -- "$name" >/dev/null 2>&1 || pri
 ///
 /// # Errors
 ///
-/// If it cannot be found out.
+/// If the check cannot be run.
 pub async fn preflight(
     executor: &dyn Executor,
     programs: &[&str],

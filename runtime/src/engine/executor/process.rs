@@ -1,4 +1,4 @@
-//! A process and its group, from start to end.
+//! Runs a process and its group, from start to end.
 
 use std::ffi::OsString;
 use std::future::{Future, poll_fn};
@@ -17,12 +17,12 @@ use tokio_util::sync::CancellationToken;
 use super::capture::Capture;
 use super::{ExecError, ExecOutput};
 
-/// How long the output is still read of programs that have left their group and hold it open.
+/// How long to keep reading the output of programs that have left their group and hold it open.
 const LEFTOVERS: Duration = Duration::from_secs(1);
-/// How long a killed process may take to be gone.
+/// How long to wait for a killed process to end.
 const REAP: Duration = Duration::from_secs(5);
 
-/// A process that is to run.
+/// A process to run.
 pub(super) struct Job<'a> {
     pub(super) argv: &'a [String],
     /// Its whole environment.
@@ -33,7 +33,7 @@ pub(super) struct Job<'a> {
     pub(super) max_output: usize,
 }
 
-/// The variables of these names that this process has.
+/// Returns the variables of these names that this process has.
 pub(super) fn inherited<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<(OsString, OsString)> {
     names.into_iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?))).collect()
 }
@@ -94,7 +94,7 @@ fn start(job: &Job<'_>) -> Result<Child, ExecError> {
         command.current_dir(work_dir);
     }
     command.spawn().map_err(|why| {
-        // The system says the same of a directory that is not there.
+        // The system reports a missing directory in the same way.
         let place = match job.work_dir {
             Some(work_dir) if why.kind() == io::ErrorKind::NotFound => {
                 format!(" (in {})", work_dir.display())
@@ -121,8 +121,8 @@ async fn attend(
         })
         .await
     };
-    // The process is gone, so its number is free for others from now on; the group keeps the number taken as long as
-    // somebody is in it. No system gives a number away again within the moment between the two.
+    // The process is gone, so its number is free from now on; the group keeps the number taken as long as it has a
+    // member. No system reuses a number within the moment between the two.
     group.kill();
     if open {
         let _ = timeout(LEFTOVERS, pipes).await;
@@ -137,7 +137,7 @@ async fn feed(stdin: Option<ChildStdin>, bytes: &[u8]) {
     }
 }
 
-/// Runs three futures to their ends.
+/// Runs three futures to completion.
 async fn all(
     first: impl Future<Output = ()>,
     second: impl Future<Output = ()>,
@@ -154,7 +154,7 @@ async fn all(
     .await;
 }
 
-/// The exit code of a process that was killed, as shells count: 128 and the number of the signal.
+/// The exit code of a killed process, as in shells: 128 plus the signal number.
 const KILLED: i32 = 137;
 
 #[cfg(unix)]
@@ -168,8 +168,8 @@ fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or(KILLED)
 }
 
-/// All processes of a group, killed when this goes away. Where there are no groups, only the process itself is killed,
-/// when its handle goes away.
+/// All processes of a group, killed on drop. Without process groups only the process itself is killed, when its handle
+/// is dropped.
 struct Group {
     #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
@@ -185,7 +185,7 @@ impl Group {
     #[cfg(unix)]
     fn kill(&mut self) {
         if let Some(leader) = self.leader.take() {
-            // Nobody may be left in it.
+            // The group may be empty.
             let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
         }
     }

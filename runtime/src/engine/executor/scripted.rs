@@ -9,8 +9,8 @@ use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 
-/// An executor for tests: gives the outcomes it was told, in order, and remembers what it was asked. When there are
-/// no more outcomes, every command succeeds and says nothing.
+/// An executor for tests: returns the given outcomes in order, and records the commands. When no outcomes are left,
+/// every command succeeds without output.
 ///
 /// ```
 /// use toolgen_runtime::CancellationToken;
@@ -33,13 +33,13 @@ pub struct ScriptedExecutor {
 }
 
 impl ScriptedExecutor {
-    /// Gives these outcomes.
+    /// Creates an executor with these outcomes.
     pub fn new(outcomes: impl IntoIterator<Item = Result<ExecOutput, ExecError>>) -> ScriptedExecutor {
         let outcomes = Mutex::new(outcomes.into_iter().collect());
         ScriptedExecutor { outcomes, asked: Mutex::default() }
     }
 
-    /// The commands it was asked to run so far, and how.
+    /// Returns the commands so far, with their options.
     #[must_use]
     pub fn asked(&self) -> Vec<(Vec<String>, ExecOptions)> {
         unpoisoned(self.asked.lock()).clone()

@@ -1,34 +1,34 @@
-//! Which addresses requests may go to: the special-purpose ranges, by name.
+//! Decides which addresses requests may go to, by the special-purpose ranges.
 //!
 //! The ranges are those of the IANA IPv4 and IPv6 Special-Purpose Address Registries
-//! (<https://www.iana.org/assignments/iana-ipv4-special-registry>, <https://www.iana.org/assignments/iana-ipv6-special-registry>) as of
-//! 9 October 2025, the multicast ranges, and what lies outside the unicast space that IANA allocates (`2000::/3`). Services
-//! of clouds that hand out credentials to whoever asks from inside have addresses of their own, some of them in ordinary
-//! ranges; they stand first.
+//! (<https://www.iana.org/assignments/iana-ipv4-special-registry>,
+//! <https://www.iana.org/assignments/iana-ipv6-special-registry>) as of 9 October 2025, the multicast ranges, and
+//! everything outside the unicast space that IANA allocates (`2000::/3`). Cloud services that hand out credentials to
+//! any caller inside have addresses of their own, some of them in ordinary ranges; they come first.
 //!
-//! An IPv6 address that carries an IPv4 address is judged by what it carries, because that is where it leads.
+//! An IPv6 address that carries an IPv4 address is judged by the carried address, because that is where it leads.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Who may be led to an address.
+/// Whether requests may go to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Access {
-    /// Everybody: it is an address of the public Internet.
+    /// Always: it is an address of the public Internet.
     Public,
-    /// Whoever the program opens it for.
+    /// Only if the program opens it.
     Private,
-    /// Nobody.
+    /// Never.
     Closed,
 }
 
-/// The range an address is of.
+/// The range that an address belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
     pub(super) access: Access,
     /// The name in the registry.
     name: &'static str,
-    /// The IPv4 address that an IPv6 address carries, and how.
+    /// The IPv4 address that an IPv6 address carries, and how it is carried.
     carried: Option<(&'static str, Ipv4Addr)>,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Range {
 
 use Access::{Closed, Private, Public};
 
-/// Address, length of the prefix, access and name; the first that matches counts.
+/// Address, prefix length, access and name; the first match counts.
 type Row<const N: usize> = ([u16; N], u32, Access, &'static str);
 
 /// The four numbers of an IPv4 address.
@@ -99,7 +99,7 @@ const IPV6: &[Row<8>] = &[
     ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3, Public, "Global Unicast"),
 ];
 
-/// IPv6 prefixes whose addresses carry an IPv4 address, the bit it begins at, the most open it can be, and the name.
+/// IPv6 prefixes whose addresses carry an IPv4 address, the bit it begins at, its most open access, and the name.
 const CARRIERS: &[([u16; 8], u32, u32, Access, &str)] = &[
     ([0, 0, 0, 0, 0, 0xffff, 0, 0], 96, 96, Public, "IPv4-mapped"),
     ([0, 0, 0, 0, 0xffff, 0, 0, 0], 96, 96, Closed, "IPv4-translated"),
@@ -109,7 +109,7 @@ const CARRIERS: &[([u16; 8], u32, u32, Access, &str)] = &[
     ([0x2002, 0, 0, 0, 0, 0, 0, 0], 16, 16, Public, "6to4"),
 ];
 
-/// Says which range an address is of.
+/// Returns the range that an address belongs to.
 pub(super) fn range(address: IpAddr) -> Range {
     match address {
         IpAddr::V4(address) => of_ipv4(address),
@@ -153,7 +153,7 @@ fn carried(how: &'static str, bits: u32, most: Access) -> Range {
     Range { access: access.max(most), name, carried: Some((how, inner)) }
 }
 
-/// RFC 4380, section 4: the address of the server, and at the end that of the client, inverted. The worse counts.
+/// RFC 4380, section 4: the server's address, and the client's inverted at the end. The more restricted counts.
 fn teredo(address: Ipv6Addr) -> Range {
     let bits = address.to_bits();
     let server = carried("Teredo", (bits >> 64) as u32, Public);

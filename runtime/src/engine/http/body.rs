@@ -11,7 +11,7 @@ use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json,
 use super::style;
 use crate::spec::plan::{self, BodySource, Codec, Encoding, Part};
 
-/// The body and its `Content-Type`. `None`: the request has none, or there are problems.
+/// Builds the body and its `Content-Type`. Returns `None` if the request has no body or there are problems.
 pub(super) fn build(
     plan: &plan::Body,
     arguments: &Map<String, Value>,
@@ -81,13 +81,13 @@ fn encode(
     }
 }
 
-/// A media type that names one type, or the given one in place of a range such as `*/*` or `image/*`.
+/// Returns a media type that names one type, or `otherwise` in place of a range such as `*/*` or `image/*`.
 fn concrete<'a>(media_type: &'a str, otherwise: &'a str) -> &'a str {
     let essence = media_type.split(';').next().unwrap_or_default();
     if essence.is_empty() || essence.contains('*') { otherwise } else { media_type }
 }
 
-/// Text that is not ASCII needs its charset said; nothing else is touched, since servers compare media types.
+/// Adds a charset for text that is not ASCII. Nothing else is changed, since servers compare media types.
 pub(super) fn with_charset(media_type: &str, text: &str) -> String {
     if text.is_ascii() || media_type.contains("charset=") {
         media_type.to_owned()
@@ -103,7 +103,7 @@ fn fields<'a>(argument: &str, value: &'a Value) -> Result<&'a Map<String, Value>
     })
 }
 
-/// `application/x-www-form-urlencoded`: a field is written by its style where the document names one, else a list
+/// Writes `application/x-www-form-urlencoded`: a field uses its style if the document names one; otherwise a list
 /// repeats its name and an object is JSON (OpenAPI 3.1, "Encoding Object").
 fn form(fields: &Map<String, Value>, parts: &[Part]) -> String {
     let mut pairs = Vec::new();
@@ -132,7 +132,7 @@ fn form_field(name: &str, value: &Value, part: Option<&Part>) -> Vec<String> {
     }
 }
 
-/// A file argument, read.
+/// The content of a file argument.
 pub(super) struct File {
     pub(super) content: Vec<u8>,
     pub(super) filename: Option<String>,
@@ -165,7 +165,7 @@ impl File {
     }
 }
 
-/// Takes both alphabets, with padding or without, and ignores line breaks: models write all of them.
+/// Decodes both alphabets, with or without padding, and ignores line breaks: models write all of them.
 fn decode_base64(data: &str) -> Option<Vec<u8>> {
     let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD].iter().find_map(|engine| engine.decode(&data).ok())

@@ -1,4 +1,4 @@
-//! The request that a plan and arguments make.
+//! Builds the request of a call from its plan and arguments.
 
 use serde_json::{Map, Value};
 
@@ -10,14 +10,14 @@ use super::request::{
 use super::{body, secret, style, url};
 use crate::spec::plan::{Encoding, Location, Parameter, RequestPlan};
 
-/// Builds the request a call makes, without credentials ([`authorize`](super::authorize) adds them).
+/// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
 ///
-/// `arguments` are decoded: an object whose keys are those of the plan. It is pure apart from
+/// `arguments` are decoded: an object whose keys are those of the plan. The function is pure apart from
 /// [`BuildOptions::files`].
 ///
 /// # Errors
 ///
-/// Every problem at once; the one about the base URL comes last.
+/// Returns every problem at once; the one about the base URL comes last.
 pub fn build(
     plan: &RequestPlan,
     arguments: &Value,
@@ -40,7 +40,7 @@ pub fn build(
             Location::Query => query.extend(pairs(parameter, value)),
             Location::Cookie => cookies.extend(pairs(parameter, value)),
             Location::Header => match header(parameter, value, &mut problems) {
-                // RFC 6265, section 5.4: there is one such header.
+                // RFC 6265, section 5.4: a request has a single `Cookie` header.
                 Some((name, text)) if name.eq_ignore_ascii_case("cookie") => cookies.push(text),
                 header => headers.extend(header),
             },
@@ -76,7 +76,7 @@ pub fn build(
     Ok(HttpRequest { method, url, headers, body, credentials: secret::Applied::default() })
 }
 
-/// Names the longest of the arguments that stand in the URL, if there is no room for them.
+/// Names the longest of the arguments in the URL if the URL is too long.
 fn too_long(url: &str, plan: &RequestPlan, arguments: &Map<String, Value>) -> Option<RequestProblem> {
     if url.len() <= MAX_URL {
         return None;
@@ -107,8 +107,8 @@ fn pairs(parameter: &Parameter, value: &Value) -> Vec<String> {
     }
 }
 
-/// Headers that are not a parameter's to set: OpenAPI gives the first three to the media types and the security
-/// schemes and has them ignored; the rest belong to the connection.
+/// Headers that a parameter may not set: OpenAPI assigns the first three to the media types and the security schemes
+/// and has them ignored as parameters; the rest belong to the connection.
 const NOT_PARAMETERS: [&str; 12] = [
     "accept",
     "content-type",

@@ -1,4 +1,4 @@
-//! Texts of responses.
+//! Decodes the text of responses.
 
 use crate::base::truncate::floor;
 
@@ -10,8 +10,8 @@ const WINDOWS_1252: [char; 32] = [
     '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
 ];
 
-/// The text of a body. Bytes that do not fit the charset become U+FFFD, save a character that was cut in two at the
-/// end, which goes.
+/// Decodes the text of a body. Bytes that do not fit the charset become U+FFFD, except that a character cut in two at
+/// the end is dropped.
 pub(super) fn decode(bytes: &[u8], content_type: &str, truncated: bool) -> String {
     match charset(content_type).as_str() {
         "iso-8859-1" | "latin1" | "latin-1" | "iso_8859-1" | "l1" | "windows-1252" | "cp1252" => {
@@ -49,9 +49,9 @@ fn utf8(bytes: &[u8], truncated: bool) -> String {
     String::from_utf8_lossy(if truncated { whole(bytes) } else { bytes }).into_owned()
 }
 
-/// Without the character that was cut in two at the end.
+/// Drops a character that was cut in two at the end.
 fn whole(bytes: &[u8]) -> &[u8] {
-    // A character has at most four bytes, so at most three of it can be left.
+    // A character has at most four bytes, so at most three of them can be left.
     let tail = bytes.len().saturating_sub(3);
     let start = bytes[tail..].iter().rposition(|byte| *byte >= 0xc0).map(|at| tail + at);
     match start {
@@ -63,13 +63,13 @@ fn whole(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// The bytes are UTF-8 text without `NUL`, whatever was cut off.
+/// Whether the bytes are UTF-8 text without `NUL`, apart from a character cut off at the end.
 pub(super) fn is_utf8(bytes: &[u8], truncated: bool) -> bool {
     let bytes = if truncated { whole(bytes) } else { bytes };
     !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()
 }
 
-/// Cuts a text to at most this many bytes, between characters. Tells whether it did.
+/// Cuts a text to at most this many bytes, between characters. Returns whether it cut anything.
 pub(super) fn cut(text: &mut String, limit: usize) -> bool {
     if text.len() <= limit {
         return false;

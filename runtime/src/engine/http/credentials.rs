@@ -13,29 +13,30 @@ pub use super::secret::Secret;
 use crate::base::frozen::Text;
 use crate::spec::plan::{Placement, RequestPlan, SecurityRequirement, SecurityScheme};
 
-/// What a credential is asked for.
+/// A request for one credential.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CredentialRequest<'a> {
-    /// The name the document gives the scheme.
+    /// The name of the security scheme in the document.
     pub scheme: &'a str,
     /// Where the credential goes.
     pub placement: &'a Placement,
     /// The scopes the operation needs.
     pub scopes: &'a [Text],
-    /// The environment variable the plan names. Empty: none.
+    /// The environment variable that the plan names; empty if there is none.
     pub env: &'a str,
-    /// Whom the credential would be sent to, as `https://host[:port]`.
+    /// The origin the credential would be sent to, as `https://host[:port]`.
     pub origin: &'a str,
 }
 
 /// A source of credentials.
 pub trait Credentials: fmt::Debug + Send + Sync {
-    /// The credential for a scheme, if there is one. It is sent to [`CredentialRequest::origin`] and nowhere else.
+    /// Returns the credential for a scheme, if there is one. It is sent to [`CredentialRequest::origin`] and nowhere
+    /// else.
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret>;
 }
 
-/// No credentials at all.
+/// Provides no credentials.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCredentials;
 
@@ -45,17 +46,17 @@ impl Credentials for NoCredentials {
     }
 }
 
-/// Credentials from environment variables: the one configured for the scheme, else the one the plan names.
+/// Credentials from environment variables: the one configured for the scheme, or else the one the plan names.
 ///
-/// This is the only place that reads the environment. A variable that is empty counts as not set; white space
-/// around a value is taken away.
+/// This is the only place that reads the environment. An empty variable counts as not set; white space around a value
+/// is removed.
 #[derive(Clone, Debug, Default)]
 pub struct EnvCredentials {
     variables: BTreeMap<String, String>,
 }
 
 impl EnvCredentials {
-    /// The variables the plans name.
+    /// Uses the variables that the plans name.
     #[must_use]
     pub fn new() -> EnvCredentials {
         EnvCredentials::default()
@@ -81,28 +82,28 @@ impl Credentials for EnvCredentials {
     }
 }
 
-/// Credentials held in memory, by scheme and, if wanted, by origin.
+/// Credentials held in memory, by scheme and optionally by origin.
 #[derive(Clone, Debug, Default)]
 pub struct StaticCredentials {
     secrets: BTreeMap<(String, Option<String>), Secret>,
 }
 
 impl StaticCredentials {
-    /// None yet.
+    /// Creates an empty set of credentials.
     #[must_use]
     pub fn new() -> StaticCredentials {
         StaticCredentials::default()
     }
 
-    /// The credential of a scheme, for whichever origin the operator configured (the plan's server or the
-    /// engine's base URL).
+    /// Adds the credential of a scheme for any origin the operator configured (the plan's server or the engine's base
+    /// URL).
     #[must_use]
     pub fn with(mut self, scheme: impl Into<String>, secret: Secret) -> StaticCredentials {
         self.secrets.insert((scheme.into(), None), secret);
         self
     }
 
-    /// The credential of a scheme for one origin (`https://host[:port]`) only.
+    /// Adds the credential of a scheme for one origin only (`https://host[:port]`).
     #[must_use]
     pub fn with_origin(
         mut self,
@@ -125,23 +126,23 @@ impl Credentials for StaticCredentials {
     }
 }
 
-/// A credential a request needs and does not have.
+/// A credential that a request needs and does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingCredential {
     /// The scheme.
     pub scheme: String,
-    /// The environment variable that would hold it. Empty: none is named.
+    /// The environment variable that would hold it; empty if none is named.
     pub env: String,
 }
 
 /// Adds the credentials of the first alternative of `plan.security` that is satisfied.
 ///
-/// An alternative that needs nothing is taken when no other is satisfied, wherever it stands: a credential that
-/// is configured is meant to be used. The request is changed only if all goes well.
+/// An alternative that needs nothing is used only if no other is satisfied, wherever it is listed: a configured
+/// credential is meant to be used. The request is changed only on success.
 ///
 /// # Errors
 ///
-/// What is missing, for each alternative; the request is still usable without, for a dry run say.
+/// Returns what is missing for each alternative. The request is still usable without it, for a dry run for example.
 pub fn authorize(
     request: &mut HttpRequest,
     plan: &RequestPlan,
@@ -167,7 +168,7 @@ pub fn authorize(
     if anonymous { Ok(()) } else { Err(missing) }
 }
 
-/// The origin of a URL as `https://host[:port]`; empty if it has none.
+/// Returns the origin of a URL as `https://host[:port]`, or an empty text if it has none.
 pub(super) fn origin(url: &str) -> String {
     Url::parse(url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
 }
@@ -188,7 +189,7 @@ fn collect<'a>(
             env: &scheme.env,
             origin,
         };
-        // A line break would end the header it is written into.
+        // A line break would end the header that the credential is written into.
         let usable = |secret: &Secret| !secret.expose().chars().any(char::is_control);
         match credentials.credential(&request).filter(usable) {
             Some(secret) => found.push((scheme, secret)),

@@ -1,17 +1,17 @@
-//! Percent-encoding: one function, five sets of characters that stay as they are.
+//! Percent-encoding: one function, and five sets of characters that stay unencoded.
 
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What the text is written into.
+/// The place that a text is written into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escape {
     /// A path, a query or a cookie: only the unreserved characters of RFC 3986 stay.
     Uri,
-    /// A query whose parameter allows reserved characters.
+    /// A query parameter that allows reserved characters.
     Reserved,
-    /// A credential in a cookie, which services compare as it is: only what a cookie cannot hold is encoded.
+    /// A credential in a cookie, which services compare literally: only what a cookie cannot hold is encoded.
     Cookie,
     /// A form (WHATWG URL, "application/x-www-form-urlencoded serializing").
     Form,
@@ -43,10 +43,10 @@ const COOKIE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b',').add(b';').add(
 
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
 
-/// What may stand in the fixed part of a path beside the unreserved characters (`pchar` of RFC 3986).
+/// The characters allowed in the fixed part of a path besides the unreserved ones (`pchar` of RFC 3986).
 const PATH_TEMPLATE: &AsciiSet = &RESERVED.remove(b'%').remove(b'&').remove(b'+').add(b'?');
 
-/// The text as it may be written there.
+/// Encodes a text for the place it is written into.
 pub(super) fn escape(text: &str, escape: Escape) -> Cow<'_, str> {
     match escape {
         Escape::Uri => utf8_percent_encode(text, URI).into(),
@@ -57,12 +57,12 @@ pub(super) fn escape(text: &str, escape: Escape) -> Cow<'_, str> {
     }
 }
 
-/// The fixed part of a path template, as it may be written into a URL.
+/// Encodes the fixed part of a path template for a URL.
 pub(super) fn path_template(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, PATH_TEMPLATE).into()
 }
 
-/// Percent-encoded triples of the text pass through unchanged (RFC 6570, section 3.2.3).
+/// Encodes a text; percent-encoded triples pass through unchanged (RFC 6570, section 3.2.3).
 fn reserved(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Carries out tools that are HTTP requests.
+//! Runs tools that are HTTP requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::plan::{Codec, RequestPlan, Tool};
 use crate::spec::{Effects, Network, Timeout, ToolSpec};
 
-/// Carries out tools that are HTTP requests. Clones share one pool of connections.
+/// Runs tools that are HTTP requests. Clones share one connection pool.
 ///
 /// ```no_run
 /// use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
@@ -55,7 +55,7 @@ impl fmt::Debug for HttpEngine {
 }
 
 impl HttpEngine {
-    /// The settings of a new engine: the servers of the plans, no credentials, 30 seconds, 64 KiB, no files.
+    /// Returns the default settings: the servers of the plans, no credentials, 30 seconds, 64 KiB, no files.
     #[must_use]
     pub fn builder() -> HttpEngineBuilder {
         HttpEngineBuilder::new()
@@ -65,8 +65,8 @@ impl HttpEngine {
         HttpEngine { inner: Arc::new(Inner { client, guard, settings }) }
     }
 
-    /// This engine for the tools of a document that came from a URL: their relative servers are resolved against it,
-    /// unless the engine was built for [another](HttpEngineBuilder::document_url). Connections are shared.
+    /// Returns this engine for the tools of a document that came from a URL: their relative servers are resolved
+    /// against it, unless the engine was built for [another](HttpEngineBuilder::document_url). Connections are shared.
     #[must_use]
     pub fn for_document(&self, url: impl Into<String>) -> HttpEngine {
         if self.inner.settings.document_url.is_some() {
@@ -76,27 +76,27 @@ impl HttpEngine {
         HttpEngine::new(client.clone(), guard.clone(), settings.clone().document_url(url))
     }
 
-    /// Generated tools, carried out by this engine.
+    /// Returns generated tools that this engine runs.
     #[must_use]
     pub fn tools(&self, tools: &'static [&'static Tool]) -> Vec<Arc<dyn AgentTool>> {
         tools.iter().map(|tool| self.tool(Frozen::Static(*tool))).collect()
     }
 
-    /// Tools made at run time, carried out by this engine.
+    /// Returns tools built at run time that this engine runs.
     #[must_use]
     pub fn tools_from(&self, tools: impl IntoIterator<Item = Tool>) -> Vec<Arc<dyn AgentTool>> {
         tools.into_iter().map(|tool| self.tool(tool)).collect()
     }
 
-    /// One tool, carried out by this engine.
+    /// Returns one tool that this engine runs.
     pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
         let tool = tool.into();
         let spec = self.changed(&tool.spec);
         Arc::new(HttpTool { engine: self.clone(), tool, spec })
     }
 
-    /// The specification with what the settings say in place of what the tool says, so that every caller grants the time
-    /// and checks the host that hold.
+    /// Returns the specification with the engine's settings in place of the tool's, so that every caller grants the
+    /// time and checks the host that apply.
     fn changed(&self, spec: &ToolSpec) -> Option<ToolSpec> {
         let settings = &self.inner.settings;
         let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
@@ -114,13 +114,13 @@ impl HttpEngine {
         Some(changed)
     }
 
-    /// The request a call would send, with its credentials: what a dry run shows.
+    /// Returns the request a call would send, with its credentials, as for a dry run.
     ///
-    /// Without a credential it needs, the request comes without, and with what is missing for each alternative.
+    /// If a needed credential is missing, the request comes without it, and with what is missing for each alternative.
     ///
     /// # Errors
     ///
-    /// Every problem of the arguments at once.
+    /// Returns every problem of the arguments at once.
     pub fn request(
         &self,
         plan: &RequestPlan,
@@ -141,14 +141,14 @@ impl HttpEngine {
         Ok((request, missing))
     }
 
-    /// The request of a call that is to be sent.
+    /// Builds the request of a call that is about to be sent.
     pub(super) async fn prepare(
         &self,
         tool: &Frozen<Tool>,
         arguments: Value,
     ) -> Result<HttpRequest, ToolError> {
         let built = if reads_files(tool) {
-            // Reading files blocks, which a task that shares its thread must not.
+            // Reading files blocks, which a task on a shared thread must not do.
             let (engine, tool) = (self.clone(), tool.clone());
             let build = move || plan(&tool).map(|plan| engine.request(plan, &arguments));
             let built = tokio::task::spawn_blocking(build).await;
@@ -160,7 +160,7 @@ impl HttpEngine {
         if missing.is_empty() { Ok(request) } else { Err(no_credential(&missing)) }
     }
 
-    /// Sends a request to a host that is allowed; redirects have been followed.
+    /// Sends a request to an allowed host and follows redirects.
     pub(super) async fn send(&self, request: &HttpRequest, allowed: &Network) -> Result<Reply, ToolError> {
         let sent = transport::send(&self.route(allowed), request, &self.inner.settings.headers.0).await;
         sent.map_err(|error| match error {
@@ -212,7 +212,7 @@ impl HttpEngine {
     }
 }
 
-/// The request of a tool. A tool that is carried out in another way is for another engine.
+/// Returns the request plan of a tool. A tool with another kind of call belongs to another engine.
 fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
     let other = || format!("`{}` is no HTTP request, so this engine cannot carry it out", tool.spec.name);
     tool.call.http().ok_or_else(|| ToolError::failed_with("wrong_engine", other()))
@@ -226,7 +226,7 @@ fn reads_files(tool: &Tool) -> bool {
     }
 }
 
-/// What the network did, in words that hold no credential.
+/// Describes a network failure in words that hold no credential.
 pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
     let cause = request.credentials.redact(&transport::describe(error));
     ToolError::failed_with(code, format!("Error: HTTP request failed: {cause}"))
@@ -273,7 +273,7 @@ fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
 struct HttpTool {
     engine: HttpEngine,
     tool: Frozen<Tool>,
-    /// The specification, where the engine changes it.
+    /// The specification, if the engine changes it.
     spec: Option<ToolSpec>,
 }
 

@@ -13,16 +13,16 @@ use super::{response, settings};
 use crate::call::tool::DEFAULT_TIMEOUT;
 use crate::spec::Network;
 
-/// How large a document may be unless set otherwise, in bytes: 64 MiB.
+/// The default size limit of a document, in bytes: 64 MiB.
 pub const MAX_DOCUMENT_BYTES: usize = 64 << 20;
 
-/// What documents are asked for as. Servers that know only one form may answer with it.
+/// The media types that documents are requested as. A server that knows only one form may answer with it.
 const ACCEPT: &str = "application/json, application/yaml, text/yaml;q=0.9, */*;q=0.5";
 
-/// A document to be fetched. A URL alone is one: `"https://api.example.com/openapi.json".into()`.
+/// A document to fetch. A URL alone is enough: `"https://api.example.com/openapi.json".into()`.
 ///
-/// Neither the headers nor the credentials of the engine go along: they are for the service, and its description may
-/// be kept by somebody else.
+/// Neither the headers nor the credentials of the engine are sent: they are for the service, and its description may
+/// be hosted elsewhere.
 #[derive(Clone, Debug)]
 pub struct Fetch {
     url: UrlText,
@@ -31,7 +31,7 @@ pub struct Fetch {
     max_bytes: usize,
 }
 
-/// The URL as it was given. Its query may hold a key, so that `Debug` ends before it.
+/// The URL as it was given. Its query may hold a key, so `Debug` stops before it.
 #[derive(Clone)]
 struct UrlText(String);
 
@@ -42,27 +42,28 @@ impl fmt::Debug for UrlText {
 }
 
 impl Fetch {
-    /// The document at a URL: no headers, the time of the engine, at most [`MAX_DOCUMENT_BYTES`].
+    /// Creates a request for the document at a URL: no headers, the engine's time limit, at most
+    /// [`MAX_DOCUMENT_BYTES`].
     #[must_use]
     pub fn new(url: impl Into<String>) -> Fetch {
         Fetch { url: UrlText(url.into()), headers: Vec::new(), timeout: None, max_bytes: MAX_DOCUMENT_BYTES }
     }
 
-    /// Sends a header, such as `Authorization`. Another origin never gets it, should a redirect lead to one.
+    /// Adds a header, such as `Authorization`. It is never sent to another origin that a redirect leads to.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: Secret) -> Fetch {
         self.headers.push((name.into(), value));
         self
     }
 
-    /// The time until the whole document is there, in place of that of the engine.
+    /// Sets the time until the whole document must have arrived, in place of the engine's.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Fetch {
         self.timeout = Some(timeout);
         self
     }
 
-    /// How large the document may be, in bytes, in place of [`MAX_DOCUMENT_BYTES`].
+    /// Sets the size limit of the document, in bytes, in place of [`MAX_DOCUMENT_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, max_bytes: usize) -> Fetch {
         self.max_bytes = max_bytes;
@@ -82,18 +83,18 @@ impl From<String> for Fetch {
     }
 }
 
-/// A document that was fetched.
+/// A fetched document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fetched {
-    /// Where it was found in the end, without what may be secret: user, query and fragment. Relative references in
-    /// it are relative to this (RFC 3986, section 5.1.3).
+    /// The final URL, without what may be secret: user, query and fragment. Relative references in the document are
+    /// relative to it (RFC 3986, section 5.1.3).
     pub url: String,
     /// The document.
     pub bytes: Vec<u8>,
 }
 
-/// Why a document could not be fetched. The text says which, without what may be secret.
+/// Why a document could not be fetched. The text gives the reason, without what may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchError {
     /// The URL, without user, query and fragment.
@@ -102,23 +103,23 @@ pub struct FetchError {
     pub kind: FetchErrorKind,
 }
 
-/// What keeps a document from being fetched.
+/// The reasons that a document cannot be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FetchErrorKind {
     /// The URL or a header cannot be sent.
     Malformed(String),
-    /// There was no answer, or it broke off.
+    /// There was no response, or it broke off.
     Network(String),
     /// It took too long.
     Timeout(Duration),
-    /// The server sent us elsewhere, and we did not go.
+    /// The server redirected to a place that is not followed.
     Redirect(&'static str),
-    /// The host of the URL, or one that a redirect led to, may not be reached. The text says why, and how it is opened.
+    /// The host of the URL or of a redirect may not be reached. The text says why, and how to open it.
     Refused(String),
-    /// The server answered with another status than success.
+    /// The server answered with a status other than success.
     Status(u16),
-    /// The document has more bytes than this.
+    /// The document has more than this many bytes.
     TooLarge(usize),
 }
 
@@ -139,13 +140,12 @@ impl fmt::Display for FetchError {
 impl std::error::Error for FetchError {}
 
 impl HttpEngine {
-    /// Fetches a document with the client of this engine: limited in time and size, and from no host that a call would not
-    /// reach either, which leaves private addresses to those that were
-    /// [opened](super::HttpEngineBuilder::private_host).
+    /// Fetches a document with the client of this engine, with limits on time and size. Only hosts that a call could
+    /// reach are reached: private addresses only where they were [opened](super::HttpEngineBuilder::private_host).
     ///
     /// # Errors
     ///
-    /// See [`FetchErrorKind`]. Every status but success is one.
+    /// See [`FetchErrorKind`]. Every status other than success is an error.
     pub async fn fetch(&self, what: impl Into<Fetch>) -> Result<Fetched, FetchError> {
         let what = what.into();
         let time = what.timeout.or(self.settings().timeout).unwrap_or(DEFAULT_TIMEOUT);
@@ -205,7 +205,7 @@ fn request(what: &Fetch) -> Result<HttpRequest, String> {
     Ok(HttpRequest { method: "GET".to_owned(), url: url.to_string(), headers, body: Body::None, credentials })
 }
 
-/// A URL without what may be secret. One that is none is not shown.
+/// Returns a URL without what may be secret. A text that is no URL is not shown.
 fn shown(url: &str) -> String {
     let Ok(mut url) = Url::parse(url.trim()) else { return "the URL".to_owned() };
     url.set_query(None);

@@ -1,20 +1,20 @@
-//! Files that arguments name.
+//! Reads files that arguments name.
 
 use std::fmt;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-/// Reads the files that arguments of a call name by a path.
+/// Reads the files that the arguments of a call name by path.
 pub trait Files: fmt::Debug + Send + Sync {
-    /// The content of the file.
+    /// Returns the content of the file.
     ///
     /// # Errors
     ///
-    /// Says, for the caller of the tool, why it cannot be had.
+    /// Says why the file cannot be read, in words for the caller of the tool.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 }
 
-/// No file may be read: the default.
+/// Reads no files: the default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFiles;
 
@@ -26,7 +26,7 @@ impl Files for NoFiles {
     }
 }
 
-/// The largest file that is read, in bytes, unless [`FilesRoot::max_bytes`] says otherwise: 64 MiB.
+/// The default size limit of a file, in bytes: 64 MiB. [`FilesRoot::max_bytes`] changes it.
 pub const MAX_FILE: u64 = 64 << 20;
 
 /// The files below one directory. Neither `..` nor a symbolic link leads out of it.
@@ -37,12 +37,12 @@ pub struct FilesRoot {
 }
 
 impl FilesRoot {
-    /// The files below this directory.
+    /// Reads the files below this directory.
     pub fn new(root: impl Into<PathBuf>) -> FilesRoot {
         FilesRoot { root: root.into(), max_bytes: MAX_FILE }
     }
 
-    /// Refuses files of more bytes than this.
+    /// Refuses files larger than this many bytes.
     #[must_use]
     pub fn max_bytes(mut self, max_bytes: u64) -> FilesRoot {
         self.max_bytes = max_bytes;
@@ -59,7 +59,7 @@ impl Files for FilesRoot {
         if path.is_empty() || climbs {
             return Err(refused());
         }
-        // Resolved on both sides, so that a link inside the directory cannot lead out of it.
+        // Both sides are resolved, so that a link inside the directory cannot lead out of it.
         let root =
             self.root.canonicalize().map_err(|_| "the directory for files does not exist".to_owned())?;
         let resolved = root.join(relative).canonicalize().map_err(unreadable)?;

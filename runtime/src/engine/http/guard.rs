@@ -1,14 +1,14 @@
-//! Which hosts requests may go to.
+//! Decides which hosts requests may go to.
 //!
-//! A host is checked twice. Before a request and before each redirect the URL is: its host must be one that the call
-//! may reach, and if it is an address, an address that the program may reach. When a connection is made, every address
-//! that was found for a name is checked, and the connection goes to one of those that passed.
+//! A host is checked twice. Before a request and before each redirect the URL is checked: its host must be one that
+//! the call may reach, and a host that is an address must be one that the program may reach. When a connection is
+//! made, every address found for a name is checked, and the connection goes to one that passed.
 //!
-//! Spellings make no difference: a URL has been parsed by then, which turns `2130706433`, `0177.1` and `0x7f000001` into
-//! `127.0.0.1`, and names such as `metadata.google.internal` or `10.0.0.1.nip.io` lead to addresses.
+//! Spelling makes no difference: the URL has been parsed by then, which turns `2130706433`, `0177.1` and `0x7f000001`
+//! into `127.0.0.1`, and names such as `metadata.google.internal` or `10.0.0.1.nip.io` resolve to addresses.
 //!
-//! Private addresses are reached only at hosts the program has opened. What a document or a redirect says opens
-//! nothing, and nobody outside leads to an opened host either.
+//! Private addresses are reached only at hosts the program has opened. A document or a redirect opens nothing, and a
+//! host that is not opened cannot lead to an opened one.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -23,7 +23,7 @@ use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 use crate::spec::{Network, hosts};
 
-/// What holds for all requests of an engine.
+/// The rules for all requests of an engine.
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
     /// The hosts at which private addresses are reached.
@@ -31,7 +31,7 @@ pub(super) struct Guard {
     resolver: Arc<dyn Resolver>,
 }
 
-/// A host that a request does not go to.
+/// Why a request does not go to a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refused {
     host: String,
@@ -40,15 +40,15 @@ pub(super) struct Refused {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Why {
-    /// The call may reach other hosts only: these.
+    /// The call may reach only these other hosts.
     Hosts(String),
-    /// The host is, or leads to, an address of such a range.
+    /// The host is, or resolves to, an address of this range.
     Range(IpAddr, Range),
-    /// It is opened, but not at this port.
+    /// The host is opened, but not at this port.
     Port(u16),
-    /// It is a name of the local link.
+    /// The host is a name of the local link.
     LocalName,
-    /// It is opened, and a host that is not leads there.
+    /// The host is opened, but a host that is not opened leads there.
     LedInside,
 }
 
@@ -57,7 +57,7 @@ impl Guard {
         Guard { opened: opened.into_iter().map(Text::from).collect(), resolver }
     }
 
-    /// Checks where a request goes, and which host led it there, if one did.
+    /// Checks where a request goes, and which host led it there, if any.
     pub(super) fn check(&self, url: &Url, from: Option<&Url>, allowed: &Network) -> Result<(), Refused> {
         let host = url.host_str().unwrap_or_default();
         let port = url.port_or_known_default().unwrap_or_default();
@@ -87,7 +87,7 @@ impl Guard {
         if led_inside { refuse(Why::LedInside) } else { Ok(()) }
     }
 
-    /// The addresses of a name that a connection may be made to.
+    /// Returns the addresses of a name that a connection may be made to.
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Box<dyn std::error::Error + Send + Sync>> {
         let most = if hosts::covers_name(&self.opened, name) { Access::Private } else { Access::Public };
         let (mut passed, mut refused) = (Vec::new(), None);
@@ -112,27 +112,27 @@ impl Resolve for Guard {
         let guard = self.clone();
         Box::pin(async move {
             let addresses = guard.addresses(name.as_str()).await?;
-            // The port is that of the URL.
+            // The port comes from the URL.
             let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, 0));
             Ok(Box::new(addresses) as Addrs)
         })
     }
 }
 
-/// The host of a URL, if it is an address.
+/// Returns the host of a URL if it is an address.
 fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// Names below `local` are asked of the machines of the local link (RFC 6762, section 3), which is not for others to
-/// have us do.
+/// Names below `local` are resolved by machines on the local link (RFC 6762, section 3), which others must not make
+/// the program do.
 fn is_local_name(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     host == "local" || host.ends_with(".local")
 }
 
-/// What a base URL opens by itself: its host, if that is written as a private address or as `localhost`. Any other name
-/// does not say that it is private.
+/// Returns the host that a base URL opens by itself: one written as a private address or as `localhost`. Any other
+/// name does not say that it is private.
 pub(super) fn opened_by(url: &str) -> Option<String> {
     let url = Url::parse(url.trim()).ok()?;
     let host = url.host_str()?;
@@ -182,7 +182,7 @@ impl From<Refused> for ToolError {
     }
 }
 
-/// The refusal among the causes of an error.
+/// Returns the refusal among the causes of an error.
 pub(super) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<Refused> {
     let mut cause = Some(error);
     while let Some(error) = cause {

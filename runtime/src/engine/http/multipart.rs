@@ -15,8 +15,8 @@ pub(super) struct Piece {
     content: Vec<u8>,
 }
 
-/// The parts of an object: plain values as text, objects as JSON, a part for each member of a list
-/// (OpenAPI 3.1, "Encoding `multipart` Media Types").
+/// Returns the parts of an object: plain values as text, objects as JSON, and one part per member of a list (OpenAPI
+/// 3.1, "Encoding `multipart` Media Types").
 pub(super) fn parts(
     fields: &Map<String, Value>,
     plans: &[Part],
@@ -45,7 +45,7 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
         let planned = (!planned.is_empty()).then(|| planned.to_owned());
         return Ok(Piece {
             name: name.to_owned(),
-            // Without a file name servers take the part for a plain field.
+            // Without a file name servers treat the part as a plain field.
             filename: Some(file.filename.unwrap_or_else(|| name.to_owned())),
             content_type: file.content_type.or(planned).unwrap_or_else(|| OCTET_STREAM.to_owned()),
             content: file.content,
@@ -61,12 +61,12 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
 
 const OCTET_STREAM: &str = "application/octet-stream";
 
-/// The first type of a list such as `image/png, image/jpeg` that is not a range; empty if there is none.
+/// Returns the first type of a list such as `image/png, image/jpeg` that is not a range, or an empty text.
 fn planned_type(content_type: &str) -> &str {
     content_type.split(',').map(str::trim).find(|one| !one.contains('*')).unwrap_or_default()
 }
 
-/// A boundary that depends on nothing but the content, and does not occur in it.
+/// Returns a boundary that depends only on the content and does not occur in it.
 pub(super) fn boundary(pieces: &[Piece]) -> String {
     // FNV-1a: it need not be secure, only stable and unlikely to meet itself.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
@@ -85,7 +85,7 @@ pub(super) fn boundary(pieces: &[Piece]) -> String {
     }
 }
 
-/// The bytes of the body.
+/// Writes the body as bytes.
 pub(super) fn write(pieces: &[Piece], boundary: &str) -> Vec<u8> {
     let mut out = Vec::new();
     for piece in pieces {
@@ -103,7 +103,7 @@ pub(super) fn write(pieces: &[Piece], boundary: &str) -> Vec<u8> {
     out
 }
 
-/// As browsers write names (HTML, "multipart/form-data encoding algorithm").
+/// Quotes a name as browsers do (HTML, "multipart/form-data encoding algorithm").
 fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -1,4 +1,4 @@
-//! From a plan and arguments to an HTTP request: a pure function.
+//! Turns a plan and arguments into an HTTP request, as a pure function.
 
 use std::fmt;
 
@@ -17,18 +17,18 @@ pub struct HttpRequest {
     pub method: String,
     /// The absolute URL.
     pub url: String,
-    /// The headers, in the order they are sent.
+    /// The headers, in the order in which they are sent.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Body,
-    /// Which of the above carry credentials.
+    /// The parts of the request that carry credentials.
     pub(super) credentials: secret::Applied,
 }
 
 /// The body of an [`HttpRequest`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// There is none.
+    /// No body.
     None,
     /// Text, as UTF-8.
     Text(String),
@@ -37,7 +37,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// The body as bytes; none are an empty slice.
+    /// Returns the body as bytes; a missing body is an empty slice.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         match self {
@@ -49,20 +49,20 @@ impl Body {
 }
 
 impl HttpRequest {
-    /// The value of the first header of this name, compared without regard to case.
+    /// Returns the value of the first header of this name, ignoring case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         Some(&found.1)
     }
 
-    /// The URL with credentials shown as `****`.
+    /// Returns the URL with credentials shown as `****`.
     #[must_use]
     pub fn redacted_url(&self) -> String {
         self.credentials.redact_url(&self.url)
     }
 
-    /// The headers with credentials shown as `****`.
+    /// Returns the headers with credentials shown as `****`.
     #[must_use]
     pub fn redacted_headers(&self) -> Vec<(String, String)> {
         let shown = |name: &str, value: &str| self.credentials.redact_header(name, value);
@@ -81,14 +81,14 @@ impl fmt::Debug for HttpRequest {
     }
 }
 
-/// What the operator chooses about requests. Write a literal with `..BuildOptions::default()`.
+/// The operator's choices about requests. Write a literal with `..BuildOptions::default()`.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildOptions<'a> {
-    /// Takes the place of the plan's servers, its own path included.
+    /// Replaces the plan's servers; its own path is kept.
     pub base_url: Option<&'a str>,
-    /// Where the document came from; relative servers are resolved against it.
+    /// The URL the document came from; relative servers are resolved against it.
     pub document_url: Option<&'a str>,
-    /// Values of server variables in place of their defaults.
+    /// The values of server variables, in place of their defaults.
     pub server_variables: &'a [(String, String)],
     /// Reads the files that arguments name by a `path`.
     pub files: &'a dyn Files,
@@ -100,12 +100,12 @@ impl Default for BuildOptions<'_> {
     }
 }
 
-/// Why no request can be made of the arguments of a call.
+/// Why no request can be built from the arguments of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestProblem {
     /// The kind of problem.
     pub kind: RequestProblemKind,
-    /// The argument it is about. Empty: none.
+    /// The argument with the problem; empty if there is none.
     pub argument: String,
     /// What is wrong.
     pub message: String,
@@ -117,26 +117,26 @@ pub struct RequestProblem {
 pub enum RequestProblemKind {
     /// The arguments are not an object.
     Arguments,
-    /// The path has a placeholder for which there is no argument.
+    /// The path has a placeholder without an argument.
     MissingPathParameter,
-    /// A value would change the path it is put into.
+    /// A value would change the path it is inserted into.
     UnsafePath,
     /// A value cannot be sent in a header.
     Header,
-    /// The body is missing, or not of the kind the media type needs.
+    /// The body is missing, or is not what the media type needs.
     Body,
     /// A file argument is not usable.
     File,
-    /// The URL would be longer than any that can be sent.
+    /// The URL would be too long to be sent.
     TooLong,
     /// There is no URL to send the request to.
     BaseUrl,
-    /// A variable of the server has a value that it may not have.
+    /// A variable of the server has a value that is not allowed.
     ServerVariable,
 }
 
 impl RequestProblemKind {
-    /// The name of the kind for machines, as `details.error` has it.
+    /// Returns the machine-readable name of the kind, as in `details.error`.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -152,7 +152,7 @@ impl RequestProblemKind {
         }
     }
 
-    /// The caller of the tool can do something about it, as opposed to its operator.
+    /// Whether the caller of the tool can fix the problem, as opposed to its operator.
     #[must_use]
     pub const fn is_about_arguments(self) -> bool {
         !matches!(self, RequestProblemKind::BaseUrl | RequestProblemKind::ServerVariable)
@@ -177,26 +177,26 @@ impl fmt::Display for RequestProblem {
 
 impl std::error::Error for RequestProblem {}
 
-/// How long a URL may be, in bytes: what the `http` crate takes.
+/// The longest URL, in bytes: what the `http` crate accepts.
 pub(super) const MAX_URL: usize = 65_534;
 
-/// A value as a document of a media type: JSON, and texts of any other type as they are.
+/// Writes a value as a document of a media type: as JSON, or a text of any other type unchanged.
 pub(super) fn content(value: &Value, media_type: &str) -> String {
     if is_json(media_type) { value.to_string() } else { style::text(value) }
 }
 
-/// The media type is JSON or one of those built on it.
+/// Whether the media type is JSON or based on it.
 pub(super) fn is_json(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence == "application/json" || essence == "text/json" || essence.ends_with("+json")
 }
 
-/// RFC 9110, section 5.6.2.
+/// Whether a text is a token (RFC 9110, section 5.6.2).
 pub(super) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
-/// The name of a JSON type, for messages.
+/// Returns the name of a JSON type, for messages.
 pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! From the name of a host to its addresses.
+//! Resolves the name of a host to its addresses.
 
 use std::fmt;
 use std::io;
@@ -8,18 +8,18 @@ use crate::base::future::BoxFuture;
 
 /// Finds the addresses of a host.
 ///
-/// An engine asks it for every name, checks what it says, and connects to the addresses it has checked and to no
-/// others: nobody looks the name up a second time.
+/// An engine uses it for every name, checks the addresses it returns, and connects only to addresses it has checked:
+/// the name is not looked up a second time.
 pub trait Resolver: fmt::Debug + Send + Sync {
-    /// The addresses of a name, the preferred one first.
+    /// Returns the addresses of a name, the preferred one first.
     ///
     /// # Errors
     ///
-    /// If there are none, or they cannot be found.
+    /// If there are no addresses, or they cannot be found.
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 
-/// Asks the operating system.
+/// Resolves names with the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SystemResolver;
 

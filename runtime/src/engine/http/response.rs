@@ -1,4 +1,4 @@
-//! From a response to a result.
+//! Turns a response into a result.
 
 use std::time::Duration;
 
@@ -16,23 +16,23 @@ use crate::base::frozen::Text;
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 
-/// What is put at the end of a text that was cut off.
+/// The end of a text that was cut off.
 const TRUNCATED: &str = "\n... [truncated]";
 
-/// How much of a body is read.
+/// The limits of reading a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Bytes of text and of most binary types.
+    /// The limit for text and most binary types, in bytes.
     pub(super) bytes: usize,
-    /// Bytes of images and sounds, which are of no use in part.
+    /// The limit for images and sounds, in bytes; a part of one is of no use.
     pub(super) media_bytes: usize,
-    /// When an event stream, which may never end, is left.
+    /// When to stop reading an event stream, which may never end.
     pub(super) stream_until: Option<Instant>,
     /// Whether the body is also the structured result of the tool.
     pub(super) structured: bool,
 }
 
-/// What a body is to a model.
+/// The kind of a body, as a model sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Text,
@@ -44,13 +44,13 @@ enum Kind {
     Unknown,
 }
 
-/// A body as far as it was read.
+/// The part of a body that was read.
 pub(super) struct Read {
     pub(super) bytes: Vec<u8>,
     pub(super) truncated: bool,
 }
 
-/// The result of a call: the body as content, the rest in the details.
+/// Returns the result of a call: the body as content, the rest in the details.
 pub(super) async fn result(
     request: &HttpRequest,
     reply: Reply,
@@ -91,7 +91,7 @@ pub(super) async fn result(
     Ok(result)
 }
 
-/// The body as the structured result of the tool: it is what a specification declares.
+/// Returns the body as the tool's structured result, as its specification declares.
 fn structured(result: &ToolResult, head: &str, status: StatusCode) -> Structured {
     if !status.is_success() {
         let why = format!("the service answered with the status {}", status.as_u16());
@@ -106,7 +106,7 @@ fn structured(result: &ToolResult, head: &str, status: StatusCode) -> Structured
     }
 }
 
-/// Reads until the end, the limit or the deadline; what comes after is not waited for.
+/// Reads until the end, the limit or the deadline; the rest is not waited for.
 pub(super) async fn read(
     response: &mut Response,
     limit: usize,
@@ -122,7 +122,7 @@ pub(super) async fn read(
             None => response.chunk().await?,
         };
         let Some(chunk) = chunk else { return Ok(Read { bytes, truncated: false }) };
-        // One byte more than is kept tells a body that just fits from one that does not.
+        // One byte more than is kept shows whether a body just fits.
         let room = limit.saturating_sub(bytes.len());
         bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
         if chunk.len() > room {
@@ -187,7 +187,7 @@ fn content(
         let decoded = charset::decode(&bytes, content_type, truncated);
         let body = if kind == Kind::Events { events(&decoded, truncated) } else { decoded };
         let mut body = request.credentials.redact(&body);
-        // Decoding may have made it longer.
+        // Decoding may have made the text longer.
         let cut = charset::cut(&mut body, limit);
         let end = if truncated || cut { TRUNCATED } else { "" };
         return ToolResult::text(format!("{head}\n\n{body}{end}"));
@@ -208,8 +208,8 @@ fn content(
     })
 }
 
-/// The data of the events of a stream, one a line (WHATWG HTML, "Interpreting an event stream"). An event that was
-/// cut off is left out.
+/// Returns the data of the events of a stream, one per line (WHATWG HTML, "Interpreting an event stream"). An event
+/// that was cut off is left out.
 fn events(stream: &str, truncated: bool) -> String {
     let (mut events, mut data): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
     let stream = stream.replace("\r\n", "\n").replace('\r', "\n");
@@ -222,7 +222,7 @@ fn events(stream: &str, truncated: bool) -> String {
             data.push(value.strip_prefix(' ').unwrap_or(value));
         }
     }
-    // Servers leave out the empty line at the end; only if the end was seen is the event whole.
+    // Servers omit the empty line at the end; the event is complete only if the end was seen.
     if !data.is_empty() && !truncated {
         events.push(data.join("\n"));
     }
@@ -233,7 +233,7 @@ pub(super) fn header(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
 }
 
-/// The headers as an object; what occurs twice is joined by a comma, and session cookies do not show.
+/// Returns the headers as an object; repeated ones are joined by a comma, and session cookies are hidden.
 fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
     let mut out = Map::new();
     for name in headers.keys() {
@@ -248,7 +248,7 @@ fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
     out
 }
 
-/// How much earlier than the call as a whole an event stream is left, so that what was read is not lost.
+/// Returns when to stop reading an event stream: earlier than the whole call ends, so that what was read is not lost.
 pub(super) fn stream_until(started: Instant, limit: Option<Duration>) -> Option<Instant> {
     limit.map(|limit| started + limit.saturating_sub((limit / 10).min(Duration::from_millis(250))))
 }

@@ -1,4 +1,4 @@
-//! Credentials as values: they never show.
+//! Credentials as values that are never shown.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ pub struct Secret(String);
 
 const HIDDEN: &str = "****";
 
-/// How long a credential must be to be looked for in any text.
+/// The shortest credential that is searched for in any text.
 const SHORTEST: usize = 6;
 
 impl Secret {
-    /// Takes a credential.
+    /// Wraps a credential.
     pub fn new(secret: impl Into<String>) -> Secret {
         Secret(secret.into())
     }
 
-    /// The credential itself.
+    /// Returns the credential itself.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -50,19 +50,19 @@ impl Applied {
     pub(super) fn hide(&mut self, text: &str) {
         if !text.is_empty() && !self.texts.iter().any(|known| known == text) {
             self.texts.push(text.to_owned());
-            // One may be a part of another.
+            // One text may be part of another.
             self.texts.sort_by_key(|known| std::cmp::Reverse(known.len()));
         }
     }
 
-    /// The text with credentials shown as `****`. Those that are so short that they would match ordinary words are not
-    /// looked for.
+    /// Returns the text with credentials shown as `****`. Credentials so short that they would match ordinary words
+    /// are not searched for.
     pub(super) fn redact(&self, text: &str) -> String {
         let searched = self.texts.iter().filter(|secret| secret.len() >= SHORTEST);
         searched.fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
     }
 
-    /// The URL with credentials shown as `****`; of its query, the short ones too.
+    /// Returns the URL with credentials shown as `****`, including short ones in its query.
     pub(super) fn redact_url(&self, url: &str) -> String {
         match url.split_once('?') {
             Some((before, query)) => format!("{}?{}", self.redact(before), self.parts(query, "&")),
@@ -70,7 +70,8 @@ impl Applied {
         }
     }
 
-    /// The value of a header with credentials shown as `****`; of one that carries a credential, the short ones too.
+    /// Returns a header value with credentials shown as `****`, including short ones if the header carries a
+    /// credential.
     pub(super) fn redact_header(&self, name: &str, value: &str) -> String {
         if self.headers.iter().any(|header| header.eq_ignore_ascii_case(name)) {
             self.parts(value, "; ")
@@ -83,7 +84,7 @@ impl Applied {
         text.split(separator).map(|part| self.part(part)).collect::<Vec<_>>().join(separator)
     }
 
-    /// `{secret}`, `Bearer {secret}` or `{name}={secret}` is hidden however short the secret is.
+    /// Hides `{secret}`, `Bearer {secret}` or `{name}={secret}`, however short the secret is.
     fn part(&self, part: &str) -> String {
         let ends = |secret: &&String| {
             let before = part.strip_suffix(secret.as_str());

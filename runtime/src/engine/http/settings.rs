@@ -1,4 +1,4 @@
-//! What the operator of an engine chooses.
+//! The operator's settings of an engine.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,13 +15,13 @@ use super::guard::{Guard, opened_by};
 use super::resolve::{Resolver, SystemResolver};
 use super::tls;
 
-/// How much text of a response a model gets unless set otherwise, in bytes: 64 KiB.
+/// The default limit on the response text that a model gets, in bytes: 64 KiB.
 pub const MAX_BYTES: usize = 64 << 10;
 
-/// How large an image or a sound may be unless set otherwise, in bytes: 5 MiB, what providers take.
+/// The default size limit of an image or a sound, in bytes: 5 MiB, which providers accept.
 pub const MAX_MEDIA_BYTES: usize = 5 << 20;
 
-/// How large a response of a typed call may be unless set otherwise, in bytes: 16 MiB.
+/// The default size limit of the response of a typed call, in bytes: 16 MiB.
 pub const MAX_TYPED_BYTES: usize = 16 << 20;
 
 /// The settings of an [`HttpEngine`].
@@ -47,7 +47,7 @@ pub struct HttpEngineBuilder {
     root_certificates: Vec<Vec<u8>>,
 }
 
-/// Headers of the operator, which may hold anything, so that `Debug` shows their names only.
+/// The operator's headers. They may hold anything, so `Debug` shows only their names.
 #[derive(Clone, Default)]
 pub(super) struct Headers(pub(super) Vec<(String, String)>);
 
@@ -57,7 +57,7 @@ impl fmt::Debug for Headers {
     }
 }
 
-/// The operator's base URL. Its query may hold a key, so that `Debug` ends before it.
+/// The operator's base URL. Its query may hold a key, so `Debug` stops before it.
 #[derive(Clone, Default)]
 pub(super) struct BaseUrl(pub(super) Option<String>);
 
@@ -73,7 +73,7 @@ impl fmt::Debug for BaseUrl {
     }
 }
 
-/// What a name must hold for its value to count as a credential.
+/// Words in a name that mark its value as a credential.
 const SENSITIVE: [&str; 8] = ["auth", "code", "cookie", "key", "passw", "secret", "sig", "token"];
 
 fn is_sensitive(name: &str) -> bool {
@@ -81,13 +81,13 @@ fn is_sensitive(name: &str) -> bool {
     SENSITIVE.iter().any(|word| name.contains(word))
 }
 
-/// The values in a query that look like credentials by their names.
+/// Returns the values in a query whose names mark them as credentials.
 pub(super) fn secret_pairs(query: &str) -> impl Iterator<Item = &str> {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.filter(|(name, _)| is_sensitive(name)).map(|(_, value)| value)
 }
 
-/// Why an engine could not be made: TLS or the proxy of the system is not usable.
+/// Why an engine could not be built, such as unusable TLS or an unusable system proxy.
 #[derive(Debug)]
 pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
 
@@ -127,8 +127,8 @@ impl HttpEngineBuilder {
         }
     }
 
-    /// What the operator wrote that must not show: values of headers and of the base URL's query that look like
-    /// credentials by their names.
+    /// The operator's texts that must not be shown: values of headers and of the base URL's query whose names mark
+    /// them as credentials.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
         let headers = self.headers.0.iter().filter(|(name, _)| is_sensitive(name));
         let (_, query) = self.base_url.split().unwrap_or_default();
@@ -142,94 +142,93 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// The host that every request is sent to, as effects name it.
+    /// Returns the host that every request is sent to, as effects name it.
     pub(super) fn base_host(&self) -> Option<String> {
         let url = Url::parse(self.base_url.0.as_deref()?.trim()).ok()?;
         let host = url.host_str()?;
         Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
     }
 
-    /// Says where the document came from; relative servers are resolved against it.
+    /// Sets where the document came from; relative servers are resolved against it.
     #[must_use]
     pub fn document_url(mut self, url: impl Into<String>) -> Self {
         self.document_url = Some(url.into());
         self
     }
 
-    /// Gives a server variable a value in place of its default.
+    /// Sets the value of a server variable, in place of its default.
     #[must_use]
     pub fn server_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.server_variables.push((name.into(), value.into()));
         self
     }
 
-    /// Where credentials come from; none are sent unless it is set.
+    /// Sets the source of credentials; without one, none are sent.
     #[must_use]
     pub fn credentials(mut self, credentials: impl Credentials + 'static) -> Self {
         self.credentials = Arc::new(credentials);
         self
     }
 
-    /// The time of a call of a tool that does not say, in place of 30 seconds.
+    /// Sets the time limit of calls whose tool names none, in place of 30 seconds.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// How much text of a response a model gets, in bytes, in place of [`MAX_BYTES`].
+    /// Sets the limit on the response text that a model gets, in bytes, in place of [`MAX_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, max_bytes: usize) -> Self {
         self.max_bytes = max_bytes;
         self
     }
 
-    /// How large an image or a sound may be, in bytes, in place of [`MAX_MEDIA_BYTES`].
+    /// Sets the size limit of an image or a sound, in bytes, in place of [`MAX_MEDIA_BYTES`].
     #[must_use]
     pub fn max_media_bytes(mut self, max_bytes: usize) -> Self {
         self.max_media_bytes = max_bytes;
         self
     }
 
-    /// How large a response of a typed call may be, in bytes, in place of [`MAX_TYPED_BYTES`].
+    /// Sets the size limit of the response of a typed call, in bytes, in place of [`MAX_TYPED_BYTES`].
     #[must_use]
     pub fn max_typed_bytes(mut self, max_bytes: usize) -> Self {
         self.max_typed_bytes = max_bytes;
         self
     }
 
-    /// Lets arguments name files below this directory; without it none are read.
+    /// Lets arguments name files below this directory; without it no files are read.
     #[must_use]
     pub fn files_root(self, root: impl Into<PathBuf>) -> Self {
         self.files(FilesRoot::new(root))
     }
 
-    /// Reads the files that arguments name in another way.
+    /// Sets another reader of the files that arguments name.
     #[must_use]
     pub fn files(mut self, files: impl Files + 'static) -> Self {
         self.files = Arc::new(files);
         self
     }
 
-    /// Sends this header with every request that has none of its name. As a credential may be in it, another origin
-    /// never gets it.
+    /// Sends this header with every request that does not set it. It may hold a credential, so another origin never
+    /// gets it.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.0.push((name.into(), value.into()));
         self
     }
 
-    /// The `User-Agent`, in place of the name and version of this crate.
+    /// Sets the `User-Agent`, in place of the name and version of this crate.
     #[must_use]
     pub fn user_agent(mut self, user_agent: impl Into<String>) -> Self {
         self.user_agent = user_agent.into();
         self
     }
 
-    /// Whether the proxy of the system (`HTTPS_PROXY` and so on) is used. It is not unless this says so: a proxy looks
-    /// up names itself, so that addresses behind names are checked by it or by nobody. Hosts and addresses in URLs are
-    /// checked here all the same. A proxy whose name leads to a private address must be
-    /// [opened](Self::private_host).
+    /// Sets whether the system's proxy (`HTTPS_PROXY` and so on) is used; the default is no. A proxy looks up names
+    /// itself, so the addresses behind names are checked by the proxy or not at all. Hosts and addresses in URLs are
+    /// still checked here. A proxy whose name resolves to a private address must be [opened](Self::private_host).
     #[must_use]
     pub fn system_proxy(mut self, used: bool) -> Self {
         self.system_proxy = used;
@@ -239,13 +238,13 @@ impl HttpEngineBuilder {
     /// Lets requests go to private addresses at this host: `host` (any port) or `host:port`, `*.example.com` for every
     /// host below `example.com`, or `*`.
     ///
-    /// Requests go to public addresses only. This opens loopback addresses, those of private networks (RFC 1918, RFC
-    /// 4193), the shared address space (RFC 6598) and networks for benchmarks. Addresses of the local link, metadata
-    /// services of clouds and ranges that nobody can be reached in stay closed whatever is opened.
+    /// Requests otherwise go to public addresses only. This opens loopback addresses, those of private networks (RFC
+    /// 1918, RFC 4193), the shared address space (RFC 6598) and networks for benchmarks. Link-local addresses,
+    /// metadata services of clouds and unreachable ranges stay closed whatever is opened.
     ///
-    /// A redirect leads to an opened host only from an opened host. With `*`, which stands for every host, any server that is
-    /// asked, and any document, leads into the private network. A [base URL](Self::base_url) with a private address
-    /// or `localhost` opens that host and port by itself; one with any other name does not.
+    /// A redirect leads to an opened host only from an opened host. With `*`, which matches every host, any server or
+    /// document can lead into the private network. A [base URL](Self::base_url) with a private address or `localhost`
+    /// opens that host and port by itself; one with any other name does not.
     ///
     /// ```
     /// use toolgen_runtime::engine::http::HttpEngine;
@@ -262,8 +261,8 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Takes these statuses of 400 and above as answers of this tool like any other, and not as failures: a 404 of a tool
-    /// that asks whether something exists, say.
+    /// Treats these statuses of 400 and above as ordinary responses of this tool rather than failures, such as a 404
+    /// of a tool that asks whether something exists.
     #[must_use]
     pub fn accept_status(mut self, tool: impl Into<String>, statuses: impl IntoIterator<Item = u16>) -> Self {
         let tool = tool.into();
@@ -271,34 +270,34 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Whether an answer of a tool says that the call failed.
+    /// Whether a response of a tool means that the call failed.
     pub(super) fn is_failure(&self, tool: &str, status: u16) -> bool {
         status >= 400 && !self.accepted.iter().any(|(name, accepted)| name == tool && *accepted == status)
     }
 
-    /// Who looks up names, in place of the operating system. What it says is checked.
+    /// Sets what resolves names, in place of the operating system. The addresses it returns are still checked.
     #[must_use]
     pub fn resolver(mut self, resolver: impl Resolver + 'static) -> Self {
         self.resolver = Arc::new(resolver);
         self
     }
 
-    /// Trusts these root certificates beside those of the system: for a service with a certificate of its own, or of
-    /// a company's authority. Takes PEM text with one certificate or more.
+    /// Trusts these root certificates in addition to the system's, for a service with its own certificate or a
+    /// company's authority. Takes PEM text with one or more certificates.
     #[must_use]
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates.push(pem.into());
         self
     }
 
-    /// Makes the engine, with a client of its own.
+    /// Builds the engine, with its own client.
     ///
     /// Its TLS uses the cryptography that the program installed for the whole process
-    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`; it installs none.
+    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`; it installs nothing.
     ///
     /// # Errors
     ///
-    /// If TLS or the proxy of the system is not usable, a root certificate is none, or the `User-Agent` is not one.
+    /// If TLS or the system's proxy is unusable, or a root certificate or the `User-Agent` is invalid.
     pub fn build(self) -> Result<HttpEngine, EngineError> {
         let urls = self.base_url.0.iter().chain(&self.document_url);
         let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());

@@ -1,14 +1,14 @@
 //! The styles of OpenAPI: how a value is written into a path, a query, a header, a cookie or a form.
 //!
 //! The rules are the tables "Style Values" and "Style Examples" of OpenAPI 3.1.1 (the same in 3.0.4), which rest on
-//! RFC 6570. Where they say nothing, this is what happens:
+//! RFC 6570. Where they are silent, these rules apply:
 //!
 //! - `null` is RFC 6570's undefined value: a parameter, a member of a list or a field that is `null` is left out,
 //!   and a list or an object without members is left out whole.
 //! - A list or an object inside another is written as its JSON text, except under `deepObject`.
-//! - `deepObject` goes down with one pair of brackets a level (`a[b][c]=x`). A list of plain values repeats its key
-//!   (`a[b]=x&a[b]=y`); members of a list that are objects are told apart by their index (`a[b][0][c]=x`), because
-//!   repeating would mix them up. A parameter that is itself a list is written `a[]=x&a[]=y`.
+//! - `deepObject` uses one pair of brackets per level (`a[b][c]=x`). A list of plain values repeats its key
+//!   (`a[b]=x&a[b]=y`); objects in a list are told apart by their index (`a[b][0][c]=x`), because repeating would mix
+//!   them up. A parameter that is itself a list is written `a[]=x&a[]=y`.
 //! - `spaceDelimited` and `pipeDelimited` with `explode`, and either of a plain value, are written as `form`.
 
 use serde_json::{Map, Value};
@@ -16,14 +16,14 @@ use serde_json::{Map, Value};
 use super::encode::{Escape, escape};
 use crate::spec::plan::Style;
 
-/// A value taken apart as far as the styles need it; no text is encoded yet.
+/// A value split as far as the styles need; no text is encoded yet.
 enum Parts {
     Scalar(String),
     List(Vec<String>),
     Object(Vec<(String, String)>),
 }
 
-/// A value as plain text: strings as they are, everything else as JSON writes it.
+/// Returns a value as plain text: strings unchanged, everything else as JSON.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -50,7 +50,7 @@ fn take_apart(value: &Value) -> Option<Parts> {
     }
 }
 
-/// The value in a path. `None`: there is nothing to write.
+/// Writes a value for a path. Returns `None` if there is nothing to write.
 pub(super) fn in_path(name: &str, value: &Value, style: Style, explode: bool) -> Option<String> {
     let enc = |text: &str| escape(text, Escape::Uri).into_owned();
     let parts = take_apart(value)?;
@@ -61,12 +61,12 @@ pub(super) fn in_path(name: &str, value: &Value, style: Style, explode: bool) ->
     })
 }
 
-/// The value in a header, nothing encoded. `None`: there is nothing to write.
+/// Writes a value for a header, without encoding. Returns `None` if there is nothing to write.
 pub(super) fn in_header(value: &Value, explode: bool) -> Option<String> {
     Some(joined(&take_apart(value)?, explode, ",", Escape::None))
 }
 
-/// The value as `name=value` pairs of a query, a form or cookies.
+/// Writes a value as `name=value` pairs of a query, a form or cookies.
 pub(super) fn as_pairs(
     name: &str,
     value: &Value,
@@ -94,7 +94,7 @@ pub(super) fn as_pairs(
     }
 }
 
-/// Names have no reserved expansion: a `=` or `&` in one would make it another name.
+/// Encodes a name. Names have no reserved expansion: a `=` or `&` in one would make it another name.
 fn name_of(name: &str, escaping: Escape) -> String {
     let escaping = if escaping == Escape::Reserved { Escape::Uri } else { escaping };
     escape(name, escaping).into_owned()
@@ -113,7 +113,7 @@ fn joined(parts: &Parts, explode: bool, delimiter: &str, escaping: Escape) -> St
     }
 }
 
-/// RFC 6570's path-style parameters: a name without a value has no `=` either.
+/// Writes RFC 6570's path-style parameters: a name without a value has no `=` either.
 fn matrix(name: &str, parts: &Parts, explode: bool) -> String {
     let one = |name: &str, value: &str| match value {
         "" => format!(";{name}"),

@@ -1,7 +1,7 @@
-//! TLS of the engine's client: with which cryptography, and whose certificates are trusted.
+//! TLS of the engine's client: its cryptography and its trusted certificates.
 //!
-//! The configuration is the client's alone. Nothing is installed for the whole process, where another library, or the
-//! program itself, may have made another choice.
+//! The configuration belongs to the client alone. Nothing is installed for the whole process, where another library or
+//! the program itself may have made another choice.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, Error};
 use rustls_platform_verifier::Verifier;
 
-/// The configuration of a client that trusts the certificates of the system and these, each PEM text.
+/// Returns the configuration of a client that trusts the system's certificates and these, each as PEM text.
 pub(super) fn config(roots: &[Vec<u8>]) -> Result<ClientConfig, Error> {
     let provider = CryptoProvider::get_default().cloned();
     let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
@@ -23,7 +23,7 @@ pub(super) fn config(roots: &[Vec<u8>]) -> Result<ClientConfig, Error> {
     Ok(config)
 }
 
-/// The certificates in some PEM texts. A text without any is a mistake: often a path was meant.
+/// Reads the certificates of some PEM texts. A text without any is an error: often a path was meant.
 fn certificates(texts: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let mut certificates = Vec::new();
     for text in texts {
@@ -44,7 +44,7 @@ fn verifier(roots: Vec<CertificateDer<'static>>, provider: Arc<CryptoProvider>) 
     Verifier::new_with_extra_roots(roots, provider)
 }
 
-/// Android's own verifier takes no further certificates.
+/// Android's own verifier accepts no further certificates.
 #[cfg(target_os = "android")]
 fn verifier(roots: Vec<CertificateDer<'static>>, provider: Arc<CryptoProvider>) -> Result<Verifier, Error> {
     if roots.is_empty() {

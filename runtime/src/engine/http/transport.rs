@@ -4,10 +4,12 @@
 //! credentials. The rules (RFC 9110, section 15.4, and stricter):
 //!
 //! - 303 becomes `GET`; 301 and 302 are followed for `GET` and `HEAD` only; 307 and 308 keep method and body.
-//! - Another origin gets no credential, no cookie and no header of the call but [`KEPT`], nor does any hop after it.
+//! - Another origin gets no credential, no cookie and no header of the call except [`KEPT`], nor does any hop after
+//!   it.
 //! - Another origin never gets a body, and `https` never becomes `http`.
 //!
-//! A redirect that is not followed is the answer. One to a host that the call may not reach (see the guard) is an error.
+//! A redirect that is not followed is the response. One to a host that the call may not reach is an error (see the
+//! guard).
 
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, StatusCode, Url};
@@ -16,13 +18,13 @@ use super::guard::{Guard, Refused, refusal};
 use super::request::{Body, HttpRequest, MAX_URL};
 use crate::spec::Network;
 
-/// The most redirects that are followed for one request.
+/// The maximum number of redirects followed for one request.
 const MAX_REDIRECTS: usize = 10;
 
-/// The headers that another origin gets too.
+/// The headers that another origin also gets.
 const KEPT: [&str; 2] = ["accept", "accept-language"];
 
-/// What came back, its body not yet read.
+/// A response whose body is not yet read.
 pub(super) struct Reply {
     pub(super) response: Response,
     /// Where redirects led, if there were any.
@@ -34,9 +36,9 @@ pub(super) struct Reply {
 /// Why there is no reply.
 #[derive(Debug)]
 pub(super) enum SendError {
-    /// The request cannot be sent by anybody: the method or a header breaks the rules of HTTP.
+    /// The request cannot be sent: the method or a header breaks the rules of HTTP.
     Malformed(String),
-    /// A host may not be reached: that of the request, or one that a redirect leads to.
+    /// A host may not be reached: that of the request or of a redirect.
     Refused(Refused),
     /// The network, the server or TLS failed.
     Network(reqwest::Error),
@@ -48,7 +50,7 @@ impl From<reqwest::Error> for SendError {
     }
 }
 
-/// How requests travel, and how far.
+/// How requests are sent, and which hosts they may reach.
 pub(super) struct Route<'a> {
     pub(super) client: &'a Client,
     pub(super) guard: &'a Guard,
@@ -63,7 +65,7 @@ struct Step {
     body: Option<Vec<u8>>,
 }
 
-/// Sends a request with the headers of the operator, which those of the call come before.
+/// Sends a request with the operator's headers; the call's own headers take precedence.
 pub(super) async fn send(
     route: &Route<'_>,
     request: &HttpRequest,
@@ -118,13 +120,13 @@ fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, Send
         body => Some(body.as_bytes().to_vec()),
     };
     if body.is_none() && matches!(method, Method::POST | Method::PUT | Method::PATCH) {
-        // Servers ask for it where a body is usual (RFC 9110, section 8.6).
+        // Servers expect it where a body is usual (RFC 9110, section 8.6).
         headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
     }
     Ok(Step { method, url, headers, body })
 }
 
-/// The next step after a response: `None` if it is no redirect, an error if it is one that is not followed.
+/// Returns the next step after a response: `None` if it is no redirect, an error if a redirect is not followed.
 fn next(step: &Step, response: &Response) -> Option<Result<Step, &'static str>> {
     let status = response.status();
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
@@ -144,7 +146,7 @@ fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Ste
     if step.url.scheme() == "https" && url.scheme() == "http" {
         return Err("it leads from https to http");
     }
-    // What a server puts there would be sent as credentials of ours.
+    // What a server puts there would be sent as credentials of the engine.
     if url.set_username("").is_err() || url.set_password(None).is_err() {
         return Err("the location is not an http or https URL");
     }
@@ -179,7 +181,7 @@ fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Ste
     Ok(Step { method, url, headers, body })
 }
 
-/// What happened on the network, without the URL, which may hold a credential.
+/// Describes a network failure without the URL, which may hold a credential.
 pub(super) fn describe(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut text = error.to_string();

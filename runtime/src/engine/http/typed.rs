@@ -1,4 +1,4 @@
-//! Calls from Rust.
+//! Typed calls from Rust.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ use crate::call::error::ToolError;
 use crate::engine::typed::TypedTool;
 use crate::spec::Network;
 
-/// Why a typed call gave no value.
+/// Why a typed call returned no value.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
-    /// There was no answer, or no request: the network, the time, a credential, an argument.
+    /// There was no response, or no request: the network, the time limit, a credential or an argument failed.
     Transport(ToolError),
-    /// The service answered with a status that is no success.
+    /// The service answered with a status other than success.
     Status {
         /// The status.
         status: u16,
@@ -33,9 +33,9 @@ pub enum CallError {
         /// The body, as text.
         body: String,
     },
-    /// The service answered with more than the engine takes.
+    /// The service answered with more than the engine accepts.
     TooLarge {
-        /// How many bytes the engine takes.
+        /// The number of bytes that the engine accepts.
         limit: usize,
     },
 }
@@ -62,11 +62,11 @@ impl std::error::Error for CallError {
 }
 
 impl HttpEngine {
-    /// Calls a tool with arguments the compiler has checked.
+    /// Calls a tool with arguments that the compiler has checked.
     ///
     /// # Errors
     ///
-    /// See [`CallError`]. Unlike for a model, a status that is no success is an error here.
+    /// See [`CallError`]. Unlike for a model, a status other than success is an error here.
     pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, CallError> {
         let tool = A::tool();
         let run = self.call_within(tool, arguments);
@@ -107,7 +107,7 @@ impl HttpEngine {
         } else if is_json(&content_type) || content_type.is_empty() {
             serde_json::from_str(&text())
         } else {
-            // Servers send JSON under other names, and texts that are no JSON under their own.
+            // Servers send JSON under other media types, and texts that are not JSON as JSON.
             serde_json::from_str(&text()).or_else(|_| serde_json::from_value(Value::String(text())))
         };
         decoded.map_err(|source| CallError::Decode { source, body: shown() })

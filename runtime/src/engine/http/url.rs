@@ -1,4 +1,4 @@
-//! Where a request goes: the server and the path.
+//! The URL of a request: its server and its path.
 
 use reqwest::Url;
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use super::request::{BuildOptions, RequestProblem, RequestProblemKind, content};
 use super::style;
 use crate::spec::plan::{Encoding, Location, Parameter, RequestPlan, Server};
 
-/// The base of a URL: what stands before the path, without a slash at its end, and the query of the base itself.
+/// The base of a URL: everything before the path, without a trailing slash, and the base's own query.
 #[derive(Debug)]
 pub(super) struct Base {
     prefix: String,
@@ -21,11 +21,11 @@ fn problem(message: impl Into<String>) -> RequestProblem {
     RequestProblem::new(RequestProblemKind::BaseUrl, "", message)
 }
 
-/// The base the options and the plan name: `base_url` wholly, else the plan's first server, else `/` beside the
-/// document (OpenAPI 3.1, "Server Object": a relative URL is relative to the document's place).
+/// Returns the base that the options and the plan name: `base_url`, or else the plan's first server, or else `/`
+/// relative to the document (OpenAPI 3.1, "Server Object": a relative URL is relative to the document's location).
 pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Base, RequestProblem> {
     if let Some(base) = options.base_url {
-        // Not shown: what the operator writes there may hold a key.
+        // Not shown, because the operator's URL may hold a key.
         let url = Url::parse(base.trim());
         return checked(&url.map_err(|why| problem(format!("The configured base URL is not a URL: {why}")))?);
     }
@@ -55,7 +55,7 @@ fn parse_http(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// `api.example.com/v1` and `localhost:8080` are met in documents where `https://…` was meant.
+/// Documents have `api.example.com/v1` and `localhost:8080` where `https://…` was meant.
 fn looks_like_host(server: &str) -> bool {
     let host = server.split('/').next().unwrap_or_default();
     let (name, port) = host.split_once(':').unwrap_or((host, ""));
@@ -77,7 +77,7 @@ fn checked(url: &Url) -> Result<Base, RequestProblem> {
     Ok(Base { prefix: format!("{origin}{}", url.path().trim_end_matches('/')), query })
 }
 
-/// The server's URL with its variables replaced.
+/// Returns the server's URL with its variables replaced.
 fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, RequestProblem> {
     let mut out = String::new();
     for piece in template(&server.url) {
@@ -127,11 +127,11 @@ fn template(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The path with its parameters filled in and encoded; it starts with a slash.
+/// Builds the path, which starts with a slash, with its parameters inserted and encoded.
 ///
-/// What a parameter brings can never change which resource is addressed: separators are encoded, and a value that
-/// is empty or holds a `.` or `..` segment is refused. The latter even behind an encoded slash, because servers
-/// exist that decode before they resolve dot segments.
+/// A parameter can never change which resource is addressed: separators are encoded, and a value that is empty or
+/// holds a `.` or `..` segment is refused, even behind an encoded slash, because some servers decode before they
+/// resolve dot segments.
 pub(super) fn path(
     plan: &RequestPlan,
     arguments: &Map<String, Value>,
@@ -152,7 +152,7 @@ pub(super) fn path(
             }
         }
     }
-    // Values that are harmless apart, or beside the fixed text, may make a dot segment together.
+    // Values that are harmless alone, or the fixed text next to them, may form a dot segment together.
     let mut start = 0;
     for segment in out.split('/') {
         let end = start + segment.len();
@@ -196,7 +196,7 @@ fn unsafe_path(plan: &RequestPlan, argument: &str) -> RequestProblem {
     RequestProblem::new(RequestProblemKind::UnsafePath, argument, message)
 }
 
-/// A text in the value has a segment that is `.` or `..`, percent-encoded or not, or is empty as a whole.
+/// Whether a text in the value has a segment that is `.` or `..`, percent-encoded or not, or is empty as a whole.
 fn has_dot_segment(value: Option<&Value>) -> bool {
     match value {
         Some(Value::String(text)) => {
@@ -211,7 +211,7 @@ fn has_dot_segment(value: Option<&Value>) -> bool {
     }
 }
 
-/// The whole URL: the base, the path, and the query of the base before that of the request.
+/// Builds the whole URL: the base, the path, and the base's query before that of the request.
 pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
     let mut url = format!("{}{path}", base.prefix);
     let pairs = base.query.iter().map(String::as_str).chain(query.iter().map(String::as_str));
@@ -222,7 +222,7 @@ pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
     url
 }
 
-/// The value of a path parameter, encoded. `None`: there is nothing to write.
+/// Returns the encoded value of a path parameter, or `None` if there is nothing to write.
 pub(super) fn in_path(parameter: &Parameter, arguments: &Map<String, Value>) -> Option<String> {
     let value = arguments.get(parameter.argument.as_str()).filter(|value| !value.is_null())?;
     match &parameter.encoding {

@@ -1,8 +1,8 @@
-//! Rust types of generated code, as JSON.
+//! Converts the Rust types of generated code from and to JSON.
 //!
-//! Generated types do not derive serde: the code it derives costs the compiler five times as much as the impls written
-//! here against (measured: 1,000 structs of 8 fields take `cargo check` 10.9 s with serde's derives and 2.0 s so), and
-//! results come as JSON values anyway. `serde::Serialize` and `Deserialize` are implemented on top, so the types
+//! Generated types do not derive serde: derived code costs the compiler five times as much as impls of the traits here
+//! (measured: 1,000 structs of 8 fields take `cargo check` 10.9 s with serde's derives and 2.0 s with these), and
+//! results arrive as JSON values anyway. `serde::Serialize` and `Deserialize` are implemented on top, so the types
 //! work wherever serde's do.
 
 use std::collections::BTreeMap;
@@ -13,30 +13,30 @@ use serde_json::{Map, Value};
 #[cfg(test)]
 mod tests;
 
-/// Becomes a JSON value.
+/// Converts to a JSON value.
 pub trait ToJson {
-    /// The value.
+    /// Returns the value.
     fn to_json(&self) -> Value;
 
-    /// Left out of an object that need not hold it.
+    /// Whether the value is left out of an object that does not need it.
     fn is_absent(&self) -> bool {
         false
     }
 }
 
-/// Is made from a JSON value.
+/// Converts from a JSON value.
 ///
-/// Lenient, for answers in the wild differ from their documents: unknown fields are passed over, and `null` counts
-/// as absent where it is not expected.
+/// The conversion is lenient, because real responses differ from their documents: unknown fields are ignored, and
+/// `null` counts as absent where it is not expected.
 pub trait FromJson: Sized {
-    /// Takes the value apart.
+    /// Converts the value.
     ///
     /// # Errors
     ///
-    /// The first place where the value does not fit.
+    /// Returns the first place where the value does not fit.
     fn from_json(value: Value) -> Result<Self, JsonError>;
 
-    /// What stands for a field that is not there; `None` where it must be.
+    /// Returns the value of a missing field; `None` if the field is required.
     fn missing() -> Option<Self> {
         None
     }
@@ -50,13 +50,13 @@ pub struct JsonError {
 }
 
 impl JsonError {
-    /// The value as a whole does not fit.
+    /// Creates an error that the value as a whole does not fit.
     #[must_use]
     pub fn new(message: impl Into<String>) -> JsonError {
         JsonError { pointer: String::new(), message: message.into() }
     }
 
-    /// Another kind of value was expected.
+    /// Creates an error that another kind of value was expected.
     #[must_use]
     pub fn expected(what: &str, given: &Value) -> JsonError {
         let given = match given {
@@ -87,7 +87,7 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// An object of fields that are always there and fields that may be absent.
+/// Builds an object from fields that are always present and fields that may be absent.
 #[must_use]
 pub fn object(always: &[(&str, &dyn ToJson)], given: &[(&str, &dyn ToJson)]) -> Value {
     let mut map = Map::with_capacity(always.len() + given.len());
@@ -102,7 +102,7 @@ pub fn object(always: &[(&str, &dyn ToJson)], given: &[(&str, &dyn ToJson)]) -> 
     Value::Object(map)
 }
 
-/// An object with further fields.
+/// Builds an object with further fields.
 #[must_use]
 pub fn with_extra<T: ToJson>(mut object: Value, extra: &BTreeMap<String, T>) -> Value {
     if let Value::Object(map) = &mut object {
@@ -118,11 +118,11 @@ pub fn with_extra<T: ToJson>(mut object: Value, extra: &BTreeMap<String, T>) -> 
 pub struct Fields(Map<String, Value>);
 
 impl Fields {
-    /// The fields of a value that must be an object.
+    /// Takes the fields of a value that must be an object.
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// If the value is not an object.
     pub fn new(value: Value) -> Result<Fields, JsonError> {
         match value {
             Value::Object(map) => Ok(Fields(map)),
@@ -130,11 +130,11 @@ impl Fields {
         }
     }
 
-    /// A field.
+    /// Takes a field.
     ///
     /// # Errors
     ///
-    /// Its value does not fit, or it is missing and must not be.
+    /// If its value does not fit, or if it is missing and required.
     pub fn get<T: FromJson>(&mut self, name: &'static str) -> Result<T, JsonError> {
         match self.0.swap_remove(name) {
             Some(value) => T::from_json(value).map_err(|error| error.at(name)),
@@ -142,43 +142,43 @@ impl Fields {
         }
     }
 
-    /// A field for which `null` is not the same as its absence.
+    /// Takes a field for which `null` differs from its absence.
     ///
     /// # Errors
     ///
-    /// Its value does not fit.
+    /// If its value does not fit.
     pub fn nullable<T: FromJson>(&mut self, name: &'static str) -> Result<Option<Option<T>>, JsonError> {
         let Some(value) = self.0.swap_remove(name) else { return Ok(None) };
         Option::<T>::from_json(value).map(Some).map_err(|error| error.at(name))
     }
 
-    /// The fields nobody has taken.
+    /// Returns the remaining fields.
     ///
     /// # Errors
     ///
-    /// A value that does not fit.
+    /// If a value does not fit.
     pub fn rest<T: FromJson>(self) -> Result<BTreeMap<String, T>, JsonError> {
         BTreeMap::from_json(Value::Object(self.0))
     }
 }
 
-/// The text of a property, for telling the variants of a union apart. Empty if there is none.
+/// Returns the text of a property, to tell the variants of a union apart, or an empty text.
 #[must_use]
 pub fn tag<'a>(value: &'a Value, property: &str) -> &'a str {
     value.get(property).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The variant, if the value fits it.
+/// Returns the variant if the value fits it.
 #[must_use]
 pub fn attempt<T: FromJson, U>(value: &Value, variant: fn(T) -> U) -> Option<U> {
     T::from_json(value.clone()).ok().map(variant)
 }
 
-/// The text of a value that must be one.
+/// Returns the text of a value that must be a text.
 ///
 /// # Errors
 ///
-/// It is none.
+/// If the value is not a text.
 pub fn text(value: Value) -> Result<String, JsonError> {
     String::from_json(value)
 }
@@ -241,10 +241,10 @@ scalar!(f64, "a number", value => value.as_f64());
 scalar!(i64, "an integer of 64 bits", value => value.as_i64().or_else(|| whole(&value)));
 scalar!(u64, "a positive integer of 64 bits", value => value.as_u64().or_else(|| u64::try_from(whole(&value)?).ok()));
 
-/// `5.0` is an integer to JSON Schema.
+/// Returns an integer; `5.0` is one in JSON Schema.
 fn whole(value: &Value) -> Option<i64> {
     let number = value.as_f64()?;
-    // 2^53: up to here every integer has a float of its own.
+    // 2^53: up to here every integer has its own float.
     let exact = number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0;
     exact.then(|| format!("{number:.0}").parse().ok())?
 }
@@ -327,7 +327,7 @@ macro_rules! tuple {
             fn from_json(value: Value) -> Result<Self, JsonError> {
                 let Value::Array(items) = value else { return Err(JsonError::expected("a list", &value)) };
                 let mut items = items.into_iter();
-                // Items that are not there fail as `null` does.
+                // Missing items fail as `null` does.
                 Ok(($($type::from_json(items.next().unwrap_or_default())?,)+))
             }
         }
@@ -339,7 +339,7 @@ tuple!(A, B);
 tuple!(A, B, C);
 tuple!(A, B, C, D);
 
-/// Gives generated types serde's `Serialize`.
+/// Implements serde's `Serialize` for generated types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __serialize {
@@ -355,7 +355,7 @@ macro_rules! __serialize {
     )*};
 }
 
-/// Gives generated types serde's `Deserialize`.
+/// Implements serde's `Deserialize` for generated types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __deserialize {

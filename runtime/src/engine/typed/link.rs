@@ -8,12 +8,12 @@ pub use serde_json::Value;
 
 use super::json::{FromJson, JsonError, ToJson};
 
-/// A `Box` in documents whose types nest very deeply.
+/// A `Box` for documents whose types nest very deeply.
 ///
-/// rustc follows types through one another when it checks drops and `Send`, and functions through one another when
-/// it generates code, and gives up at a depth of 128 (its recursion limit, in whatever crate uses the type). It does
-/// not follow this pointer: whatever is done with the value goes through a trait object. Made by
-/// `Link::from(value)` or `value.into()`.
+/// rustc follows types through one another when it checks drops and `Send`, and functions through one another when it
+/// generates code, and gives up at a depth of 128 (its recursion limit, in whatever crate uses the type). It does not
+/// follow this pointer: every operation on the value goes through a trait object. Create one with `Link::from(value)`
+/// or `value.into()`.
 pub struct Link<T: 'static>(Box<dyn Holder<T> + Send + Sync>);
 
 trait Holder<T> {
@@ -26,13 +26,13 @@ trait Holder<T> {
     fn json(&self) -> Value;
 }
 
-/// What a linked value can do. Generated types can.
+/// What a linked value can do. Generated types implement it.
 pub trait Linkable: Clone + fmt::Debug + PartialEq + ToJson + Send + Sync {}
 
 impl<T: Clone + fmt::Debug + PartialEq + ToJson + Send + Sync> Linkable for T {}
 
-/// A type that links lead to, and how it is read: through a table of all such types of its module. rustc visits a
-/// static once, so it does not see one reader call another without end.
+/// A type that links lead to, read through a table of all such types of its module. rustc visits a static once, so it
+/// does not see one reader call another without end.
 pub trait Linked: Linkable {
     /// Reads a value.
     ///
@@ -77,7 +77,7 @@ impl<T: Linkable> Holder<T> for Held<T> {
 }
 
 impl<T> Link<T> {
-    /// The value itself.
+    /// Returns the value itself.
     #[must_use]
     pub fn into_inner(self) -> T {
         self.0.take()

@@ -1,13 +1,13 @@
-//! What a model sent, against a [`Shape`].
+//! Checks and decodes a model's arguments against a [`Shape`].
 //!
-//! First the arguments are checked, then they are put in the form the tool takes. The two agree with JSON Schema
+//! Arguments are checked first, and then converted to the form the tool takes. Both steps agree with JSON Schema
 //! 2020-12 on the plain rendering of the shape, with these deliberate differences:
 //!
-//! - `format` is a remark and not checked; [`Kind::Raw`](super::Kind::Raw) is accepted as it is.
-//! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer where
-//!   the pattern repeats repetitions: matching backtracks, and a hostile text must not stop the program.
+//! - `format` is an annotation and not checked; [`Kind::Raw`](super::Kind::Raw) is accepted unchecked.
+//! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer if the
+//!   pattern nests repetitions: matching backtracks, and a hostile text must not stop the program.
 //! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
-//! - Fields are also known by their wire names and aliases; read-only fields are not known.
+//! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
 //! - With a discriminator, only the variant it names is tried.
 
 pub(crate) mod borrowed;
@@ -26,19 +26,19 @@ use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 
 use check::Checker;
 
-/// Something wrong with the arguments of a call, for the model that must correct it.
+/// A problem with the arguments of a call, for the model that must correct it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentProblem {
-    /// Where in the arguments, as a JSON pointer. Empty: the arguments as a whole.
+    /// The place in the arguments, as a JSON pointer; empty for the arguments as a whole.
     pub pointer: String,
     /// The kind of mistake.
     pub kind: ArgumentProblemKind,
-    /// What was expected, what was given and, where one is near, what was probably meant.
+    /// What was expected, what was given and, if a candidate is near, what was probably meant.
     pub message: String,
 }
 
 impl ArgumentProblem {
-    /// The same problem seen from the value that holds this one at a key or an index.
+    /// Returns the same problem, placed under a key or an index of the containing value.
     #[must_use]
     pub fn within(mut self, segment: &str) -> ArgumentProblem {
         let mut pointer = String::new();
@@ -56,19 +56,19 @@ pub enum ArgumentProblemKind {
     Missing,
     /// There is no argument of this name.
     Unknown,
-    /// A value of another type.
+    /// The value has another type.
     Type,
-    /// A value of the right type that is not allowed.
+    /// The value has the right type but is not allowed.
     Value,
 }
 
-/// Checks arguments and gives them in the form the tool takes: fields under their wire names, `5.0` as `5` where an
-/// integer is asked for, and `null` taken away where the dialect makes a model send it for an optional field.
-/// Nothing else is changed and no default is filled in.
+/// Checks arguments and returns them in the form the tool takes: fields under their wire names, `5.0` as `5` for an
+/// integer, and without each `null` that the dialect makes a model send for an optional field. Nothing else is changed
+/// and no default is filled in.
 ///
 /// # Errors
 ///
-/// Every problem at once, in the order of the arguments; of more than a hundred, the first hundred.
+/// Returns every problem at once, in the order of the arguments, but no more than the first hundred.
 pub fn decode(
     arguments: &Value,
     shape: &Shape,
@@ -91,7 +91,7 @@ pub fn decode(
     Ok(checker.transform(arguments, &[shape]))
 }
 
-/// As [`decode`], for arguments nobody else needs: those that are right as they are come back untouched.
+/// As [`decode`], for owned arguments: those that need no change are returned untouched.
 ///
 /// # Errors
 ///
@@ -108,8 +108,8 @@ pub fn decode_owned(
     decode(&arguments, shape, defs, dialect)
 }
 
-/// Valid arguments as a person should read them: under the names a model knows, integers as integers, and with the
-/// defaults of the schema where nothing is given. They fit the shape whatever the dialect.
+/// Returns valid arguments as people should read them: under the names a model knows, integers as integers, and with
+/// the schema's defaults for what is not given. They fit the shape in every dialect.
 #[cfg(feature = "runtime")]
 pub(crate) fn completed(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
     let put = |defaults| {
@@ -118,22 +118,22 @@ pub(crate) fn completed(arguments: &Value, shape: &Shape, defs: &List<Def>, dial
         checker.transform(arguments, &[shape])
     };
     let full = put(true);
-    // Together, defaults may break a rule that holds between fields.
+    // Together, defaults may break a rule between fields.
     if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { full } else { put(false) }
 }
 
-/// Valid arguments under their wire names. They are not checked again.
+/// Returns valid arguments under their wire names, without checking them again.
 #[cfg(feature = "runtime")]
 pub(crate) fn under_wire_names(arguments: &Value, shape: &Shape, defs: &List<Def>) -> Value {
     Checker::new(defs, &JSON_SCHEMA).transform(arguments, &[shape])
 }
 
-/// Whether a value fits a shape as JSON Schema means it.
+/// Whether a value fits a shape in the sense of JSON Schema.
 pub(super) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
 }
 
-/// Everything that is wrong with a result of a tool, as JSON Schema means it: fields that are write-only are not known.
+/// Returns every problem with a result of a tool, in the sense of JSON Schema: write-only fields are unknown.
 #[must_use]
 pub fn result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
     let mut checker = Checker::new(defs, &JSON_SCHEMA);

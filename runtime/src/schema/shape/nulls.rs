@@ -1,4 +1,4 @@
-//! Whether `null` fits.
+//! Decides whether `null` fits a shape.
 
 use super::{Def, Kind, Literal, Shape, find_def};
 use crate::base::frozen::List;

@@ -20,7 +20,7 @@ pub(crate) fn push_index(pointer: &mut String, index: usize) {
     let _ = write!(pointer, "/{index}");
 }
 
-/// The reference to a named shape, `#/$defs/NAME`, as a URI fragment (RFC 6901, section 6).
+/// Returns the reference to a named shape, `#/$defs/NAME`, as a URI fragment (RFC 6901, section 6).
 pub(crate) fn reference(name: &str) -> String {
     let mut token = String::new();
     push(&mut token, name);
@@ -36,7 +36,7 @@ pub(crate) fn reference(name: &str) -> String {
     reference
 }
 
-/// The name in `#/$defs/NAME` or `#/definitions/NAME`.
+/// Returns the name in `#/$defs/NAME` or `#/definitions/NAME`.
 pub(crate) fn referenced(reference: &str) -> Option<String> {
     let token = reference.strip_prefix("#/$defs/").or_else(|| reference.strip_prefix("#/definitions/"))?;
     if token.is_empty() || token.contains('/') {

@@ -1,19 +1,19 @@
-//! JSON Schema to [`Shape`].
+//! Reads JSON Schema into a [`Shape`].
 //!
 //! Reading has two steps, each with one job:
 //!
-//! 1. **Normal form** ([`normal_form`]): a schema as its author wrote it becomes JSON Schema 2020-12 with known keywords
-//!    and values of the right kind. All tolerance is here, and so are the rules of the formats that schemas come
-//!    in ([`Rules`]). What is malformed is left out with a [`ReadProblem`].
-//! 2. **Shape** ([`read_normal_form`]): the normal form becomes the tree. The canonical text that generated code
-//!    holds is in normal form, too.
+//! 1. **Normal form** ([`normal_form`]): a schema as its author wrote it becomes JSON Schema 2020-12 with known
+//!    keywords and values of the right kind. All tolerance is here, and so are the rules of the formats that schemas
+//!    come in ([`Rules`]). Malformed parts are left out with a [`ReadProblem`].
+//! 2. **Shape** ([`read_normal_form`]): the normal form becomes the tree. The canonical text that generated code holds
+//!    is in normal form, too.
 //!
 //! Rules worth knowing:
 //!
 //! - `type` lists, `anyOf [X, null]`, `null` in `enum` and OpenAPI's `nullable: true` all become [`Shape::nullable`].
-//! - What authors plainly mean is taken for what they wrote: `properties` without `type` describe an object,
-//!   `minLength` a text, and so on.
-//! - Annotations beside `$ref`, `allOf` and unions belong to the shape as a whole; rules beside them become
+//! - What authors plainly mean counts as written: `properties` without `type` describe an object, `minLength` a text,
+//!   and so on.
+//! - Annotations next to `$ref`, `allOf` and unions belong to the shape as a whole; rules next to them become
 //!   [`Kind::All`](super::Kind::All). A keyword the tree has no form for is kept as [`Kind::Raw`](super::Kind::Raw).
 //! - `title` stands in for a missing `description` if it is more than one word and not merely the name of the field;
 //!   most titles are generated and say nothing.
@@ -35,16 +35,16 @@ pub use source::{Nesting, Place, Rules, Source};
 use super::{Def, Literal, Shape};
 use crate::base::frozen::List;
 
-/// The deepest nesting that is read, of schemas in schemas as of values in a schema. No document in use comes near,
-/// and the canonical text of a shape must stay within the 128 levels that JSON readers allow.
+/// The maximum nesting, both of schemas and of values in a schema. No document in use comes near it, and the canonical
+/// text of a shape must stay within the 128 levels that JSON readers allow.
 const MAX_DEPTH: usize = 40;
 
-/// A problem met while reading a schema.
+/// A problem found while reading a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadProblem {
-    /// Where, as a JSON pointer. It leads to the keyword that is malformed, if there is one.
+    /// The place, as a JSON pointer to the malformed keyword, if there is one.
     pub pointer: String,
-    /// What kind of problem it is.
+    /// The kind of problem.
     pub kind: ReadProblemKind,
     /// What is wrong and what was done about it.
     pub message: String,
@@ -54,21 +54,21 @@ pub struct ReadProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadProblemKind {
-    /// Something stands where a schema must be.
+    /// A value that is no schema is in the place of one.
     NoSchema,
     /// A keyword has a value it cannot have, or one that cannot be followed.
     Keyword,
-    /// `type` names something that is no type.
+    /// `type` names an unknown type.
     Type,
-    /// A pattern is no regular expression, and left out.
+    /// A pattern is not a regular expression, and is left out.
     Pattern,
-    /// A pattern is a regular expression of another dialect than ECMA-262: told, but not checked.
+    /// A pattern is a regular expression of another dialect than ECMA-262: it is shown, but not checked.
     PatternDialect,
     /// A default is not a value the schema allows.
     Default,
     /// A reference does not name a schema under `$defs`.
     Reference,
-    /// Listed values and the rules beside them contradict one another.
+    /// Listed values and the rules next to them contradict one another.
     Values,
     /// Schemas or values are nested too deep.
     Depth,
@@ -76,7 +76,7 @@ pub enum ReadProblemKind {
 
 /// Reads a JSON Schema 2020-12 whose references are `#/$defs/NAME` (`#/definitions/NAME` is understood too).
 ///
-/// Never fails: what is malformed is ignored with a problem, what is not understood is kept as [`Kind::Raw`](super::Kind::Raw).
+/// Never fails: malformed parts are ignored with a problem, unknown rules are kept as [`Kind::Raw`](super::Kind::Raw).
 #[must_use]
 pub fn read(schema: &Value, problems: &mut Vec<ReadProblem>) -> Shape {
     read_at(schema, String::new(), problems)
@@ -89,7 +89,7 @@ fn read_at(schema: &Value, pointer: String, problems: &mut Vec<ReadProblem>) -> 
 }
 
 /// Reads a whole document: a schema and the named schemas in its `$defs` and `definitions`, sorted by name.
-/// If a name stands in both, `$defs` wins.
+/// A name in both is read from `$defs`.
 #[must_use]
 pub fn read_document(schema: &Value, problems: &mut Vec<ReadProblem>) -> (Shape, List<Def>) {
     let shape = read(schema, problems);
@@ -108,8 +108,8 @@ pub fn read_document(schema: &Value, problems: &mut Vec<ReadProblem>) -> (Shape,
     (shape, defs.into())
 }
 
-/// Makes the shape of a schema in normal form, as [`normal_form`] gives it. Problems are left where schemas were put
-/// together: values that no part allows, and nesting that became too deep.
+/// Builds the shape of a schema in normal form, as [`normal_form`] returns it. Remaining problems come from combining
+/// schemas: values that no part allows, and nesting that became too deep.
 #[must_use]
 pub fn read_normal_form(schema: &Value, problems: &mut Vec<ReadProblem>) -> Shape {
     build::shape(schema, String::new(), problems)
@@ -122,7 +122,7 @@ pub fn read_canonical(schema: &Value) -> Shape {
 }
 
 impl Literal {
-    /// A JSON value as a literal.
+    /// Returns a JSON value as a literal.
     #[must_use]
     pub fn of(value: &Value) -> Literal {
         match value {

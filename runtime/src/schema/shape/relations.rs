@@ -1,4 +1,4 @@
-//! Rules between fields of an object: as canonical text, as prose, and against what was given.
+//! Rules between fields of an object: as canonical text, in prose, and checked on values.
 
 use serde_json::{Map, Value};
 
@@ -6,12 +6,12 @@ use crate::base::frozen::{List, Text};
 
 /// A rule between fields of an object. A field that is `null` counts as not given.
 ///
-/// Models pass over what JSON Schema says of it (`oneOf`, `dependentRequired`) and several providers refuse that at
-/// the root, so every dialect says it in the description, and those that take the keywords say it by them, too.
-/// Decoding enforces it.
+/// Models ignore the JSON Schema for it (`oneOf`, `dependentRequired`) and several providers refuse that at the root,
+/// so every dialect states it in the description, and those that accept the keywords also use them. Decoding enforces
+/// it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relation {
-    /// Which rule.
+    /// The kind of rule.
     pub kind: RelationKind,
     /// The names of the fields.
     pub fields: List<Text>,
@@ -20,7 +20,7 @@ pub struct Relation {
 /// The kinds of [`Relation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationKind {
-    /// One of the fields must be given, and no other of them.
+    /// Exactly one of the fields must be given.
     ExactlyOne,
     /// No two of the fields may be given.
     AtMostOne,
@@ -37,7 +37,7 @@ const KINDS: [(RelationKind, &str); 3] = [
     (RelationKind::Requires, "requires"),
 ];
 
-/// The value of [`KEYWORD`].
+/// Returns the value of [`KEYWORD`].
 pub(crate) fn write(relations: &[Relation]) -> Value {
     let rule = |relation: &Relation| -> Value {
         let kind = KINDS.iter().find(|(kind, _)| *kind == relation.kind).map_or("", |(_, name)| name);
@@ -46,7 +46,7 @@ pub(crate) fn write(relations: &[Relation]) -> Value {
     relations.iter().map(rule).collect()
 }
 
-/// The rules of a schema that [`write`] wrote. What it did not write is passed over.
+/// Reads the rules of a schema that [`write`] wrote. Anything else is ignored.
 pub(crate) fn read(schema: &Map<String, Value>) -> List<Relation> {
     let rules = schema.get(KEYWORD).and_then(Value::as_array).into_iter().flatten();
     let rule = |rule: &Value| {
@@ -60,7 +60,7 @@ pub(crate) fn read(schema: &Map<String, Value>) -> List<Relation> {
 }
 
 impl Relation {
-    /// The rule as a sentence without its full stop.
+    /// Returns the rule as a sentence without its full stop.
     pub(crate) fn said(&self) -> String {
         let names: Vec<String> = self.fields.iter().map(|name| format!("`{name}`")).collect();
         match (self.kind, names.as_slice()) {
@@ -73,7 +73,7 @@ impl Relation {
         }
     }
 
-    /// What is wrong with what was given, if anything is.
+    /// Returns the problem of the given fields, if any.
     pub(crate) fn problem(&self, is_given: impl Fn(&str) -> bool) -> Option<String> {
         let given: Vec<&str> = self.fields.iter().map(Text::as_str).filter(|name| is_given(name)).collect();
         let broken = match self.kind {

@@ -1,7 +1,8 @@
-//! [`Shape`] to JSON Schema, for each dialect.
+//! Renders a [`Shape`] as JSON Schema, for each dialect.
 //!
-//! What a dialect cannot say moves into descriptions, so that a model still reads it, and is recorded as a [`Loss`].
-//! Decoding checks the shape itself: whatever a rendering lost, a call with wrong arguments is still refused.
+//! What a dialect cannot express moves into descriptions, so that a model still reads it, and is recorded as a
+//! [`Loss`]. Decoding checks the shape itself: whatever a rendering lost, a call with wrong arguments is still
+//! refused.
 
 pub(crate) mod canonical;
 mod limits;
@@ -24,52 +25,52 @@ use crate::schema::dialect::Dialect;
 
 pub use canonical::canonical;
 
-/// A schema as a provider takes it, and what it no longer says.
+/// A schema for a provider, and what it no longer expresses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rendered {
     /// The schema.
     pub schema: Value,
-    /// What the dialect could not say, and where it went.
+    /// What the dialect could not express, and where it went.
     pub losses: Vec<Loss>,
 }
 
-/// Something a dialect could not say.
+/// Something a dialect could not express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Where in the rendered schema, as a JSON pointer.
+    /// The place in the rendered schema, as a JSON pointer.
     pub pointer: String,
     /// The keyword.
     pub keyword: &'static str,
-    /// Said in the description instead, so the model still reads it.
+    /// Whether the description states it instead, so that the model still reads it.
     pub in_prose: bool,
 }
 
-/// A reason why a dialect cannot take a schema at all.
+/// A reason why a dialect cannot accept a schema at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Where in the schema, as a JSON pointer.
+    /// The place in the schema, as a JSON pointer.
     pub pointer: String,
-    /// Why, and what would help.
+    /// The reason, and what would help.
     pub reason: String,
 }
 
-/// The arguments' schema as a provider takes it: fields that are read-only are left out, named shapes that are
-/// reached stand under `$defs`. The root is always an object.
+/// Renders the schema of the arguments for a provider: read-only fields are left out, and reached named shapes are
+/// under `$defs`. The root is always an object.
 ///
 /// # Errors
 ///
-/// All reasons why the dialect cannot take it.
+/// Returns all reasons why the dialect cannot accept it.
 pub fn render_input(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
     let mut renderer = Renderer::new(defs, dialect, Access::ReadOnly);
     let schema = renderer.root(shape);
     renderer.finish(schema)
 }
 
-/// The result's schema as a provider takes it: fields that are write-only are left out. The root may be any value.
+/// Renders the schema of the result for a provider: write-only fields are left out. The root may be any value.
 ///
 /// # Errors
 ///
-/// All reasons why the dialect cannot take it.
+/// Returns all reasons why the dialect cannot accept it.
 pub fn render_output(shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Result<Rendered, Vec<Refusal>> {
     let mut renderer = Renderer::new(defs, dialect, Access::WriteOnly);
     let schema = renderer.node(shape, false);
@@ -81,7 +82,7 @@ type Object = Map<String, Value>;
 struct Renderer<'a> {
     defs: &'a List<Def>,
     dialect: &'a Dialect,
-    /// Fields of this access are left out.
+    /// Fields with this access are left out.
     hidden: Access,
     path: String,
     losses: Vec<Loss>,
@@ -90,11 +91,11 @@ struct Renderer<'a> {
     reached: BTreeSet<String>,
     /// Named shapes that are being inlined.
     inlining: Vec<String>,
-    /// How many more shapes may be inlined: references used twice at each level would double at each.
+    /// How many more shapes may be inlined: references used twice per level would double at each level.
     budget: usize,
 }
 
-/// Where references are not taken, no more shapes than this are inlined.
+/// The maximum number of shapes inlined where references are not accepted.
 const MAX_INLINED: usize = 2_000;
 
 impl<'a> Renderer<'a> {
@@ -112,7 +113,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Adds the named shapes that were reached and checks the whole.
+    /// Adds the named shapes that were reached and checks the result.
     fn finish(mut self, schema: Value) -> Result<Rendered, Vec<Refusal>> {
         let defs = self.named();
         let mut schema = schema;
@@ -171,7 +172,7 @@ impl<'a> Renderer<'a> {
         result
     }
 
-    /// Shapes in a list under a keyword.
+    /// Renders the shapes in a list under a keyword.
     fn list(&mut self, keyword: &str, shapes: &[Shape]) -> Vec<Value> {
         let node = |(index, shape): (usize, &Shape)| {
             self.at(&[keyword, &index.to_string()], |renderer| renderer.node(shape, false))

@@ -1,4 +1,4 @@
-//! The rules of numbers and texts, applied to values.
+//! Applies the rules of numbers and texts to values.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -8,7 +8,7 @@ use super::{Number, NumberRules, StringRules};
 
 mod effort;
 
-/// The order of two numbers, exact for integers.
+/// Compares two numbers, exactly for integers.
 pub(crate) fn compare(a: Number, b: Number) -> Ordering {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => a.cmp(&b),
@@ -18,7 +18,7 @@ pub(crate) fn compare(a: Number, b: Number) -> Ordering {
     }
 }
 
-/// An integer against a float, without rounding the integer.
+/// Compares an integer with a float, without rounding the integer.
 fn compare_mixed(int: i128, float: f64) -> Ordering {
     if float.is_nan() {
         return Ordering::Equal;
@@ -40,7 +40,7 @@ pub(crate) fn same_number(a: Number, b: Number) -> bool {
 }
 
 /// Whether a number is an integer multiple of a step. Exact for integers; for decimals such as `0.1`, which floats
-/// only come near, within the error of the division.
+/// only approximate, within the error of the division.
 pub(crate) fn is_multiple(value: Number, step: Number) -> bool {
     match (value, step) {
         (Number::Int(value), Number::Int(step)) => step == 0 || value % step == 0,
@@ -66,7 +66,7 @@ fn float(number: Number) -> f64 {
     }
 }
 
-/// Whether a number keeps all of the rules.
+/// Whether a number meets all rules.
 pub(crate) fn number_fits(value: Number, rules: &NumberRules) -> bool {
     rules.minimum.is_none_or(|limit| compare(value, limit) != Ordering::Less)
         && rules.maximum.is_none_or(|limit| compare(value, limit) != Ordering::Greater)
@@ -75,12 +75,12 @@ pub(crate) fn number_fits(value: Number, rules: &NumberRules) -> bool {
         && rules.multiple_of.is_none_or(|step| is_multiple(value, step))
 }
 
-/// The length of a text in characters.
+/// Returns the length of a text in characters.
 pub(crate) fn length(text: &str) -> u64 {
     u64::try_from(text.chars().count()).unwrap_or(u64::MAX)
 }
 
-/// Whether a text keeps all of the rules.
+/// Whether a text meets all rules.
 pub(crate) fn text_fits(text: &str, rules: &StringRules) -> bool {
     rules.min_length.is_none_or(|limit| length(text) >= limit)
         && rules.max_length.is_none_or(|limit| length(text) <= limit)
@@ -88,13 +88,13 @@ pub(crate) fn text_fits(text: &str, rules: &StringRules) -> bool {
         && refusal(rules, text).is_none()
 }
 
-/// Why a text is refused by what it must not match, without the text itself.
+/// Returns why `deny` refuses a text, without the text itself.
 pub(crate) fn refusal(rules: &StringRules, text: &str) -> Option<String> {
     let StringRules { deny, deny_message, .. } = rules;
     if deny.is_empty() {
         return None;
     }
-    // What cannot be tried counts as a match.
+    // A text that cannot be matched counts as a match.
     let Some(regex) = compile(deny) else {
         return Some(format!("cannot be held against {deny}, which is no pattern"));
     };
@@ -111,9 +111,9 @@ pub(crate) fn refusal(rules: &StringRules, text: &str) -> Option<String> {
     Some(told)
 }
 
-/// The longest text that is looked through for what must not be in it, in bytes. What is denied is written by who
-/// writes the tool, and a text that is too long is refused, so a pattern whose work grows with the text alone may take
-/// more of it than [`longest_text`] has.
+/// Returns the longest text that is searched for a denied pattern, in bytes. The author of the tool writes the
+/// pattern, and a longer text is refused, so a pattern whose work grows only with the text may take longer texts than
+/// [`longest_text`] allows.
 fn longest_denied(pattern: &str) -> usize {
     match effort::repetitions(pattern) {
         Some((repetitions, false)) if repetitions + usize::from(!pattern.starts_with('^')) <= 1 => 16_384,
@@ -121,14 +121,14 @@ fn longest_denied(pattern: &str) -> usize {
     }
 }
 
-/// Whether a text is a regular expression that can be tried on a value: one of ECMA-262, as JSON Schema asks for, in
-/// Unicode mode or without. Values are not held against a `pattern` that is none.
+/// Whether a text is a regular expression that can be applied to values: one of ECMA-262, as JSON Schema requires,
+/// with or without Unicode mode. Values are not checked against any other `pattern`.
 #[must_use]
 pub fn is_pattern(pattern: &str) -> bool {
     compile(pattern).is_some()
 }
 
-/// Whether a text matches a pattern somewhere. A text that the pattern [is not tried on](is_tried) matches.
+/// Whether a text matches a pattern anywhere. A text that the pattern [is not tried on](is_tried) matches.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     pattern.is_empty()
         || text.len() > longest_text(pattern)
@@ -140,9 +140,9 @@ pub(crate) fn is_tried(pattern: &str, text: &str) -> bool {
     text.len() <= longest_text(pattern) && is_pattern(pattern)
 }
 
-/// The longest text a pattern is tried on, in bytes. The engine backtracks, so each repetition without an end
-/// multiplies the work by the length of the text, and a repetition in a repetition doubles it with each character:
-/// `^(a+)+$` takes hours for forty letters. A hostile text must not cost more than some ten million steps.
+/// Returns the longest text a pattern is tried on, in bytes. The engine backtracks, so each unbounded repetition
+/// multiplies the work by the length of the text, and a nested repetition doubles it with each character: `^(a+)+$`
+/// takes hours for forty letters. A hostile text must not cost more than some ten million steps.
 fn longest_text(pattern: &str) -> usize {
     let Some((repetitions, nested)) = effort::repetitions(pattern) else { return 0 };
     if nested {
@@ -163,7 +163,7 @@ thread_local! {
     static LAST: RefCell<Option<(String, Option<Rc<regress::Regex>>)>> = const { RefCell::new(None) };
 }
 
-/// JSON Schema asks for Unicode mode; many patterns in use only parse without it (`\-` outside a class).
+/// JSON Schema requires Unicode mode; many patterns in use only parse without it (`\-` outside a class).
 fn compile(pattern: &str) -> Option<Rc<regress::Regex>> {
     LAST.with_borrow_mut(|last| {
         if let Some((known, regex)) = last

@@ -11,18 +11,18 @@ use crate::base::frozen::{Frozen, List, Text};
 pub enum Schema {
     /// The tree.
     Tree(Frozen<Shape>),
-    /// The text, and the tree once somebody asked for it.
+    /// The text, and the tree after its first use.
     Text(&'static str, OnceLock<Frozen<Shape>>),
 }
 
 impl Schema {
-    /// A schema by its canonical text, as generated code holds it.
+    /// Creates a schema from its canonical text, as generated code holds it.
     #[must_use]
     pub const fn text(text: &'static str) -> Schema {
         Schema::Text(text, OnceLock::new())
     }
 
-    /// The shape.
+    /// Returns the shape.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         match self {
@@ -32,7 +32,7 @@ impl Schema {
     }
 }
 
-/// Text that no compiler wrote is not understood, so it is kept whole: it stays visible in every rendering.
+/// Text that the compiler did not write cannot be read, so it is kept whole and stays visible in every rendering.
 fn parse(text: &'static str) -> Shape {
     match serde_json::from_str(text) {
         Ok(value) => read::read_canonical(&value),
@@ -87,7 +87,7 @@ pub struct Def {
     pub schema: Schema,
 }
 
-/// The shape of this name in a list that is sorted by name.
+/// Returns the shape of this name in a list sorted by name.
 #[must_use]
 pub fn find_def<'a>(defs: &'a List<Def>, name: &str) -> Option<&'a Shape> {
     let index = defs.binary_search_by(|def| def.name.as_str().cmp(name)).ok()?;

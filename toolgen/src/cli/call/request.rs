@@ -1,4 +1,4 @@
-//! The request of a dry run.
+//! Builds the request of a dry run.
 
 use base64::Engine as _;
 use serde_json::Value;
@@ -10,10 +10,10 @@ use toolgen_runtime::spec::plan::RequestPlan;
 use super::super::args::Call;
 use super::super::output::Output;
 
-/// Where requests go in a dry run if neither the document nor the user says.
+/// The server of a dry run if neither the document nor the user names one.
 const NOWHERE: &str = "http://localhost";
 
-/// Tells a variable that was given and that the server does not have.
+/// Returns a message about a given variable that the server does not have.
 pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String> {
     let variables = || plan.servers.iter().flat_map(|server| &server.variables);
     let unknown = |name: &&String| variables().all(|variable| variable.name != name.as_str());
@@ -23,7 +23,7 @@ pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String
     Some(format!("the server has no variable `{name}`; it has {known}"))
 }
 
-/// The request. An error is what a model would read.
+/// Builds the request. An error is what a model would read.
 pub(super) fn build(
     task: &Call,
     plan: &RequestPlan,
@@ -39,7 +39,7 @@ pub(super) fn build(
     };
     let no_url = |problems: &[RequestProblem]| problems.iter().all(|p| p.kind == RequestProblemKind::BaseUrl);
     let mut built = http::build(plan, arguments, &options);
-    // A relative server is relative to where the document came from, which a file does not say.
+    // A relative server is relative to the document's URL, which a file does not have.
     for (base_url, document_url) in [(None, Some(NOWHERE)), (Some(NOWHERE), None)] {
         if options.base_url.is_none() && built.as_ref().is_err_and(|problems| no_url(problems)) {
             built = http::build(plan, arguments, &BuildOptions { base_url, document_url, ..options });
@@ -56,7 +56,7 @@ pub(super) fn build(
     })
 }
 
-/// Adds the credentials there are, and says which are not.
+/// Adds the available credentials, and reports the missing ones.
 pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpRequest, output: &mut Output) {
     let Err(missing) = http::authorize(request, plan, &super::credentials(task)) else { return };
     let alternatives = missing.iter().map(|alternative| {

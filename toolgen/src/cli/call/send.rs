@@ -1,4 +1,4 @@
-//! A call that is carried out.
+//! Runs a call.
 
 use std::io;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::super::Outcome;
 use super::super::args::Call;
 use super::super::output::Output;
 
-/// Calls the tool and prints its result. An answer that says it is an error is a problem, too.
+/// Calls the tool and prints its result. A response that reports an error is a problem, too.
 pub(super) fn run(task: &Call, tool: &Tool, arguments: Value, output: &mut Output) -> io::Result<Outcome> {
     output.progress(&format!("calling {}", task.tool));
     match call(task, tool, arguments) {

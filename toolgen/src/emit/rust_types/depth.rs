@@ -1,6 +1,6 @@
-//! Types that contain themselves, and types that nest too deeply for rustc.
+//! Handles types that contain themselves, and types that nest too deeply for rustc.
 //!
-//! The depth counts twice: when rustc checks a type, and when it generates code for functions that call one another
+//! The depth matters twice: when rustc checks a type, and when it generates code for functions that call one another
 //! through types. See `Link` in the runtime.
 
 use super::model::{Body, Item, Ty, Wrap};
@@ -9,7 +9,7 @@ use super::model::{Body, Item, Ty, Wrap};
 /// `Vec` or a map takes it up to six, in whatever crate uses the type.
 const MAX_DEPTH: usize = 14;
 
-/// The largest group of types that contain each other which is only boxed. In larger ones every way back is cut.
+/// The largest group of mutually recursive types that is only boxed. In larger groups every back edge is cut.
 const MAX_GROUP: usize = 6;
 
 /// An occurrence of a type in another.
@@ -51,16 +51,16 @@ pub(super) fn bound(items: &mut [Item]) {
     }
 }
 
-/// Types that contain each other: for each type the number of its group, and the members of each group. A group comes
-/// after those its members refer to.
+/// Mutually recursive types: the group number of each type, and the members of each group. A group comes after those
+/// its members refer to.
 struct Groups {
     of: Vec<usize>,
     members: Vec<Vec<usize>>,
 }
 
-/// Finds the groups in two walks (Kosaraju's algorithm). The type that a walk over the whole leaves last is in no other
-/// type but those of its own group; so what refers to it, directly or not, is its group. Without that group the same
-/// holds for the type that was left last of the rest.
+/// Finds the groups in two walks (Kosaraju's algorithm). The type that a walk over the whole leaves last is contained
+/// in types of its own group only; so everything that refers to it, directly or not, is its group. Without that group
+/// the same holds for the type left last of the rest.
 fn groups(graph: &[Vec<Edge>]) -> Groups {
     const NONE: usize = usize::MAX;
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); graph.len()];
@@ -84,7 +84,7 @@ fn groups(graph: &[Vec<Edge>]) -> Groups {
             members.push(group);
         }
     }
-    // They were found from the users to the used.
+    // The groups were found from the users to the used.
     members.reverse();
     for of in &mut of {
         *of = members.len() - 1 - *of;
@@ -92,8 +92,8 @@ fn groups(graph: &[Vec<Edge>]) -> Groups {
     Groups { of, members }
 }
 
-/// The types in the order in which a walk leaves them: after all that they lead to, but for ways back. The stack is on
-/// the heap: documents nest as deep as they like.
+/// Returns the types in the order in which a walk leaves them: after all that they lead to, except for back edges. The
+/// stack is on the heap, because documents nest arbitrarily deep.
 fn leaving_order(graph: &[Vec<Edge>]) -> Vec<usize> {
     let mut seen = vec![false; graph.len()];
     let mut order = Vec::with_capacity(graph.len());
@@ -113,7 +113,7 @@ fn leaving_order(graph: &[Vec<Edge>]) -> Vec<usize> {
     order
 }
 
-/// Every cycle has a way back to a type that is still open in a walk from the front: a box is put there, or a link.
+/// Wraps back edges: every cycle has an edge to a type that is still open in a walk, and gets a box or a link there.
 fn wrap_ways_back(graph: &mut [Vec<Edge>], groups: &Groups) {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
@@ -173,7 +173,7 @@ fn cut_depth(graph: &mut [Vec<Edge>], groups: &Groups) {
     }
 }
 
-/// A large group has no ways back any more: its members are visited after those they refer to.
+/// Cuts a large group, which has no back edges any more: its members are visited after those they refer to.
 fn cut_large(graph: &mut [Vec<Edge>], groups: &Groups, members: &[usize], depth: &mut [usize]) {
     for &root in members {
         let mut work = vec![(root, 0)];
@@ -205,7 +205,7 @@ fn cut_large(graph: &mut [Vec<Edge>], groups: &Groups, members: &[usize], depth:
     }
 }
 
-/// Whether a type is an alias that leads back to itself, which Rust forbids and which says nothing.
+/// Whether a type is an alias that leads back to itself, which Rust forbids and which adds nothing.
 pub(super) fn alias_leads_to(items: &[Item], from: usize) -> bool {
     let mut seen = vec![false; items.len()];
     let mut open = vec![from];

@@ -1,12 +1,12 @@
-//! Documentation of types: what the document says, made harmless.
+//! Writes documentation of types from the document's texts, made harmless.
 
 use std::fmt::Write as _;
 
 use super::super::literal;
 
-/// The first paragraph of a text of the document, as one line of Markdown.
+/// Returns the first paragraph of a text of the document, as one line of Markdown.
 ///
-/// What could make a link to nowhere or a code block, which would be compiled as a test, is escaped.
+/// Escapes what could become a broken link or a code block, which would be compiled as a test.
 pub(super) fn first_paragraph(text: &str) -> String {
     const MAX: usize = 300;
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();

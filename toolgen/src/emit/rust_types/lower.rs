@@ -1,4 +1,4 @@
-//! Shapes to types.
+//! Translates shapes to types.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Wan
 use super::usage::Usage;
 use super::{depth, union};
 
-/// How deeply a shape may nest without a name before the rest stays JSON.
+/// The maximum nesting of unnamed shapes; anything deeper stays JSON.
 const MAX_NESTING: usize = 24;
 
-/// What is being translated.
+/// The state of the translation.
 pub(super) struct Lowering<'a> {
     defs: &'a List<Def>,
     usage: &'a BTreeMap<String, Usage>,
@@ -24,17 +24,17 @@ pub(super) struct Lowering<'a> {
     names: Names,
     /// The item of each named shape that has one.
     by_def: BTreeMap<String, usize>,
-    /// Named shapes whose items are still to be made.
+    /// Named shapes whose items are still to be built.
     open: Vec<(usize, String)>,
-    /// The types of shapes without names, by their text and use: documents repeat themselves, and an `allOf` repeats
-    /// what its parts hold.
+    /// The types of unnamed shapes, by their text and use: documents repeat themselves, and an `allOf` repeats its
+    /// parts.
     inline: BTreeMap<(String, bool, bool), Ty>,
 }
 
-/// Where in a document a shape stands, as far as its type is concerned.
+/// The place of a shape in a document, as far as its type depends on it.
 #[derive(Clone)]
 pub(super) struct Place {
-    /// What a type made here is called.
+    /// The name of a type made here.
     pub(super) name: String,
     pub(super) usage: Usage,
     pub(super) nesting: usize,
@@ -53,14 +53,14 @@ impl<'a> Lowering<'a> {
         Lowering { defs, usage, items, names: type_names(), by_def: BTreeMap::new(), open, inline }
     }
 
-    /// Takes the name of a tool for its argument struct. It is called for all tools before any other type is named,
-    /// so that what Rust code writes most does not depend on the schemas of the document.
+    /// Reserves the name of a tool's argument struct. It is called for all tools before any other type is named, so
+    /// that the names used most in Rust code do not depend on the schemas of the document.
     pub(super) fn reserve_input(&mut self, wanted: &Wanted<'_>) -> usize {
         let doc = format!("Arguments of [`{0}`](super::{0}): `{1}`.", wanted.ident, wanted.operation);
         self.reserve(&idents::camel(wanted.spec.name.as_str()), doc)
     }
 
-    /// The types of a tool whose argument struct has a name already.
+    /// Returns the types of a tool whose argument struct already has a name.
     pub(super) fn tool<'w>(&mut self, wanted: &Wanted<'w>, input: usize) -> CallTypes<'w> {
         let spec = wanted.spec;
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
@@ -68,7 +68,7 @@ impl<'a> Lowering<'a> {
         let rules = self.object_of(&spec.input, 0);
         let body = match rules {
             Some(rules) => self.structure(&rules, &place),
-            // Arguments that are no plain object go in as they are.
+            // Arguments that are not a plain object are passed unchanged.
             None => Struct { extra: Some(("arguments".to_owned(), Ty::Value)), ..Struct::default() },
         };
         self.set(input, Body::Struct(body));
@@ -77,7 +77,7 @@ impl<'a> Lowering<'a> {
         CallTypes { ident: wanted.ident, input, output }
     }
 
-    /// Makes the types that were only named so far, and gives all.
+    /// Builds the types that were only named so far, and returns all.
     pub(super) fn finish(mut self) -> Vec<Item> {
         while let Some((index, def)) = self.open.pop() {
             let Some(shape) = find_def(self.defs, &def) else { continue };
@@ -95,7 +95,7 @@ impl<'a> Lowering<'a> {
         self.items
     }
 
-    /// A new item whose body is set later.
+    /// Adds an item whose body is set later.
     pub(super) fn reserve(&mut self, name: &str, doc: String) -> usize {
         let name = self.names.take(name);
         self.items.push(Item { name, doc, body: Body::Pending, read: false, linked: false });
@@ -108,13 +108,13 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The type of a value, `null` included.
+    /// Returns the type of a value, `null` included.
     pub(super) fn value(&mut self, shape: &Shape, place: &Place) -> Ty {
         let (ty, nullable) = self.split(shape, place);
         if nullable { ty.optional() } else { ty }
     }
 
-    /// The type of a value that is not `null`, and whether it may be.
+    /// Returns the type of a value that is not `null`, and whether `null` is also allowed.
     fn split(&mut self, shape: &Shape, place: &Place) -> (Ty, bool) {
         let (nullable, rest) = union::without_null(shape);
         let ty = match rest {
@@ -158,7 +158,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A shape with a name of the document. Structs, enums and unions have an item of their own, which is made later:
+    /// Translates a shape named by the document. Structs, enums and unions have their own items, built later, because
     /// shapes refer to each other in chains of any length.
     fn named(&mut self, name: &str, place: &Place) -> Ty {
         if let Some(index) = self.by_def.get(name) {
@@ -184,7 +184,7 @@ impl<'a> Lowering<'a> {
         if shape.nullable || union::without_null(shape).0 { ty.optional() } else { ty }
     }
 
-    /// A shape without a name that needs a type with one.
+    /// Translates an unnamed shape that needs a named type.
     fn inline(&mut self, shape: &Shape, place: &Place) -> Ty {
         let text = toolgen_runtime::schema::shape::render::canonical(shape);
         let key = (text, place.usage.input, place.usage.output);
@@ -238,12 +238,12 @@ impl<'a> Lowering<'a> {
         Ty::Map(Box::new(of))
     }
 
-    /// The shape of this name.
+    /// Returns the shape of this name.
     pub(super) fn shape_of(&self, name: &str) -> Option<&'a Shape> {
         find_def(self.defs, name)
     }
 
-    /// The rules of an object, with the parts of an `allOf` put together; `None` if it is not just an object.
+    /// Returns the rules of an object, with the parts of an `allOf` combined, or `None` if it is not just an object.
     pub(super) fn object_of(&self, shape: &Shape, nesting: usize) -> Option<ObjectRules> {
         if nesting > MAX_NESTING {
             return None;
@@ -310,7 +310,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// A field that occurs in several parts of an `allOf`: the later part says more, but may only tighten.
+/// Merges a field of several parts of an `allOf`: the later part is more specific, but may only tighten.
 fn merge(fields: &mut Vec<Field>, field: &Field) {
     let Some(known) = fields.iter_mut().find(|known| known.wire_name() == field.wire_name()) else {
         fields.push(field.clone());
@@ -328,7 +328,7 @@ fn integer(rules: &NumberRules) -> Ty {
     if rules.format == "uint64" || beyond(&rules.maximum) { Ty::Unsigned } else { Ty::Int }
 }
 
-/// The type of values to choose from that are not all texts.
+/// Returns the type of values to choose from that are not all texts.
 fn one_type(values: &List<Literal>) -> Option<Ty> {
     let all = |is: fn(&Literal) -> bool| !values.is_empty() && values.iter().all(is);
     if all(|value| matches!(value, Literal::String(_))) {
@@ -345,7 +345,7 @@ fn one_type(values: &List<Literal>) -> Option<Ty> {
     })
 }
 
-/// The one value a required field may have, as an expression.
+/// Returns the only value a required field may have, as an expression.
 fn constant(field: &Field) -> Option<String> {
     let Kind::Enum(values) = &field.shape.kind else { return None };
     let [Literal::String(only)] = &**values else { return None };
@@ -366,7 +366,7 @@ pub(super) fn enumeration(values: &List<Literal>) -> Body {
     Body::Enum(variants)
 }
 
-/// A scope for names of types: what generated code imports is taken.
+/// Returns a scope for names of types, with the imports of generated code taken.
 fn type_names() -> Names {
     Names::of_types(&[
         "BTreeMap",

@@ -1,4 +1,4 @@
-//! Rust types as data, between the shapes they come from and the text they become.
+//! Rust types as data, between the shapes they come from and their text.
 
 use toolgen_runtime::ToolSpec;
 
@@ -20,7 +20,7 @@ pub(super) enum Ty {
     Item(usize, Wrap),
 }
 
-/// How a type stands in another.
+/// How a type is contained in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrap {
     Plain,
@@ -34,9 +34,9 @@ pub(super) struct Item {
     pub(super) name: String,
     pub(super) doc: String,
     pub(super) body: Body,
-    /// It is read from results.
+    /// Whether it is read from results.
     pub(super) read: bool,
-    /// A `Link` leads to it.
+    /// Whether a `Link` leads to it.
     pub(super) linked: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Struct {
     pub(super) fields: Vec<StructField>,
     /// Fields with one possible value: key, and the value as a Rust expression.
     pub(super) constants: Vec<(String, String)>,
-    /// What the fields nobody names hold.
+    /// The content of further fields.
     pub(super) extra: Option<(String, Ty)>,
 }
 
@@ -71,14 +71,14 @@ pub(super) struct StructField {
     pub(super) ty: Ty,
 }
 
-/// Whether a field is there.
+/// Whether a field is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
     Required,
     /// Required, but may be `null`.
     Nullable,
     Optional,
-    /// May be absent, and may be `null`, which is another thing.
+    /// May be absent, and may be `null`, which is different.
     OptionalNullable,
 }
 
@@ -95,16 +95,16 @@ pub(super) struct Variant {
     pub(super) ty: Ty,
 }
 
-/// How a value tells its variant.
+/// How a value identifies its variant.
 #[derive(Debug)]
 pub(super) enum Choice {
     /// By a property: its name, and its value for each variant by index (several values may mean one).
     Tag(String, Vec<(String, usize)>),
     /// By the JSON type of the value: a pattern of `serde_json::Value` for each variant.
     Kind(Vec<&'static str>),
-    /// The first that fits, in this order.
+    /// The first variant that fits, in this order.
     First(Vec<usize>),
-    /// It does not; the union only occurs in arguments.
+    /// Not at all; the union only occurs in arguments.
     Never,
 }
 
@@ -113,9 +113,9 @@ pub(super) enum Choice {
 pub(in crate::emit) struct Wanted<'a> {
     /// The name of its static.
     pub(in crate::emit) ident: &'a str,
-    /// What it does on the wire, for its documentation.
+    /// Its operation on the wire, for its documentation.
     pub(in crate::emit) operation: &'a str,
-    /// What it is.
+    /// The specification.
     pub(in crate::emit) spec: &'a ToolSpec,
 }
 
@@ -128,7 +128,7 @@ pub(super) struct CallTypes<'a> {
 }
 
 impl Ty {
-    /// The named types in it, in order; `true` for those behind a `Vec` or a map, which are pointers already.
+    /// Visits the named types in it, in order; `true` for those behind a `Vec` or a map, which are pointers already.
     pub(super) fn for_each_item<'t>(
         &'t mut self,
         behind: bool,
@@ -143,11 +143,11 @@ impl Ty {
         }
     }
 
-    /// `Option<…>`, once.
+    /// Wraps the type in `Option<…>`, once.
     pub(super) fn optional(self) -> Ty {
         match self {
             Ty::Option(_) => self,
-            // `null` is a value already.
+            // The type covers `null` already.
             Ty::Value => Ty::Value,
             other => Ty::Option(Box::new(other)),
         }
@@ -155,7 +155,7 @@ impl Ty {
 }
 
 impl Body {
-    /// The types it is made of.
+    /// Returns the types it consists of.
     pub(super) fn types_mut(&mut self) -> Vec<&mut Ty> {
         match self {
             Body::Pending | Body::Enum(_) => Vec::new(),

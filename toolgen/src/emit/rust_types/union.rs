@@ -1,4 +1,4 @@
-//! Unions to enums.
+//! Translates unions to enums.
 
 use toolgen_runtime::schema::shape::{Kind, Literal, ObjectRules, UnionRules};
 use toolgen_runtime::{Shape, Text};
@@ -8,7 +8,7 @@ use super::doc::first_paragraph;
 use super::lower::{Lowering, Place};
 use super::model::{Body, Choice, Ty, Union, Variant};
 
-/// More variants than this are not told apart by trying.
+/// The maximum number of variants told apart by trying.
 const MAX_TRIED: usize = 12;
 
 /// Whether a shape allows `null` as a variant, and the only other variant if there is just one.
@@ -22,7 +22,7 @@ pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
     }
 }
 
-/// The body of a union of at least two shapes other than `null`.
+/// Returns the body of a union of at least two shapes other than `null`.
 pub(super) fn body(lowering: &mut Lowering<'_>, rules: &UnionRules, place: &Place) -> Body {
     let shapes: Vec<&Shape> = rules.variants.iter().filter(|variant| variant.kind != Kind::Null).collect();
     if let [only] = shapes.as_slice() {
@@ -81,7 +81,7 @@ fn variant_name(at: usize, shape: &Shape, choice: &Choice) -> String {
     name.to_owned()
 }
 
-/// Texts to choose from, in one or more lists, or beside any text: one enum.
+/// Combines texts to choose from, in one or more lists, or next to any text, into one enum.
 fn texts(shapes: &[&Shape]) -> Option<Body> {
     let mut values: Vec<Literal> = Vec::new();
     for shape in shapes {
@@ -107,7 +107,7 @@ fn is_text(shape: &Shape) -> bool {
     }
 }
 
-/// By the document's discriminator, or by a required field with one possible text, different in each variant.
+/// Chooses by the document's discriminator, or by a required field with one text, different in each variant.
 fn by_tag(rules: &UnionRules, shapes: &[&Shape], objects: &[Option<ObjectRules>]) -> Option<Choice> {
     if objects.iter().any(Option::is_none) || objects.is_empty() {
         return None;
@@ -152,7 +152,7 @@ fn distinct(property: &Text, values: Vec<(String, usize)>) -> Option<Choice> {
         .then(|| Choice::Tag(property.to_string(), values))
 }
 
-/// By JSON types, at most one variant each.
+/// Chooses by JSON types, at most one variant each.
 fn by_kind(lowering: &Lowering<'_>, shapes: &[&Shape], objects: &[Option<ObjectRules>]) -> Option<Choice> {
     let mut kinds = Vec::new();
     for (shape, object) in shapes.iter().zip(objects) {
@@ -166,7 +166,7 @@ fn by_kind(lowering: &Lowering<'_>, shapes: &[&Shape], objects: &[Option<ObjectR
 }
 
 impl Lowering<'_> {
-    /// The variant of `serde_json::Value` that all values of a shape are.
+    /// Returns the variant of `serde_json::Value` that all values of a shape have.
     fn json_type(&self, shape: &Shape, nesting: usize) -> Option<&'static str> {
         if shape.nullable || nesting > 8 {
             return None;
@@ -184,7 +184,7 @@ impl Lowering<'_> {
     }
 }
 
-/// By trying objects whose required fields differ, those with most of them first.
+/// Chooses by trying objects whose required fields differ, those with most of them first.
 fn by_fields(objects: &[Option<ObjectRules>]) -> Option<Choice> {
     if objects.len() > MAX_TRIED {
         return None;

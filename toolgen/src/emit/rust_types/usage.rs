@@ -1,4 +1,4 @@
-//! What types are used for.
+//! Determines whether types are used for arguments or results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use toolgen_runtime::{List, Shape, ToolSpec};
 
 use super::model::{Item, Ty};
 
-/// In which direction a type travels.
+/// The direction in which a type is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Usage {
-    /// It is part of arguments.
+    /// Whether it is part of arguments.
     pub(super) input: bool,
-    /// It is part of results.
+    /// Whether it is part of results.
     pub(super) output: bool,
 }
 
@@ -20,7 +20,7 @@ impl Usage {
     pub(super) const INPUT: Usage = Usage { input: true, output: false };
     pub(super) const OUTPUT: Usage = Usage { input: false, output: true };
 
-    /// A field with this access has a place here.
+    /// Whether a field with this access occurs in this direction.
     pub(super) fn has(self, access: Access) -> bool {
         match access {
             Access::Both => true,
@@ -30,7 +30,7 @@ impl Usage {
     }
 }
 
-/// The directions of each named shape that the tools reach.
+/// Returns the directions of each named shape that the tools reach.
 pub(super) fn of<'a>(specs: impl Iterator<Item = &'a ToolSpec>) -> BTreeMap<String, Usage> {
     let mut usage: BTreeMap<String, Usage> = BTreeMap::new();
     let mut inputs = BTreeSet::new();
@@ -60,7 +60,7 @@ fn reach(shape: &Shape, defs: &List<toolgen_runtime::Def>, usage: Usage, reached
     }
 }
 
-/// Adds the names a shape refers to which are not reached yet.
+/// Adds the names a shape refers to that are not reached yet.
 fn references(shape: &Shape, usage: Usage, reached: &mut BTreeSet<String>, open: &mut Vec<String>) {
     let mut shapes = vec![shape];
     while let Some(shape) = shapes.pop() {

@@ -1,4 +1,4 @@
-//! The arguments of a tool: parameters and the body as the fields of one object.
+//! Combines parameters and the body into the arguments of a tool, the fields of one object.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::parameter::Param;
 use super::schema::WIRE;
 use crate::names::{hash8, is_portable_key, portable_keys, with_suffix};
 
-/// The arguments of a tool and where they go.
+/// The arguments of a tool and their places in the request.
 pub(super) struct Arguments {
     /// The schema of the arguments, in normal form.
     pub(super) input: Value,
@@ -18,17 +18,17 @@ pub(super) struct Arguments {
     pub(super) parameters: Vec<Parameter>,
     /// Where the body comes from.
     pub(super) body: Option<Body>,
-    /// A call made of the document's examples: every argument that must be given, and the body.
+    /// A call built from the document's examples: every required argument, and the body.
     pub(super) example: Option<Value>,
 }
 
 /// The longest example call kept, as JSON text.
 const MAX_EXAMPLE: usize = 2_000;
 
-/// Other keys that decoding takes for a field, in normal form.
+/// The keyword for other keys that decoding accepts for a field, in normal form.
 const ALIASES: &str = "x-aliases";
 
-/// Puts parameters and body together.
+/// Combines parameters and body.
 pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Arguments {
     let names = argument_names(&params);
     let mut fields = Fields::default();
@@ -48,8 +48,8 @@ pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Argument
     Arguments { input: fields.into_schema(), parameters, body, example }
 }
 
-/// The key of each parameter. Of parameters in several places that want the same key the first place keeps it, in
-/// the order path, query, header, cookie; the others get the name of their place added.
+/// Returns the key of each parameter. If parameters in several places want the same key, the first place keeps it, in
+/// the order path, query, header, cookie; the others get the name of their place appended.
 fn argument_names(params: &[Param]) -> Vec<String> {
     let mut by_place: BTreeMap<Location, BTreeMap<&str, String>> = BTreeMap::new();
     for location in [Location::Path, Location::Query, Location::Header, Location::Cookie] {
@@ -81,7 +81,7 @@ fn argument_names(params: &[Param]) -> Vec<String> {
     taken
 }
 
-/// A field only results have.
+/// Whether only results have the field.
 fn is_read_only(field: &Value) -> bool {
     field.get("readOnly") == Some(&Value::Bool(true)) && field.get("writeOnly") != Some(&Value::Bool(true))
 }
@@ -122,10 +122,10 @@ impl Fields {
         Body { required: draft.required, media_type: draft.media_type.into(), codec: draft.codec, source }
     }
 
-    /// The fields of the body become arguments if no key is taken, and an absent body stays possible.
+    /// Whether the fields of the body can become arguments: no key is taken, and the body can still be absent.
     fn can_take(&self, object: &Map<String, Value>, body_required: bool) -> bool {
         let fields = object.get("properties").and_then(Value::as_object);
-        // What only results have becomes no argument, so it takes no key: the `id` of a thing and of its path.
+        // Fields of results only become no arguments and take no key: the `id` of a thing and of its path.
         let free = fields
             .into_iter()
             .flatten()
@@ -173,7 +173,7 @@ impl Fields {
         BodySource::Argument(name.into())
     }
 
-    /// Example values under the keys of the arguments. Whether they fit is checked once all shapes are known.
+    /// Collects example values under the keys of the arguments. Whether they fit is checked once all shapes are known.
     fn example(&self, body: Option<&Body>, given: Option<Value>) -> Option<Value> {
         let mut call = Map::new();
         match (body.map(|body| &body.source), given) {

@@ -1,4 +1,4 @@
-//! Bodies of requests.
+//! Reads the bodies of requests.
 
 use serde_json::{Map, Value, json};
 use toolgen_runtime::spec::plan::{Codec, Encoding, Location, Part, Style};
@@ -11,9 +11,9 @@ use super::node::Node;
 use super::parameter::style_of;
 use super::schema::{WIRE, examples};
 
-/// A body before it is known how the arguments hold it.
+/// A body before its place in the arguments is decided.
 pub(super) struct BodyDraft {
-    /// Must be given.
+    /// Whether it must be given.
     pub(super) required: bool,
     /// The `Content-Type`.
     pub(super) media_type: String,
@@ -21,26 +21,26 @@ pub(super) struct BodyDraft {
     pub(super) codec: Codec,
     /// Its schema in normal form.
     pub(super) schema: Value,
-    /// The schema as an object whose fields may be arguments, where it is one.
+    /// The schema as an object whose fields may become arguments, if it is one.
     pub(super) fields: Option<Map<String, Value>>,
     /// What the document says about it.
     pub(super) description: String,
-    /// Some argument is a file.
+    /// Whether some argument is a file.
     pub(super) files: bool,
     /// The document's first example of it.
     pub(super) example: Option<Value>,
 }
 
-/// How a body is written, and the schema of what is given for it.
+/// How a body is written, and the schema of its value.
 struct Written {
     codec: Codec,
     schema: Value,
-    /// Some argument is a file.
+    /// Whether some argument is a file.
     files: bool,
 }
 
 impl<'a> Context<'a> {
-    /// The body of an operation.
+    /// Reads the body of an operation.
     pub(super) fn body(&mut self, operation: &Node<'a>, method: &str) -> Option<BodyDraft> {
         let node = operation.get("requestBody")?;
         let resolved = self.resolve(&node)?;
@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// The media type that is used, of those the body may be sent as.
+    /// Chooses one of the body's media types.
     fn chosen_media(&mut self, body: &Node<'a>) -> Option<(String, Node<'a>)> {
         let content = body.get("content").and_then(|node| self.resolve(&node)).map(|resolved| resolved.node);
         let mut media: Vec<(&str, Node<'a>)> = content.map(|node| node.entries()).unwrap_or_default();
@@ -100,7 +100,7 @@ impl<'a> Context<'a> {
         Some((media_type.trim().to_owned(), node))
     }
 
-    /// The media type without wildcards, which a request cannot have, and its kind.
+    /// Returns the media type without wildcards, which a request cannot have, and its kind.
     fn definite_media(&mut self, media_type: String, schema: &Value) -> (String, Kind) {
         const BYTES: &str = "application/octet-stream";
         let kind = media::kind(&media_type);
@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
         (definite.to_owned(), kind)
     }
 
-    /// How a value of the schema is written as a media type of this kind.
+    /// Returns how a value of the schema is written in a media type of this kind.
     fn written(&mut self, kind: Kind, schema: Value, media: &Node<'a>) -> Written {
         match kind {
             Kind::Json | Kind::JsonLike | Kind::Any => Written { codec: Codec::Json, schema, files: false },
@@ -138,7 +138,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// A form: an object whose fields are written one by one, those that are files as files.
+    /// Reads a form: an object whose fields are written one by one, files as files.
     fn form(&mut self, kind: Kind, schema: Value, media: &Node<'a>) -> Written {
         let codec = if kind == Kind::Form { Codec::Form } else { Codec::Multipart };
         let Some(mut object) = self.plain_object(&schema) else {
@@ -150,7 +150,7 @@ impl<'a> Context<'a> {
         Written { codec: codec(parts.into()), schema, files }
     }
 
-    /// The schema, or what it refers to, if it is an object with fields.
+    /// Returns the schema, or its reference's target, if it is an object with fields.
     fn plain_object(&mut self, schema: &Value) -> Option<Map<String, Value>> {
         let object = schema.as_object()?;
         let own = match object.get("$ref").and_then(Value::as_str) {
@@ -164,7 +164,7 @@ impl<'a> Context<'a> {
         (fields && object.get("type").is_none_or(|kind| kind == "object")).then_some(object)
     }
 
-    /// How the fields of a form are written. Fields that are files become file arguments.
+    /// Returns how the fields of a form are written. Fields that are files become file arguments.
     fn parts(&mut self, media: &Node<'a>, object: &mut Map<String, Value>, kind: Kind) -> Vec<Part> {
         let encodings = media.get("encoding");
         let mut parts = Vec::new();
@@ -234,7 +234,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Lists the fields that are required but not listed; anything may stand there.
+/// Lists the fields that are required but not listed; they accept any value.
 fn list_required(object: &mut Map<String, Value>) {
     let required = object.get("required").cloned().unwrap_or_default();
     let Some(Value::Object(fields)) = object.get_mut("properties") else { return };
@@ -255,7 +255,7 @@ fn field_encoding(node: &Node<'_>) -> Option<Encoding> {
     Some(Encoding::Style { style, explode, allow_reserved })
 }
 
-/// Whether the fields of an object may stand among the arguments: it has nothing else to say.
+/// Whether the fields of an object may become arguments: it has no other rules.
 fn is_flat(object: &Map<String, Value>) -> bool {
     const PLAIN: [&str; 9] = [
         "type",
@@ -273,7 +273,7 @@ fn is_flat(object: &Map<String, Value>) -> bool {
     })
 }
 
-/// A schema that leaves the type open, as an object: a form is made of fields.
+/// Turns a schema that leaves the type open into an object, because a form consists of fields.
 fn open_object(mut schema: Value) -> Value {
     const TYPED: [&str; 8] = ["$ref", "type", "enum", "const", "allOf", "anyOf", "oneOf", "not"];
     match schema.as_object_mut() {
@@ -296,7 +296,7 @@ fn text_schema(schema: Value) -> Value {
     Value::Object(text)
 }
 
-/// What a model gives for a file: see [`FILE_FIELDS`](toolgen_runtime::spec::plan::FILE_FIELDS).
+/// Returns the schema of a file argument: see [`FILE_FIELDS`](toolgen_runtime::spec::plan::FILE_FIELDS).
 fn file_schema(description: Option<&Value>) -> Value {
     let said = description.and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let how = "A file: give exactly one of `path` and `base64`.";

@@ -1,4 +1,4 @@
-//! What every part of the front end needs at hand.
+//! The shared state of the front end.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::Pointer;
 
-/// What every part of the front end needs at hand.
+/// The shared state of the front end.
 pub(super) struct Context<'a> {
     /// The name of the document's own file, if it has one.
     pub(super) file: Option<&'a str>,
@@ -25,23 +25,23 @@ pub(super) struct Context<'a> {
     pub(super) problems: &'a mut Problems,
     pub(super) defs: Defs<'a>,
     pub(super) schemes: Schemes,
-    /// The document's own servers, once they were read.
+    /// The document's own servers, once read.
     pub(super) document_servers: Option<List<Server>>,
-    /// Security requirements that were read, by their place, so that one problem is reported once.
+    /// The security requirements read so far, by their place, so that one problem is reported once.
     pub(super) security_at: BTreeMap<Pointer, Vec<SecurityRequirement>>,
-    /// That callbacks are no tools is said once.
+    /// Whether callbacks, which are no tools, have been reported.
     pub(super) told_callbacks: bool,
-    /// What is being read around the schema that is read next.
+    /// The nesting around the schema that is read next.
     pub(super) nesting: Nesting,
 }
 
 impl<'a> Context<'a> {
-    /// The document as a node.
+    /// Returns the document as a node.
     pub(super) fn top(&self) -> Node<'a> {
         Node::new(self.root, Pointer::ROOT)
     }
 
-    /// Reports a problem; its code says how bad it is.
+    /// Reports a problem; its code determines the severity.
     pub(super) fn report(&mut self, code: Code, pointer: &Pointer, message: impl Into<String>, help: &str) {
         self.problems.report(code, pointer, message, help);
     }

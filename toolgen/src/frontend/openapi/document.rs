@@ -1,4 +1,4 @@
-//! The document as a whole: its version and its operations.
+//! Reads the document as a whole: its version and its operations.
 
 use toolgen_runtime::schema::shape::read::Rules;
 
@@ -9,13 +9,13 @@ use super::operation::Operation;
 
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/// The version a document claims; what there is of it, as a text.
+/// Returns the version a document claims, or what there is of it, as text.
 pub(super) fn claimed_version(top: &Node<'_>) -> Option<String> {
     let node = top.get("openapi")?;
     Some(node.value.as_str().map_or_else(|| node.value.to_string(), |text| text.trim().to_owned()))
 }
 
-/// The rules for a claimed version, and whether it is one that is known. `None` if it is none of OpenAPI 3.
+/// Returns the rules for a claimed version, and whether it is known. `None` if it is not OpenAPI 3.
 pub(super) fn rules_of(version: &str) -> Option<(Rules, bool)> {
     let mut parts = version.trim_start_matches(['v', 'V']).split('.');
     if parts.next() != Some("3") {
@@ -23,14 +23,14 @@ pub(super) fn rules_of(version: &str) -> Option<(Rules, bool)> {
     }
     Some(match parts.next() {
         Some("0") => (Rules::OpenApi30, true),
-        // What 3.2 adds is understood where it concerns operations.
+        // Additions of 3.2 are understood if they concern operations.
         Some("1" | "2") => (Rules::OpenApi31, true),
         _ => (Rules::OpenApi31, false),
     })
 }
 
 impl<'a> Context<'a> {
-    /// The operations in the order of the document, and how many entries of it were none.
+    /// Returns the operations in the order of the document, and the number of entries that are no operations.
     pub(super) fn operations(&mut self) -> (Vec<Operation<'a>>, usize) {
         let mut found = Vec::new();
         let mut broken = 0;
@@ -46,7 +46,7 @@ impl<'a> Context<'a> {
                 self.malformed(&path_item, "a path must hold an object; it is left out");
                 continue;
             }
-            // Beside a reference a path item may say more (OpenAPI 3.0 leaves open what that means: it is added).
+            // A path item may add to its reference (OpenAPI 3.0 leaves the meaning open: both are combined).
             if node.object().is_some_and(|object| object.len() > 1) && path_item.pointer != node.pointer {
                 self.operations_of(path, &node, &node, &mut found, &mut broken);
             }
@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
         );
     }
 
-    /// What a document has besides operations that can be called.
+    /// Counts what a document has besides callable operations.
     fn count_others(&mut self, top: &Node<'a>) {
         if let Some(webhooks) =
             top.get("webhooks").filter(|node| node.object().is_some_and(|o| !o.is_empty()))

@@ -1,6 +1,6 @@
-//! Media types: which of several is used, and how a value is written as it.
+//! Chooses among media types, and decides how a value is written.
 
-/// The ways a body is written.
+/// The ways to write a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// `application/json`
@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Xml,
 }
 
-/// The kind of a media type, parameters such as `; charset=utf-8` aside.
+/// Returns the kind of a media type, ignoring parameters such as `; charset=utf-8`.
 pub(super) fn kind(media_type: &str) -> Kind {
     let essence = essence(media_type);
     let (main, sub) = essence.split_once('/').unwrap_or((&essence, ""));
@@ -50,7 +50,7 @@ pub(super) fn kind(media_type: &str) -> Kind {
     }
 }
 
-/// The media type without its parameters, in lower case.
+/// Returns the media type without its parameters, in lower case.
 pub(super) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

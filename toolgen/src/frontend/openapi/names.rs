@@ -1,11 +1,11 @@
-//! Names for operations that have none.
+//! Names operations that have no name.
 
 use crate::names::collapse;
 
-/// The name of an operation without an id: `GET /pets/{petId}` gives `get_pets_by_pet_id`.
+/// Returns the name of an operation without an id: `GET /pets/{petId}` becomes `get_pets_by_pet_id`.
 pub(super) fn operation_name(method: &str, path: &str) -> String {
     let mut name = method.to_ascii_lowercase();
-    // What follows a fragment sign tells operations on one path apart, so it is part of the name.
+    // A fragment distinguishes operations on one path, so it is part of the name.
     for segment in path.split(['/', '?', '#', '&']).filter(|segment| !segment.is_empty()) {
         let mut rest = segment;
         while let Some((before, after)) = rest.split_once('{') {

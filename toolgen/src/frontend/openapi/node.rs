@@ -1,15 +1,15 @@
-//! Places in a document with their values.
+//! Values of a document with their places.
 
 use serde_json::{Map, Value};
 
 use crate::source::Pointer;
 
-/// A value of the document and where it stands. `null` counts as absent everywhere below it: documents use it so.
+/// A value of the document and its place. Below it `null` counts as absent everywhere, as documents use it.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
     /// The value.
     pub(super) value: &'a Value,
-    /// Where it stands.
+    /// Its place.
     pub(super) pointer: Pointer,
 }
 
@@ -22,18 +22,18 @@ impl<'a> Node<'a> {
         self.value.as_object()
     }
 
-    /// The member of this key, unless it is absent or `null`.
+    /// Returns the member of this key, unless it is absent or `null`.
     pub(super) fn get(&self, key: &str) -> Option<Node<'a>> {
         let value = self.value.as_object()?.get(key).filter(|value| !value.is_null())?;
         Some(Node { value, pointer: self.pointer.child(key) })
     }
 
-    /// The text of this key.
+    /// Returns the text of this key.
     pub(super) fn text(&self, key: &str) -> Option<&'a str> {
         self.value.as_object()?.get(key)?.as_str()
     }
 
-    /// Whether the member of this key is `true`, or says so as a text.
+    /// Whether the member of this key is `true`, or a text that says so.
     pub(super) fn flag(&self, key: &str) -> bool {
         match self.value.as_object().and_then(|object| object.get(key)) {
             Some(Value::Bool(flag)) => *flag,
@@ -42,12 +42,12 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The members of the object of this key.
+    /// Returns the members of the object of this key.
     pub(super) fn members(&self, key: &str) -> Vec<(&'a str, Node<'a>)> {
         self.get(key).map(|node| node.entries()).unwrap_or_default()
     }
 
-    /// The members of this object, extensions (`x-…`) and `null`s aside.
+    /// Returns the members of this object, except extensions (`x-…`) and `null`s.
     pub(super) fn entries(&self) -> Vec<(&'a str, Node<'a>)> {
         let Some(object) = self.value.as_object() else { return Vec::new() };
         object
@@ -57,7 +57,7 @@ impl<'a> Node<'a> {
             .collect()
     }
 
-    /// The items of the list of this key.
+    /// Returns the items of the list of this key.
     pub(super) fn items(&self, key: &str) -> Vec<Node<'a>> {
         let Some(list) = self.get(key) else { return Vec::new() };
         let Some(items) = list.value.as_array() else { return Vec::new() };

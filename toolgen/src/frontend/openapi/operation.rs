@@ -1,4 +1,4 @@
-//! One operation of a document, to one tool.
+//! Compiles one operation to one tool.
 
 use serde_json::Value;
 use toolgen_runtime::spec::plan::{Location, RequestPlan, SecurityRequirement};
@@ -25,14 +25,14 @@ pub(super) struct Operation<'a> {
     pub(super) node: Node<'a>,
     /// The path item it belongs to, after references.
     pub(super) path_item: Node<'a>,
-    /// The document's own name for it. Empty: none.
+    /// The document's own name for it; empty if there is none.
     pub(super) id: &'a str,
     /// Its tags.
     pub(super) tags: Vec<&'a str>,
 }
 
 impl Operation<'_> {
-    /// The operation as options choose it.
+    /// Returns the operation as an entry for the options to choose.
     pub(super) fn entry(&self) -> Entry<'_> {
         Entry {
             id: self.id,
@@ -95,8 +95,8 @@ impl<'a> Context<'a> {
         Compiled { spec, plan, schemas: [input].into_iter().chain(returned.schema).collect() }
     }
 
-    /// A parameter that holds the credential of a declared scheme is not for a model to give. If the operation does
-    /// not say that it needs the scheme, the parameter says so.
+    /// Removes parameters that hold the credential of a declared scheme, which a model must not give. If the operation
+    /// does not require the scheme, the parameter adds that requirement.
     fn split_credentials(
         &mut self,
         params: Vec<Param>,
@@ -135,8 +135,8 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What a method may do, by the meaning HTTP gives it (RFC 9110, section 9.2). Of the methods that change something
-/// PUT, PATCH and DELETE overwrite or remove what is there; POST adds to it.
+/// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). PUT, PATCH and DELETE overwrite or
+/// remove existing data; POST adds to it.
 fn effects_of(method: &str) -> Effects {
     let read_only = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY");
     Effects {
@@ -148,7 +148,7 @@ fn effects_of(method: &str) -> Effects {
     }
 }
 
-/// What the document says about the operation in words.
+/// Returns the document's texts about the operation.
 fn described(operation: &Operation<'_>) -> ToolSpec {
     let own = |key: &str| operation.node.text(key).map(str::trim).unwrap_or_default();
     let shared = |key: &str| operation.path_item.text(key).map(str::trim).unwrap_or_default();
@@ -164,7 +164,7 @@ fn described(operation: &Operation<'_>) -> ToolSpec {
     }
 }
 
-/// A call a model may imitate.
+/// Returns a call for a model to imitate.
 fn example_call(arguments: &Value) -> Example {
     Example { summary: Text::EMPTY, arguments: arguments.to_string().into() }
 }

@@ -1,4 +1,4 @@
-//! Parameters of operations.
+//! Reads the parameters of operations.
 
 use serde_json::{Map, Value, json};
 use toolgen_runtime::spec::plan::{Encoding, Location, Style};
@@ -9,24 +9,24 @@ use super::node::Node;
 use super::path::Template;
 use super::schema::examples;
 
-/// A parameter as it goes into a request.
+/// A parameter of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Param {
     /// The name on the wire.
     pub(super) name: String,
     /// Where it goes.
     pub(super) location: Location,
-    /// Must be given.
+    /// Whether it must be given.
     pub(super) required: bool,
     /// How it is written.
     pub(super) encoding: Encoding,
-    /// Its schema in normal form, with the parameter's own remarks.
+    /// Its schema in normal form, with the parameter's own annotations.
     pub(super) schema: Value,
 }
 
 impl<'a> Context<'a> {
-    /// The parameters of an operation: those of its path, unless it has its own of the same name and place; sorted
-    /// by place.
+    /// Returns the parameters of an operation, and those of its path that the operation does not replace by name and
+    /// place, sorted by place.
     pub(super) fn parameters(
         &mut self,
         path_item: &Node<'a>,
@@ -84,7 +84,7 @@ impl<'a> Context<'a> {
                 return None;
             }
         };
-        // OpenAPI: these headers are described elsewhere, such a parameter is ignored.
+        // OpenAPI describes these headers elsewhere and ignores such parameters.
         let described_elsewhere = ["accept", "content-type", "authorization"];
         if location == Location::Header && described_elsewhere.contains(&name.to_ascii_lowercase().as_str()) {
             return None;
@@ -104,7 +104,7 @@ impl<'a> Context<'a> {
         self.report(codes::PARAMETER, &node.pointer, message, help);
     }
 
-    /// How the value is written, and its schema.
+    /// Returns how the value is written, and its schema.
     fn parameter_value(&mut self, node: &Node<'a>, name: &str, location: Location) -> (Encoding, Value) {
         if let Some(schema) = node.get("schema") {
             return (self.style(node, location), self.schema_of(&schema));
@@ -152,13 +152,13 @@ impl<'a> Context<'a> {
                 _ => (Style::Form, Some(false)),
             };
         }
-        // The deep-object style is defined with explode only.
+        // The deep-object style is defined only with explode.
         let explode = style == Style::DeepObject || explode.unwrap_or(style == Style::Form);
         let allow_reserved = location == Location::Query && node.flag("allowReserved");
         Encoding::Style { style, explode, allow_reserved }
     }
 
-    /// What the parameter itself says about its value goes before what the schema says.
+    /// Applies the parameter's own annotations, which take precedence over the schema's.
     fn parameter_remarks(&mut self, node: &Node<'a>, description: Option<&'a str>, schema: &mut Value) {
         if schema.is_boolean() {
             *schema = json!({});
@@ -184,7 +184,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Makes the path parameters those the path has a place for.
+    /// Restricts the path parameters to those in the path template.
     fn match_template(&mut self, params: &mut Vec<Param>, operation: &Node<'a>, template: &mut Template) {
         template.adopt_case(
             params.iter().filter(|param| param.location == Location::Path).map(|param| &*param.name),
@@ -237,12 +237,12 @@ fn same(left: &Param, right: &Param) -> bool {
         }
 }
 
-/// Whether a text is a token of HTTP (RFC 9110, 5.6.2).
+/// Whether a text is an HTTP token (RFC 9110, 5.6.2).
 fn is_token(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-/// The style of this name, if it is defined for the place.
+/// Returns the style of this name, if it is defined for the place.
 pub(super) fn style_of(text: &str, location: Location) -> Option<Style> {
     let style = match text {
         "matrix" => Style::Matrix,

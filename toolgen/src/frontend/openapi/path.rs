@@ -1,24 +1,24 @@
-//! Keys of `paths`: templates, with the query strings and fragments people put there.
+//! Reads keys of `paths`: templates, with the query strings and fragments that documents put there.
 
 use super::server::placeholders;
 
 /// The path of an operation.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
-    /// The path alone, with a `/` at its start.
+    /// The path alone, starting with a `/`.
     pub(super) path: String,
     /// The pairs of its query string that are fixed.
     pub(super) query: Vec<(String, String)>,
-    /// The pairs whose value is a parameter: key, name of the parameter.
+    /// The pairs whose value is a parameter: key and name of the parameter.
     variable: Vec<(String, String)>,
 }
 
 impl Template {
-    /// Reads a key of `paths`. A fragment only tells operations on one path apart and never reaches a server.
+    /// Reads a key of `paths`. A fragment only distinguishes operations on one path and is never sent to a server.
     pub(super) fn parse(key: &str) -> Template {
         let key = key.trim();
         let key = key.split_once('#').map_or(key, |(before, _)| before);
-        // `{?a,b}` (RFC 6570) says what the parameters say again.
+        // `{?a,b}` (RFC 6570) only repeats the parameters.
         let key = key.split_once("{?").map_or(key, |(before, _)| before);
         let (path, pairs) = key.split_once('?').unwrap_or((key, ""));
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
@@ -33,7 +33,7 @@ impl Template {
         template
     }
 
-    /// The names in the path's braces.
+    /// Returns the names in the path's braces.
     pub(super) fn names(&self) -> Vec<String> {
         placeholders(&self.path).into_iter().map(str::to_owned).collect()
     }
@@ -42,13 +42,13 @@ impl Template {
         self.path.contains(&format!("{{{name}}}"))
     }
 
-    /// The key of the query pair whose value is this parameter.
+    /// Returns the key of the query pair whose value is this parameter.
     pub(super) fn query_key(&self, name: &str) -> Option<&str> {
         let pair = self.variable.iter().find(|(_, variable)| variable == name && !self.has(name))?;
         Some(&pair.0)
     }
 
-    /// Writes placeholders as the parameters that must be meant are declared: `{petID}` as `{petId}`.
+    /// Rewrites placeholders as the parameters they must mean are declared: `{petID}` as `{petId}`.
     pub(super) fn adopt_case<'n>(&mut self, declared: impl Iterator<Item = &'n str>) {
         let plain = |name: &str| -> String {
             name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()

@@ -1,6 +1,6 @@
-//! References: `{"$ref": "#/…"}`, to anywhere in the same document.
+//! Resolves references, `{"$ref": "#/…"}`, to anywhere in the same document.
 //!
-//! Nothing is ever fetched: neither the network nor another file is touched for a reference.
+//! Nothing is fetched: a reference never reaches the network or another file.
 
 use std::collections::BTreeSet;
 
@@ -11,37 +11,37 @@ use super::context::Context;
 use super::node::Node;
 use crate::source::Pointer;
 
-/// How many references may lead to one another before they count as a cycle.
+/// The maximum length of a chain of references, beyond which it counts as a cycle.
 const MAX_HOPS: usize = 64;
 
-/// Why a reference leads nowhere.
+/// Why a reference cannot be resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
     /// It leads out of the document.
     External,
-    /// Nothing is there.
+    /// Its target does not exist.
     Missing,
     /// It leads back to itself.
     Cycle,
 }
 
-/// What a chain of references leads to.
+/// The target of a chain of references.
 pub(super) struct Resolved<'a> {
     /// The end of the chain.
     pub(super) node: Node<'a>,
-    /// A description that stands beside a reference; it goes before the target's own (OpenAPI 3.1).
+    /// A description next to a reference, which takes precedence over the target's own (OpenAPI 3.1).
     pub(super) description: Option<&'a str>,
-    /// Likewise the summary.
+    /// A summary next to a reference, in the same way.
     pub(super) summary: Option<&'a str>,
 }
 
-/// The text of a value that is a reference.
+/// Returns the text of a value that is a reference.
 pub(super) fn target_of(value: &Value) -> Option<&str> {
     value.as_object()?.get("$ref")?.as_str()
 }
 
 impl<'a> Context<'a> {
-    /// Follows references until something else is found, and reports a reference that leads nowhere.
+    /// Follows references to their target, and reports one that cannot be resolved.
     pub(super) fn resolve(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
         match self.follow(node) {
             Ok(resolved) => Some(resolved),
@@ -52,7 +52,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Follows references until something else is found.
+    /// Follows references to their target.
     pub(super) fn follow(&self, node: &Node<'a>) -> Result<Resolved<'a>, (Broken, String)> {
         self.follow_within(node, MAX_HOPS)
     }
@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
         Err((Broken::Cycle, target_of(node.value).unwrap_or_default().to_owned()))
     }
 
-    /// What one reference leads to; that may be a reference again.
+    /// Returns the direct target of a reference, which may be a reference again.
     pub(super) fn locate(&self, text: &str) -> Result<Node<'a>, Broken> {
         self.locate_within(text, MAX_HOPS)
     }
@@ -140,7 +140,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The component of the same kind with the most similar name.
+    /// Returns the component of the same kind with the most similar name.
     fn nearest_component(&self, text: &str) -> Option<String> {
         let (parent, name) = text.strip_prefix('#')?.rsplit_once('/')?;
         let siblings = self.root.pointer(parent)?.as_object()?;
@@ -149,7 +149,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The schema that calls itself by this name (`$anchor`, JSON Schema 2020-12).
+/// Returns the schema with this anchor (`$anchor`, JSON Schema 2020-12).
 fn anchor<'a>(value: &'a Value, name: &str, pointer: &Pointer) -> Option<Node<'a>> {
     match value {
         Value::Object(object) => {
@@ -169,7 +169,7 @@ fn anchor<'a>(value: &'a Value, name: &str, pointer: &Pointer) -> Option<Node<'a
     }
 }
 
-/// Every reference of the document into itself that is not simply to a component, by its text.
+/// Returns the text of every reference into the document that does not simply name a component.
 pub(super) fn unusual_references(root: &Value) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     let mut open = vec![root];

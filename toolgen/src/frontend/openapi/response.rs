@@ -1,4 +1,4 @@
-//! Responses: what comes back.
+//! Reads the responses of operations.
 
 use serde_json::{Value, json};
 
@@ -6,21 +6,21 @@ use super::context::Context;
 use super::media;
 use super::node::Node;
 
-/// The longest `Accept` header made.
+/// The maximum length of an `Accept` header.
 const MAX_ACCEPT: usize = 256;
 
-/// What is known of an operation's results.
+/// What is known about an operation's results.
 pub(super) struct Returned {
     /// The schema of a successful JSON result, in normal form.
     pub(super) schema: Option<Value>,
-    /// The `Accept` header. Empty: anything.
+    /// The `Accept` header; empty for anything.
     pub(super) accept: String,
     /// What the document says about success.
     pub(super) description: String,
 }
 
 impl<'a> Context<'a> {
-    /// The results of an operation: those of its 2xx responses, or of `default` if there is none.
+    /// Reads the results of an operation: those of its 2xx responses, or of `default` if there are none.
     pub(super) fn returned(&mut self, operation: &Node<'a>) -> Returned {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
         let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
@@ -72,7 +72,7 @@ fn is_success(status: &str) -> bool {
     status.len() == 3 && status.starts_with('2')
 }
 
-/// What documents write because OpenAPI asks for a description of each response.
+/// Whether a description only exists because OpenAPI requires one for each response.
 fn says_nothing(description: &str) -> bool {
     const EMPTY: [&str; 12] = [
         "ok",
@@ -102,7 +102,7 @@ fn distinct(schemas: Vec<Value>) -> Vec<Value> {
     kept
 }
 
-/// JSON first, the rest in the document's order.
+/// Returns the `Accept` header: JSON first, the rest in the document's order.
 fn accept(types: &[&str]) -> String {
     let legal =
         |name: &str| name.contains('/') && name.chars().all(|char| matches!(char, ' '..='~') && char != ',');

@@ -1,8 +1,8 @@
-//! Schemas of OpenAPI documents.
+//! Reads the schemas of OpenAPI documents.
 //!
-//! They are read by the reader that reads every schema; here is what it asks of a document: what references lead to,
-//! how named shapes are called, and which codes its problems have. What comes out is JSON Schema in normal form, with
-//! references `#/$defs/NAME` and keys that every provider accepts, each with its own key of the data as `x-wire`.
+//! The general schema reader reads them; this module answers its questions about a document: the targets of
+//! references, the names of shapes, and the codes of problems. The result is JSON Schema in normal form, with
+//! references `#/$defs/NAME` and keys that every provider accepts, each with the data's own key as `x-wire`.
 
 mod bases;
 mod cycles;
@@ -26,17 +26,17 @@ use crate::names::portable_keys;
 use crate::problem::codes;
 use crate::source::Pointer;
 
-/// Marks the key of the data beside a field that has another name for the model.
+/// The keyword that records the data's key of a field with another name for the model.
 pub(super) const WIRE: &str = "x-wire";
 
 impl<'a> Context<'a> {
-    /// The normal form of the schema at a node.
+    /// Returns the normal form of the schema at a node.
     pub(super) fn schema_of(&mut self, node: &Node<'a>) -> Value {
         let place = Place { pointer: node.pointer.as_str().to_owned(), nesting: self.nesting };
         normal_form(node.value, place, self)
     }
 
-    /// The shape of a schema in normal form, which stands at this place of the document.
+    /// Returns the shape of a schema in normal form at this place of the document.
     pub(super) fn read_shape(&mut self, schema: &Value, pointer: &Pointer) -> Shape {
         let mut problems = Vec::new();
         let shape = read_normal_form(schema, &mut problems);
@@ -47,7 +47,7 @@ impl<'a> Context<'a> {
         shape
     }
 
-    /// The normal form has members the document has not; a problem is shown at the nearest place there is.
+    /// Returns the nearest place that exists: the normal form has members that the document does not have.
     fn nearest_place(&self, base: &Pointer, rest: &str) -> Pointer {
         let mut node = Node::new(self.root.pointer(base.as_str()).unwrap_or(&Value::Null), base.clone());
         let rest = Pointer::parse(rest).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Security: alternatives of schemes that together authenticate a request.
+//! Reads security requirements: alternatives of schemes that together authenticate a request.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Schemes {
 }
 
 impl Schemes {
-    /// The scheme whose credential goes where a parameter goes.
+    /// Returns the scheme whose credential is sent at the place of a parameter.
     pub(super) fn credential(&self, location: Location, name: &str) -> Option<&str> {
         let found = self.placements.iter().find(|(_, placement)| match (placement, location) {
             (Placement::Header(header), Location::Header) => header.eq_ignore_ascii_case(name),
@@ -29,7 +29,7 @@ impl Schemes {
 }
 
 impl<'a> Context<'a> {
-    /// The names of the schemes the document declares, usable or not.
+    /// Returns the names of the schemes the document declares, usable or not.
     pub(super) fn declared_schemes(&self) -> Vec<String> {
         let components = self.top().get("components");
         let schemes = components.map(|node| node.members("securitySchemes")).unwrap_or_default();
@@ -66,7 +66,7 @@ impl<'a> Context<'a> {
                 "bearer" => Placement::Bearer,
                 other => Placement::Other(other.to_owned().into()),
             },
-            // Swagger 2.0 writes it so.
+            // Swagger 2.0 writes it this way.
             "basic" => Placement::Basic,
             "oauth2" | "openidconnect" => Placement::Bearer,
             "mutualtls" => Placement::MutualTls,
@@ -88,7 +88,8 @@ impl<'a> Context<'a> {
         );
     }
 
-    /// The alternatives of authentication: the operation's own, else the document's. `None` if neither says anything.
+    /// Returns the alternatives of authentication: the operation's own, or else the document's. `None` if neither has
+    /// any.
     pub(super) fn security(&mut self, operation: &Node<'a>) -> Option<Vec<SecurityRequirement>> {
         let node = operation.get("security").or_else(|| self.top().get("security"))?;
         if let Some(known) = self.security_at.get(&node.pointer) {
@@ -129,7 +130,7 @@ impl<'a> Context<'a> {
         Some(SecurityRequirement { schemes: schemes.into() })
     }
 
-    /// A scheme by its name, with the scopes an operation needs.
+    /// Returns a scheme by its name, with the scopes an operation needs.
     pub(super) fn scheme(&self, id: &str, scopes: List<Text>) -> Option<SecurityScheme> {
         let placement = self.schemes.placements.get(id)?.clone();
         let env = self.options.credentials.get(id).cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Servers: where an operation's requests go.
+//! Reads the servers that operations send requests to.
 
 use serde_json::Value;
 use toolgen_runtime::spec::Network;
@@ -10,7 +10,7 @@ use super::context::Context;
 use super::node::Node;
 
 impl<'a> Context<'a> {
-    /// The servers of an operation: its own, else those of its path, else those of the document, else `/`.
+    /// Returns the servers of an operation: its own, or else its path's, or else the document's, or else `/`.
     pub(super) fn servers(&mut self, operation: &Node<'a>, path_item: &Node<'a>) -> List<Server> {
         for node in [operation, path_item] {
             let servers = self.servers_at(node);
@@ -89,7 +89,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// The names in braces of a template.
+/// Returns the names in braces of a template.
 pub(super) fn placeholders(template: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = template;
@@ -103,7 +103,7 @@ pub(super) fn placeholders(template: &str) -> Vec<&str> {
     names
 }
 
-/// The hosts of servers. Any, where one is relative or left to the caller.
+/// Returns the hosts of servers; any host if one is relative or left to the caller.
 pub(super) fn network(servers: &[Server]) -> Network {
     let mut hosts: Vec<String> = Vec::new();
     for server in servers {
@@ -117,7 +117,7 @@ pub(super) fn network(servers: &[Server]) -> Network {
     Network::Hosts(hosts.into_iter().map(Text::from).collect())
 }
 
-/// How many hosts one server may stand for.
+/// The maximum number of hosts that one server may stand for.
 const MAX_HOSTS: usize = 32;
 
 fn hosts_of(server: &Server) -> Option<Vec<String>> {

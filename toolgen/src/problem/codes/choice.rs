@@ -39,5 +39,5 @@ carry it. Names of schemes are compared with case.
 ";
 }
 
-/// Those of the options, not of the document.
+/// The codes of problems in the options rather than the document.
 pub(super) const OF_OPTIONS: &[super::Code] = &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL];

@@ -8,13 +8,13 @@ use super::lex::{Broken, Lexer};
 use crate::problem::codes;
 use crate::source::Pointer;
 
-/// Reads a text. No value if it is not JSON; text after the value is a finding only.
+/// Reads a text. Returns no value if it is not JSON; text after the value is only a finding.
 pub(in crate::source) fn read(text: &str) -> Reading {
     let mut reader = Reader { lexer: Lexer::new(text), path: Vec::new(), findings: Vec::new() };
     let value = match reader.value() {
         Ok(value) => Some(value),
         Err(Stop::Broken(broken)) => {
-            // Why the document is refused is never lost among lesser findings.
+            // The reason for refusing the document must not be lost among lesser findings.
             reader.findings.truncate(MAX_FINDINGS - 1);
             let help = "mend the document at this place";
             reader.find(codes::MALFORMED_TEXT, broken.at, broken.message, help);
@@ -33,7 +33,7 @@ pub(in crate::source) fn read(text: &str) -> Reading {
         reader.find(codes::TRAILING_TEXT, reader.lexer.at, message, "take it away");
     }
     let oddities = std::mem::take(&mut reader.lexer.oddities);
-    // Of a text that is broken anyway, only where it breaks is of interest.
+    // For a broken text only the place where it breaks is of interest.
     for (at, message) in oddities.into_iter().filter(|_| value.is_some()) {
         reader.find(codes::ODD_STRING, at, String::from(message), "write it as an escape");
     }
@@ -42,12 +42,12 @@ pub(in crate::source) fn read(text: &str) -> Reading {
 
 struct Reader<'t> {
     lexer: Lexer<'t>,
-    /// The way to where the reader is, for findings; pushed for containers only.
+    /// The path to the reader's place, for findings; pushed for containers only.
     path: Vec<Step>,
     findings: Vec<Finding>,
 }
 
-/// One step of the way down. Keys are remembered as where they stand, which costs nothing to note.
+/// One step of the path. Keys are recorded by their offsets, which costs nothing.
 #[derive(Clone, Copy)]
 enum Step {
     Key(usize),
@@ -93,7 +93,7 @@ impl Reader<'_> {
         if self.path.len() > MAX_DEPTH { Err(Stop::TooDeep) } else { Ok(()) }
     }
 
-    /// A complaint about a comma before the end of an object or a list.
+    /// Reports a comma before the end of an object or a list.
     fn comma(&self) -> Stop {
         let message = String::from("there is a comma before this end, which JSON does not allow");
         Stop::Broken(Broken { at: self.lexer.at, message })

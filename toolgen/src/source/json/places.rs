@@ -1,12 +1,11 @@
-//! Where the parts of a JSON text stand.
+//! Finds the parts of a JSON text.
 
 use super::super::locate::Wanted;
 use super::lex::Lexer;
 
-/// Notes the byte offset of each wanted place: of the key of a member, and of the value of an item.
+/// Records the byte offset of each wanted place: the key of a member, or the value of an item.
 ///
-/// The text is one that was read before, so it is JSON of bounded depth; should it not be, what was found until then
-/// stays found.
+/// The text was read before, so it is JSON of bounded depth; if it is not, the places found until then are kept.
 pub(in crate::source) fn places(text: &str, wanted: &mut Wanted) {
     let mut lexer = Lexer::new(text);
     lexer.peek();
@@ -14,7 +13,7 @@ pub(in crate::source) fn places(text: &str, wanted: &mut Wanted) {
     visit(&mut lexer, start, Some(wanted));
 }
 
-/// Notes that a wanted place begins at `start`, and steps over the value that follows.
+/// Records that a wanted place begins at `start`, and skips the value that follows.
 fn visit(lexer: &mut Lexer<'_>, start: usize, mut wanted: Option<&mut Wanted>) {
     if let Some(wanted) = wanted.as_deref_mut() {
         wanted.found(start);

@@ -1,4 +1,4 @@
-//! Nodes to values.
+//! Builds values from nodes.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use super::compose::{Id, Kind, Node, Tree};
 use super::scalar;
 use crate::problem::codes;
 
-/// How much may come from aliases: a million values, where a long text counts as several.
+/// The limit on values that come from aliases; a long text counts as several.
 const MAX_COPIES: usize = 1_000_000;
 
-/// The value of a document. None if it would be too large or too deep.
+/// Builds the value of a document, or returns `None` if it would be too large or too deep.
 pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<Value> {
     let budget = tree.nodes.len() + MAX_COPIES;
     let mut builder =
@@ -22,7 +22,7 @@ pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<Valu
         Ok(value) => Some(value),
         Err(stop) => {
             builder.path.clear();
-            // Why the document is refused is never lost among lesser findings.
+            // The reason for refusing the document must not be lost among lesser findings.
             builder.findings.truncate(MAX_FINDINGS - 1);
             let at = tree.nodes.get(stop.node).map_or(Position::START, |node| node.at);
             match stop.why {
@@ -43,7 +43,7 @@ pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<Valu
 
 struct Builder<'b, 't> {
     tree: &'b Tree<'t>,
-    /// The nodes that were built before: what is noticed in them was noticed then.
+    /// The nodes that were built before; their findings were reported then.
     seen: Vec<bool>,
     budget: usize,
     path: Vec<String>,
@@ -146,7 +146,7 @@ impl<'b, 't> Builder<'b, 't> {
                     Read::Exact(Value::String(text.to_string()))
                 }
             },
-            // A lone `!` says "not by its looks", which is a text.
+            // A lone `!` makes the scalar a text whatever it looks like.
             Some(tag) if is_non_specific(tag) => Read::Exact(Value::String(text.to_string())),
             Some(tag) => {
                 if first {
@@ -189,13 +189,13 @@ impl<'b, 't> Builder<'b, 't> {
     }
 }
 
-/// Whether a tag is `!` alone, which the parser gives as a suffix without a handle.
+/// Whether a tag is `!` alone, which the parser returns as a suffix without a handle.
 fn is_non_specific(tag: &saphyr_parser::Tag) -> bool {
     tag.handle.is_empty() && tag.suffix == "!"
 }
 
 impl Tree<'_> {
-    /// The text of a key, as the document writes it: `200` and `true` are names here. `None` for lists and maps.
+    /// Returns the text of a key as written: `200` and `true` are names here. `None` for lists and maps.
     pub(super) fn key(&self, id: Id) -> Option<&str> {
         match &self.nodes.get(id)?.kind {
             Kind::Scalar { text, .. } => Some(text),
@@ -214,7 +214,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The maps a member merges, the one that wins first. `None` if the member merges nothing but is one.
+    /// Returns the maps a member merges, highest priority first, or `None` if the member is not a merge.
     pub(super) fn merged(&self, key: Id, value: Id) -> Option<Vec<Id>> {
         if !self.is_merge(key) {
             return None;

@@ -1,4 +1,4 @@
-//! Events to nodes.
+//! Composes nodes from events.
 
 use std::borrow::Cow;
 
@@ -25,12 +25,12 @@ pub(super) struct Node<'t> {
     pub(super) kind: Kind<'t>,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug)]
 pub(super) enum Kind<'t> {
     Scalar {
         text: Cow<'t, str>,
-        /// Without quotes, so it may be a number or a word.
+        /// Whether it has no quotes, so it may be a number or a word.
         plain: bool,
     },
     List(Vec<Id>),
@@ -54,7 +54,7 @@ struct Open {
     children: Vec<Id>,
 }
 
-/// Composes the first document. No tree if the text is not YAML before that document's end.
+/// Composes the first document. Returns no tree if the text is not YAML before that document's end.
 pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>) {
     let mut composer = Composer {
         nodes: Vec::with_capacity(text.len() / 24),
@@ -103,7 +103,7 @@ fn position(marker: Marker) -> Position {
 }
 
 impl<'t> Composer<'t> {
-    /// Takes an event. False if the document cannot be read.
+    /// Processes an event. Returns false if the document cannot be read.
     fn take(&mut self, event: Event<'t>, at: Position) -> bool {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -179,7 +179,7 @@ impl<'t> Composer<'t> {
         self.place(id);
     }
 
-    /// Puts a complete node where it belongs.
+    /// Adds a complete node to its parent.
     fn place(&mut self, id: Id) {
         match self.open.last_mut() {
             Some(open) => open.children.push(id),
@@ -188,7 +188,7 @@ impl<'t> Composer<'t> {
     }
 
     fn broken(&mut self, error: &saphyr_parser::ScanError, ended: bool) {
-        // Why the document is refused is never lost among lesser findings.
+        // The reason for refusing the document must not be lost among lesser findings.
         self.findings.truncate(MAX_FINDINGS - 1);
         let at = position(*error.marker());
         if ended {

@@ -1,11 +1,11 @@
-//! Where the parts of a YAML text stand.
+//! Finds the parts of a YAML text.
 
 use std::collections::BTreeMap;
 
 use super::super::{Pointer, Position};
 use super::compose::{Id, Kind, Tree, compose};
 
-/// The position of each place: of the key of a member, of the value of an item, through aliases and merges.
+/// Returns the position of each place: the key of a member, or the value of an item, through aliases and merges.
 pub(in crate::source) fn places(text: &str, pointers: &[&Pointer]) -> Vec<Position> {
     let (Some(tree), _) = compose(text) else {
         return vec![Position::START; pointers.len()];
@@ -19,9 +19,9 @@ type Keys<'k> = BTreeMap<Id, Members<'k>>;
 
 /// The members of a map.
 struct Members<'k> {
-    /// Its own. The last of keys given twice, as its value is the one kept.
+    /// Its own members. The last of several equal keys counts, as its value is kept.
     own: BTreeMap<&'k str, (Id, Id)>,
-    /// The maps it merges, the one that wins first.
+    /// The maps it merges, highest priority first.
     merged: Vec<Id>,
 }
 

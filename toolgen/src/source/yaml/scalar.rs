@@ -1,10 +1,10 @@
-//! What scalars mean: the core schema of YAML 1.2 (section 10.3.2).
+//! Resolves scalars by the core schema of YAML 1.2 (section 10.3.2).
 
 use serde_json::Value;
 
 use super::super::number::{self, Read};
 
-/// What a scalar without quotes is.
+/// Resolves a scalar without quotes.
 pub(super) fn resolve(text: &str) -> Read {
     let exact = |value| Read::Exact(value);
     match text {
@@ -14,7 +14,7 @@ pub(super) fn resolve(text: &str) -> Read {
         ".nan" | ".NaN" | ".NAN" => return Read::Absurd(Value::Null),
         _ => {}
     }
-    // Most scalars are words; they are none of what follows.
+    // Most scalars are words, which need none of the following checks.
     if !text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '.' | '-' | '+')) {
         return exact(Value::String(text.to_owned()));
     }
@@ -62,7 +62,7 @@ fn is_decimal(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// What a scalar with a tag of the core schema is. `None` if it does not fit the tag.
+/// Resolves a scalar with a tag of the core schema, or returns `None` if it does not fit the tag.
 pub(super) fn tagged(tag: &str, text: &str) -> Option<Read> {
     let resolved = resolve(text);
     let value = match &resolved {

@@ -1,8 +1,8 @@
-//! What a model sent, as it stands in its text.
+//! A model's arguments, borrowed from their text.
 //!
 //! Reading arguments into a [`Value`] makes a hash map of every object and a copy of every text, only to take them
-//! apart again. Most arguments are right as they are, so they are read once, borrowed from their text, held against
-//! the shape, and taken from there.
+//! apart again. Most arguments need no change, so they are read once, borrowed from their text, checked against the
+//! shape, and taken from there.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 
 use super::ArgumentProblem;
 
-/// A value that a model sent: borrowed from the text it came in, or a [`Value`] as it is.
+/// A value from a model: borrowed from the text it came in, or an owned [`Value`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum BorrowedValue<'t> {
     /// `null`
@@ -23,9 +23,9 @@ pub enum BorrowedValue<'t> {
     Text(Cow<'t, str>),
     /// A list.
     List(Vec<BorrowedValue<'t>>),
-    /// An object. A key may stand in it twice; the last one counts.
+    /// An object. A key may occur twice; the last one counts.
     Object(Vec<(Cow<'t, str>, BorrowedValue<'t>)>),
-    /// A list or an object that nobody borrowed.
+    /// A list or an object that is not borrowed.
     Value(Box<Value>),
 }
 
@@ -42,13 +42,13 @@ impl From<Value> for BorrowedValue<'_> {
 }
 
 impl<'t> BorrowedValue<'t> {
-    /// As `From`, for code that has no prelude.
+    /// Does the same as `From`, for code without a prelude.
     #[must_use]
     pub fn of(value: Value) -> BorrowedValue<'t> {
         BorrowedValue::from(value)
     }
 
-    /// The value on its own.
+    /// Returns the value, owned.
     #[must_use]
     pub fn into_value(self) -> Value {
         match self {
@@ -65,11 +65,11 @@ impl<'t> BorrowedValue<'t> {
         }
     }
 
-    /// The values of a list; anything else is given back.
+    /// Returns the values of a list; anything else is returned as an error.
     ///
     /// # Errors
     ///
-    /// What it is instead.
+    /// Returns the value if it is not a list.
     pub fn into_list(self) -> Result<Vec<BorrowedValue<'t>>, Value> {
         match self {
             BorrowedValue::List(items) => Ok(items),
@@ -81,11 +81,11 @@ impl<'t> BorrowedValue<'t> {
         }
     }
 
-    /// The entries of an object; anything else is given back.
+    /// Returns the entries of an object; anything else is returned as an error.
     ///
     /// # Errors
     ///
-    /// What it is instead.
+    /// Returns the value if it is not an object.
     pub fn into_entries(self) -> Result<Vec<(Cow<'t, str>, BorrowedValue<'t>)>, Value> {
         match self {
             BorrowedValue::Object(entries) => Ok(entries),
@@ -104,19 +104,19 @@ impl<'t> BorrowedValue<'t> {
 /// The entries of an object, to be taken one by one.
 #[derive(Debug)]
 pub(crate) struct Entries<'t>(
-    /// From the last to the first: most are taken in the order they came in.
+    /// In reverse order, because most are taken in the order they came in.
     Vec<(Cow<'t, str>, BorrowedValue<'t>)>,
 );
 
 impl<'t> Entries<'t> {
-    /// The entries of an object; anything else is given back.
+    /// Returns the entries of an object; anything else is returned as an error.
     pub(crate) fn new(given: BorrowedValue<'t>) -> Result<Entries<'t>, Value> {
         let mut entries = given.into_entries()?;
         entries.reverse();
         Ok(Entries(entries))
     }
 
-    /// Takes an entry out. Of several of one name it is the one that came last, the others stay.
+    /// Takes an entry. If a name occurs several times, the last entry is taken and the others stay.
     pub(crate) fn take(&mut self, name: &str) -> Option<BorrowedValue<'t>> {
         if self.0.last().is_some_and(|(key, _)| key == name) {
             return self.0.pop().map(|(_, value)| value);
@@ -125,12 +125,12 @@ impl<'t> Entries<'t> {
         Some(self.0.remove(index).1)
     }
 
-    /// The key of an entry that nobody took.
+    /// Returns the key of an entry that was not taken.
     pub(crate) fn left(&self) -> Option<&str> {
         self.0.last().map(|(key, _)| &**key)
     }
 
-    /// Takes everything out that nobody took, as an object.
+    /// Takes all remaining entries, as an object.
     pub(crate) fn take_all(&mut self) -> BorrowedValue<'t> {
         let mut rest = std::mem::take(&mut self.0);
         rest.reverse();
@@ -138,7 +138,7 @@ impl<'t> Entries<'t> {
     }
 }
 
-/// Places the problem of an entry under its key.
+/// Adds the key of an entry to the place of its problem.
 pub(crate) fn entry<T>(name: &str, made: Result<T, ArgumentProblem>) -> Result<T, ArgumentProblem> {
     made.map_err(|problem| problem.within(name))
 }
@@ -153,7 +153,7 @@ mod read {
     use super::BorrowedValue;
 
     impl<'t> BorrowedValue<'t> {
-        /// The value a JSON text holds, if it holds one.
+        /// Reads the value of a JSON text, if it is one.
         pub(crate) fn read(text: &'t str) -> Option<BorrowedValue<'t>> {
             serde_json::from_str(text).ok()
         }
@@ -165,7 +165,7 @@ mod read {
         }
     }
 
-    /// A key, borrowed where it holds no escapes.
+    /// A key, borrowed if it holds no escapes.
     struct Key<'t>(Cow<'t, str>);
 
     impl<'t> Deserialize<'t> for Key<'t> {

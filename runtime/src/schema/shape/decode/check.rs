@@ -1,4 +1,4 @@
-//! Whether a value fits a shape, and what is wrong if not.
+//! Checks whether a value fits a shape, and what is wrong if not.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,42 +16,42 @@ use crate::schema::shape::{
     find_def, pointer, rules,
 };
 
-/// No more problems than this are told.
+/// The maximum number of problems reported.
 const MAX_PROBLEMS: usize = 100;
-/// Values and shapes nested deeper than this together are refused.
+/// The maximum combined nesting of values and shapes.
 const MAX_DEPTH: usize = 300;
-/// Unions of unions may multiply the work; a value that costs more steps than this is refused.
+/// The maximum number of steps per value: unions of unions may multiply the work.
 const MAX_STEPS: usize = 500_000;
 
-/// How valid arguments are put.
+/// The form of valid arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// Under their wire names, as the tool takes them.
     Wire,
-    /// Under the names a model knows, with the defaults of the schema if wanted.
+    /// Under the names a model knows, optionally with the schema's defaults.
     Named {
-        /// What is not given has its default.
+        /// Whether defaults are filled in.
         defaults: bool,
     },
 }
 
 pub(super) struct Checker<'a> {
     pub(super) defs: &'a List<Def>,
-    /// Fields of this access are not known.
+    /// Fields with this access are unknown.
     pub(super) hidden: Access,
-    /// A model sends `null` for what it leaves out.
+    /// Whether a model sends `null` for what it leaves out.
     pub(super) null_is_absent: bool,
-    /// A value may fit several variants of `oneOf`, because the model was not told otherwise.
+    /// Whether a value may fit several variants of `oneOf`, because the model did not see the rule.
     pub(super) loose_one_of: bool,
     pub(super) path: String,
     pub(super) problems: Vec<ArgumentProblem>,
     depth: usize,
     pub(super) steps: usize,
-    /// How valid arguments are put.
+    /// The form of valid arguments.
     pub(super) form: Form,
-    /// What named shapes said of values: both are known by their addresses, which do not change while checking.
+    /// The problems of values with named shapes, by the addresses of both, which do not change during checking.
     known: BTreeMap<(usize, usize), Vec<ArgumentProblem>>,
-    /// Named shapes that are being checked: a shape that leads to itself with the same value says nothing.
+    /// The named shapes being checked: a shape that leads back to itself with the same value adds no rule.
     open: Vec<(usize, usize)>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The problems of a value at the current place.
+    /// Returns the problems of a value at the current place.
     pub(super) fn problems_of(&mut self, value: &Value, shape: &Shape) -> Vec<ArgumentProblem> {
         let outer = std::mem::take(&mut self.problems);
         self.check(value, shape);
@@ -86,7 +86,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn add_all(&mut self, problems: impl IntoIterator<Item = ArgumentProblem>) {
         for problem in problems {
-            // Several rules of one value often say the same.
+            // Several rules of one value often have the same message.
             if self.problems.len() < MAX_PROBLEMS && !self.problems.contains(&problem) {
                 self.problems.push(problem);
             }
@@ -167,7 +167,7 @@ impl<'a> Checker<'a> {
     }
 
     fn named(&mut self, value: &Value, name: &str) {
-        // A name that leads nowhere says nothing.
+        // A name without a definition adds no rule.
         let Some(shape) = find_def(self.defs, name) else { return };
         let key = (std::ptr::from_ref(shape).addr(), std::ptr::from_ref(value).addr());
         if self.open.contains(&key) {
@@ -310,7 +310,7 @@ pub(super) fn equals(value: &Value, literal: &Literal) -> bool {
     }
 }
 
-/// A text that is the same for equal values: numbers by value, keys in order.
+/// Returns a text that is the same for equal values: numbers by value, keys in order.
 fn comparable(value: &Value) -> String {
     match value {
         Value::Number(number) => match number_of(number) {

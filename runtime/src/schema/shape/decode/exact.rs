@@ -1,4 +1,4 @@
-//! The short way for arguments that are right as they are, which most are.
+//! The fast path for arguments that need no change, which is the common case.
 
 use serde_json::{Number, Value};
 
@@ -8,26 +8,26 @@ use crate::schema::shape::decode::borrowed::BorrowedValue;
 use crate::schema::shape::read::number_of;
 use crate::schema::shape::{Access, Def, Extra, Kind, Literal, ObjectRules, Shape, find_def, rules};
 
-/// Values nested deeper than this take the long way.
+/// Values nested deeper than this take the slow path.
 const MAX_DEPTH: usize = 32;
 
-/// Whether a value fits a shape and decoding would change nothing about it. `false` says nothing: what is wrong, and
-/// what is right in a less simple way, is found on the long way.
+/// Whether a value fits a shape and decoding would not change it. `false` decides nothing: mistakes, and values that
+/// are right in a less simple way, are handled by the slow path.
 pub(crate) fn is_exact<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> bool {
-    // There a `null` may only mean that something was left out.
+    // In strict mode a `null` may mean that a field was left out.
     !dialect.strict && fits(value, shape, defs, 0)
 }
 
 /// JSON in one of its forms.
 pub(crate) trait Tree: Sized {
-    /// What it is.
+    /// Returns its kind.
     fn view(&self) -> View<'_, Self>;
 
-    /// The entries, if it is an object.
+    /// Returns the entries if it is an object.
     fn entries(&self) -> impl Iterator<Item = (&str, &Self)>;
 }
 
-/// What a piece of JSON is.
+/// The kind of a JSON value.
 pub(crate) enum View<'a, T> {
     Null,
     Bool,
@@ -35,7 +35,7 @@ pub(crate) enum View<'a, T> {
     Text(&'a str),
     List(&'a [T]),
     Object,
-    /// It has no such form.
+    /// It has no such kind.
     Unknown,
 }
 
@@ -117,9 +117,9 @@ fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, depth: usiz
     if !simple {
         return false;
     }
-    // In which places a field was given: a text may hold a key twice.
+    // The places at which fields were given: a text may hold a key twice.
     let mut seen: u64 = 0;
-    // Most fields come in the order of the tool.
+    // Most fields come in the order of the shape.
     let mut next = 0;
     for (key, value) in given.entries() {
         let is = |index: &usize| known.fields.get(*index).is_some_and(|field| field.name == *key);
@@ -135,7 +135,7 @@ fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, depth: usiz
                     && field.wire.is_empty()
                     && fits(value, &field.shape, defs, depth + 1)
             }
-            // It may be the wire name or an alias of a field, which the long way knows.
+            // It may be a wire name or an alias, which the slow path handles.
             None => match &known.extra {
                 Extra::Of(shape) => known.fields.is_empty() && fits(value, shape, defs, depth + 1),
                 Extra::Open => known.fields.is_empty(),

@@ -56,7 +56,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a `null` only says that the model left something out.
+    /// Whether a `null` only means that the model left something out.
     pub(super) fn is_absent(
         &self,
         value: &Value,
@@ -115,7 +115,7 @@ impl Checker<'_> {
     }
 }
 
-/// The field a key stands for: by its name, by its wire name, or by an alias.
+/// Returns the field of a key: by its name, its wire name, or an alias.
 pub(super) fn find_field<'s>(known: &'s ObjectRules, key: &str, hidden: Access) -> Option<&'s Field> {
     let by = |fits: &dyn Fn(&Field) -> bool| {
         known.fields.iter().find(|field| field.access != hidden && fits(field))

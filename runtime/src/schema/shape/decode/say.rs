@@ -1,22 +1,22 @@
-//! Values and expectations in words, for a model that must correct its call.
+//! Describes values and expectations in words, for a model that must correct its call.
 
 use serde_json::Value;
 
 use crate::schema::shape::render::prose;
 use crate::schema::shape::{Kind, Literal, Shape, UnionRules};
 
-/// Given texts are cut after so many characters.
+/// The length at which given texts are cut, in characters.
 const MAX_GIVEN: usize = 60;
-/// No more names or values than this are listed.
+/// The maximum number of names or values listed.
 const MAX_LISTED: usize = 30;
 
-/// What was given: `the text "abc"`.
+/// Describes what was given: `the text "abc"`.
 pub(super) fn given(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => format!("the number {number}"),
-        // As JSON, so that quotes and line breaks are told apart from the message.
+        // As JSON, so that quotes and line breaks are distinct from the message.
         Value::String(text) => {
             let cut = prose::cut(text, MAX_GIVEN);
             format!("the text {}", Value::from(cut))
@@ -28,7 +28,7 @@ pub(super) fn given(value: &Value) -> String {
     }
 }
 
-/// What was expected: `an integer or null`.
+/// Describes what was expected: `an integer or null`.
 pub(super) fn expected(shape: &Shape) -> String {
     let what = match &shape.kind {
         Kind::Any | Kind::Raw(_) => "a value".into(),
@@ -59,7 +59,7 @@ fn either(rules: &UnionRules) -> String {
     told.join(" or ")
 }
 
-/// `one of "a", "b"`
+/// Lists values: `one of "a", "b"`.
 pub(super) fn listed(values: &[Literal]) -> String {
     let told: Vec<String> = values.iter().take(MAX_LISTED).map(prose::value).collect();
     let more = if values.len() > MAX_LISTED { ", …" } else { "" };
@@ -69,7 +69,7 @@ pub(super) fn listed(values: &[Literal]) -> String {
     }
 }
 
-/// Names in backquotes.
+/// Lists names in backquotes.
 pub(super) fn names(names: &[&str]) -> String {
     let told: Vec<String> =
         names.iter().take(MAX_LISTED).map(|name| format!("`{}`", prose::cut(name, MAX_GIVEN))).collect();
@@ -77,7 +77,7 @@ pub(super) fn names(names: &[&str]) -> String {
     format!("{}{more}", told.join(", "))
 }
 
-/// The candidate that was probably meant, if one is near.
+/// Returns the candidate that was probably meant, if one is near.
 pub(super) fn meant<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     // Distances of long texts cost their product.
     if given.len() > 100 {

@@ -1,4 +1,4 @@
-//! Valid arguments in the form the tool takes.
+//! Converts valid arguments to the form the tool takes.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use crate::schema::shape::{Access, Extra, Field, Kind, Literal, Number, Shape, f
 const MAX_DEPTH: usize = 64;
 
 impl<'a> Checker<'a> {
-    /// A value that fits all of the shapes, with keys as the data has them and integers as integers.
+    /// Returns a value that fits all of the shapes, with the keys of the data and integers as integers.
     pub(super) fn transform(&mut self, value: &Value, shapes: &[&'a Shape]) -> Value {
         let mut parts = Vec::new();
         for shape in shapes {
@@ -32,7 +32,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The shapes without references and choices that a value fits.
+    /// Collects the shapes that a value fits, without references and choices.
     fn parts(&mut self, value: &Value, shape: &'a Shape, depth: usize, parts: &mut Vec<&'a Shape>) {
         if depth > MAX_DEPTH {
             return;
@@ -112,7 +112,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Fills in what is not given and has a default that fits. `null` says no more than that nothing is given.
+    /// Fills in fields that are not given and have a default that fits. `null` counts as not given.
     fn fill(&self, out: &mut Map<String, Value>, shape: &Shape) {
         let Kind::Object(known) = &shape.kind else { return };
         for field in &known.fields {
@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
             let value = literal(default);
             let is_open = field.access != Access::ReadOnly && !out.contains_key(field.name.as_str());
             if is_open && !value.is_null() && fits(&value, &field.shape, self.defs) {
-                // Another checker: this one remembers values by their addresses, and this value is soon gone.
+                // Uses a new checker: this one remembers values by address, and this value is dropped soon.
                 let mut within = Checker::new(self.defs, &JSON_SCHEMA);
                 within.form = self.form;
                 out.insert(field.name.as_str().to_owned(), within.transform(&value, &[&field.shape]));
@@ -139,7 +139,7 @@ fn wants_integer(value: &Value, kind: &Kind) -> bool {
     }
 }
 
-/// `5.0` as `5`. Nothing if it is one already, or too large to stay exact.
+/// Returns `5.0` as `5`, or `None` if the number is an integer already or too large to stay exact.
 fn integer(number: &serde_json::Number) -> Option<Value> {
     if !number.is_f64() {
         return None;

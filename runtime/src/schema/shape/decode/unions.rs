@@ -1,4 +1,4 @@
-//! One of several shapes: which one was meant, and what is wrong with it.
+//! Decides which variant of a union was meant, and what is wrong with it.
 
 use serde_json::Value;
 
@@ -10,13 +10,13 @@ use crate::schema::shape::{Discriminator, Kind, Literal, Shape, UnionMode, Union
 /// References nested deeper than this are not followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
 
-/// What a discriminator says of a value.
+/// The choice that a discriminator makes for a value.
 enum Choice<'s> {
-    /// It is this one.
+    /// It names this variant.
     Variant(&'s Shape),
     /// The property is missing or holds no known value.
     Wrong,
-    /// It does not tell.
+    /// It does not decide.
     Open,
 }
 
@@ -43,7 +43,7 @@ impl Checker<'_> {
         self.best(value, tried, union, shape);
     }
 
-    /// The problems of the variant that was most likely meant, so that a model reads something it can act on.
+    /// Reports the problems of the variant that was most likely meant, so that a model can act on them.
     fn best(&mut self, value: &Value, tried: Vec<Vec<ArgumentProblem>>, union: &UnionRules, shape: &Shape) {
         let place = self.path.clone();
         let another_type = |problems: &Vec<ArgumentProblem>| {
@@ -60,7 +60,7 @@ impl Checker<'_> {
             if another_type(&problems) {
                 continue;
             }
-            // A wrong constant tells that another variant was meant.
+            // A wrong constant shows that another variant was meant.
             let wrong_tag = self.wrong_tag(value, variant, 0);
             let cost = problems.len() + if wrong_tag { 1_000 } else { 0 };
             if best.as_ref().is_none_or(|(known, _)| cost < *known) {
@@ -72,7 +72,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a field that has one possible value holds another.
+    /// Whether a field with one possible value holds another.
     fn wrong_tag(&self, value: &Value, variant: &Shape, depth: usize) -> bool {
         let Value::Object(given) = value else { return false };
         match &variant.kind {
@@ -94,7 +94,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The variant a discriminator names, for reading a valid value too.
+    /// Returns the variant a discriminator names, also for reading a valid value.
     pub(super) fn chosen<'s>(&self, value: &Value, union: &'s UnionRules) -> Option<&'s Shape> {
         match self.choose(value, union.discriminator.as_ref()?, union) {
             Choice::Variant(variant) => Some(variant),
@@ -122,7 +122,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The value of the discriminating property, under whichever name the variant knows it by.
+    /// Returns the value of the discriminating property, under any name the variant knows it by.
     fn tag<'v>(
         &self,
         given: &'v serde_json::Map<String, Value>,
@@ -153,7 +153,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The values of the property that mean this variant: as mapped, as the variant itself lists them, or its name.
+    /// Returns the values of the property for this variant: as mapped, as the variant lists them, or its name.
     fn tags(&self, variant: &Shape, discriminator: &Discriminator) -> Vec<String> {
         let name = match &variant.kind {
             Kind::Ref(name) => Some(name),

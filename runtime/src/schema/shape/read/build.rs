@@ -1,6 +1,6 @@
-//! The shape of a schema in normal form.
+//! Builds the shape of a schema in normal form.
 //!
-//! What is malformed was left out before, and told; here nothing is: it says nothing.
+//! Malformed parts were left out and reported before; here they are skipped silently.
 
 mod arrays;
 mod combine;
@@ -25,12 +25,12 @@ use crate::schema::shape::{Kind, Literal, Shape, pointer};
 
 type Object = Map<String, Value>;
 
-/// The shape of a schema in normal form, which stands at this place.
+/// Builds the shape of a schema in normal form at this place.
 pub(super) fn shape(schema: &Value, place: String, problems: &mut Vec<ReadProblem>) -> Shape {
     Builder { problems, path: place, depth: 0, limit: MAX_DEPTH }.shape(schema, "")
 }
 
-/// The shape of canonical text. Its depth is not limited: the text's reader did that.
+/// Builds the shape of canonical text. Its depth is not limited: the text's reader has done that.
 pub(super) fn canonical(schema: &Value) -> Shape {
     Builder { problems: &mut Vec::new(), path: String::new(), depth: 0, limit: usize::MAX }.shape(schema, "")
 }
@@ -55,7 +55,7 @@ impl Builder<'_> {
         result
     }
 
-    /// Makes the shape of any schema. `name` is the field it describes, or empty.
+    /// Builds the shape of any schema. `name` is the field it describes, or empty.
     fn shape(&mut self, schema: &Value, name: &str) -> Shape {
         match schema {
             Value::Bool(false) => Shape::of(Kind::Never),
@@ -101,7 +101,7 @@ impl Builder<'_> {
     }
 }
 
-/// The shape with everything but its kind.
+/// Returns a shape with everything but its kind.
 fn annotations(schema: &Object, name: &str) -> Shape {
     let mut description = text(schema, "description");
     let title = text(schema, "title");
@@ -130,7 +130,7 @@ fn reference(reference: &Value) -> Option<Shape> {
     }))
 }
 
-/// A text; empty, if there is none.
+/// Returns a text, or an empty one if there is none.
 fn text(schema: &Object, keyword: &str) -> Text {
     schema.get(keyword).and_then(Value::as_str).map_or(Text::EMPTY, |text| text.to_owned().into())
 }

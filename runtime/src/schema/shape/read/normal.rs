@@ -1,4 +1,4 @@
-//! Schemas in normal form: known keywords with values of the right kind.
+//! Converts schemas to normal form: known keywords with values of the right kind.
 
 mod compose;
 mod fields;
@@ -18,11 +18,11 @@ use crate::schema::shape::pointer;
 
 type Object = Map<String, Value>;
 
-/// What a schema says about a value without restricting it.
+/// The keywords that describe a value without restricting it.
 const REMARKS: [&str; 6] = ["description", "default", "examples", "deprecated", "readOnly", "writeOnly"];
 
-/// A schema in normal form: JSON Schema 2020-12 whose keywords are known and well-formed, with references to `$defs`.
-/// Problems go to the source.
+/// Returns a schema in normal form: JSON Schema 2020-12 whose keywords are known and well-formed, with references to
+/// `$defs`. Problems are reported to the source.
 #[must_use]
 pub fn normal_form<'a, S: Source<'a>>(schema: &'a Value, place: Place, source: &mut S) -> Value {
     let Place { pointer: path, nesting } = place;
@@ -34,15 +34,15 @@ struct Reader<'s, S> {
     source: &'s mut S,
     rules: Rules,
     path: String,
-    /// How many schemas are open outside.
+    /// The number of schemas open outside.
     outer: usize,
-    /// How many are open here.
+    /// The number of schemas open here.
     depth: usize,
-    /// How deep fields of several parts are being merged.
+    /// The depth of merging fields of several parts.
     merges: usize,
 }
 
-/// What the value of a keyword must be.
+/// The form that the value of a keyword must have.
 #[derive(Clone, Copy)]
 enum Form {
     Schema,
@@ -68,8 +68,8 @@ enum Form {
     AsIs,
 }
 
-/// What the value of a keyword must be, and the type whose values it is about; any, if empty. Nothing for keywords
-/// that say nothing, and for those that are read together with others.
+/// Returns the form of a keyword's value, and the type that it applies to (empty for any). Returns `None` for keywords
+/// without effect, and for those that are read together with others.
 fn form(keyword: &str) -> Option<(Form, &'static str)> {
     Some(match keyword {
         "description" | "format" => (Form::Text, ""),
@@ -100,7 +100,7 @@ fn form(keyword: &str) -> Option<(Form, &'static str)> {
     })
 }
 
-/// As [`form`], for keywords that formats have rules of their own for.
+/// As [`form`], for keywords with format-specific rules.
 fn plain_form(keyword: &str) -> Option<(Form, &'static str)> {
     Some(match keyword {
         "$ref" => (Form::Reference, ""),
@@ -138,7 +138,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         result
     }
 
-    /// The normal form of any schema.
+    /// Returns the normal form of any schema.
     fn schema(&mut self, schema: &'a Value) -> Value {
         match schema {
             Value::Bool(true) => json!({}),
@@ -181,7 +181,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// A reference, with what stands beside it.
+    /// Reads a reference and the keywords next to it.
     fn reference(&mut self, text: &'a str, object: &'a Object) -> Value {
         let mut out = Object::new();
         if let Some(name) = self.source.name_of(text, &self.path) {
@@ -195,7 +195,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             let beside = self.composed(object);
             return self.intersection(vec![Value::Object(out), beside]);
         }
-        // OpenAPI 3.0 lets nothing count that stands beside a reference, but remarks are always meant.
+        // OpenAPI 3.0 ignores everything next to a reference, but annotations are always meant.
         for (keyword, value) in object.iter().filter(|(keyword, _)| REMARKS.contains(&keyword.as_str())) {
             self.keyword(keyword, value, object, &Types::new(), &mut out);
         }
@@ -203,7 +203,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         Value::Object(out)
     }
 
-    /// The keywords of a schema, without those for values of other types than its own.
+    /// Reads the keywords of a schema, without those for values of other types than its own.
     fn keywords(&mut self, object: &'a Object) -> Object {
         let mut out = Object::new();
         let types = self.types(object, &mut out);
@@ -273,7 +273,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         (keyword != "propertyNames" || schema != json!({"type": "string"})).then_some(schema)
     }
 
-    /// Whether a value is nested too deep to be kept; says so.
+    /// Whether a value is nested too deep to be kept. Reports it if so.
     fn too_deep(&mut self, value: &Value) -> bool {
         let deep = !within_depth(value, MAX_DEPTH);
         if deep {
@@ -299,11 +299,11 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         (!schemas.is_empty()).then_some(Value::Array(schemas))
     }
 
-    /// An object whose values are for keys of the data.
+    /// Returns an object whose keys are keys of the data.
     fn map(&mut self, keyword: &str, value: &'a Value) -> Option<&'a Object> {
         match value {
             Value::Object(members) => Some(members),
-            // What some languages write for an empty map.
+            // Some languages write this for an empty map.
             Value::Array(items) if items.is_empty() && self.rules.is_openapi() => None,
             _ => {
                 self.malformed(format!("`{keyword}` must be an object; it is ignored"));
@@ -312,7 +312,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// What the presence of a key asks for: other keys, or a schema.
+    /// Reads what the presence of a key requires: other keys, or a schema.
     fn dependencies(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
         if self.too_deep(value) {
             return None;
@@ -347,7 +347,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         flag.then_some(Value::Bool(true))
     }
 
-    /// Names a schema under `$defs`. What does not is kept, and visible as such.
+    /// Reads a reference to a schema under `$defs`. Any other reference is kept, and visible as such.
     fn plain_reference(&mut self, value: &Value) -> Option<Value> {
         let Value::String(reference) = value else {
             self.malformed("`$ref` must be a text; it is ignored");

@@ -1,4 +1,4 @@
-//! Where schemas come from: the rules of their format, and what a document knows of its references.
+//! The sources of schemas: the rules of their format, and what a document knows of its references.
 
 use std::collections::BTreeMap;
 
@@ -9,60 +9,60 @@ use super::ReadProblem;
 /// The rules a schema is written by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// JSON Schema 2020-12 by the letter, with what earlier drafts called otherwise. References are to `$defs`.
+    /// Strict JSON Schema 2020-12, with the names of earlier drafts. References are to `$defs`.
     JsonSchema,
-    /// OpenAPI 3.0: nothing counts beside a reference but remarks; `nullable`, `example`.
+    /// OpenAPI 3.0: only annotations count next to a reference; `nullable`, `example`.
     OpenApi30,
     /// OpenAPI 3.1 and later.
     OpenApi31,
 }
 
 impl Rules {
-    /// Published API descriptions mix versions and err in small ways: numbers written as texts, `required: true` in a
-    /// field, empty lists for empty objects. What is plainly meant is taken without a word, `allOf` is written out,
-    /// and examples, defaults and titles are kept where they tell a model something.
+    /// Published API descriptions mix versions and have small mistakes: numbers written as texts, `required: true` in
+    /// a field, empty lists for empty objects. What is plainly meant is accepted silently, `allOf` is written out, and
+    /// examples, defaults and titles are kept where they help a model.
     pub(super) fn is_openapi(self) -> bool {
         self != Rules::JsonSchema
     }
 }
 
-/// How much is being read around a schema.
+/// The nesting around the schema being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nesting {
-    /// Schemas that are open, one inside another.
+    /// The number of open schemas, one inside another.
     pub schemas: usize,
-    /// Fields in fields that are being merged.
+    /// The number of nested fields being merged.
     pub merges: usize,
 }
 
-/// Where a schema stands.
+/// The place of a schema.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
-    /// Its JSON pointer, to which those of problems are added.
+    /// Its JSON pointer, the prefix of the pointers of problems.
     pub pointer: String,
-    /// What is being read around it.
+    /// The nesting around it.
     pub nesting: Nesting,
 }
 
-/// A document of schemas: what reading one of them asks of the whole. A source of plain JSON Schema reports problems
-/// and leaves the rest as it is.
+/// A document of schemas, with everything that reading one of them needs from the whole. A source of plain JSON Schema
+/// reports problems and leaves the rest unchanged.
 pub trait Source<'a> {
-    /// The rules its schemas are written by.
+    /// Returns the rules its schemas are written by.
     fn rules(&self) -> Rules {
         Rules::JsonSchema
     }
 
-    /// Takes a problem.
+    /// Reports a problem.
     fn report(&mut self, problem: ReadProblem);
 
-    /// The name under `$defs` of what a reference leads to. Nothing, once it is reported, if it leads nowhere.
+    /// Returns the name under `$defs` of a reference's target, or `None` after reporting that there is none.
     fn name_of(&mut self, reference: &'a str, pointer: &str) -> Option<String> {
         let _ = (reference, pointer);
         None
     }
 
-    /// The normal form of a named schema, to be merged with what extends it. Nothing if it is being read, is no
-    /// object, or would nest too deep.
+    /// Returns the normal form of a named schema, to be merged with its extensions, or `None` if it is being read, is
+    /// no object, or would nest too deep.
     fn named(&mut self, name: &str, nesting: Nesting) -> Option<Map<String, Value>> {
         let _ = (name, nesting);
         None
@@ -74,14 +74,14 @@ pub trait Source<'a> {
         false
     }
 
-    /// The normal form of a discriminator: of the union of these schemas, which have these normal forms.
+    /// Returns the normal form of a discriminator for the union of these schemas, which have these normal forms.
     fn discriminator(&mut self, given: &'a Value, union: &'a [Value], variants: &[Value]) -> Option<Value> {
         let _ = (given, union, variants);
         None
     }
 
-    /// The keys a model sees for the keys of an object, where some of them differ. A field under another key has its
-    /// own as `x-wire`.
+    /// Returns the keys a model sees for the keys of an object, if some of them differ. A renamed field keeps its own
+    /// key as `x-wire`.
     fn keys<'k>(&self, keys: &mut dyn Iterator<Item = &'k str>) -> BTreeMap<&'k str, String> {
         let _ = keys;
         BTreeMap::new()

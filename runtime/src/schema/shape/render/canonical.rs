@@ -1,4 +1,4 @@
-//! The text form of a shape.
+//! Writes the text form of a shape.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::schema::shape::{
 
 type Object = Map<String, Value>;
 
-/// The canonical text of a shape, which generated code holds: JSON Schema 2020-12, compact, in a fixed order.
+/// Returns the canonical text of a shape for generated code: JSON Schema 2020-12, compact, in a fixed order.
 ///
 /// Beyond JSON Schema it says `x-wire` and `x-aliases` where a field has them, OpenAPI's `nullable` and
 /// `discriminator`, and `x-enum`, `x-all`, `x-anyOf`, `x-oneOf` and `x-raw` for shapes that reading would simplify.
@@ -43,7 +43,7 @@ fn object(shape: &Shape) -> Object {
     out
 }
 
-/// What names the kind, first. Tells whether it says that `null` is allowed, too.
+/// Writes the keywords of the kind first. Returns whether they already allow `null`.
 fn head(shape: &Shape, out: &mut Object) -> bool {
     let name = match &shape.kind {
         Kind::Boolean => "boolean",
@@ -222,7 +222,7 @@ fn union(rules: &UnionRules, out: &mut Object) {
     out.insert("discriminator".into(), Value::Object(told));
 }
 
-/// A number as JSON. What JSON cannot hold is `null`.
+/// Returns a number as JSON. What JSON cannot hold becomes `null`.
 pub(crate) fn number(number: Number) -> Value {
     match number {
         Number::Int(int) => match (i64::try_from(int), u64::try_from(int)) {
@@ -235,7 +235,7 @@ pub(crate) fn number(number: Number) -> Value {
     }
 }
 
-/// A literal as JSON.
+/// Returns a literal as JSON.
 pub(crate) fn literal(literal: &Literal) -> Value {
     match literal {
         Literal::Null => Value::Null,

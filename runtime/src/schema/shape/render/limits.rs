@@ -1,4 +1,4 @@
-//! How large a schema may be.
+//! Checks the size of a schema.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ struct Size {
     characters: usize,
 }
 
-/// Refuses a schema that is larger than a dialect takes.
+/// Refuses a schema that is larger than a dialect accepts.
 pub(super) fn check(schema: &Value, limits: &Limits, title: &str, refusals: &mut Vec<Refusal>) {
     let mut size = Size::default();
     measure(schema, 1, &mut size);
@@ -66,7 +66,7 @@ fn measure(schema: &Value, level: usize, size: &mut Size) {
     }
 }
 
-/// Only objects and lists are levels.
+/// Measures the parts of a schema; only objects and lists are levels.
 fn measure_below(schema: &Value, level: usize, size: &mut Size) {
     let nests =
         schema.get("properties").is_some() || schema.get("items").is_some() || schema.get("anyOf").is_some();

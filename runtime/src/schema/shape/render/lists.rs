@@ -1,4 +1,4 @@
-//! Listed values, lists and tuples.
+//! Renders listed values, lists and tuples.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ impl Renderer<'_> {
         if self.dialect.takes("enum") {
             match types.as_slice() {
                 [only] if !matches!(*only, "array" | "object") => named(node, only),
-                // Strict mode wants a type; elsewhere the values say it.
+                // Strict mode requires a type; elsewhere the values imply it.
                 _ if self.dialect.strict => {
                     node.map.insert("type".into(), types.clone().into());
                 }
@@ -91,7 +91,7 @@ impl Renderer<'_> {
         self.loose_tuple(rules, node);
     }
 
-    /// A tuple as a list of any of its members, with the places told in prose.
+    /// Renders a tuple as a list of any of its members, with the positions described in prose.
     fn loose_tuple(&mut self, rules: &TupleRules, node: &mut Node) {
         self.lose("prefixItems", true);
         let mut members: Vec<Value> = Vec::new();
@@ -139,7 +139,7 @@ impl Renderer<'_> {
     }
 }
 
-/// The JSON types of listed values, each once.
+/// Returns the JSON types of listed values, each once.
 fn types_of(values: &[Literal]) -> Vec<&'static str> {
     let mut types = Vec::new();
     for value in values {

@@ -1,4 +1,4 @@
-//! Several shapes that all hold, as one.
+//! Merges several shapes that all apply into one.
 
 use super::canonical;
 use crate::base::frozen::List;
@@ -11,20 +11,20 @@ use crate::schema::shape::{
 
 /// References nested deeper than this are not followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
-/// A union of more variants than this is not multiplied out.
+/// The maximum number of variants of a union that is multiplied out.
 const MAX_VARIANTS: usize = 32;
 
 /// No value.
 const NEVER: Shape = Shape { kind: Kind::Never, ..Shape::ANY };
 
-/// Merges shapes. What has no merged form is collected in `raw`.
+/// Merges shapes. Schemas without a merged form are collected in `raw`.
 pub(super) struct Merger<'d> {
     pub(super) defs: &'d List<Def>,
-    /// Fields of this access do not count.
+    /// Fields with this access do not count.
     pub(super) hidden: Access,
     /// Schemas that could not be merged; their rules are lost.
     pub(super) raw: Vec<String>,
-    /// Something has no merged form: then the whole has none, rather than one that says something else.
+    /// Whether something has no merged form: then the whole has none, rather than one with another meaning.
     failed: bool,
 }
 
@@ -33,13 +33,13 @@ impl<'d> Merger<'d> {
         Merger { defs, hidden, raw: Vec::new(), failed: false }
     }
 
-    /// Nothing, because there is no merged form.
+    /// Returns `None`, because there is no merged form.
     fn fail<T>(&mut self) -> Option<T> {
         self.failed = true;
         None
     }
 
-    /// The shape whose values fit all of the parts. Nothing if there is no such shape.
+    /// Returns the shape whose values fit all of the parts, or `None` if there is no such shape.
     pub(super) fn all(&mut self, parts: &[Shape], depth: usize) -> Option<Shape> {
         let mut merged = Shape { nullable: true, ..Shape::ANY };
         for part in parts {
@@ -72,7 +72,7 @@ impl<'d> Merger<'d> {
         })
     }
 
-    /// Without references and nested conjunctions at the top.
+    /// Returns the shape without references and nested conjunctions at the top.
     fn resolved(&mut self, shape: &Shape, depth: usize) -> Option<Shape> {
         let inner = match &shape.kind {
             Kind::Ref(name) => {
@@ -190,8 +190,8 @@ impl<'d> Merger<'d> {
         })
     }
 
-    /// A field of one object, as the other allows it. Nothing inside if it must not be there; nothing at all if it
-    /// must and must not.
+    /// Returns a field of one object, as the other allows it: `Some(None)` if it must be absent, `None` if it must be
+    /// both present and absent.
     fn field(&mut self, field: &Field, other: &ObjectRules, depth: usize) -> Option<Option<Field>> {
         if let Some(twin) =
             other.fields.iter().find(|twin| twin.name == field.name && twin.access != self.hidden)
@@ -230,7 +230,7 @@ fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     }
 }
 
-/// The only one, or one of two that are the same.
+/// Returns the only value that is set, or one of two equal values.
 fn one<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
     match (a, b) {
         (a, b) if b == none || a == b => Some(a.clone()),

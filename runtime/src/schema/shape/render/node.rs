@@ -1,4 +1,4 @@
-//! One shape as a schema.
+//! Renders one shape as a schema.
 
 use serde_json::Value;
 
@@ -13,12 +13,12 @@ use crate::schema::shape::{Kind, NumberRules, Shape, StringRules, find_def, is_p
 #[derive(Default)]
 pub(super) struct Node {
     pub(super) map: Object,
-    /// What the schema cannot say.
+    /// What the schema cannot express.
     pub(super) notes: Vec<String>,
 }
 
 impl Renderer<'_> {
-    /// A shape as a schema; `or_null` allows `null` beyond what the shape allows.
+    /// Renders a shape as a schema; `or_null` allows `null` in addition.
     pub(super) fn node(&mut self, shape: &Shape, or_null: bool) -> Value {
         if let Kind::Ref(name) = &shape.kind
             && !self.dialect.takes("$ref")
@@ -78,7 +78,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// The named shape itself, where references are not taken.
+    /// Renders the named shape itself, for dialects without references.
     fn inline(&mut self, name: &str, outer: &Shape, or_null: bool) -> Value {
         let cyclic = self.inlining.iter().any(|known| known == name);
         let target = find_def(self.defs, name).filter(|_| !cyclic && self.budget > 0);
@@ -121,7 +121,7 @@ impl Renderer<'_> {
         self.node(&shape, or_null)
     }
 
-    /// Loses a schema that the dialect has no place for.
+    /// Drops a schema that the dialect has no place for, and records the loss.
     fn lose_raw(&mut self, text: &str, notes: &mut Vec<String>) {
         self.lose("schema", true);
         notes.push(format!("must also fit the JSON Schema {}", prose::cut(text, 200)));
@@ -145,7 +145,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Notes the named shapes that a raw schema refers to.
+    /// Records the named shapes that a raw schema refers to.
     fn reach(&mut self, raw: &Value) {
         match raw {
             Value::Array(items) => items.iter().for_each(|item| self.reach(item)),
@@ -199,7 +199,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Writes a keyword if the dialect takes it, and says it in prose otherwise.
+    /// Writes a keyword if the dialect accepts it, and states it in prose otherwise.
     pub(super) fn keyword(
         &mut self,
         node: &mut Node,
@@ -284,7 +284,7 @@ impl Renderer<'_> {
     }
 }
 
-/// A shape with the annotations of the one that stands for it.
+/// Returns a shape with the annotations of the one that refers to it.
 fn under(inner: &Shape, outer: &Shape) -> Shape {
     let mut shape = inner.clone();
     shape.nullable |= outer.nullable;
@@ -301,8 +301,8 @@ fn under(inner: &Shape, outer: &Shape) -> Shape {
     shape
 }
 
-/// Schemas that all hold as one, with their keywords beside each other, where that means the same: one schema of
-/// any keywords, and others of keywords that do not look at their neighbours.
+/// Combines schemas that all apply into one with all their keywords, if the meaning is the same: one schema of any
+/// keywords, and others with keywords that do not depend on their neighbours.
 fn beside(parts: &[Value]) -> Option<Object> {
     const ALONE: &[&str] =
         &["anyOf", "oneOf", "not", "propertyNames", "dependentRequired", "dependentSchemas"];

@@ -1,4 +1,4 @@
-//! Objects, and the last steps of every schema.
+//! Renders objects, and finishes every schema.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::schema::shape::nulls::takes_null;
 use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape};
 
 impl Renderer<'_> {
-    /// `root`: what the arguments are must always be spelled out.
+    /// Renders an object. `root`: the arguments of a tool must always be spelled out.
     pub(super) fn object(&mut self, rules: &ObjectRules, node: &mut Node, root: bool) {
         named(node, "object");
         let fields: Vec<&Field> =
@@ -41,7 +41,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A field that must not be given is not told of where that cannot be said.
+    /// Whether a field must not be given and cannot be rendered as such, so that it is left out.
     fn is_forbidden(&self, field: &Field) -> bool {
         !field.required
             && !field.shape.nullable
@@ -60,7 +60,7 @@ impl Renderer<'_> {
         }
         let optional = self.dialect.strict && !field.required;
         if optional && takes_null(&field.shape, self.defs) {
-            // Left out and `null` can no longer be told apart.
+            // An omitted field and `null` can no longer be distinguished.
             self.lose("required", false);
         }
         self.node(&field.shape, optional)
@@ -185,7 +185,7 @@ impl Renderer<'_> {
         outer
     }
 
-    /// Adds `null` to what a schema lists. False if it lists nothing that `null` could be added to.
+    /// Adds `null` to the alternatives of a schema. Returns false if it has none that `null` could be added to.
     fn null_inside(&self, map: &mut Object, shape: &Shape) -> bool {
         if let Some(only) = map.shift_remove("const") {
             map.insert("enum".into(), vec![only, Value::Null].into());
@@ -224,7 +224,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Where nothing may stand beside `anyOf`, its first variant carries what is said of all.
+/// Moves the description and `nullable` of the whole into the first variant, where `anyOf` allows no other keywords.
 fn into_first_variant(map: &mut Object, description: &str, nullable: bool) {
     let Some(Value::Array(variants)) = map.get_mut("anyOf") else { return };
     let variants = std::mem::take(variants);

@@ -1,15 +1,15 @@
-//! What a schema keyword says, as part of an English sentence.
+//! Describes schema keywords as parts of an English sentence.
 
 use serde_json::Value;
 
 use super::canonical;
 use crate::schema::shape::{Kind, Literal, Number, Shape, StringRules};
 
-/// Values longer than this are cut in prose, in characters.
+/// The length at which values are cut in prose, in characters.
 const MAX_VALUE: usize = 80;
-/// No more values than this are listed as examples.
+/// The maximum number of values listed as examples.
 const MAX_EXAMPLES: usize = 3;
-/// No more values than this are listed where they are all that is allowed.
+/// The maximum number of values listed if they are all that is allowed.
 const MAX_LISTED: usize = 50;
 
 /// `at least 1`
@@ -36,7 +36,7 @@ pub(super) fn count(keyword: &str, count: u64) -> String {
     format!("{least} {count} {thing}{plural}")
 }
 
-/// A value as a model may send it, cut if it is long.
+/// Returns a value as a model may send it, cut if it is long.
 pub(crate) fn value(literal: &Literal) -> String {
     cut(&canonical::literal(literal).to_string(), MAX_VALUE)
 }
@@ -57,7 +57,7 @@ pub(super) fn examples(values: &[Literal]) -> String {
     format!("for example {}", told.join(", "))
 }
 
-/// A schema in a few words, for values that have no place of their own in a dialect.
+/// Describes a schema in a few words, for values that have no place of their own in a dialect.
 pub(super) fn schema(schema: &Value) -> String {
     match schema.get("type").and_then(Value::as_str) {
         Some(name) => name.to_owned(),
@@ -65,7 +65,7 @@ pub(super) fn schema(schema: &Value) -> String {
     }
 }
 
-/// A description with what could not be said otherwise.
+/// Returns a description with what the schema cannot express.
 pub(crate) fn describe(description: &str, notes: &[String]) -> String {
     let description = description.trim();
     if notes.is_empty() {
@@ -75,7 +75,7 @@ pub(crate) fn describe(description: &str, notes: &[String]) -> String {
     if description.is_empty() { format!("({notes})") } else { format!("{description} ({notes})") }
 }
 
-/// A text of at most so many characters.
+/// Cuts a text to a number of characters.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         None => text.to_owned(),
@@ -83,7 +83,7 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
     }
 }
 
-/// The rules of a shape's own values, each as part of a sentence. Annotations and what is inside are left out.
+/// Returns the rules of a shape's own values, each as part of a sentence. Annotations and contents are left out.
 pub(crate) fn rules(shape: &Shape) -> Vec<String> {
     let mut told = Vec::new();
     match &shape.kind {
@@ -131,7 +131,7 @@ pub(crate) fn rules(shape: &Shape) -> Vec<String> {
     told
 }
 
-/// What a text must not match.
+/// Describes what a text must not match.
 pub(super) fn denied(rules: &StringRules) -> String {
     format!("not matching {}", rules.deny)
 }

@@ -1,7 +1,7 @@
-//! Rules between the arguments of a tool, as keywords.
+//! Renders rules between the arguments of a tool as keywords.
 //!
-//! A field that is `null` counts as not given, as in decoding, so where `null` is allowed `required` alone is not
-//! enough. Providers refuse such keywords at the root; there the description says it, which it does everywhere.
+//! A field that is `null` counts as not given, as in decoding, so if `null` is allowed, `required` alone is not
+//! enough. Providers refuse such keywords at the root; there only the description states the rule, as it always does.
 
 use serde_json::{Value, json};
 
@@ -11,11 +11,11 @@ use crate::base::frozen::Text;
 use crate::schema::shape::nulls::takes_null;
 use crate::schema::shape::{ObjectRules, Relation, RelationKind};
 
-/// What the keywords of a rule are made of.
+/// The keywords that rules consist of.
 const KEYWORDS: [&str; 5] = ["allOf", "dependentRequired", "not", "oneOf", "const"];
 
 impl Renderer<'_> {
-    /// Says the rules between the arguments, where a schema may.
+    /// Renders the rules between the arguments, if a schema may hold them.
     pub(super) fn relations(&self, rules: &ObjectRules, node: &mut Node) {
         let taken = self.dialect.root_composition && KEYWORDS.iter().all(|word| self.dialect.takes(word));
         if !taken || self.dialect.strict {
@@ -74,7 +74,7 @@ enum BorrowedValue<'n> {
     Present(&'n str),
     /// If it is there and not `null`.
     NotNull(&'n str),
-    /// Nobody can give it.
+    /// It cannot be given.
     Never(&'n str),
 }
 
@@ -85,7 +85,7 @@ impl BorrowedValue<'_> {
         }
     }
 
-    /// The schema of objects in which it is given.
+    /// Returns the schema of objects in which it is given.
     fn schema(&self) -> Value {
         match self {
             BorrowedValue::Present(name) => json!({ "required": [name] }),

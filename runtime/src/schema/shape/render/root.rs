@@ -1,4 +1,4 @@
-//! The arguments as a whole: always an object.
+//! Renders the arguments as a whole, which are always an object.
 
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ impl Renderer<'_> {
         self.close(node, &outer, false)
     }
 
-    /// `type: object` beside what else must hold, where the dialect takes that at the root.
+    /// Renders `type: object` next to the other rules, if the dialect accepts that at the root.
     fn composed_root(&mut self, shape: &Shape, bare: Option<&Shape>) -> Option<Value> {
         if let (Kind::Any, Some(object)) = (&shape.kind, bare)
             && let Kind::Object(rules) = &object.kind
@@ -92,7 +92,7 @@ impl Renderer<'_> {
         Some(Value::Object(out))
     }
 
-    /// One object that takes everything the shape takes, and what that loses.
+    /// Returns one object that accepts everything the shape accepts, and notes what that loses.
     fn superset(&mut self, shape: &Shape, notes: &mut Vec<String>, depth: usize) -> Option<ObjectRules> {
         if depth > MAX_DEPTH {
             return None;
@@ -151,7 +151,7 @@ impl Renderer<'_> {
     }
 }
 
-/// The fields of all variants; required are those that every variant requires.
+/// Returns the fields of all variants; those that every variant requires are required.
 fn unite(variants: &[Vec<Field>]) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
     for field in variants.iter().flatten() {
@@ -174,7 +174,7 @@ fn unite(variants: &[Vec<Field>]) -> Vec<Field> {
     fields
 }
 
-/// A shape that takes what any of the shapes takes.
+/// Returns a shape that accepts what any of the shapes accepts.
 fn either(shapes: Vec<Shape>) -> Shape {
     let mut values: Vec<Literal> = Vec::new();
     for shape in &shapes {
@@ -200,7 +200,7 @@ fn either(shapes: Vec<Shape>) -> Shape {
     }
 }
 
-/// What tells a variant from the others: fields with a value of their own, and what it needs beyond what all need.
+/// Describes what distinguishes a variant: fields with a value of their own, and what only it requires.
 fn required_set(variant: &[Field], all: &[Field]) -> String {
     let mut told: Vec<String> = Vec::new();
     for field in variant.iter().filter(|field| field.required) {

@@ -1,4 +1,4 @@
-//! One of several shapes.
+//! Renders unions.
 
 use serde_json::{Value, json};
 
@@ -50,8 +50,8 @@ impl Renderer<'_> {
         node.map.insert(keyword.into(), flat.into());
     }
 
-    /// Says beside each reference which values of the property mean it, as decoding holds to: without that the
-    /// schema would allow more. Only where every variant is named, and rules may stand beside a reference.
+    /// Adds to each reference the values of the property that mean it, as decoding requires: otherwise the schema
+    /// would allow more. Applies only if every variant is named, and rules may be next to a reference.
     fn tag(&self, discriminator: &Discriminator, variants: &List<Shape>, rendered: &mut [Value]) {
         if self.dialect.ref_alone || !self.dialect.takes("const") || rendered.len() != variants.len() {
             return;
@@ -77,8 +77,8 @@ impl Renderer<'_> {
         }
     }
 
-    /// Alternatives that are single values with a description each (as documented enumerations are written), as one
-    /// list of values. Only where the long form is not taken, or not held to.
+    /// Folds alternatives that are single values with a description each (as documented enumerations are written) into
+    /// one list of values, if the long form is not accepted, or not enforced.
     fn folded(&mut self, variants: &List<Shape>) -> Option<(List<Literal>, Vec<String>)> {
         if self.dialect.takes("oneOf") {
             return None;
@@ -99,7 +99,7 @@ impl Renderer<'_> {
         Some((values.into(), notes))
     }
 
-    /// The keyword is OpenAPI's, so what it says is told, unless the variants say it themselves.
+    /// Describes the discriminator, a keyword of OpenAPI only, unless the variants already express it.
     fn discriminator(&mut self, discriminator: &Discriminator, variants: &List<Shape>, node: &mut Node) {
         let property = discriminator.property.as_str();
         let names: Vec<(&str, &Shape)> = variants
@@ -127,7 +127,7 @@ impl Renderer<'_> {
     }
 }
 
-/// The name a variant refers to.
+/// Returns the name a variant refers to.
 fn referred(variant: &Shape) -> Option<&str> {
     match &variant.kind {
         Kind::Ref(name) => Some(name.as_str()),
@@ -135,7 +135,7 @@ fn referred(variant: &Shape) -> Option<&str> {
     }
 }
 
-/// The key under which a model is told of a property.
+/// Returns the key by which a model knows a property.
 fn advertised<'a>(shape: &'a Shape, property: &'a str) -> &'a str {
     match &shape.kind {
         Kind::Object(rules) => rules

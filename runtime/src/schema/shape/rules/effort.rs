@@ -1,8 +1,8 @@
-//! How much a pattern repeats and chooses.
+//! Estimates how much a pattern repeats and chooses.
 //!
 //! ECMA-262 patterns can look around and back, so their engine backtracks: a pattern such as `^(a+)+$` takes time
-//! exponential in the text. Patterns come from documents and texts from models, neither of which may hold a call up,
-//! so what a pattern multiplies bounds the text it is tried on.
+//! exponential in the text. Patterns come from documents and texts from models, neither of which may delay a call, so
+//! the estimate limits the texts that a pattern is tried on.
 
 /// Options (`?`) beyond this many, each taken or not, are too many to try.
 const MAX_OPTIONS: usize = 16;
@@ -10,7 +10,7 @@ const MAX_OPTIONS: usize = 16;
 const SHORT: usize = 8;
 /// A varying group repeated more often than this counts as a nested repetition.
 const FEW: usize = 4;
-/// Groups in groups that are looked into; what is deeper is not tried.
+/// The depth to which nested groups are examined; patterns with deeper ones are not tried.
 const MAX_DEPTH: usize = 100;
 
 /// How many repetitions multiply the work of a pattern, and whether that work may be exponential in the text because
@@ -23,14 +23,14 @@ pub(super) fn repetitions(pattern: &str) -> Option<(usize, bool)> {
     (!scan.hopeless && scan.options <= MAX_OPTIONS).then_some((scan.loops, scan.nested))
 }
 
-/// In how many ways a part can match.
+/// The number of ways in which a part can match.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Ways {
-    /// In one.
+    /// One way.
     One,
-    /// In several.
+    /// Several ways.
     Several,
-    /// In several, each of which has several.
+    /// Several ways, each with several of its own.
     Multiplied,
 }
 
@@ -43,7 +43,7 @@ struct Scan<'p> {
 }
 
 impl Scan<'_> {
-    /// Reads up to the end of a group.
+    /// Reads to the end of a group.
     fn group(&mut self, depth: usize) -> Ways {
         let mut ways = Ways::One;
         if depth > MAX_DEPTH {

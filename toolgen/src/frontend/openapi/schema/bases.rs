@@ -1,5 +1,5 @@
-//! Bases that list their own extensions: `Pet: {properties, oneOf: [Cat, Dog]}` where `Cat` and `Dog` are
-//! `allOf: [Pet, …]`. What the base says is said again by each of them, so the base can be the bare union.
+//! Handles bases that list their own extensions: `Pet: {properties, oneOf: [Cat, Dog]}` where `Cat` and `Dog` are
+//! `allOf: [Pet, …]`. Each extension repeats the base, so the base can be the bare union.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 const OBJECT: [&str; 3] = ["type", "properties", "required"];
 
-/// Takes from unions the fields that each of their variants has too.
+/// Removes from unions the fields that each of their variants also has.
 pub(super) fn drop_repeated(shapes: &mut BTreeMap<String, Value>) {
     let repeated: Vec<String> = shapes
         .iter()
@@ -49,7 +49,7 @@ fn extends(variant: &Map<String, Value>, base: &Map<String, Value>) -> bool {
         && needed.iter().all(|key| needs.contains(key))
 }
 
-/// A variant lists the values of the discriminating field, the base does not.
+/// Whether a variant's field lists the values of the discriminating property, as the base's does not.
 fn is_listed(field: &Value) -> bool {
     field.get("const").or(field.get("enum")).is_some()
 }

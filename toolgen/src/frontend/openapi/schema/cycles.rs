@@ -1,14 +1,14 @@
-//! Named shapes that contain themselves without anything between: `A: {anyOf: [{$ref: A}, …]}`. A reader of values
-//! would go round for ever, and such a part says nothing, so it is taken out.
+//! Removes direct cycles of named shapes: `A: {anyOf: [{$ref: A}, …]}`. A reader of values would loop for ever, and
+//! such a part adds nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-/// Keywords whose schemas are for the same value as the schema they stand in.
+/// Keywords whose schemas apply to the same value as the schema that contains them.
 const SAME_VALUE: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
-/// Takes the parts out that lead back to their own shape. Gives the names of the shapes that were changed.
+/// Removes the parts that lead back to their own shape. Returns the names of the changed shapes.
 pub(super) fn cut(shapes: &mut BTreeMap<String, Value>) -> Vec<String> {
     let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (name, shape) in shapes.iter() {
@@ -27,7 +27,7 @@ pub(super) fn cut(shapes: &mut BTreeMap<String, Value>) -> Vec<String> {
     back.into_keys().collect()
 }
 
-/// The edges that close a cycle when the shapes are gone through in the order of their names.
+/// Returns the edges that close a cycle when the shapes are visited in the order of their names.
 fn back_edges(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     let mut back: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut finished: BTreeSet<&str> = BTreeSet::new();
@@ -55,7 +55,7 @@ fn targets_of<'e>(edges: &'e BTreeMap<String, BTreeSet<String>>, name: &str) -> 
     edges.get(name).into_iter().flatten().rev().map(String::as_str).collect()
 }
 
-/// The shapes a schema leads to for the same value.
+/// Collects the shapes that a schema refers to for the same value.
 fn direct(schema: &Value, targets: &mut BTreeSet<String>) {
     targets.extend(target(schema).map(str::to_owned));
     for key in SAME_VALUE {
@@ -69,7 +69,7 @@ fn target(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
 }
 
-/// The schema without references to these shapes, for the same value.
+/// Removes references to these shapes for the same value.
 fn without(schema: &mut Value, names: &BTreeSet<String>) {
     if target(schema).is_some_and(|name| names.contains(name)) {
         *schema = json!({});
@@ -88,7 +88,7 @@ fn without(schema: &mut Value, names: &BTreeSet<String>) {
     inline_single(object);
 }
 
-/// A list of one part stands for the part, where nothing else is said.
+/// Replaces a list of one part by the part, if nothing else is in the schema.
 fn inline_single(object: &mut Map<String, Value>) {
     for key in SAME_VALUE {
         let single = object.get(key).and_then(Value::as_array).filter(|parts| parts.len() == 1);

@@ -1,4 +1,4 @@
-//! The named shapes of a document: what its references lead to.
+//! The named shapes of a document: the targets of its references.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,17 +16,17 @@ use crate::source::Pointer;
 /// The longest name of a shape.
 const MAX_NAME: usize = 96;
 
-/// How many schemas may be open one inside another before a named shape is left for later.
+/// The maximum number of nested open schemas before a named shape is deferred.
 const MAX_STACK: usize = 160;
 
 /// Named shapes, each read at most once.
 #[derive(Debug, Default)]
 pub(in super::super) struct Defs<'a> {
-    /// Name by pointer.
+    /// Names by pointer.
     names: BTreeMap<Pointer, String>,
     taken: BTreeSet<String>,
     slots: BTreeMap<String, Slot<'a>>,
-    /// What text leads to which name.
+    /// Names by the text of references.
     texts: BTreeMap<&'a str, String>,
     /// The names whose schemas are being read, outermost first.
     open: Vec<String>,
@@ -39,8 +39,8 @@ struct Slot<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Gives every schema that may be referred to its name, before the first reference is met: names depend on what
-    /// the document holds, not on the order in which it is read.
+    /// Names every schema that may be referred to, before the first reference is met: names depend on the content of
+    /// the document, not on the order in which it is read.
     pub(in super::super) fn name_defs(&mut self) {
         let components = self.top().get("components").map(|node| node.members("schemas")).unwrap_or_default();
         let (legal, other): (Vec<_>, Vec<_>) = components
@@ -64,7 +64,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The name of what a reference leads to, past schemas that are nothing but a reference themselves.
+    /// Returns the name of a reference's target, past schemas that are only references themselves.
     pub(super) fn def_of(&mut self, text: &'a str) -> Result<String, Broken> {
         if let Some(name) = self.defs.texts.get(text) {
             return Ok(name.clone());
@@ -83,14 +83,14 @@ impl<'a> Context<'a> {
         Ok(name)
     }
 
-    /// The name of the schema at a node.
+    /// Returns the name of the schema at a node.
     pub(super) fn add_def(&mut self, node: Node<'a>) -> String {
         let name = self.defs.claim(node.pointer.clone(), &readable_name(&node.pointer));
         self.defs.slots.entry(name.clone()).or_insert(Slot { node, done: None });
         name
     }
 
-    /// The normal form of a named shape. `None` while it is being read, and where that would nest too deep.
+    /// Returns the normal form of a named shape, or `None` while it is being read or if it would nest too deep.
     pub(in super::super) fn def(&mut self, name: &str) -> Option<Value> {
         self.read_def(name);
         self.defs.slots.get(name)?.done.clone()
@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reads every shape that was referred to, and gives those the schemas reach, sorted by name.
+    /// Reads every shape that was referred to, and returns those the schemas reach, sorted by name.
     pub(in super::super) fn reached_defs(&mut self, roots: &[Value]) -> List<Def> {
         let mut read: BTreeMap<String, Value> = BTreeMap::new();
         let mut open: Vec<String> = Vec::new();
@@ -134,7 +134,7 @@ impl<'a> Context<'a> {
             );
         }
         bases::drop_repeated(&mut read);
-        // What was cut may have been the only way to a shape.
+        // A cut part may have been the only way to a shape.
         let mut reached: BTreeSet<String> = BTreeSet::new();
         roots.iter().for_each(|root| collect_refs(root, &mut open));
         while let Some(name) = open.pop() {
@@ -163,7 +163,7 @@ impl Defs<'_> {
         self.open.iter().any(|open| open == name)
     }
 
-    /// The name of a place: the one it has, or the wanted one, made legal and told apart from others.
+    /// Returns the name of a place: its existing one, or the wanted one, made valid and unique.
     fn claim(&mut self, pointer: Pointer, wanted: &str) -> String {
         if let Some(name) = self.names.get(&pointer) {
             return name.clone();
@@ -179,7 +179,7 @@ impl Defs<'_> {
     }
 }
 
-/// The names of a schema's references.
+/// Collects the names of a schema's references.
 fn collect_refs(schema: &Value, into: &mut Vec<String>) {
     let Value::Object(object) = schema else { return };
     for (key, value) in object {
@@ -195,12 +195,12 @@ fn collect_refs(schema: &Value, into: &mut Vec<String>) {
     }
 }
 
-/// Nothing but a reference.
+/// Whether a schema is only a reference.
 fn is_bare(schema: &Value) -> bool {
     schema.as_object().is_some_and(|object| object.keys().all(|key| key == "$ref" || key.starts_with("x-")))
 }
 
-/// A name for a schema anywhere: `#/components/schemas/Pet/properties/tag` gives `Pet_tag`.
+/// Returns a name for any schema: `#/components/schemas/Pet/properties/tag` becomes `Pet_tag`.
 fn readable_name(pointer: &Pointer) -> String {
     const STRUCTURE: [&str; 14] = [
         "components",

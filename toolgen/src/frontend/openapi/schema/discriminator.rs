@@ -1,4 +1,4 @@
-//! Discriminators: the values of a property that tell the variants of a union apart.
+//! Reads discriminators: the values of a property that distinguish the variants of a union.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::super::context::Context;
 use super::super::reference::target_of;
 use crate::names::portable_key;
 
-/// How deep the values of a discriminator are looked for.
+/// The depth to which the values of a discriminator are searched.
 const MAX_SEARCH: usize = 6;
 
 impl<'a> Context<'a> {
-    /// The discriminator of a union: the value of the property for each variant that is a reference. OpenAPI takes
-    /// names and references in the mapping; a variant that is not mapped goes by the values its own property
-    /// allows, or by its name.
+    /// Returns the discriminator of a union: the value of the property for each variant that is a reference. OpenAPI
+    /// allows names and references in the mapping; a variant that is not mapped has the values its own property
+    /// allows, or its name.
     pub(super) fn discriminator_of(
         &mut self,
         given: &'a Value,
@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
         Some(json!({"propertyName": portable_key(property), "mapping": mapping}))
     }
 
-    /// What a value of a discriminator's mapping leads to: a reference, or the name of a component.
+    /// Returns the target of a value in a discriminator's mapping: a reference, or the name of a component.
     fn mapped_def(&mut self, text: &'a str) -> Option<String> {
         if text.contains(['#', '/']) {
             return self.def_of(text).ok();
@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
         Some(self.add_def(schemas.get(text)?))
     }
 
-    /// The values a schema allows for one of its properties, as texts.
+    /// Collects the values a schema allows for one of its properties, as texts.
     fn allowed_values(&self, schema: &Value, property: &str, values: &mut Vec<String>, depth: usize) {
         if depth == 0 {
             return;

@@ -6,8 +6,8 @@ use super::{Builder, Object, flag};
 use crate::base::frozen::Frozen;
 use crate::schema::shape::{ArrayRules, Extra, Kind, Shape, TupleRules};
 
-/// The keyword of the schemas of the first values, and that of what follows: a list under `items` is how drafts
-/// before 2020-12 wrote it.
+/// Returns the keyword of the schemas of the first values, and that of the following ones: drafts before 2020-12 wrote
+/// a list under `items`.
 pub(super) fn tuple(schema: &Object) -> Option<(&'static str, &'static str)> {
     [("prefixItems", "items"), ("items", "additionalItems")]
         .into_iter()
@@ -29,7 +29,7 @@ impl Builder<'_> {
         Kind::Array(ArrayRules { items, min_items, max_items, unique: flag(schema, "uniqueItems") })
     }
 
-    /// What may stand beside known members.
+    /// Returns what may follow the known members.
     pub(super) fn extra(&mut self, schema: &Object, keyword: &str) -> Extra {
         match schema.get(keyword) {
             Some(Value::Bool(false)) => Extra::Closed,

@@ -15,7 +15,7 @@ impl Builder<'_> {
                 continue;
             }
             let variants = self.schemas(schema, keyword);
-            // With two unions it is not known which one the discriminator is of.
+            // With two unions it is unclear which one the discriminator belongs to.
             let discriminator = if count == 1 { Self::discriminator(schema) } else { None };
             parts.extend(union(mode, variants, discriminator));
         }
@@ -34,7 +34,7 @@ impl Builder<'_> {
     }
 }
 
-/// A union as its simplest equal: `null` is taken out, a single variant stands for itself.
+/// Returns the simplest form of a union: `null` is removed, and a single variant replaces the union.
 fn union(mode: UnionMode, mut variants: Vec<Shape>, discriminator: Option<Discriminator>) -> Option<Shape> {
     if variants.is_empty() {
         return None;
@@ -53,9 +53,9 @@ fn union(mode: UnionMode, mut variants: Vec<Shape>, discriminator: Option<Discri
     }
 }
 
-/// Makes one shape of the annotations of a schema and of its parts, all of which hold.
+/// Combines the annotations of a schema and its parts, all of which apply, into one shape.
 pub(super) fn combine(mut shape: Shape, mut parts: Vec<Shape>) -> Shape {
-    // A part that allows everything is there for its annotations: `allOf: [{$ref}, {description}]`.
+    // A part that allows everything only adds annotations: `allOf: [{$ref}, {description}]`.
     parts.retain(|part| {
         let only_remarks = matches!(part.kind, Kind::Any);
         if only_remarks {
@@ -79,7 +79,7 @@ pub(super) fn combine(mut shape: Shape, mut parts: Vec<Shape>) -> Shape {
     shape
 }
 
-/// Takes over the annotations that the outer schema does not have.
+/// Copies the annotations that the outer schema does not have.
 fn adopt(shape: &mut Shape, part: &Shape) {
     if shape.description.is_empty() {
         shape.description = part.description.clone();
@@ -93,7 +93,7 @@ fn adopt(shape: &mut Shape, part: &Shape) {
     shape.deprecated |= part.deprecated;
 }
 
-/// `type: object` beside `allOf` or `oneOf` only repeats what they say.
+/// Removes a `type: object` that only repeats what `allOf` or `oneOf` says.
 fn drop_implied(parts: &mut Vec<Shape>) {
     let bare = parts.iter().position(|part| is_bare(&part.kind) && part.description.is_empty());
     let Some(index) = bare else { return };
@@ -107,7 +107,7 @@ fn drop_implied(parts: &mut Vec<Shape>) {
     }
 }
 
-/// Whether whatever fits the shape is of the type of the bare kind. A reference is taken to be.
+/// Whether every value that fits the shape has the type of the bare kind. A reference is assumed to.
 fn implies(shape: &Shape, bare: &Kind) -> bool {
     match &shape.kind {
         Kind::Ref(_) => true,
@@ -125,7 +125,7 @@ fn implies(shape: &Shape, bare: &Kind) -> bool {
     }
 }
 
-/// A list of shapes as canonical text may hold it under `allOf`, `anyOf` or `oneOf` and get it back.
+/// Whether a list of shapes under `allOf`, `anyOf` or `oneOf` of canonical text reads back as the same list.
 pub(in crate::schema::shape) fn is_natural_union(variants: &List<Shape>) -> bool {
     variants.len() > 1 && !variants.iter().any(|variant| matches!(variant.kind, Kind::Null))
 }

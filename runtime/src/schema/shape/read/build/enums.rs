@@ -9,7 +9,7 @@ use super::{Builder, Object, ReadProblemKind};
 use crate::schema::shape::rules;
 use crate::schema::shape::{Kind, Literal, Number, Shape, StringRules};
 
-/// The values, none twice. Texts are what long lists consist of, so they are not compared with one another.
+/// Returns the distinct values. Long lists consist of texts, so texts are not compared pairwise.
 fn distinct(listed: Vec<Literal>) -> Vec<Literal> {
     let mut texts = BTreeSet::new();
     let mut others: Vec<Literal> = Vec::new();
@@ -27,7 +27,7 @@ fn distinct(listed: Vec<Literal>) -> Vec<Literal> {
 }
 
 impl Builder<'_> {
-    /// The values a schema lists, narrowed to those its other rules allow. False if it lists none.
+    /// Reads the values a schema lists, restricted to those its other rules allow. Returns false if it lists none.
     pub(super) fn enumeration(
         &mut self,
         schema: &Object,
@@ -54,7 +54,7 @@ impl Builder<'_> {
         true
     }
 
-    /// Only the values of the types a schema names.
+    /// Keeps only the values of the types a schema names.
     fn of_types(&mut self, keyword: &str, values: Vec<Literal>, types: &[&str]) -> Vec<Literal> {
         let fitting: Vec<Literal> = values.iter().filter(|value| is_of(value, types)).cloned().collect();
         let null_only = values.iter().all(|value| is_of(value, types) || *value == Literal::Null);
@@ -67,7 +67,7 @@ impl Builder<'_> {
         if fitting.is_empty() { values } else { fitting }
     }
 
-    /// Other rules beside listed values: they narrow simple values, and stay as they are for lists and objects.
+    /// Applies other rules to listed values: they narrow simple values, and are kept for lists and objects.
     fn beside(
         &mut self,
         schema: &Object,
@@ -104,7 +104,7 @@ impl Builder<'_> {
             );
             *values = narrowed;
         }
-        // A pattern that could not be tried stays.
+        // A pattern that could not be applied is kept.
         let tried = |value: &Literal| match value {
             Literal::String(text) => rules::is_tried(&strings.pattern, text),
             _ => true,

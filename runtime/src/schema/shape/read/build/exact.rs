@@ -1,5 +1,5 @@
-//! The keywords that canonical text uses for shapes that JSON Schema has no spelling of its own for, because a
-//! reader would simplify it: unions of one, lists of values with `null`, and the like.
+//! Reads the keywords that canonical text uses for shapes that JSON Schema cannot spell without a reader simplifying
+//! them: unions of one, lists of values with `null`, and the like.
 
 use serde_json::Value;
 

@@ -20,7 +20,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The fields that are listed, then those that are only required.
+    /// Reads the listed fields, then those that are only required.
     fn fields(&mut self, schema: &Object, extra: &Extra) -> List<Field> {
         let listed = schema.get("properties").and_then(Value::as_object);
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();

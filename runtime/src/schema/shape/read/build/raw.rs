@@ -6,14 +6,14 @@ use super::{Builder, MAX_DEPTH, Object, ReadProblemKind, arrays};
 use crate::schema::shape::read::within_depth;
 use crate::schema::shape::{Kind, Shape};
 
-/// The keywords of a raw schema, if they may be written as they are and are read back as the same text.
+/// Returns the keywords of a raw schema if they may be written unchanged and read back as the same text.
 pub(in crate::schema::shape) fn is_natural(text: &str) -> Option<Object> {
     let Ok(Value::Object(schema)) = serde_json::from_str(text) else { return None };
     let mut parts = Vec::new();
     let mut builder = Builder { problems: &mut Vec::new(), path: String::new(), depth: 0, limit: usize::MAX };
     builder.raw(&schema, &mut parts);
     let all_known = schema.iter().all(|(keyword, value)| well_formed(keyword, value));
-    // Those two are also rules of lists and objects.
+    // These two are also rules of lists and objects.
     let alone = !schema.contains_key("uniqueItems") && !schema.contains_key("unevaluatedProperties");
     let same = matches!(parts.as_slice(), [Shape { kind: Kind::Raw(read), .. }] if read == text);
     (all_known && alone && same).then_some(schema)
@@ -63,7 +63,7 @@ impl Builder<'_> {
     }
 }
 
-/// Keywords that say nothing beside what else the schema holds, or that were read already.
+/// Keywords without effect next to the rest of the schema, or that were read already.
 fn has_no_effect(keyword: &str, schema: &Object) -> bool {
     match keyword {
         "then" | "else" => !schema.contains_key("if"),

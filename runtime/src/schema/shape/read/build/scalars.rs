@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Object, text};
 use crate::schema::shape::{Number, NumberRules, StringRules};
 
-/// A JSON number as it is written: integers stay integers, all others are floats.
+/// Returns a JSON number as written: integers stay integers, all others are floats.
 pub(in crate::schema::shape) fn number(number: &serde_json::Number) -> Option<Number> {
     if let Some(int) = number.as_i64() {
         return Some(Number::Int(int.into()));
@@ -16,7 +16,7 @@ pub(in crate::schema::shape) fn number(number: &serde_json::Number) -> Option<Nu
     number.as_f64().filter(|float| float.is_finite()).map(Number::Float)
 }
 
-/// As a bound: `3.0` and `1e3` are integers, exact up to 2^126.
+/// Reads a bound: `3.0` and `1e3` are integers, exact up to 2^126.
 fn bound(schema: &Object, keyword: &str) -> Option<Number> {
     let Value::Number(value) = schema.get(keyword)? else { return None };
     let read = number(value)?;

@@ -1,4 +1,4 @@
-//! `type`, and what the other keywords say about it.
+//! Reads `type`, and what other keywords imply about it.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::schema::shape::{
     ArrayRules, Kind, NumberRules, ObjectRules, Shape, StringRules, UnionMode, UnionRules,
 };
 
-/// The types that `type` names, if it does.
+/// Returns the types that `type` names, if it is present.
 pub(super) fn named(schema: &Object) -> Option<Vec<&str>> {
     let mut types: Vec<&str> = match schema.get("type")? {
         Value::String(name) => vec![name],
@@ -31,7 +31,7 @@ impl Builder<'_> {
             return;
         }
         let mut types = types.unwrap_or_else(|| implied(schema));
-        // Every type there is, and no rule for any: what some generators write for "anything".
+        // Every type and no rule: some generators write this for "anything".
         if types.len() >= 6 && implied(schema).is_empty() {
             return;
         }
@@ -64,7 +64,7 @@ impl Builder<'_> {
     }
 }
 
-/// The shape of this kind that says nothing more.
+/// Whether a shape of this kind has no further rules.
 pub(super) fn is_bare(kind: &Kind) -> bool {
     match kind {
         Kind::Boolean => true,

@@ -6,7 +6,7 @@ use super::{Object, Reader, allow_null};
 use crate::schema::shape::read::Source;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// A schema with what `allOf` and unions of one add to it.
+    /// Merges a schema with what `allOf` and unions of one add to it.
     pub(super) fn composed(&mut self, object: &'a Object) -> Value {
         let mut out = self.keywords(object);
         let mut parts = match out.shift_remove("allOf") {
@@ -34,7 +34,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         self.intersection(parts)
     }
 
-    /// The variants of a union, with the discriminator beside it.
+    /// Reads the variants of a union, with the discriminator next to it.
     fn union(
         &mut self,
         mut variants: Vec<Value>,
@@ -57,7 +57,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// What a union is that has one variant, or one and `null`. References stay, as they may not be read yet.
+/// Returns the only variant of a union, apart from `null`. References stay, as they may not be read yet.
 fn only_variant(variants: &[Value]) -> Option<Value> {
     let null = json!({"type": "null"});
     match variants {
@@ -72,7 +72,7 @@ fn only_variant(variants: &[Value]) -> Option<Value> {
     }
 }
 
-/// Values listed beside a union of single values choose among its variants, which say what each value means.
+/// Selects variants by the values listed next to a union of single values; each variant describes its value.
 fn of_listed(variants: Vec<Value>, out: &mut Object) -> Vec<Value> {
     let listed: Vec<Value> = match (out.get("const"), out.get("enum")) {
         (Some(value), None) => vec![value.clone()],
@@ -93,7 +93,7 @@ fn of_listed(variants: Vec<Value>, out: &mut Object) -> Vec<Value> {
     chosen
 }
 
-/// A type beside single values of that type says nothing.
+/// Removes a type next to single values of that type, which adds nothing.
 fn drop_type_of_values(variants: &[Value], out: &mut Object) {
     let Some(Value::String(name)) = out.get("type") else { return };
     let implied = variants.iter().all(|variant| match variant.get("const") {
@@ -107,7 +107,7 @@ fn drop_type_of_values(variants: &[Value], out: &mut Object) {
     }
 }
 
-/// In a union the title tells variants apart; elsewhere it repeats the key.
+/// In a union the title distinguishes variants; elsewhere it repeats the key.
 fn describe_by_title(schema: &mut Value, source: &Value) {
     let title = source.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     if let (Some(title), Value::Object(object)) = (title, schema)

@@ -6,7 +6,7 @@ use super::{Object, Reader};
 use crate::schema::shape::read::Source;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// `properties` and `required`.
+    /// Reads `properties` and `required`.
     pub(super) fn fields(&mut self, object: &'a Object, out: &mut Object) {
         let given = object.get("properties").filter(|value| !value.is_null());
         let fields = given.and_then(|value| self.at("properties", |reader| reader.map("properties", value)));
@@ -17,7 +17,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let name_of = |key: &str| names.get(key).map_or(key, String::as_str).to_owned();
         let mut read = Object::new();
         for (key, field) in fields.into_iter().flatten() {
-            // `required: true` inside a field is no JSON Schema, but what is meant is clear.
+            // `required: true` inside a field is not JSON Schema, but the intent is clear.
             let says_so = self.rules.is_openapi() && field.get("required") == Some(&Value::Bool(true));
             if says_so && !required.contains(&key.as_str()) {
                 required.push(key);
@@ -86,8 +86,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         })
     }
 
-    /// `unevaluatedProperties` says the same as `additionalProperties` where nothing else evaluates any, and
-    /// `unevaluatedItems` as `items`. No tree can say the rest.
+    /// Reads `unevaluatedProperties` as `additionalProperties` if no other keyword evaluates properties, and
+    /// `unevaluatedItems` as `items`. The tree cannot express the rest.
     pub(super) fn unevaluated(
         &mut self,
         keyword: &mut &str,
@@ -115,14 +115,14 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Whether parts of a schema may speak of members that the schema itself does not name.
+/// Whether parts of a schema may describe members that the schema itself does not name.
 fn evaluates(object: &Object) -> bool {
     ["oneOf", "anyOf", "$ref", "$dynamicRef", "if", "dependentSchemas"]
         .iter()
         .any(|keyword| object.get(*keyword).is_some_and(|value| !value.is_null()))
 }
 
-/// Remembers the key of the data.
+/// Records the key of the data.
 fn with_wire(schema: Value, key: &str) -> Value {
     let mut object = match schema {
         Value::Object(object) => object,

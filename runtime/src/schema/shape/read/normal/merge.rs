@@ -1,4 +1,4 @@
-//! Several schemas as one: what `allOf` means, where one schema can say it.
+//! Merges several schemas into one, for `allOf` that a single schema can express.
 
 use serde_json::{Value, json};
 
@@ -7,16 +7,16 @@ use crate::schema::shape::pointer;
 use crate::schema::shape::read::{Nesting, Source};
 
 /// The largest named shape that is written out where it is merged, in JSON values: one that is a part of the schema
-/// itself, and one that is a part of a field. Without such limits shapes that share fields of shapes that share
+/// itself, and one that is a part of a field. Without these limits shapes that share fields of shapes that share
 /// fields grow without end.
 const MAX_BASE: usize = 20_000;
 const MAX_FIELD: usize = 200;
 
-/// How deep fields that several parts share are merged in turn.
+/// The maximum depth of merging fields that several parts share.
 const MAX_MERGE: usize = 4;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// One schema for all parts. Of remarks the last counts. Parts that no one schema can stand for stay in `allOf`.
+    /// Merges all parts into one schema. The last annotation counts. Parts that cannot be merged stay in `allOf`.
     pub(super) fn intersection(&mut self, parts: Vec<Value>) -> Value {
         let mut remarks = Object::new();
         let mut rest: Vec<Object> = Vec::new();
@@ -67,8 +67,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// A part as something that can be merged: what a reference leads to, in its place. `None` where that is being
-    /// read or goes too deep.
+    /// Returns a part in a form that can be merged, with references replaced by their targets, or `None` if a target
+    /// is being read or goes too deep.
     fn expanded(&mut self, part: &Object, remarks: &mut Object) -> Option<Object> {
         let Some(text) = part.get("$ref").and_then(Value::as_str) else { return Some(part.clone()) };
         let nullable = part.contains_key("nullable");
@@ -76,7 +76,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             return None;
         }
         let mut base = self.named(text)?;
-        // A base that is but another name for its own base.
+        // A base may be only another name for its own base.
         for _ in 0..8 {
             let Some(next) = base.get("$ref").and_then(Value::as_str) else { break };
             if base.keys().any(|key| key != "$ref" && !REMARKS.contains(&key.as_str())) {
@@ -116,7 +116,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         self.source.named(&pointer::referenced(reference)?, nesting)
     }
 
-    /// One schema for two, unless only `allOf` can say it.
+    /// Merges two schemas, unless only `allOf` can express it.
     fn merge(&mut self, left: &Object, right: &Object) -> Option<Object> {
         if left.contains_key("$ref") || right.contains_key("$ref") {
             return None;
@@ -160,7 +160,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 (!common.is_empty()).then_some(Value::Array(common))
             }
             "additionalProperties" => Some(match (&left, right) {
-                // Literally, two closed objects allow nothing but what both name. What is meant is their union.
+                // Literally, two closed objects allow only what both name. The union is meant.
                 (Value::Bool(_), _) if right.is_object() => right.clone(),
                 (_, Value::Bool(_)) if left.is_object() => left,
                 (Value::Bool(a), Value::Bool(b)) => Value::Bool(*a && *b),
@@ -173,7 +173,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
                 Some(if left.as_f64()? <= right.as_f64()? { left } else { right.clone() })
             }
-            // Remarks rather than rules: the later one is the more specific.
+            // Annotations rather than rules: the later one is the more specific.
             "format" | "contentEncoding" | "contentMediaType" => Some(right.clone()),
             _ => None,
         }
@@ -196,7 +196,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// The room left of a limit on the number of values. `None` if there is none.
+/// Returns the rest of a limit on the number of values, or `None` if it is exceeded.
 fn room_after(value: &Value, room: usize) -> Option<usize> {
     let room = room.checked_sub(1)?;
     match value {

@@ -7,7 +7,7 @@ use crate::schema::shape::is_pattern;
 use crate::schema::shape::read::{ReadProblemKind, Source};
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// `pattern`. A text is not held against one of another dialect, but a model may read it.
+    /// Reads `pattern`. One of another dialect is not enforced, but a model may read it.
     pub(super) fn pattern(&mut self, value: &Value) -> Option<Value> {
         let text = self.text("pattern", value)?;
         let pattern = text.as_str().unwrap_or_default();
@@ -46,7 +46,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Whether a text would be a regular expression but for what other dialects have: flags at its start, `\A` and `\z`,
+/// Whether a text would be a regular expression without features of other dialects: flags at its start, `\A` and `\z`,
 /// atomic groups, named groups and possessive repetitions.
 fn is_of_other_dialect(pattern: &str) -> bool {
     const OTHER: [(&str, &str); 8] = [

@@ -1,4 +1,4 @@
-//! The `type` of a schema, and what people write there instead.
+//! Reads the `type` of a schema, and what people write in its place.
 
 use serde_json::{Value, json};
 
@@ -7,11 +7,11 @@ use crate::schema::shape::read::{ReadProblemKind, Source};
 
 const LEGAL: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
-/// The types a schema names, legal ones only, none twice. Empty: any.
+/// The valid types a schema names, without duplicates; empty for any.
 pub(super) type Types = Vec<&'static str>;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Reads `type`, and the format that a misspelt type stands for. Gives the types that other keywords are about.
+    /// Reads `type`, and the format of a misspelt type. Returns the types that other keywords apply to.
     pub(super) fn types(&mut self, object: &'a Object, out: &mut Object) -> Types {
         let mut types = Types::new();
         match object.get("type") {
@@ -77,8 +77,8 @@ pub(super) fn includes(types: &[&'static str], kind: &str) -> bool {
     types.iter().any(|name| *name == kind || (kind == "number" && *name == "integer"))
 }
 
-/// The types that the keywords of a schema without `type` speak of. Such a schema allows other values too, but nobody
-/// means that.
+/// Returns the types that the keywords of a schema without `type` apply to. Formally such a schema allows other values
+/// too, but that is never meant.
 pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
     const SPEAK: [(&str, &[&str]); 4] = [
         ("object", &["additionalProperties", "patternProperties", "minProperties", "maxProperties"]),
@@ -107,7 +107,7 @@ pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
     }
 }
 
-/// What a text that is no type plainly means: a type and a format, either of which may be empty.
+/// Returns what an invalid type plainly means: a type and a format, either of which may be empty.
 fn meant(text: &str) -> Option<(&'static str, &'static str)> {
     Some(match text.trim().to_ascii_lowercase().as_str() {
         "string" | "str" | "text" | "char" | "varchar" => ("string", ""),

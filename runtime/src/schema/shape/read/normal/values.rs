@@ -1,4 +1,4 @@
-//! Values, numbers and counts.
+//! Reads values, numbers and counts.
 
 use serde_json::{Number, Value, json};
 
@@ -7,14 +7,14 @@ use super::{Object, Reader};
 use crate::schema::shape::pointer;
 use crate::schema::shape::read::{ReadProblemKind, Source};
 
-/// The longest example kept of an API description, as JSON text. Longer ones cost a model more than they tell it.
+/// The longest example kept of an API description, as JSON text. Longer ones cost a model more than they help.
 const MAX_EXAMPLE: usize = 512;
 
-/// How many examples of one schema are kept.
+/// The maximum number of examples kept per schema.
 const MAX_EXAMPLES: usize = 3;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// `enum`.
+    /// Reads `enum`.
     pub(super) fn listed(&mut self, value: &Value, types: &Types, out: &mut Object) -> Option<Value> {
         let Some(values) = value.as_array().filter(|values| !values.is_empty()) else {
             self.malformed("`enum` must be a list with values; it is ignored");
@@ -32,7 +32,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         (!values.is_empty()).then_some(Value::Array(values))
     }
 
-    /// The values of `enum` and `const`, each as one of the types where that is plainly meant.
+    /// Reads the values of `enum` and `const`, each as one of the types where that is plainly meant.
     pub(super) fn literals(&mut self, values: &[Value], types: &Types) -> Vec<Value> {
         let mut kept = values.to_vec();
         kept.retain(|value| !self.too_deep(value));
@@ -50,7 +50,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         kept
     }
 
-    /// `default` and the examples.
+    /// Reads `default` and the examples.
     pub(super) fn values(&mut self, object: &'a Object, types: &Types, out: &mut Object) {
         if let Some(value) = object.get("default")
             && let Some(value) = self.at("default", |reader| reader.default(value, object, types, out))
@@ -101,7 +101,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         fitting
     }
 
-    /// A number of things: not negative, no fraction.
+    /// Reads a count: not negative, no fraction.
     pub(super) fn count(&mut self, keyword: &str, value: &Value) -> Option<Value> {
         let count = match value {
             Value::Number(number) => number.as_u64().or_else(|| {
@@ -123,7 +123,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     pub(super) fn number(&mut self, keyword: &str, value: &Value) -> Option<Number> {
         match value {
             Value::Number(number) => Some(number.clone()),
-            // It is of the bound beside it.
+            // It belongs to the bound next to it.
             Value::Bool(_) if keyword.starts_with("exclusive") => None,
             Value::String(text)
                 if self.rules.is_openapi() && text.parse::<f64>().is_ok_and(f64::is_finite) =>
@@ -137,7 +137,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
     }
 
-    /// A bound. In JSON Schema draft 4 and OpenAPI 3.0 `exclusiveMinimum: true` makes `minimum` exclusive.
+    /// Reads a bound. In JSON Schema draft 4 and OpenAPI 3.0 `exclusiveMinimum: true` makes `minimum` exclusive.
     pub(super) fn limit(&mut self, keyword: &mut &str, value: &Value, object: &Object) -> Option<Value> {
         let limit = self.number(keyword, value)?;
         let exclusive = if *keyword == "minimum" { "exclusiveMinimum" } else { "exclusiveMaximum" };
@@ -156,7 +156,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         None
     }
 
-    /// A discriminator whose mapping is to schemas under `$defs`.
+    /// Reads a discriminator whose mapping is to schemas under `$defs`.
     pub(super) fn plain_discriminator(&mut self, value: &Value) -> Option<Value> {
         let Some(property @ Value::String(_)) = value.get("propertyName") else {
             self.malformed("`discriminator` needs a `propertyName`; it is ignored");
@@ -181,8 +181,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// The value, if it is of one of the types, or what it plainly stands for: `"10"` for an integer, YAML's `true` for
-/// a text. Any value fits no types.
+/// Returns the value if it has one of the types, or what it plainly stands for: `"10"` for an integer, YAML's `true`
+/// for a text. Without types any value fits.
 fn fitting(value: &Value, types: &Types) -> Option<Value> {
     let of = |name: &str| types.contains(&name);
     let fits = types.is_empty()
@@ -210,7 +210,7 @@ fn fitting(value: &Value, types: &Types) -> Option<Value> {
     }
 }
 
-/// The examples of a schema or a parameter: `example`, `examples` as JSON Schema's list or as OpenAPI's map.
+/// Returns the examples of a schema or a parameter: `example`, `examples` as JSON Schema's list or as OpenAPI's map.
 #[must_use]
 pub fn examples(object: &Object) -> Vec<&Value> {
     let mut found: Vec<&Value> = object.get("example").into_iter().collect();
