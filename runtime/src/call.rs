@@ -123,7 +123,7 @@ pub struct ToolResponse {
     /// How long the call took.
     pub duration: Duration,
     /// The structured result that the tool declares, which MCP sends. Set by a provider.
-    pub declared: Option<StructuredOutput>,
+    pub declared: Option<Box<StructuredOutput>>,
 }
 
 impl ToolResponse {

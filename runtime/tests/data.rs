@@ -86,10 +86,11 @@ fn results_are_as_to_json_has_them() {
 #[test]
 fn what_waits_can_be_kept() {
     read::<ApprovalRequest>(
-        &json!({"id": "1", "name": "rm", "arguments": {"path": "/"}, "reasons": ["it is all"]}),
+        &json!({"id": "1", "name": "rm", "arguments": {"path": "/"}, "reasons": ["it is all"], "approved": ["x"],
+                "expires_at": 1500, "principal": "p", "session_id": "s", "agent_id": "a", "inputs": [1], "seal": "n.s"}),
     );
     let pending = json!({"id": "1", "name": "rm", "arguments": {}, "request": {"message": "Sure?", "schema": {}},
-                         "inputs": [{"sure": true}], "approved": ["x"]});
+                         "inputs": [{"sure": true}], "approved": ["x"], "expires_at": 1500, "principal": "p", "seal": "n.s"});
     let pending: PendingInput = read(&pending);
     let missing = json!({
         "error": "dependency_not_met", "message": "Cannot execute 'log': prerequisites not met", "tool": "log",
@@ -131,9 +132,10 @@ fn records_and_events_are_read_back() {
                                  "is_error": true, "duration_ms": 3}));
     read::<AuditIntent>(&json!({"timestamp": "2026-01-01T00:00:00.000Z", "session_id": "s", "agent_id": "",
                                 "tool_name": "a", "tool_call_id": "1", "parameters": {}, "spec_hash": "00",
-                                "attempt": 1, "key": 4}));
+                                "attempt": 1, "approved": true, "approved_by": "Ada", "key": 4}));
     let head = |kind: &str, object: &str, rest: Value| {
-        let mut event = json!({"type": kind, "object": object, "id": "1", "name": "a", "timestamp": 1500, "agent_id": "x"});
+        let mut event = json!({"type": kind, "object": object, "id": "1", "name": "a", "timestamp": 1500, "agent_id": "x",
+                               "session_id": "s", "principal": "p"});
         event.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         event
     };

@@ -166,7 +166,11 @@ impl Provider {
         ctx.end();
         record.finish(&outcome).await;
         let declared = match &outcome {
-            Ok(_) => self.inner().registry.get(&call.name).and_then(|tool| tool.spec().structured_output()),
+            Ok(_) => self
+                .inner()
+                .registry
+                .get(&call.name)
+                .and_then(|tool| tool.spec().structured_output().map(Box::new)),
             Err(_) => None,
         };
         let response = ToolResponse {

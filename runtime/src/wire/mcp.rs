@@ -125,7 +125,7 @@ fn declared<'a>(
     options: &AnswerOptions<'_>,
 ) -> Option<Cow<'a, StructuredOutput>> {
     let by_name = || options.specs.and_then(|specs| specs(&response.name))?.structured_output();
-    response.declared.as_ref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
+    response.declared.as_deref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
 }
 
 /// Returns the structured result, if it matches the declaration.

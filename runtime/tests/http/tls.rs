@@ -49,7 +49,9 @@ async fn start(certificate: &CertifiedKey<KeyPair>) -> String {
 
 /// Calls the server, trusting these roots beside those of the system.
 async fn call(url: &str, roots: &[String]) -> ToolResponse {
-    let engine = roots.iter().fold(engine(), |engine, pem| engine.root_certificates(pem.as_str()));
+    let engine = roots
+        .iter()
+        .fold(engine().private_host("localhost"), |engine, pem| engine.root_certificates(pem.as_str()));
     let registry = Registry::new(engine.build().unwrap().tools_from([tool(plan("GET", url, "/"))])).unwrap();
     let provider = registry.provider(ProviderContext::new()).unwrap();
     provider.call(ToolCall::new("1", "t", json!({})), &ctx()).await

@@ -13,7 +13,7 @@ use crate::call::session::Session;
 use crate::layers::redact::{Secrets, ToolRedactor};
 
 /// The target of the span and its events, by which subscribers filter. Part of the public interface.
-const TARGET: &str = "toolgen_runtime::trace";
+pub(super) const TARGET: &str = "toolgen_runtime::trace";
 
 /// Runs a call in its span.
 pub(crate) async fn traced(

@@ -56,7 +56,7 @@ impl Visit for Fields<'_> {
 
 impl Subscriber for Collector {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("toolgen_runtime::trace")
+        [super::span::TARGET, module_path!()].contains(&metadata.target())
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
