@@ -414,7 +414,11 @@ fn packages_hold_what_their_code_includes() {
 /// clippy knows the oldest compiler, and no dependency says that it needs a newer one.
 #[test]
 fn the_oldest_compiler_is_one() {
-    let version = |text: &str| -> Vec<u32> { text.split('.').map(|part| part.parse().unwrap()).collect() };
+    let version = |text: &str| {
+        let mut parts: Vec<u32> = text.split('.').map(|part| part.parse().unwrap()).collect();
+        parts.resize(3, 0);
+        parts
+    };
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let oldest =
         manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap().trim_matches('"');

@@ -4,7 +4,7 @@ use toolgen_runtime::tool;
 
 /// Does it.
 #[tool(undocumented)]
-fn f(#[arg(default = "x")] a: u8) -> u8 {
+fn f(#[arg(default = "x")] a: f32) -> f32 {
     a
 }
 

@@ -1,5 +1,7 @@
 //! Writes the text form of a shape.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::schema::shape::read::{is_natural_all, is_natural_raw, is_natural_union};
@@ -86,12 +88,9 @@ fn repeats(values: &[Literal]) -> bool {
         Literal::Number(Number::Float(float)) => float.fract() == 0.0,
         _ => false,
     };
-    // Listed values are mostly unique texts; only those that might be simplified are looked at closely.
-    values.iter().any(numbers)
-        || values
-            .iter()
-            .enumerate()
-            .any(|(index, value)| values.iter().take(index).any(|other| other == value))
+    // A list may have tens of thousands of values, too many to compare each with each.
+    let mut seen = BTreeSet::new();
+    values.iter().any(numbers) || !values.iter().all(|value| seen.insert(literal(value).to_string()))
 }
 
 fn body(shape: &Shape, out: &mut Object) {
