@@ -245,7 +245,7 @@ impl Code {
         match tree {
             syn::UseTree::Path(path) => self.tree(&format!("{above}{}::", path.ident), &path.tree),
             syn::UseTree::Name(name) if name.ident == "self" => {
-                self.path(above.trim_end_matches(':'), true, line)
+                self.path(above.trim_end_matches(':'), true, line);
             }
             syn::UseTree::Name(name) => self.path(&format!("{above}{}", name.ident), true, line),
             syn::UseTree::Rename(name) => self.path(&format!("{above}{}", name.ident), true, line),
