@@ -27,7 +27,7 @@ pub mod petstore {
 
 fn for_an_agent() -> AnyResult<Provider> {
     use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
-    use toolgen_runtime::{Provider, ProviderContext, Registry, call::limits::Limits};
+    use toolgen_runtime::{Limits, Provider, ProviderContext, Registry};
 
     let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
     let registry = Registry::new(engine.tools(petstore::TOOLS))?;

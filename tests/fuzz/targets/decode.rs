@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use toolgen_runtime::dialect::Dialect;
-use toolgen_runtime::shape::{decode, read, render};
+use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::shape::{decode, read, render};
 use toolgen_runtime::List;
 
 fuzz_target!(|bytes: &[u8]| {
