@@ -6,6 +6,7 @@
 //!
 //! Every call gets one answer, whatever any of the layers does.
 
+mod arguments;
 mod control;
 mod decide;
 mod recording;
@@ -16,7 +17,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::call::callback::Patience;
@@ -24,14 +24,14 @@ use crate::call::context::{Surroundings, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::resumption::Ticket;
-use crate::call::tool::{AgentTool, decoded, exact_text, execute, guarded, parsed, time_limit};
+use crate::call::tool::{AgentTool, execute, guarded, parsed, time_limit};
 use crate::call::{ToolCall, ToolResponse};
 use crate::function::input::BorrowedValue;
 use crate::layers::approval::Seals;
 #[cfg(feature = "audit")]
 use crate::layers::audit::Auditor;
 use crate::layers::breaker::CircuitBreaker;
-use crate::layers::depends::{self, Dependencies, Unmet};
+use crate::layers::depends::{self, Dependencies};
 use crate::layers::events::OnEvent;
 use crate::layers::hooks::Hooks;
 use crate::layers::middleware::{Approver, Middleware};
@@ -41,7 +41,6 @@ use crate::layers::rate::{self, RateLimit};
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::{self, RepeatGuard, Repeats};
 use crate::provider::{Admitted, Provider};
-use crate::registry::Registry;
 use crate::spec::{ToolSpec, hosts};
 
 use crate::layers::trace::{Trace, Traced, traced};
@@ -310,52 +309,6 @@ impl Provider {
 }
 
 impl Layers {
-    /// Returns the arguments as they stand in the text of the model, if they are valid as they are and no layer reads
-    /// them before the tool does. Most calls are like that and need no [`Value`].
-    fn exact_arguments<'a>(
-        &self,
-        spec: &ToolSpec,
-        call: &'a ToolCall,
-        guard: Option<&RepeatGuard>,
-        ctx: &ToolContext,
-    ) -> Option<BorrowedValue<'a>> {
-        // Every layer is named, so that a new one does not compile before it says here whether it reads arguments.
-        let Layers {
-            middleware,
-            // An input handler may run the tool again with the same arguments.
-            controls: Controls { input, effects: _ },
-            // Both read the call as it was sent; what they show is not what the tool gets.
-            hooks: _,
-            on_event: _,
-            // Hides secrets in what other layers show of the call as it was sent.
-            redactor: _,
-            #[cfg(feature = "audit")]
-                auditor: _,
-            trace: _,
-            // Asked only if a middleware requires approval.
-            approver: _,
-            seals: _,
-            patience: _,
-            // Reads arguments only after failures, which `guard` reports.
-            repeats: _,
-            // Reads arguments only of tools with requirements.
-            dependencies: _,
-            default_timeout: _,
-            policy: _,
-            rate: _,
-            breaker: _,
-            pages: _,
-        } = self;
-        let read_by_a_layer = !middleware.is_empty()
-            || input.is_some()
-            || !spec.requires.is_empty()
-            || !guard.is_none_or(RepeatGuard::remembers_nothing);
-        match &call.arguments {
-            Value::String(text) if !read_by_a_layer => exact_text(spec, text, ctx.dialect()),
-            _ => None,
-        }
-    }
-
     /// Runs a tool, unless its service is down, or the request that the call resumes was resumed before.
     async fn execute<'a>(
         &self,
@@ -386,23 +339,5 @@ impl Layers {
     /// authorised.
     fn reads_on(&self, spec: &ToolSpec) -> bool {
         self.pages.is_some() && spec.name.as_str() == READ_RESULT
-    }
-
-    /// Checks the requirements of the tool before a call, and returns the optional ones that do not hold. The look-ups
-    /// use what the tool would see; invalid arguments are reported once all requirements hold.
-    async fn require(
-        &self,
-        spec: &ToolSpec,
-        arguments: Option<&Value>,
-        ctx: &ToolContext,
-        registry: &Registry,
-    ) -> Result<Vec<Unmet>, ToolError> {
-        if spec.requires.is_empty() {
-            return Ok(Vec::new());
-        }
-        let sent = arguments.unwrap_or(&Value::Null);
-        let checked =
-            depends::asks_of_arguments(spec).then(|| decoded(spec, sent.clone(), ctx.dialect()).ok());
-        self.dependencies.check(spec, checked.flatten().as_ref().unwrap_or(sent), ctx, registry).await
     }
 }

@@ -1,0 +1,80 @@
+//! The arguments of a call before the tool gets them: the short way of valid text, and what requirements read of them.
+
+use serde_json::Value;
+
+use super::{Controls, Layers};
+use crate::call::ToolCall;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::tool::{decoded, exact_text};
+use crate::function::input::BorrowedValue;
+use crate::layers::depends::{self, Unmet};
+use crate::layers::repeat::RepeatGuard;
+use crate::registry::Registry;
+use crate::spec::ToolSpec;
+
+impl Layers {
+    /// Returns the arguments as they stand in the text of the model, if they are valid as they are and no layer reads
+    /// them before the tool does. Most calls are like that and need no [`Value`].
+    pub(super) fn exact_arguments<'a>(
+        &self,
+        spec: &ToolSpec,
+        call: &'a ToolCall,
+        guard: Option<&RepeatGuard>,
+        ctx: &ToolContext,
+    ) -> Option<BorrowedValue<'a>> {
+        // Every layer is named, so that a new one does not compile before it says here whether it reads arguments.
+        let Layers {
+            middleware,
+            // An input handler may run the tool again with the same arguments.
+            controls: Controls { input, effects: _ },
+            // Both read the call as it was sent; what they show is not what the tool gets.
+            hooks: _,
+            on_event: _,
+            // Hides secrets in what other layers show of the call as it was sent.
+            redactor: _,
+            #[cfg(feature = "audit")]
+                auditor: _,
+            trace: _,
+            // Asked only if a middleware requires approval.
+            approver: _,
+            seals: _,
+            patience: _,
+            // Reads arguments only after failures, which `guard` reports.
+            repeats: _,
+            // Reads arguments only of tools with requirements.
+            dependencies: _,
+            default_timeout: _,
+            policy: _,
+            rate: _,
+            breaker: _,
+            pages: _,
+        } = self;
+        let read_by_a_layer = !middleware.is_empty()
+            || input.is_some()
+            || !spec.requires.is_empty()
+            || !guard.is_none_or(RepeatGuard::remembers_nothing);
+        match &call.arguments {
+            Value::String(text) if !read_by_a_layer => exact_text(spec, text, ctx.dialect()),
+            _ => None,
+        }
+    }
+
+    /// Checks the requirements of the tool before a call, and returns the optional ones that do not hold. The look-ups
+    /// use what the tool would see; invalid arguments are reported once all requirements hold.
+    pub(super) async fn require(
+        &self,
+        spec: &ToolSpec,
+        arguments: Option<&Value>,
+        ctx: &ToolContext,
+        registry: &Registry,
+    ) -> Result<Vec<Unmet>, ToolError> {
+        if spec.requires.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sent = arguments.unwrap_or(&Value::Null);
+        let checked =
+            depends::asks_of_arguments(spec).then(|| decoded(spec, sent.clone(), ctx.dialect()).ok());
+        self.dependencies.check(spec, checked.flatten().as_ref().unwrap_or(sent), ctx, registry).await
+    }
+}
