@@ -42,7 +42,8 @@ pub(crate) async fn answer<T>(limit: Option<Duration>, asked: impl Future<Output
         (Poll::Ready(answered), _) => answered,
         (Poll::Pending, None) => asked.await,
         (Poll::Pending, Some(limit)) => {
-            tokio::time::timeout(limit, asked).await.map_err(|_| Silence::Late)?
+            // On the heap: every call would hold the room for a timer that few need.
+            Box::pin(tokio::time::timeout(limit, asked)).await.map_err(|_| Silence::Late)?
         }
     };
     answered.ok_or(Silence::Panicked)

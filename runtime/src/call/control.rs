@@ -3,6 +3,9 @@
 //! A tool returns a [`Control`] with its content. [`Effect`]s go to the [`EffectHandler`] of their name and
 //! [`InputRequest`]s to the [`InputHandler`], both set on the [`ProviderBuilder`](crate::provider::ProviderBuilder);
 //! neither counts towards the tool's time. A result that is an error requests nothing.
+//!
+//! [`EffectHandler`]: crate::layers::control::EffectHandler
+//! [`InputHandler`]: crate::layers::control::InputHandler
 
 use std::time::SystemTime;
 

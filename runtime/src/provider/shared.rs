@@ -91,7 +91,7 @@ impl SharedRegistry {
     /// # Errors
     ///
     /// Everything that is wrong with the requirements of the tools, see
-    /// [`RegistryBuilder::seal`](super::RegistryBuilder::seal). The registry then stays open, so that missing tools
+    /// [`RegistryBuilder::seal`](crate::registry::RegistryBuilder::seal). The registry then stays open, so that missing tools
     /// can be added.
     pub fn seal(&self) -> Result<Registry, RegistryError> {
         let mut state = self.lock();
