@@ -79,9 +79,9 @@
 //! // Later: the request is stored, shown to a board, and comes back.
 //! let response = pay(json!({"to": "Ada", "amount": 5_000})).await;
 //! let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
-//! let stored = request.to_json().to_string();
+//! let stored = serde_json::to_string(&request)?;
 //!
-//! let request = ApprovalRequest::from_json(&serde_json::from_str(&stored)?).ok_or("not a request")?;
+//! let request: ApprovalRequest = serde_json::from_str(&stored)?;
 //! let response = provider.resume(request.clone().approved_by("board"), &turn).await;
 //! assert_eq!(response.text(), "paid 5000 to Ada");
 //! // Once.
