@@ -230,12 +230,22 @@ impl Inner {
 
     /// Returns the redactor for calls of this name, whether such a tool exists or not.
     pub(crate) fn redactor(&self, name: &str) -> ToolRedactor {
-        let redactor = &self.layers.redactor;
-        let known = self.registry.index(name).and_then(|index| {
-            let slot = self.slots.get(index)?;
-            Some(slot.redactor.get_or_init(|| redactor.for_tool(self.registry.at(index).spec())).clone())
-        });
-        known.unwrap_or_else(|| redactor.for_unknown())
+        let known = self.registry.index(name).and_then(|index| self.redactor_at(index));
+        known.cloned().unwrap_or_else(|| self.layers.redactor.for_unknown())
+    }
+
+    /// Returns the redactor for calls of a tool of the registry.
+    pub(crate) fn redactor_at(&self, index: usize) -> Option<&ToolRedactor> {
+        let redactor = || self.layers.redactor.for_tool(self.registry.at(index).spec());
+        Some(self.slots.get(index)?.redactor.get_or_init(redactor))
+    }
+
+    /// Notes which arguments of a call are secret, so that nothing shows them that comes of the call.
+    pub(crate) fn hide_secrets(&self, call: &ToolCall, ctx: &ToolContext) {
+        let redactor = self.registry.index(&call.name).and_then(|index| self.redactor_at(index));
+        if let Some(secrets) = redactor.and_then(|redactor| redactor.secrets_in(&call.arguments)) {
+            ctx.hide(secrets);
+        }
     }
 
     /// Returns the tool itself, building it first if necessary.

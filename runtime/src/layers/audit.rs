@@ -48,6 +48,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 
 pub use auditor::{Auditor, AuditorBuilder};
@@ -61,7 +62,7 @@ pub use rusqlite;
 pub use sqlite::SqliteSink;
 
 /// The part of a record that is written before the call runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AuditIntent {
     /// The number of the call among those of one [`Auditor`], from 1.
@@ -89,7 +90,7 @@ pub struct AuditIntent {
 }
 
 /// The part of a record that is written after the call ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AuditOutcome {
     /// How the call ended.
@@ -106,6 +107,12 @@ pub struct AuditOutcome {
     /// How long the call took.
     pub duration: Duration,
 }
+
+discreet_debug!(
+    AuditIntent: key, session_id, agent_id, tool_name, tool_call_id, timestamp, spec_hash, attempt, approved, approved_by;
+    parameters
+);
+discreet_debug!(AuditOutcome: status, error_code, is_error, duration; result, error);
 
 /// The status of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

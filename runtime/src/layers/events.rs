@@ -1,5 +1,6 @@
 //! Events of calls, as values that can be stored and sent.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -7,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
+use crate::base::discreet::Hidden;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 
@@ -20,7 +22,8 @@ pub type OnEvent = Arc<dyn Fn(Event) + Send + Sync>;
 /// tool left behind, are dropped.
 ///
 /// All events are redacted, see [`redact`](crate::layers::redact), and images and other bytes are replaced by their
-/// length, since events are made to be stored and sent. [`Hooks`](crate::layers::hooks::Hooks) see everything.
+/// length, since events are made to be stored and sent. [`Hooks`](crate::layers::hooks::Hooks) see everything but the
+/// secrets in updates.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
@@ -41,7 +44,7 @@ pub struct Event {
 }
 
 /// What happened to a call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
     /// A model called the tool.
@@ -79,6 +82,36 @@ pub enum EventKind {
         /// The line.
         message: String,
     },
+}
+
+impl fmt::Debug for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EventKind::ToolCall { arguments } => {
+                f.debug_struct("ToolCall").field("arguments", &Hidden(arguments)).finish()
+            }
+            EventKind::ToolResponse { content, is_error, duration } => f
+                .debug_struct("ToolResponse")
+                .field("content", &Hidden(content))
+                .field("is_error", is_error)
+                .field("duration", duration)
+                .finish(),
+            EventKind::Error { message, code, duration } => f
+                .debug_struct("Error")
+                .field("message", &Hidden(message))
+                .field("code", code)
+                .field("duration", duration)
+                .finish(),
+            EventKind::Update { content, details } => f
+                .debug_struct("Update")
+                .field("content", &Hidden(content))
+                .field("details", &Hidden(details))
+                .finish(),
+            EventKind::Progress { message } => {
+                f.debug_struct("Progress").field("message", &Hidden(message)).finish()
+            }
+        }
+    }
 }
 
 impl Event {

@@ -41,7 +41,7 @@ use crate::call::error::ToolError;
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 use crate::spec::ToolSpec;
-use store::{Owner, Store};
+use store::Store;
 
 /// How much of a result a model gets at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,7 +242,7 @@ impl Cut<'_> {
     fn keep(&self, whole: String) -> Option<String> {
         // An empty page would lead nowhere.
         let page = bytes(self.limit.text).max(1);
-        self.pages.store.keep(whole, page, Owner::of(self.ctx))
+        self.pages.store.keep(whole, page, self.ctx)
     }
 }
 

@@ -257,7 +257,8 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets what is redacted in events and spans; the usual secrets by default. An auditor has its own redactor.
+    /// Sets what is redacted in events and spans; the usual secrets by default. An auditor has its own redactor. The
+    /// keys of this one also say which arguments are secret in the calls that a tool makes, and in updates.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> ProviderBuilder {
         self.layers.redactor = redactor;

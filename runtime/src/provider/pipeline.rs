@@ -139,6 +139,7 @@ impl Provider {
         let watch = Watch::of(self, &call, &around);
         let around = watch.as_ref().map_or(around.clone(), |watch| watch.around(&around));
         let ctx = turn.child_in(around, call.id.clone(), call.name.clone());
+        self.inner().hide_secrets(&call, &ctx);
         // If this future is dropped, the record says so.
         let mut record = self.record(&call, &ctx);
         if let Some(watch) = &watch
@@ -163,6 +164,7 @@ impl Provider {
         };
         // From here on the call reports nothing but its answer.
         ctx.end();
+        record.hide(ctx.secrets());
         record.finish(&outcome).await;
         let declared = match &outcome {
             Ok(_) => self
@@ -200,7 +202,7 @@ impl Provider {
         let ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
         self.record(&call, &ctx).finish(&response.outcome).await;
         if let Some(watch) = Watch::of(self, &ToolCall::named(call.id, call.name), &around) {
-            watch.passed_over(&response);
+            watch.passed_over(&response, &ctx);
         }
         response
     }
@@ -273,7 +275,8 @@ impl Provider {
             guard.check_key(spec.name.as_str(), key)?;
         }
         let registered = &**inner.registry.at(admitted.index);
-        let outcome = match layers.decide(registered, arguments, call, ctx).await {
+        let redactor = inner.redactor_at(admitted.index);
+        let outcome = match layers.decide(registered, redactor, arguments, call, ctx).await {
             Ok((arguments, approved)) => {
                 let call = approved.as_deref().unwrap_or(call);
                 if call.is_approved() {

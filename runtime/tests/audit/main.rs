@@ -7,6 +7,7 @@ mod files;
 mod kill;
 mod provider;
 mod queue;
+mod secrets;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 

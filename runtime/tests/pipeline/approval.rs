@@ -193,6 +193,7 @@ async fn a_request_that_was_changed_runs_nothing() {
         ("id", json!("c2")),
         ("name", json!("pay")),
         ("arguments", json!({"path": "/etc"})),
+        ("shown", json!({"path": "/tmp/harmless"})),
         ("reasons", json!([])),
         ("reasons", json!(["writes", "pays"])),
         ("approved", json!(["pays"])),

@@ -1,9 +1,12 @@
-//! The token that cancels a call.
+//! What a call shares with its copies and with the calls it makes: the token that cancels it, and its secrets.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio_util::sync::CancellationToken;
+
+use crate::base::sync::unpoisoned;
+use crate::call::secrets::Secrets;
 
 /// The token of a call, created on first use, since most calls finish without one.
 #[derive(Default)]
@@ -57,6 +60,20 @@ impl Link {
         self.own.get().or(self.parent.as_ref()).is_some_and(|token| token.is_over())
     }
 
+    /// The secrets of this call and of those above it, if there are any.
+    pub(super) fn secrets(&self) -> Option<Arc<Secrets>> {
+        self.own.get().or(self.parent.as_ref())?.secrets()
+    }
+
+    /// Adds secrets to those of this call.
+    pub(super) fn hide(&self, secrets: Secrets) {
+        let all = match self.secrets() {
+            Some(known) => known.and(&secrets),
+            None => secrets,
+        };
+        *unpoisoned(self.shared().secrets.lock()) = Some(Arc::new(all));
+    }
+
     /// Fires the token of this call alone.
     pub(super) fn stop(&self) {
         // A copy or a child may ask for the token later.
@@ -75,6 +92,8 @@ struct Token {
     own: OnceLock<CancellationToken>,
     /// Whether the call is answered.
     over: AtomicBool,
+    /// All secrets of the call, those of the calls above it among them.
+    secrets: Mutex<Option<Arc<Secrets>>>,
 }
 
 impl Token {
@@ -87,6 +106,11 @@ impl Token {
     fn is_cancelled(&self) -> bool {
         self.own.get().is_some_and(CancellationToken::is_cancelled)
             || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
+    }
+
+    fn secrets(&self) -> Option<Arc<Secrets>> {
+        let own = unpoisoned(self.secrets.lock()).clone();
+        own.or_else(|| self.parent.as_ref()?.secrets())
     }
 
     fn is_over(&self) -> bool {

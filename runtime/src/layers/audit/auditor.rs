@@ -114,6 +114,7 @@ impl Auditor {
             attempt: info.attempt,
             approver: None,
             arguments: info.arguments,
+            secrets: info.secrets,
             tool: info.tool,
             at: SystemTime::now(),
         };

@@ -12,7 +12,7 @@ use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
-use crate::layers::redact::without_bytes;
+use crate::layers::redact::{Secrets, without_bytes};
 
 /// A call as it arrived, including secrets. It must not leave this folder other than through the writer.
 pub(super) struct Raw {
@@ -25,6 +25,8 @@ pub(super) struct Raw {
     /// The approver, if the call was approved. Empty: not named.
     pub(super) approver: Option<Text>,
     pub(super) arguments: Value,
+    /// The secrets known so far: those of the calls above, and those that a provider found in the arguments.
+    pub(super) secrets: Option<Arc<Secrets>>,
     pub(super) tool: Option<Arc<dyn AgentTool>>,
     pub(super) at: SystemTime,
 }
@@ -45,18 +47,13 @@ impl Ended {
     }
 }
 
-/// An answer to a tool's request for input, with the schema of the question if that is known. It may be secret.
-pub(super) struct Answered {
-    pub(super) schema: Option<Value>,
-    pub(super) answer: Value,
-}
-
 /// Tells the waiting caller that something is written, or why not.
 pub(super) type Ack = oneshot::Sender<Result<(), AuditError>>;
 
 pub(super) enum Message {
     Intent(Box<Raw>, Option<Ack>),
-    Outcome(u64, Ended, Duration, Vec<Answered>),
+    /// The end of a call whose intent was accepted, with the secrets that are known by then.
+    Outcome(u64, Ended, Duration, Option<Arc<Secrets>>),
     /// A call that was answered without being run.
     Refused(Box<Raw>, Ended, Duration, Option<Ack>),
     Flush(Ack),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::queue::{Ack, Answered, Ended, Message, Queue, Raw};
+use super::queue::{Ack, Ended, Message, Queue, Raw};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 use crate::base::frozen::Text;
 use crate::base::time::rfc3339;
@@ -120,10 +120,10 @@ impl Writer {
                 }
                 self.taken(key, result, ack, batch);
             }
-            Message::Outcome(key, ended, took, answered) => {
+            Message::Outcome(key, ended, took, secrets) => {
                 let Some(mut open) = self.open.remove(&key) else { return };
-                for Answered { schema, answer } in answered {
-                    open.known.redactor.answer(schema.as_ref(), answer, &mut open.secrets);
+                if let Some(secrets) = secrets {
+                    open.secrets = open.secrets.and(&secrets);
                 }
                 self.outcome(&open, &ended, took, true, None, batch);
             }
@@ -210,6 +210,7 @@ impl Writer {
             attempt,
             approver,
             arguments,
+            secrets,
             tool,
             at,
         } = raw;
@@ -218,7 +219,8 @@ impl Writer {
                 Some(tool) => self.known(tool),
                 None => Arc::clone(&self.unknown),
             };
-            let (parameters, secrets) = known.redactor.arguments(arguments);
+            let above = secrets.unwrap_or_default();
+            let (parameters, secrets) = known.redactor.arguments_with(arguments, &above);
             (known, parameters, secrets)
         }));
         let (known, parameters, secrets) =
