@@ -11,5 +11,4 @@ pub(crate) mod future;
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]
 pub(crate) mod time;
-#[cfg(feature = "runtime")]
 pub(crate) mod truncate;

@@ -147,12 +147,12 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         Some(Value::Number(limit))
     }
 
-    pub(super) fn step(&mut self, value: &Value) -> Option<Value> {
-        let step = self.number("multipleOf", value)?;
+    pub(super) fn step(&mut self, keyword: &str, value: &Value) -> Option<Value> {
+        let step = self.number(keyword, value)?;
         if step.as_f64().is_some_and(|step| step > 0.0) {
             return Some(Value::Number(step));
         }
-        self.malformed("`multipleOf` must be greater than zero; it is ignored");
+        self.malformed(format!("`{keyword}` must be greater than zero; it is ignored"));
         None
     }
 
