@@ -203,31 +203,50 @@ pub const fn refine(shape: &Shape, rules: Rules) -> Shape {
 #[track_caller]
 #[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
 const fn check_rules(kind: &Kind, rules: &Rules) {
+    // All of them, so that a new one does not compile before it is checked here.
+    let Rules {
+        description: _,
+        default: _,
+        examples: _,
+        deprecated: _,
+        // Its own kind was checked where the shape of the items was taken.
+        items: _,
+        minimum,
+        maximum,
+        below,
+        min_len,
+        max_len,
+        pattern,
+        deny,
+        deny_message,
+        format,
+        one_of,
+    } = rules;
     let number = matches!(kind, Kind::Integer(_) | Kind::Number(_));
     let text = matches!(kind, Kind::String(_));
     let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
-    if !number && (rules.minimum.is_some() || rules.maximum.is_some() || rules.below.is_some()) {
+    if !number && (minimum.is_some() || maximum.is_some() || below.is_some()) {
         panic!("`range` is for numbers, and this argument is none");
     }
-    if !sized && (rules.min_len.is_some() || rules.max_len.is_some()) {
+    if !sized && (min_len.is_some() || max_len.is_some()) {
         panic!("`len` and `non_empty` are for texts, lists and maps, and this argument is none");
     }
-    if !text && !rules.pattern.is_empty() {
+    if !text && !pattern.is_empty() {
         panic!("`pattern` is for texts, and this argument is none");
     }
-    if !text && !rules.deny.is_empty() {
+    if !text && !deny.is_empty() {
         panic!("`deny_pattern` is for texts, and this argument is none");
     }
-    if rules.deny.is_empty() && !rules.deny_message.is_empty() {
+    if deny.is_empty() && !deny_message.is_empty() {
         panic!("`deny_message` says what `deny_pattern` refuses, and there is none");
     }
-    if !rules.deny.is_empty() && !rules.one_of.is_empty() {
+    if !deny.is_empty() && !one_of.is_empty() {
         panic!("`deny_pattern` beside `one_of` refuses nothing: leave the value out");
     }
-    if !text && !rules.format.is_empty() {
+    if !text && !format.is_empty() {
         panic!("`secret` is for texts, and this argument is none");
     }
-    if !(text || number || rules.one_of.is_empty()) {
+    if !(text || number || one_of.is_empty()) {
         panic!(
             "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself"
         );
