@@ -35,6 +35,7 @@ pub use rules::array::{ArrayRules, TupleRules};
 pub use rules::number::NumberRules;
 pub use rules::object::{Access, Extra, Field, ObjectRules, PatternField};
 pub use rules::text::StringRules;
+pub(crate) use schema::resolved;
 pub use schema::{Def, Schema, find_def};
 
 /// The schema of a value.
