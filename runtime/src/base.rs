@@ -9,9 +9,9 @@ pub(crate) mod frozen;
 mod frozen_data;
 #[cfg(feature = "runtime")]
 pub(crate) mod future;
+pub(crate) mod json;
 #[cfg(feature = "runtime")]
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]
 pub(crate) mod time;
-#[cfg(feature = "runtime")]
 pub(crate) mod truncate;

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use super::encode::{Escape, escape};
 use super::files::Files;
 use super::multipart;
-use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json, type_name};
+use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json};
 use super::style;
+use crate::base::json::type_name;
 use crate::spec::plan::{self, BodySource, Codec, Encoding, Part};
 
 /// Builds the body and its `Content-Type`. Returns `None` if the request has no body or there are problems.

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use super::encode::{Escape, escape};
 use super::request::{
     Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content, is_token,
-    type_name,
 };
 use super::{body, secret, style, url};
+use crate::base::json::type_name;
 use crate::spec::plan::{Encoding, Location, Parameter, RequestPlan};
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).

@@ -26,13 +26,11 @@ mod source;
 
 use serde_json::Value;
 
-pub(super) use build::{
-    is_natural_all, is_natural_raw, is_natural_union, number_of, raw_keyword_is_well_formed,
-};
+pub(super) use build::{is_natural_all, is_natural_raw, is_natural_union, raw_keyword_is_well_formed};
 pub use normal::{examples, normal_form};
 pub use source::{Nesting, Place, Rules, Source};
 
-use super::{Def, Literal, Shape};
+use super::{Def, Shape};
 use crate::base::frozen::List;
 
 /// The maximum nesting, both of schemas and of values in a schema. No document in use comes near it, and the canonical
@@ -119,20 +117,6 @@ pub fn read_normal_form(schema: &Value, problems: &mut Vec<ReadProblem>) -> Shap
 #[must_use]
 pub fn read_canonical(schema: &Value) -> Shape {
     build::canonical(schema)
-}
-
-impl Literal {
-    /// Returns a JSON value as a literal.
-    #[must_use]
-    pub fn of(value: &Value) -> Literal {
-        match value {
-            Value::Null => Literal::Null,
-            Value::Bool(flag) => Literal::Bool(*flag),
-            Value::Number(number) => number_of(number).map_or(Literal::Null, Literal::Number),
-            Value::String(text) => Literal::String(text.clone().into()),
-            Value::Array(_) | Value::Object(_) => Literal::Json(value.to_string().into()),
-        }
-    }
 }
 
 /// Whether a value is nested no deeper than a limit.

@@ -8,7 +8,6 @@ mod enums;
 mod exact;
 mod objects;
 mod raw;
-mod scalars;
 mod types;
 
 use serde_json::{Map, Value};
@@ -17,10 +16,9 @@ pub(in crate::schema::shape) use combine::{is_natural_all, is_natural_union};
 pub(in crate::schema::shape) use raw::{
     is_natural as is_natural_raw, well_formed as raw_keyword_is_well_formed,
 };
-pub(in crate::schema::shape) use scalars::number as number_of;
 
 use super::{MAX_DEPTH, ReadProblem, ReadProblemKind};
-use crate::base::frozen::Text;
+use crate::schema::shape::rules::{flag, text};
 use crate::schema::shape::{Kind, Literal, Shape, pointer};
 
 type Object = Map<String, Value>;
@@ -128,15 +126,6 @@ fn reference(reference: &Value) -> Option<Shape> {
             Kind::Raw(Value::Object(raw).to_string().into())
         }
     }))
-}
-
-/// Returns a text, or an empty one if there is none.
-fn text(schema: &Object, keyword: &str) -> Text {
-    schema.get(keyword).and_then(Value::as_str).map_or(Text::EMPTY, |text| text.to_owned().into())
-}
-
-fn flag(schema: &Object, keyword: &str) -> bool {
-    schema.get(keyword) == Some(&Value::Bool(true))
 }
 
 fn title_says_something(title: &str, name: &str) -> bool {
