@@ -63,7 +63,8 @@ Correct it as the message says; the specification of OpenAPI lists the form of e
 ";
     PARAMETER = "W0313", "A parameter is not usable as it is declared", "
 A parameter needs a `name`, an `in` of `path`, `query`, `header` or `cookie`, and a `schema` or a `content`, and is
-declared once an operation. What is missing or doubled is said in the message, together with what is done about it.
+declared once an operation. Headers such as `Content-Length` and `Host` are set by the HTTP client and are no
+parameters. What is missing or doubled is said in the message, together with what is done about it.
 
     parameters:
       - name: limit
@@ -90,7 +91,7 @@ has no defined meaning, and is sent all the same.
     SECURITY = "W0317", "A security scheme is not usable", "
 An operation asks for a scheme that is not declared under `components/securitySchemes`, or is declared in a way that
 does not say where the credential goes. That alternative of authentication is left out, so a call may be refused by
-the server.
+the server. The same is true of a parameter `Authorization` that no scheme stands for: a model must not give credentials.
 ";
     SERVER = "W0318", "A server is not usable as it is declared", "
 A server needs a `url`, and each `{variable}` in it a default under `variables`. What has none must be given before

@@ -1,11 +1,12 @@
 //! Compiles one operation to one tool.
 
 use serde_json::Value;
-use toolgen_runtime::spec::plan::{Location, RequestPlan, SecurityRequirement};
+use toolgen_runtime::spec::plan::{HeaderOwner, Location, RequestPlan, SecurityRequirement};
 use toolgen_runtime::spec::{Effects, Example, Files};
 use toolgen_runtime::{List, Text, ToolName, ToolSpec};
 
 use super::arguments::{Arguments, arguments};
+use super::codes;
 use super::context::Context;
 use super::names::operation_name;
 use super::node::Node;
@@ -112,16 +113,20 @@ impl<'a> Context<'a> {
         let mut found = Vec::new();
         let mut needed = false;
         for param in params {
-            let id = match param.location {
-                Location::Path => None,
-                location => self.schemes.credential(location, &param.name).map(str::to_owned),
-            };
-            match id {
-                Some(id) if unsaid || named(&security, &id) => {
+            let id = self.schemes.credential(&param, |id| unsaid || named(&security, id));
+            match id.map(str::to_owned) {
+                Some(id) => {
                     needed |= param.required;
                     found.push(id);
                 }
-                _ => kept.push(param),
+                None if is_credential(&param) => self.report(
+                    codes::SECURITY,
+                    &operation.pointer,
+                    format!("no security scheme of the operation sends `{}`; the parameter is left out", param.name),
+                    "declare the scheme under `components/securitySchemes` and name it under `security`; as it is, \
+                     only `HttpEngineBuilder::header` can send it",
+                ),
+                None => kept.push(param),
             }
         }
         if unsaid && !found.is_empty() {
@@ -133,6 +138,11 @@ impl<'a> Context<'a> {
         }
         (kept, security.into())
     }
+}
+
+/// Whether the parameter is a header for credentials, which a model must not give.
+fn is_credential(param: &Param) -> bool {
+    param.location == Location::Header && HeaderOwner::of(&param.name) == Some(HeaderOwner::Security)
 }
 
 /// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). PUT, PATCH and DELETE overwrite or

@@ -1,7 +1,7 @@
 //! Reads the parameters of operations.
 
 use serde_json::{Map, Value, json};
-use toolgen_runtime::spec::plan::{Encoding, Location, Style};
+use toolgen_runtime::spec::plan::{Encoding, HeaderOwner, Location, Style};
 
 use super::codes;
 use super::context::Context;
@@ -84,9 +84,7 @@ impl<'a> Context<'a> {
                 return None;
             }
         };
-        // OpenAPI describes these headers elsewhere and ignores such parameters.
-        let described_elsewhere = ["accept", "content-type", "authorization"];
-        if location == Location::Header && described_elsewhere.contains(&name.to_ascii_lowercase().as_str()) {
+        if location == Location::Header && self.is_set_elsewhere(node, name) {
             return None;
         }
         if location == Location::Header && !is_token(name) {
@@ -98,6 +96,21 @@ impl<'a> Context<'a> {
         self.parameter_remarks(node, description, &mut schema);
         let required = location == Location::Path || node.flag("required");
         Some(Param { name: name.to_owned(), location, required, encoding, schema })
+    }
+
+    /// Whether the header is no argument, because something else sets it. Credentials are told apart later.
+    fn is_set_elsewhere(&mut self, node: &Node<'a>, name: &str) -> bool {
+        match HeaderOwner::of(name) {
+            None | Some(HeaderOwner::Security) => return false,
+            // OpenAPI has such parameters ignored.
+            Some(HeaderOwner::Media) => {}
+            Some(HeaderOwner::Client) => self.parameter_problem(
+                node,
+                &format!("the header `{name}` is set by the HTTP client; the parameter is left out"),
+                "remove the parameter: what the header says follows from the request",
+            ),
+        }
+        true
     }
 
     fn parameter_problem(&mut self, node: &Node<'a>, message: &str, help: &str) {
