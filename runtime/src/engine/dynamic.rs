@@ -43,7 +43,6 @@ use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::read::{ReadProblem, read_document};
-use crate::schema::shape::render::canonical::literal;
 use crate::schema::shape::render::render_input;
 use crate::schema::shape::{Def, Field, Kind, Shape, find_def};
 use crate::spec::{Effects, NameError, Timeout, ToolName, ToolSpec};
@@ -266,7 +265,7 @@ fn defaults(input: &Shape, defs: &List<Def>) -> Vec<(Text, Value)> {
     let Kind::Object(rules) = &shape.kind else { return Vec::new() };
     let default = |field: &Field| {
         let name = if field.wire.is_empty() { &field.name } else { &field.wire };
-        Some((name.clone(), literal(field.shape.default.as_ref()?)))
+        Some((name.clone(), field.shape.default.as_ref()?.to_json()))
     };
     rules.fields.iter().filter_map(default).collect()
 }

@@ -133,8 +133,10 @@ impl HeaderOwner {
             "accept" | "content-type" => Some(HeaderOwner::Media),
             "authorization" => Some(HeaderOwner::Security),
             // RFC 9110 and 9112. The client also has to know the encodings that it asks for.
-            "accept-encoding" | "connection" | "content-length" | "date" | "expect" | "host" | "keep-alive"
-            | "te" | "trailer" | "transfer-encoding" | "upgrade" | "via" => Some(HeaderOwner::Client),
+            "accept-encoding" | "connection" | "content-length" | "date" | "expect" | "host"
+            | "keep-alive" | "te" | "trailer" | "transfer-encoding" | "upgrade" | "via" => {
+                Some(HeaderOwner::Client)
+            }
             _ => name.starts_with("proxy-").then_some(HeaderOwner::Client),
         }
     }

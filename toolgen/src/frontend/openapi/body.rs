@@ -1,15 +1,16 @@
 //! Reads the bodies of requests.
 
-use serde_json::{Map, Value, json};
-use toolgen_runtime::spec::plan::{Codec, Encoding, Location, Part, Style};
-use toolgen_runtime::{List, Text};
+use serde_json::Value;
+use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules};
+use toolgen_runtime::spec::plan::{Codec, Encoding, FILE_FIELDS, Location, Part, Style};
+use toolgen_runtime::{Shape, Text};
 
 use super::codes;
 use super::context::Context;
-use super::media::{self, Kind};
+use super::media::{self, Kind as Medium};
 use super::node::Node;
 use super::parameter::style_of;
-use super::schema::{WIRE, examples};
+use super::schema::examples;
 
 /// A body before its place in the arguments is decided.
 pub(super) struct BodyDraft {
@@ -19,10 +20,12 @@ pub(super) struct BodyDraft {
     pub(super) media_type: String,
     /// How it is written.
     pub(super) codec: Codec,
-    /// Its schema in normal form.
-    pub(super) schema: Value,
-    /// The schema as an object whose fields may become arguments, if it is one.
-    pub(super) fields: Option<Map<String, Value>>,
+    /// The shape of its value.
+    pub(super) shape: Shape,
+    /// The fields that may become arguments, if it is a plain object.
+    pub(super) fields: Option<ObjectRules>,
+    /// What the schema of those fields says about them.
+    pub(super) own_description: Text,
     /// What the document says about it.
     pub(super) description: String,
     /// Whether some argument is a file.
@@ -31,10 +34,10 @@ pub(super) struct BodyDraft {
     pub(super) example: Option<Value>,
 }
 
-/// How a body is written, and the schema of its value.
+/// How a body is written, and the shape of its value.
 struct Written {
     codec: Codec,
-    schema: Value,
+    shape: Shape,
     /// Whether some argument is a file.
     files: bool,
 }
@@ -54,22 +57,31 @@ impl<'a> Context<'a> {
             );
         }
         let (media_type, media) = self.chosen_media(&body)?;
-        let schema = media.get("schema").map_or_else(|| json!({}), |schema| self.schema_of(&schema));
-        let (media_type, kind) = self.definite_media(media_type, &schema);
-        let Written { codec, schema, files } = self.written(kind, schema, &media);
+        let shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, "body"));
+        let (media_type, kind) = self.definite_media(media_type, &shape);
+        let Written { codec, shape, files } = self.written(kind, shape, &media);
         let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_));
-        let fields = if has_fields { self.plain_object(&schema).filter(is_flat) } else { None };
+        let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
+        let fields = if object.nullable || self.asks_for_more(&media) { None } else { flat(&object) };
         let description = resolved.description.or(body.text("description")).unwrap_or_default();
         Some(BodyDraft {
             required: body.flag("required"),
             media_type,
             codec,
-            schema,
-            fields,
+            shape,
+            fields: fields.cloned(),
+            own_description: object.description,
             description: description.trim().to_owned(),
             files,
             example: media.object().and_then(|object| examples(object).first().copied().cloned()),
         })
+    }
+
+    /// Whether the schema says that there are fields besides the listed ones. The arguments of a tool are closed.
+    fn asks_for_more(&self, media: &Node<'a>) -> bool {
+        let schema = media.get("schema").and_then(|schema| self.follow(&schema).ok());
+        let extra = schema.and_then(|schema| schema.node.get("additionalProperties"));
+        extra.is_some_and(|extra| *extra.value != Value::Bool(false))
     }
 
     /// Chooses one of the body's media types.
@@ -101,76 +113,85 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the media type without wildcards, which a request cannot have, and its kind.
-    fn definite_media(&mut self, media_type: String, schema: &Value) -> (String, Kind) {
+    fn definite_media(&mut self, media_type: String, shape: &Shape) -> (String, Medium) {
         const BYTES: &str = "application/octet-stream";
         let kind = media::kind(&media_type);
         let (definite, kind) = match kind {
-            Kind::Any if *schema == json!({}) || self.is_file(schema, "") => (BYTES, Kind::Binary),
-            Kind::Any => ("application/json", Kind::Json),
+            Medium::Any if *shape == Shape::ANY || self.is_file(shape, "") => (BYTES, Medium::Binary),
+            Medium::Any => ("application/json", Medium::Json),
             _ if !media_type.contains('*') => return (media_type, kind),
-            Kind::Text => ("text/plain", kind),
-            Kind::Multipart => ("multipart/form-data", kind),
+            Medium::Text => ("text/plain", kind),
+            Medium::Multipart => ("multipart/form-data", kind),
             _ => (BYTES, kind),
         };
         (definite.to_owned(), kind)
     }
 
-    /// Returns how a value of the schema is written in a media type of this kind.
-    fn written(&mut self, kind: Kind, schema: Value, media: &Node<'a>) -> Written {
+    /// Returns how a value of this shape is written in a media type of this kind.
+    fn written(&mut self, kind: Medium, shape: Shape, media: &Node<'a>) -> Written {
         match kind {
-            Kind::Json | Kind::JsonLike | Kind::Any => Written { codec: Codec::Json, schema, files: false },
-            Kind::Form | Kind::FormData | Kind::Multipart => self.form(kind, schema, media),
-            Kind::Text => Written { codec: Codec::Text, schema: text_schema(schema), files: false },
-            Kind::Binary => {
-                let schema = file_schema(schema.get("description"));
-                Written { codec: Codec::Binary, schema, files: true }
+            Medium::Json | Medium::JsonLike | Medium::Any => {
+                Written { codec: Codec::Json, shape, files: false }
             }
-            Kind::Xml => {
+            Medium::Form | Medium::FormData | Medium::Multipart => self.form(kind, shape, media),
+            Medium::Text => Written { codec: Codec::Text, shape: text_shape(shape), files: false },
+            Medium::Binary => {
+                Written { codec: Codec::Binary, shape: file_shape(&shape.description), files: true }
+            }
+            Medium::Xml => {
                 self.report(
                     codes::BODY,
                     &media.pointer,
                     "XML is not written from arguments; the body is one argument, the XML text",
                     "offer the body as JSON, too",
                 );
-                let schema = json!({"type": "string", "description": "The request body as XML text."});
-                Written { codec: Codec::Text, schema, files: false }
+                let description = Text::Static("The request body as XML text.");
+                Written {
+                    codec: Codec::Text,
+                    shape: text_shape(Shape { description, ..Shape::ANY }),
+                    files: false,
+                }
             }
         }
     }
 
     /// Reads a form: an object whose fields are written one by one, files as files.
-    fn form(&mut self, kind: Kind, schema: Value, media: &Node<'a>) -> Written {
-        let codec = if kind == Kind::Form { Codec::Form } else { Codec::Multipart };
-        let Some(mut object) = self.plain_object(&schema) else {
-            return Written { codec: codec(List::EMPTY), schema: open_object(schema), files: false };
-        };
+    fn form(&mut self, kind: Medium, mut shape: Shape, media: &Node<'a>) -> Written {
+        let codec = if kind == Medium::Form { Codec::Form } else { Codec::Multipart };
+        if shape.kind == Kind::Any {
+            // A form consists of fields.
+            shape.kind = Kind::Object(ObjectRules::ANY);
+        }
+        let mut object = self.resolved(&shape);
         let parts = self.parts(media, &mut object, kind);
         let files = parts.iter().any(|part| part.file);
-        let schema = if files { Value::Object(object) } else { schema };
-        Written { codec: codec(parts.into()), schema, files }
+        Written { codec: codec(parts.into()), shape: if files { object } else { shape }, files }
     }
 
-    /// Returns the schema, or its reference's target, if it is an object with fields.
-    fn plain_object(&mut self, schema: &Value) -> Option<Map<String, Value>> {
-        let object = schema.as_object()?;
-        let own = match object.get("$ref").and_then(Value::as_str) {
-            Some(text) => self.def(text.strip_prefix("#/$defs/")?)?,
-            None => schema.clone(),
-        };
-        let Value::Object(mut object) = own else { return None };
-        list_required(&mut object);
-        let fields =
-            object.get("properties").and_then(Value::as_object).is_some_and(|fields| !fields.is_empty());
-        (fields && object.get("type").is_none_or(|kind| kind == "object")).then_some(object)
+    /// Returns the shape, or its reference's target.
+    fn resolved(&mut self, shape: &Shape) -> Shape {
+        match &shape.kind {
+            Kind::Ref(name) => self.def_shape(name),
+            _ => shape.clone(),
+        }
     }
 
     /// Returns how the fields of a form are written. Fields that are files become file arguments.
-    fn parts(&mut self, media: &Node<'a>, object: &mut Map<String, Value>, kind: Kind) -> Vec<Part> {
+    fn parts(&mut self, media: &Node<'a>, object: &mut Shape, kind: Medium) -> Vec<Part> {
+        if let Kind::All(all) = &object.kind {
+            // Of shapes that all apply, the first object has the fields.
+            let mut all = all.to_vec();
+            let first = all.iter_mut().find(|part| matches!(part.kind, Kind::Object(_)));
+            let parts = first.map(|part| self.parts(media, part, kind)).unwrap_or_default();
+            object.kind = Kind::All(all.into());
+            return parts;
+        }
+        let Kind::Object(rules) = &mut object.kind else { return Vec::new() };
         let encodings = media.get("encoding");
         let mut parts = Vec::new();
-        let Some(Value::Object(fields)) = object.get_mut("properties") else { return parts };
-        for (key, field) in fields.iter_mut() {
-            let name = field.get(WIRE).and_then(Value::as_str).unwrap_or(key).to_owned();
+        let mut fields = rules.fields.to_vec();
+        for field in &mut fields {
+            let name = field.wire_name().to_owned();
             let encoding = encodings.as_ref().and_then(|node| node.get(&name));
             let content_type =
                 encoding.as_ref().and_then(|node| node.text("contentType")).unwrap_or_default();
@@ -179,67 +200,41 @@ impl<'a> Context<'a> {
                 name: name.into(),
                 file: false,
                 content_type: if single { content_type.to_owned().into() } else { Text::EMPTY },
-                encoding: encoding.as_ref().filter(|_| kind == Kind::Form).and_then(field_encoding),
+                encoding: encoding.as_ref().filter(|_| kind == Medium::Form).and_then(field_encoding),
             };
-            if kind != Kind::Form {
+            if kind != Medium::Form {
                 part.file = self.take_file(field, content_type);
             }
             if part.file || !part.content_type.is_empty() || part.encoding.is_some() {
                 parts.push(part);
             }
         }
+        rules.fields = fields.into();
         parts
     }
 
     /// Turns a field that holds a file, or a list of them, into a file argument.
-    fn take_file(&mut self, field: &mut Value, content_type: &str) -> bool {
-        let wire = field.get(WIRE).cloned();
-        let items = field.get("items").cloned();
-        let mut taken = if self.is_file(field, content_type) {
-            file_schema(field.get("description"))
-        } else if items.is_some_and(|items| self.is_file(&items, content_type)) {
-            let mut list = field.clone();
-            list["items"] = file_schema(None);
-            list
-        } else {
-            return false;
-        };
-        if let Some(wire) = wire {
-            taken[WIRE] = wire;
+    fn take_file(&mut self, field: &mut Field, content_type: &str) -> bool {
+        if self.is_file(&field.shape, content_type) {
+            field.shape = file_shape(&field.shape.description);
+            return true;
         }
-        *field = taken;
-        true
+        match &mut field.shape.kind {
+            Kind::Array(rules) if self.is_file(&rules.items, content_type) => {
+                rules.items = file_shape("").into();
+                true
+            }
+            _ => false,
+        }
     }
 
-    /// Whether a schema in normal form stands for bytes: `format: binary` (3.0), or a text with a media type but
-    /// no encoding (3.1).
-    fn is_file(&mut self, schema: &Value, content_type: &str) -> bool {
-        let resolved = match schema.get("$ref").and_then(Value::as_str) {
-            Some(text) => self.def(text.trim_start_matches("#/$defs/")).unwrap_or_default(),
-            None => schema.clone(),
-        };
-        let text = |key: &str| resolved.get(key).and_then(Value::as_str).unwrap_or_default();
-        let types = resolved.get("type");
-        let string = types.is_none_or(|kind| kind == "string" || *kind == json!(["string", "null"]));
-        if !string || resolved.get("enum").is_some() {
-            return false;
-        }
-        let bytes = |media_type: &str| !media_type.is_empty() && media::kind(media_type) == Kind::Binary;
-        text("format") == "binary"
-            || (bytes(text("contentMediaType")) && text("contentEncoding").is_empty())
-            || (types.is_some()
-                && bytes(content_type)
-                && text("format").is_empty()
-                && text("contentEncoding").is_empty())
-    }
-}
-
-/// Lists the fields that are required but not listed; they accept any value.
-fn list_required(object: &mut Map<String, Value>) {
-    let required = object.get("required").cloned().unwrap_or_default();
-    let Some(Value::Object(fields)) = object.get_mut("properties") else { return };
-    for key in required.as_array().into_iter().flatten().filter_map(Value::as_str) {
-        fields.entry(key).or_insert_with(|| json!({}));
+    /// Whether a shape stands for bytes: `format: binary` (3.0), or a text with a media type but no encoding (3.1).
+    fn is_file(&mut self, shape: &Shape, content_type: &str) -> bool {
+        let Kind::String(rules) = self.resolved(shape).kind else { return false };
+        let bytes = |media_type: &str| !media_type.is_empty() && media::kind(media_type) == Medium::Binary;
+        rules.format == *"binary"
+            || (rules.content_encoding.is_empty()
+                && (bytes(&rules.content_media_type) || (rules.format.is_empty() && bytes(content_type))))
     }
 }
 
@@ -255,61 +250,39 @@ fn field_encoding(node: &Node<'_>) -> Option<Encoding> {
     Some(Encoding::Style { style, explode, allow_reserved })
 }
 
-/// Whether the fields of an object may become arguments: it has no other rules.
-fn is_flat(object: &Map<String, Value>) -> bool {
-    const PLAIN: [&str; 9] = [
-        "type",
-        "properties",
-        "required",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-    ];
-    object.iter().all(|(key, value)| {
-        PLAIN.contains(&key.as_str()) || (key == "additionalProperties" && *value == Value::Bool(false))
-    })
+/// Returns the rules of an object whose fields may become arguments: it has fields and no other rules.
+fn flat(shape: &Shape) -> Option<&ObjectRules> {
+    let Kind::Object(rules) = &shape.kind else { return None };
+    let plain = ObjectRules { fields: rules.fields.clone(), extra: Extra::Closed, ..ObjectRules::ANY };
+    let closed = ObjectRules { extra: Extra::Closed, ..rules.clone() };
+    (!rules.fields.is_empty() && !matches!(rules.extra, Extra::Of(_)) && closed == plain).then_some(rules)
 }
 
-/// Turns a schema that leaves the type open into an object, because a form consists of fields.
-fn open_object(mut schema: Value) -> Value {
-    const TYPED: [&str; 8] = ["$ref", "type", "enum", "const", "allOf", "anyOf", "oneOf", "not"];
-    match schema.as_object_mut() {
-        Some(object) if !TYPED.iter().any(|keyword| object.contains_key(*keyword)) => {
-            object.insert("type".to_owned(), json!("object"));
-            schema
-        }
-        _ => schema,
+/// Returns the shape if its values are texts, or else that of any text.
+fn text_shape(shape: Shape) -> Shape {
+    match &shape.kind {
+        Kind::String(rules) if !shape.nullable && rules.format != *"binary" => shape,
+        Kind::Enum(_) if !shape.nullable => shape,
+        _ => Shape { description: shape.description, ..Shape::of(Kind::String(StringRules::ANY)) },
     }
 }
 
-fn text_schema(schema: Value) -> Value {
-    if schema.get("type").is_some_and(|kind| kind == "string")
-        && schema.get("format").is_none_or(|f| f != "binary")
-    {
-        return schema;
-    }
-    let mut text = Map::from_iter([("type".to_owned(), json!("string"))]);
-    text.extend(schema.get("description").map(|description| ("description".to_owned(), description.clone())));
-    Value::Object(text)
-}
-
-/// Returns the schema of a file argument: see [`FILE_FIELDS`](toolgen_runtime::spec::plan::FILE_FIELDS).
-fn file_schema(description: Option<&Value>) -> Value {
-    let said = description.and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+/// Returns the shape of a file argument: see [`FILE_FIELDS`].
+fn file_shape(said: &str) -> Shape {
     let how = "A file: give exactly one of `path` and `base64`.";
-    let description = said.map_or_else(|| how.to_owned(), |said| format!("{said} ({how})"));
-    json!({
-        "type": "object",
-        "description": description,
-        "properties": {
-            "path": {"type": "string", "description": "Path of a local file to send."},
-            "base64": {"type": "string", "description": "The content, base64-encoded."},
-            "filename": {"type": "string", "description": "Name to send it under."},
-            "content_type": {"type": "string", "description": "Media type, such as image/png."}
-        },
-        "additionalProperties": false
-    })
+    let said = said.trim();
+    let description = if said.is_empty() { how.to_owned() } else { format!("{said} ({how})") };
+    let about = [
+        "Path of a local file to send.",
+        "The content, base64-encoded.",
+        "Name to send it under.",
+        "Media type, such as image/png.",
+    ];
+    let field = |(name, about): (&'static str, &'static str)| {
+        let shape = Shape { description: about.into(), ..Shape::of(Kind::String(StringRules::ANY)) };
+        Field { name: name.into(), shape, ..Field::OPTIONAL }
+    };
+    let fields = FILE_FIELDS.into_iter().zip(about).map(field).collect();
+    let rules = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
+    Shape { description: description.into(), ..Shape::of(Kind::Object(rules)) }
 }

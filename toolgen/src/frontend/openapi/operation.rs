@@ -50,19 +50,9 @@ impl Operation<'_> {
     }
 }
 
-/// A tool whose named shapes are not attached yet.
-pub(super) struct Compiled {
-    /// What the tool is.
-    pub(super) spec: ToolSpec,
-    /// Its request.
-    pub(super) plan: RequestPlan,
-    /// The schemas in normal form whose references its shapes need.
-    pub(super) schemas: Vec<Value>,
-}
-
 impl<'a> Context<'a> {
-    /// Compiles one operation.
-    pub(super) fn operation(&mut self, operation: &Operation<'a>, name: ToolName) -> Compiled {
+    /// Compiles one operation to a tool whose named shapes are not attached yet.
+    pub(super) fn operation(&mut self, operation: &Operation<'a>, name: ToolName) -> (ToolSpec, RequestPlan) {
         let node = &operation.node;
         let mut template = Template::parse(operation.path);
         let params = self.parameters(&operation.path_item, node, &mut template);
@@ -77,8 +67,8 @@ impl<'a> Context<'a> {
             name,
             returns: Text::from(returned.description),
             examples: example.iter().map(example_call).collect(),
-            input: self.read_shape(&input, &node.pointer).into(),
-            output: returned.schema.as_ref().map(|schema| self.read_shape(schema, &node.pointer).into()),
+            input: input.into(),
+            output: returned.shape.map(Into::into),
             scopes: vec![Text::Static(if effects.read_only { "read" } else { "write" })].into(),
             effects,
             ..described(operation)
@@ -93,7 +83,7 @@ impl<'a> Context<'a> {
             security,
             accept: returned.accept.into(),
         };
-        Compiled { spec, plan, schemas: [input].into_iter().chain(returned.schema).collect() }
+        (spec, plan)
     }
 
     /// Removes parameters that hold the credential of a declared scheme, which a model must not give. If the operation

@@ -304,7 +304,7 @@ pub(super) fn equals(value: &Value, literal: &Literal) -> bool {
         (Value::Number(a), Literal::Number(b)) => number_of(a).is_some_and(|a| rules::same_number(a, *b)),
         (Value::String(a), Literal::String(b)) => *a == **b,
         (Value::Array(_) | Value::Object(_), Literal::Json(_)) => {
-            comparable(value) == comparable(&canonical::literal(literal))
+            comparable(value) == comparable(&literal.to_json())
         }
         _ => false,
     }

@@ -6,7 +6,6 @@ use super::check::{Checker, Form, equals};
 use super::fits;
 use super::objects::find_field;
 use crate::schema::dialect::JSON_SCHEMA;
-use crate::schema::shape::render::canonical::literal;
 use crate::schema::shape::{Access, Extra, Field, Kind, Literal, Number, Shape, find_def, rules};
 
 /// References nested deeper than this are not followed: they may be cyclic.
@@ -117,7 +116,7 @@ impl<'a> Checker<'a> {
         let Kind::Object(known) = &shape.kind else { return };
         for field in &known.fields {
             let Some(default) = &field.shape.default else { continue };
-            let value = literal(default);
+            let value = default.to_json();
             let is_open = field.access != Access::ReadOnly && !out.contains_key(field.name.as_str());
             if is_open && !value.is_null() && fits(&value, &field.shape, self.defs) {
                 // Uses a new checker: this one remembers values by address, and this value is dropped soon.

@@ -35,10 +35,10 @@ fn object(shape: &Shape) -> Object {
     text(&mut out, "description", &shape.description);
     body(shape, &mut out);
     if let Some(default) = &shape.default {
-        out.insert("default".into(), literal(default));
+        out.insert("default".into(), default.to_json());
     }
     if !shape.examples.is_empty() {
-        out.insert("examples".into(), shape.examples.iter().map(literal).collect());
+        out.insert("examples".into(), shape.examples.iter().map(Literal::to_json).collect());
     }
     flag(&mut out, "deprecated", shape.deprecated);
     flag(&mut out, "nullable", shape.nullable && !null_said);
@@ -70,13 +70,13 @@ fn head(shape: &Shape, out: &mut Object) -> bool {
 }
 
 fn enumeration(values: &[Literal], nullable: bool, out: &mut Object) -> bool {
-    let listed = values.iter().map(literal);
+    let listed = values.iter().map(Literal::to_json);
     if values.is_empty() || values.contains(&Literal::Null) || repeats(values) {
         out.insert("x-enum".into(), listed.collect());
         return false;
     }
     if let ([only], false) = (values, nullable) {
-        out.insert("const".into(), literal(only));
+        out.insert("const".into(), only.to_json());
     } else {
         out.insert("enum".into(), listed.chain(nullable.then_some(Value::Null)).collect());
     }
@@ -90,7 +90,7 @@ fn repeats(values: &[Literal]) -> bool {
     };
     // A list may have tens of thousands of values, too many to compare each with each.
     let mut seen = BTreeSet::new();
-    values.iter().any(numbers) || !values.iter().all(|value| seen.insert(literal(value).to_string()))
+    values.iter().any(numbers) || !values.iter().all(|value| seen.insert(value.to_json().to_string()))
 }
 
 fn body(shape: &Shape, out: &mut Object) {
@@ -234,14 +234,17 @@ pub(crate) fn number(number: Number) -> Value {
     }
 }
 
-/// Returns a literal as JSON.
-pub(crate) fn literal(literal: &Literal) -> Value {
-    match literal {
-        Literal::Null => Value::Null,
-        Literal::Bool(flag) => (*flag).into(),
-        Literal::Number(value) => number(*value),
-        Literal::String(text) => text.as_str().into(),
-        Literal::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+impl Literal {
+    /// Returns the literal as a JSON value.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        match self {
+            Literal::Null => Value::Null,
+            Literal::Bool(flag) => (*flag).into(),
+            Literal::Number(value) => number(*value),
+            Literal::String(text) => text.as_str().into(),
+            Literal::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+        }
     }
 }
 

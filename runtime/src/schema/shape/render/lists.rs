@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::canonical::literal;
 use super::node::{Node, named, typed};
 use super::{Object, Renderer, prose};
 use crate::schema::shape::{ArrayRules, Extra, Literal, Number, Shape, TupleRules};
@@ -10,7 +9,7 @@ use crate::schema::shape::{ArrayRules, Extra, Literal, Number, Shape, TupleRules
 impl Renderer<'_> {
     pub(super) fn enumeration(&mut self, values: &[Literal], node: &mut Node) {
         let types = types_of(values);
-        let listed = || values.iter().map(literal).collect::<Vec<Value>>();
+        let listed = || values.iter().map(Literal::to_json).collect::<Vec<Value>>();
         if self.dialect.takes("enum") {
             match types.as_slice() {
                 [only] if !matches!(*only, "array" | "object") => named(node, only),
@@ -24,7 +23,7 @@ impl Renderer<'_> {
                 self.refuse(format!("{} lists no values that are lists or objects", self.dialect.title));
             }
             if let ([only], true) = (values, self.dialect.takes("const")) {
-                node.map.insert("const".into(), literal(only));
+                node.map.insert("const".into(), only.to_json());
             } else {
                 node.map.insert("enum".into(), listed().into());
             }

@@ -1,6 +1,5 @@
 //! Merges several shapes that all apply into one.
 
-use super::canonical;
 use crate::base::frozen::List;
 use crate::schema::shape::decode;
 use crate::schema::shape::rules;
@@ -132,7 +131,7 @@ impl<'d> Merger<'d> {
     }
 
     fn listed(&self, values: &[Literal], other: &Shape) -> Option<Kind> {
-        let fits = |value: &&Literal| decode::fits(&canonical::literal(value), other, self.defs);
+        let fits = |value: &&Literal| decode::fits(&value.to_json(), other, self.defs);
         let values: List<Literal> = values.iter().filter(fits).cloned().collect();
         (!values.is_empty()).then_some(Kind::Enum(values))
     }

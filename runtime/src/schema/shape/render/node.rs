@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::canonical::{self, literal};
+use super::canonical;
 use super::merge::Merger;
 use super::{Object, Renderer, prose};
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::read::raw_keyword_is_well_formed;
-use crate::schema::shape::{Kind, NumberRules, Shape, StringRules, find_def, is_pattern, pointer};
+use crate::schema::shape::{Kind, Literal, NumberRules, Shape, StringRules, find_def, is_pattern, pointer};
 
 /// A schema that is being written.
 #[derive(Default)]
@@ -272,10 +272,12 @@ impl Renderer<'_> {
 
     fn annotations(&mut self, shape: &Shape, node: &mut Node) {
         if let Some(default) = &shape.default {
-            self.keyword(node, "default", literal(default), || format!("default: {}", prose::value(default)));
+            self.keyword(node, "default", default.to_json(), || {
+                format!("default: {}", prose::value(default))
+            });
         }
         if !shape.examples.is_empty() {
-            let examples: Vec<Value> = shape.examples.iter().map(literal).collect();
+            let examples: Vec<Value> = shape.examples.iter().map(Literal::to_json).collect();
             self.keyword(node, "examples", examples.into(), || prose::examples(&shape.examples));
         }
         if shape.deprecated {

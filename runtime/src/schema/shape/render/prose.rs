@@ -38,7 +38,7 @@ pub(super) fn count(keyword: &str, count: u64) -> String {
 
 /// Returns a value as a model may send it, cut if it is long.
 pub(crate) fn value(literal: &Literal) -> String {
-    cut(&canonical::literal(literal).to_string(), MAX_VALUE)
+    cut(&literal.to_json().to_string(), MAX_VALUE)
 }
 
 /// `one of 1, 2, 3`
