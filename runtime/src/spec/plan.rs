@@ -238,7 +238,8 @@ pub struct Part {
     pub name: Text,
     /// Whether the value is a file argument (see [`FILE_FIELDS`]), or a list of them.
     pub file: bool,
-    /// The `Content-Type` of the part. If empty, it follows the type of the value.
+    /// The `Content-Type` of the part; for a file also a list of types and ranges that it may have. If empty, it
+    /// follows the type of the value.
     pub content_type: Text,
     /// The style, if the document sets one (forms only).
     pub encoding: Option<Encoding>,

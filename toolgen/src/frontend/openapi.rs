@@ -9,6 +9,7 @@ mod body;
 pub mod codes;
 mod context;
 mod document;
+mod form;
 mod media;
 mod names;
 mod node;
@@ -145,7 +146,7 @@ impl<'a> Context<'a> {
                 continue;
             };
             let Some(name) = self.claim_name(operation, &name, &mut taken) else { continue };
-            let (spec, plan) = self.operation(operation, name);
+            let Some((spec, plan)) = self.operation(operation, name) else { continue };
             let origin = Origin {
                 source: Arc::clone(source),
                 pointer: operation.node.pointer.clone(),

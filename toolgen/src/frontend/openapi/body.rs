@@ -1,15 +1,15 @@
 //! Reads the bodies of requests.
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules};
-use toolgen_runtime::spec::plan::{Codec, Encoding, FILE_FIELDS, Location, Part, Style};
+use toolgen_runtime::schema::shape::{Extra, Kind, ObjectRules};
+use toolgen_runtime::spec::plan::Codec;
 use toolgen_runtime::{Shape, Text};
 
 use super::codes;
-use super::context::Context;
+use super::context::{Context, LeftOut};
+use super::form::{document_shape, file_shape, text_shape};
 use super::media::{self, Kind as Medium};
 use super::node::Node;
-use super::parameter::style_of;
 use super::schema::examples;
 
 /// A body before its place in the arguments is decided.
@@ -34,6 +34,9 @@ pub(super) struct BodyDraft {
     pub(super) example: Option<Value>,
 }
 
+/// A media type, its node and the shape of its schema.
+type Chosen<'a> = (String, Node<'a>, Shape);
+
 /// How a body is written, and the shape of its value.
 struct Written {
     codec: Codec,
@@ -43,10 +46,10 @@ struct Written {
 }
 
 impl<'a> Context<'a> {
-    /// Reads the body of an operation.
-    pub(super) fn body(&mut self, operation: &Node<'a>, method: &str) -> Option<BodyDraft> {
-        let node = operation.get("requestBody")?;
-        let resolved = self.resolve(&node)?;
+    /// Reads the body of an operation, if it has one.
+    pub(super) fn body(&mut self, operation: &Node<'a>, method: &str) -> Result<Option<BodyDraft>, LeftOut> {
+        let Some(node) = operation.get("requestBody") else { return Ok(None) };
+        let resolved = self.resolve(&node).ok_or(LeftOut)?;
         let body = resolved.node;
         if matches!(method, "GET" | "HEAD" | "TRACE") {
             self.report(
@@ -56,16 +59,16 @@ impl<'a> Context<'a> {
                 "use query parameters, or another method",
             );
         }
-        let (media_type, media) = self.chosen_media(&body)?;
-        let shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, "body"));
+        let required = body.flag("required");
+        let Some((media_type, media, shape)) = self.chosen_media(&body)? else { return Ok(None) };
         let (media_type, kind) = self.definite_media(media_type, &shape);
-        let Written { codec, shape, files } = self.written(kind, shape, &media);
+        let Written { codec, shape, files } = self.written(kind, &media_type, shape, &media);
         let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_));
         let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
         let fields = if object.nullable || self.asks_for_more(&media) { None } else { flat(&object) };
         let description = resolved.description.or(body.text("description")).unwrap_or_default();
-        Some(BodyDraft {
-            required: body.flag("required"),
+        Ok(Some(BodyDraft {
+            required,
             media_type,
             codec,
             shape,
@@ -74,7 +77,7 @@ impl<'a> Context<'a> {
             description: description.trim().to_owned(),
             files,
             example: media.object().and_then(|object| examples(object).first().copied().cloned()),
-        })
+        }))
     }
 
     /// Whether the schema says that there are fields besides the listed ones. The arguments of a tool are closed.
@@ -84,75 +87,94 @@ impl<'a> Context<'a> {
         extra.is_some_and(|extra| *extra.value != Value::Bool(false))
     }
 
-    /// Chooses one of the body's media types.
-    fn chosen_media(&mut self, body: &Node<'a>) -> Option<(String, Node<'a>)> {
+    /// Chooses the best of the body's media types that its schema can be sent in.
+    fn chosen_media(&mut self, body: &Node<'a>) -> Result<Option<Chosen<'a>>, LeftOut> {
         let content = body.get("content").and_then(|node| self.resolve(&node)).map(|resolved| resolved.node);
         let mut media: Vec<(&str, Node<'a>)> = content.map(|node| node.entries()).unwrap_or_default();
         media.sort_by_key(|(media_type, _)| media::kind(media_type));
-        let several = media.len() > 1;
-        let names = media.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        let Some((media_type, node)) = media.into_iter().next() else {
+        let names = media.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        for (media_type, node) in &media {
+            let Some(node) = self.resolve(node).map(|resolved| resolved.node) else { continue };
+            let shape = node.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, "body"));
+            if !self.takes(media::kind(media_type), &shape) {
+                continue;
+            }
+            if names.len() > 1 {
+                self.report(
+                    codes::MEDIA_TYPE,
+                    &body.pointer.child("content"),
+                    format!("of {} the body is sent as {media_type}", names.join(", ")),
+                    "remove the media types you do not want",
+                );
+            }
+            return Ok(Some((media_type.trim().to_owned(), node, shape)));
+        }
+        if names.is_empty() {
             self.report(
                 codes::BODY,
                 &body.pointer,
                 "the body has no media type, so it is left out",
                 "add `content` with a media type and a schema",
             );
-            return None;
-        };
-        if several {
-            self.report(
-                codes::MEDIA_TYPE,
-                &body.pointer.child("content"),
-                format!("of {names} the body is sent as {media_type}"),
-                "remove the media types you do not want",
-            );
+            return Ok(None);
         }
-        let node = self.resolve(&node)?.node;
-        Some((media_type.trim().to_owned(), node))
+        self.report(
+            codes::BODY,
+            &body.pointer.child("content"),
+            format!("a body of this schema cannot be sent as {}; it is left out", names.join(", ")),
+            "a form needs an object, whose fields are its parts",
+        );
+        if body.flag("required") { Err(LeftOut) } else { Ok(None) }
     }
 
-    /// Returns the media type without wildcards, which a request cannot have, and its kind.
+    /// Whether values of this shape can be sent in a media type of this kind: a form needs fields, but the text of one
+    /// that is not multipart may be given whole.
+    fn takes(&mut self, kind: Medium, shape: &Shape) -> bool {
+        match (kind, self.resolved(shape).kind) {
+            (Medium::Form | Medium::FormData | Medium::Multipart, Kind::Array(_) | Kind::Tuple(_)) => false,
+            (
+                Medium::FormData | Medium::Multipart,
+                Kind::String(_) | Kind::Enum(_) | Kind::Boolean | Kind::Integer(_) | Kind::Number(_),
+            ) => false,
+            _ => true,
+        }
+    }
+
+    /// Returns the kind of a media type, and the type itself. A range is replaced by what is sent, except for files,
+    /// which have types of their own.
     fn definite_media(&mut self, media_type: String, shape: &Shape) -> (String, Medium) {
-        const BYTES: &str = "application/octet-stream";
         let kind = media::kind(&media_type);
-        let (definite, kind) = match kind {
-            Medium::Any if *shape == Shape::ANY || self.is_file(shape, "") => (BYTES, Medium::Binary),
-            Medium::Any => ("application/json", Medium::Json),
-            _ if !media_type.contains('*') => return (media_type, kind),
-            Medium::Text => ("text/plain", kind),
-            Medium::Multipart => ("multipart/form-data", kind),
-            _ => (BYTES, kind),
+        let definite = match kind {
+            Medium::Any if *shape == Shape::ANY || self.is_file(shape, "") => {
+                return (media_type, Medium::Binary);
+            }
+            Medium::Any => return ("application/json".to_owned(), Medium::Json),
+            Medium::Text if media_type.contains('*') => "text/plain",
+            Medium::Multipart if media_type.contains('*') => "multipart/form-data",
+            _ => return (media_type, kind),
         };
         (definite.to_owned(), kind)
     }
 
     /// Returns how a value of this shape is written in a media type of this kind.
-    fn written(&mut self, kind: Medium, shape: Shape, media: &Node<'a>) -> Written {
-        match kind {
-            Medium::Json | Medium::JsonLike | Medium::Any => {
-                Written { codec: Codec::Json, shape, files: false }
+    fn written(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> Written {
+        let (codec, shape) = match kind {
+            Medium::Json | Medium::JsonLike | Medium::Any => (Codec::Json, shape),
+            Medium::Form if matches!(self.resolved(&shape).kind, Kind::String(_)) => (Codec::Text, shape),
+            Medium::Form | Medium::FormData | Medium::Multipart => return self.form(kind, shape, media),
+            Medium::Text | Medium::Xml if kind == Medium::Xml || self.is_structured(&shape) => {
+                self.not_written(media_type, &media.pointer, "the body is one argument, its text");
+                (Codec::Text, document_shape(&shape.description, media_type))
             }
-            Medium::Form | Medium::FormData | Medium::Multipart => self.form(kind, shape, media),
-            Medium::Text => Written { codec: Codec::Text, shape: text_shape(shape), files: false },
+            Medium::Text | Medium::Xml => (Codec::Text, text_shape(shape)),
             Medium::Binary => {
-                Written { codec: Codec::Binary, shape: file_shape(&shape.description), files: true }
-            }
-            Medium::Xml => {
-                self.report(
-                    codes::BODY,
-                    &media.pointer,
-                    "XML is not written from arguments; the body is one argument, the XML text",
-                    "offer the body as JSON, too",
-                );
-                let description = Text::Static("The request body as XML text.");
-                Written {
-                    codec: Codec::Text,
-                    shape: text_shape(Shape { description, ..Shape::ANY }),
-                    files: false,
+                if self.is_structured(&shape) {
+                    self.not_written(media_type, &media.pointer, "the body is one argument, a file");
                 }
+                return Written { codec: Codec::Binary, shape: file_shape(&shape.description), files: true };
             }
-        }
+        };
+        Written { codec, shape, files: false }
     }
 
     /// Reads a form: an object whose fields are written one by one, files as files.
@@ -169,85 +191,12 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the shape, or its reference's target.
-    fn resolved(&mut self, shape: &Shape) -> Shape {
+    pub(super) fn resolved(&mut self, shape: &Shape) -> Shape {
         match &shape.kind {
             Kind::Ref(name) => self.def_shape(name),
             _ => shape.clone(),
         }
     }
-
-    /// Returns how the fields of a form are written. Fields that are files become file arguments.
-    fn parts(&mut self, media: &Node<'a>, object: &mut Shape, kind: Medium) -> Vec<Part> {
-        if let Kind::All(all) = &object.kind {
-            // Of shapes that all apply, the first object has the fields.
-            let mut all = all.to_vec();
-            let first = all.iter_mut().find(|part| matches!(part.kind, Kind::Object(_)));
-            let parts = first.map(|part| self.parts(media, part, kind)).unwrap_or_default();
-            object.kind = Kind::All(all.into());
-            return parts;
-        }
-        let Kind::Object(rules) = &mut object.kind else { return Vec::new() };
-        let encodings = media.get("encoding");
-        let mut parts = Vec::new();
-        let mut fields = rules.fields.to_vec();
-        for field in &mut fields {
-            let name = field.wire_name().to_owned();
-            let encoding = encodings.as_ref().and_then(|node| node.get(&name));
-            let content_type =
-                encoding.as_ref().and_then(|node| node.text("contentType")).unwrap_or_default();
-            let single = !content_type.contains(['*', ',']);
-            let mut part = Part {
-                name: name.into(),
-                file: false,
-                content_type: if single { content_type.to_owned().into() } else { Text::EMPTY },
-                encoding: encoding.as_ref().filter(|_| kind == Medium::Form).and_then(field_encoding),
-            };
-            if kind != Medium::Form {
-                part.file = self.take_file(field, content_type);
-            }
-            if part.file || !part.content_type.is_empty() || part.encoding.is_some() {
-                parts.push(part);
-            }
-        }
-        rules.fields = fields.into();
-        parts
-    }
-
-    /// Turns a field that holds a file, or a list of them, into a file argument.
-    fn take_file(&mut self, field: &mut Field, content_type: &str) -> bool {
-        if self.is_file(&field.shape, content_type) {
-            field.shape = file_shape(&field.shape.description);
-            return true;
-        }
-        match &mut field.shape.kind {
-            Kind::Array(rules) if self.is_file(&rules.items, content_type) => {
-                rules.items = file_shape("").into();
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a shape stands for bytes: `format: binary` (3.0), or a text with a media type but no encoding (3.1).
-    fn is_file(&mut self, shape: &Shape, content_type: &str) -> bool {
-        let Kind::String(rules) = self.resolved(shape).kind else { return false };
-        let bytes = |media_type: &str| !media_type.is_empty() && media::kind(media_type) == Medium::Binary;
-        rules.format == *"binary"
-            || (rules.content_encoding.is_empty()
-                && (bytes(&rules.content_media_type) || (rules.format.is_empty() && bytes(content_type))))
-    }
-}
-
-fn field_encoding(node: &Node<'_>) -> Option<Encoding> {
-    let style = node.text("style").and_then(|text| style_of(text, Location::Query));
-    let explode = node.get("explode").and_then(|node| node.value.as_bool());
-    let allow_reserved = node.flag("allowReserved");
-    if style.is_none() && explode.is_none() && !allow_reserved {
-        return None;
-    }
-    let style = style.unwrap_or(Style::Form);
-    let explode = style == Style::DeepObject || explode.unwrap_or(style == Style::Form);
-    Some(Encoding::Style { style, explode, allow_reserved })
 }
 
 /// Returns the rules of an object whose fields may become arguments: it has fields and no other rules.
@@ -256,33 +205,4 @@ fn flat(shape: &Shape) -> Option<&ObjectRules> {
     let plain = ObjectRules { fields: rules.fields.clone(), extra: Extra::Closed, ..ObjectRules::ANY };
     let closed = ObjectRules { extra: Extra::Closed, ..rules.clone() };
     (!rules.fields.is_empty() && !matches!(rules.extra, Extra::Of(_)) && closed == plain).then_some(rules)
-}
-
-/// Returns the shape if its values are texts, or else that of any text.
-fn text_shape(shape: Shape) -> Shape {
-    match &shape.kind {
-        Kind::String(rules) if !shape.nullable && rules.format != *"binary" => shape,
-        Kind::Enum(_) if !shape.nullable => shape,
-        _ => Shape { description: shape.description, ..Shape::of(Kind::String(StringRules::ANY)) },
-    }
-}
-
-/// Returns the shape of a file argument: see [`FILE_FIELDS`].
-fn file_shape(said: &str) -> Shape {
-    let how = "A file: give exactly one of `path` and `base64`.";
-    let said = said.trim();
-    let description = if said.is_empty() { how.to_owned() } else { format!("{said} ({how})") };
-    let about = [
-        "Path of a local file to send.",
-        "The content, base64-encoded.",
-        "Name to send it under.",
-        "Media type, such as image/png.",
-    ];
-    let field = |(name, about): (&'static str, &'static str)| {
-        let shape = Shape { description: about.into(), ..Shape::of(Kind::String(StringRules::ANY)) };
-        Field { name: name.into(), shape, ..Field::OPTIONAL }
-    };
-    let fields = FILE_FIELDS.into_iter().zip(about).map(field).collect();
-    let rules = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
-    Shape { description: description.into(), ..Shape::of(Kind::Object(rules)) }
 }

@@ -8,10 +8,11 @@ compiled.
 If the document is in truth of version 3, correct the field `openapi`.
 ";
     OPERATION = "E0303", "An operation cannot be compiled", "
-The method of a path holds something that is no operation, so there is nothing to make a tool of. It is left out, and
-the rest of the document is compiled.
+The method of a path holds something that is no operation, or the operation has a parameter or a body that cannot be
+sent: a reference to it leads to nothing, or no media type can carry its schema. A tool without it would send wrong
+requests, so the operation is left out, and the rest of the document is compiled.
 
-Write the operation, or remove the method.
+Write what is missing, or remove the method.
 
     /pets:
       get: listPets                      an operation is an object
@@ -84,9 +85,10 @@ OpenAPI defines which `style` a parameter may have by where it goes: paths take 
 form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form. The default of the place is used.
 ";
     BODY = "W0316", "A request body is not fully usable", "
-One of three things, which the message tells: the body has no media type and is left out; it is XML, which is not
-written from arguments, so the model writes the text itself; or it belongs to a method such as GET, for which a body
-has no defined meaning, and is sent all the same.
+One of these things, which the message tells: the body has no media type and is left out; no media type can carry its
+schema, as a form cannot carry a list; its media type, such as XML or YAML, is not written from arguments, so the model
+writes the text itself; or it belongs to a method such as GET, for which a body has no defined meaning, and is sent all
+the same.
 ";
     SECURITY = "W0317", "A security scheme is not usable", "
 An operation asks for a scheme that is not declared under `components/securitySchemes`, or is declared in a way that

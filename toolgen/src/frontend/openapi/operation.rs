@@ -7,7 +7,7 @@ use toolgen_runtime::{List, Text, ToolName, ToolSpec};
 
 use super::arguments::{Arguments, arguments};
 use super::codes;
-use super::context::Context;
+use super::context::{Context, LeftOut};
 use super::names::operation_name;
 use super::node::Node;
 use super::parameter::Param;
@@ -51,13 +51,40 @@ impl Operation<'_> {
 }
 
 impl<'a> Context<'a> {
+    /// Compiles one operation, or reports that it is left out: a tool that cannot send what the operation requires is
+    /// worse than none.
+    pub(super) fn operation(
+        &mut self,
+        operation: &Operation<'a>,
+        name: ToolName,
+    ) -> Option<(ToolSpec, RequestPlan)> {
+        let compiled = self.compiled(operation, name);
+        if compiled.is_err() {
+            self.report(
+                codes::OPERATION,
+                &operation.node.pointer,
+                format!(
+                    "{} has a parameter or a body that cannot be sent; it is left out",
+                    operation.title()
+                ),
+                "another problem of the operation says which one, and what to do",
+            );
+        }
+        compiled.ok()
+    }
+
     /// Compiles one operation to a tool whose named shapes are not attached yet.
-    pub(super) fn operation(&mut self, operation: &Operation<'a>, name: ToolName) -> (ToolSpec, RequestPlan) {
+    fn compiled(
+        &mut self,
+        operation: &Operation<'a>,
+        name: ToolName,
+    ) -> Result<(ToolSpec, RequestPlan), LeftOut> {
         let node = &operation.node;
         let mut template = Template::parse(operation.path);
         let params = self.parameters(&operation.path_item, node, &mut template);
-        let (params, security) = self.split_credentials(params, node);
         let body = self.body(node, &operation.method);
+        let (params, body) = (params?, body?);
+        let (params, security) = self.split_credentials(params, node);
         let files = if body.as_ref().is_some_and(|body| body.files) { Files::Read } else { Files::None };
         let returned = self.returned(node);
         let Arguments { input, parameters, body, example } = arguments(params, body);
@@ -83,7 +110,7 @@ impl<'a> Context<'a> {
             security,
             accept: returned.accept.into(),
         };
-        (spec, plan)
+        Ok((spec, plan))
     }
 
     /// Removes parameters that hold the credential of a declared scheme, which a model must not give. If the operation

@@ -5,7 +5,7 @@ use toolgen_runtime::spec::plan::{Encoding, HeaderOwner, Location, Style};
 use toolgen_runtime::{List, Shape};
 
 use super::codes;
-use super::context::Context;
+use super::context::{Context, LeftOut};
 use super::node::Node;
 use super::path::Template;
 use super::schema::examples;
@@ -33,9 +33,10 @@ impl<'a> Context<'a> {
         path_item: &Node<'a>,
         operation: &Node<'a>,
         template: &mut Template,
-    ) -> Vec<Param> {
-        let mut found: Vec<Param> = self.parameters_at(path_item);
-        for own in self.parameters_at(operation) {
+    ) -> Result<Vec<Param>, LeftOut> {
+        let (found, own) = (self.parameters_at(path_item), self.parameters_at(operation));
+        let mut found = found?;
+        for own in own? {
             match found.iter_mut().find(|param| same(param, &own)) {
                 Some(param) => *param = own,
                 None => found.push(own),
@@ -43,13 +44,18 @@ impl<'a> Context<'a> {
         }
         self.match_template(&mut found, operation, template);
         found.sort_by_key(|param| param.location);
-        found
+        Ok(found)
     }
 
-    fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
+    /// Returns the parameters that are listed here, unless one of the references leads to none.
+    fn parameters_at(&mut self, node: &Node<'a>) -> Result<Vec<Param>, LeftOut> {
         let mut params: Vec<Param> = Vec::new();
+        let mut complete = true;
         for node in node.items("parameters") {
-            let Some(resolved) = self.resolve(&node) else { continue };
+            let Some(resolved) = self.resolve(&node) else {
+                complete = false;
+                continue;
+            };
             let Some(param) = self.parameter(&resolved.node, resolved.description) else { continue };
             if params.iter().any(|other| same(other, &param)) {
                 self.report(
@@ -62,7 +68,7 @@ impl<'a> Context<'a> {
                 params.push(param);
             }
         }
-        params
+        if complete { Ok(params) } else { Err(LeftOut) }
     }
 
     fn parameter(&mut self, node: &Node<'a>, description: Option<&'a str>) -> Option<Param> {
@@ -124,7 +130,8 @@ impl<'a> Context<'a> {
             return (self.style(node, location), self.shape_of(&schema, name));
         }
         if let Some((media_type, media)) = node.members("content").into_iter().next() {
-            let shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
+            let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
+            self.take_text(&mut shape, media_type, &media);
             return (Encoding::Content(media_type.to_owned().into()), shape);
         }
         // Swagger 2.0 puts the schema's keywords into the parameter itself.
