@@ -34,7 +34,8 @@ impl Literal {
     }
 
     /// Returns the value as JSON.
-    pub(crate) fn to_json(&self) -> Value {
+    #[must_use]
+    pub fn to_json(&self) -> Value {
         match self {
             Literal::Null => Value::Null,
             Literal::Bool(flag) => (*flag).into(),

@@ -12,6 +12,7 @@ mod types;
 
 use serde_json::{Map, Value};
 
+pub(super) use combine::union;
 pub(in crate::schema::shape) use combine::{is_natural_all, is_natural_union};
 pub(in crate::schema::shape) use raw::{
     is_natural as is_natural_raw, well_formed as raw_keyword_is_well_formed,
@@ -24,8 +25,8 @@ use crate::schema::shape::{Kind, Literal, Shape, pointer};
 type Object = Map<String, Value>;
 
 /// Builds the shape of a schema in normal form at this place.
-pub(super) fn shape(schema: &Value, place: String, problems: &mut Vec<ReadProblem>) -> Shape {
-    Builder { problems, path: place, depth: 0, limit: MAX_DEPTH }.shape(schema, "")
+pub(super) fn shape(schema: &Value, place: String, name: &str, problems: &mut Vec<ReadProblem>) -> Shape {
+    Builder { problems, path: place, depth: 0, limit: MAX_DEPTH }.shape(schema, name)
 }
 
 /// Builds the shape of canonical text. Its depth is not limited: the text's reader has done that.
