@@ -86,7 +86,7 @@ impl Layers {
             approver: None,
             seals: Seals::default(),
             patience: Patience::default(),
-            pages: None,
+            pages: Some(Pages::default()),
             hooks: None,
             on_event: None,
             redactor: Redactor::new(),
