@@ -28,6 +28,7 @@ use crate::call::error::ToolError;
 use crate::call::peers::Peers;
 use crate::call::tool::AgentTool;
 use crate::call::{ToolCall, ToolResponse};
+use crate::layers::pages::Pages;
 use crate::layers::redact::ToolRedactor;
 use crate::provider::pipeline::Layers;
 use crate::registry::Registry;
@@ -76,6 +77,8 @@ pub(crate) struct Inner {
 #[derive(Default)]
 struct Slot {
     listed: bool,
+    /// Whether a model learns of the tool only once there is something to read with it.
+    on_demand: bool,
     /// The reason why the policy refuses the tool, if it does.
     refused: OnceLock<Option<Box<ToolError>>>,
     tool: OnceLock<Arc<dyn AgentTool>>,
@@ -276,7 +279,9 @@ impl Inner {
     }
 
     fn may_use(&self, index: usize) -> bool {
-        self.slots.get(index).is_some_and(|slot| slot.listed) && self.refusal(index).is_none()
+        let has_cut = || self.layers.pages.as_ref().is_some_and(Pages::has_cut);
+        let shown = |slot: &Slot| slot.listed && (!slot.on_demand || has_cut());
+        self.slots.get(index).is_some_and(shown) && self.refusal(index).is_none()
     }
 
     fn refusal(&self, index: usize) -> Option<&ToolError> {

@@ -130,7 +130,7 @@ fn records_and_events_are_read_back() {
     read::<ToolMeta>(&json!({"name": "a", "description": "A.", "input_schema": {"type": "object"}}));
     read::<AuditOutcome>(&json!({"status": "refused", "result": null, "error": "no", "error_code": "X",
                                  "is_error": true, "duration_ms": 3}));
-    read::<AuditIntent>(&json!({"timestamp": "2026-01-01T00:00:00.000Z", "session_id": "s", "agent_id": "",
+    read::<AuditIntent>(&json!({"timestamp": "2026-01-01T00:00:00.000Z", "session_id": "s", "agent_id": "", "principal": "p",
                                 "tool_name": "a", "tool_call_id": "1", "parameters": {}, "spec_hash": "00",
                                 "attempt": 1, "approved": true, "approved_by": "Ada", "key": 4}));
     let head = |kind: &str, object: &str, rest: Value| {
@@ -193,7 +193,7 @@ fn debug_output_shows_neither_arguments_nor_results() {
         seen.push(format!("{:?}", serde_json::from_value::<Event>(event.clone()).unwrap()));
     }
     let row = json!({
-        "timestamp": "", "session_id": "", "agent_id": "", "tool_name": "login", "tool_call_id": "c-1",
+        "timestamp": "", "session_id": "", "agent_id": "", "principal": "p", "tool_name": "login", "tool_call_id": "c-1",
         "parameters": value, "spec_hash": "", "attempt": 1, "status": "ok", "result": value, "error": NEEDLE,
         "is_error": true, "duration_ms": 1,
     });

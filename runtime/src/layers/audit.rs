@@ -71,6 +71,8 @@ pub struct AuditIntent {
     pub session_id: Text,
     /// The agent. Empty: unknown.
     pub agent_id: Text,
+    /// The ID of the principal for whom the call is made. Empty: none.
+    pub principal: Text,
     /// The tool name as called: there may be no such tool.
     pub tool_name: Text,
     /// The model's id for the call.
@@ -109,7 +111,7 @@ pub struct AuditOutcome {
 }
 
 discreet_debug!(
-    AuditIntent: key, session_id, agent_id, tool_name, tool_call_id, timestamp, spec_hash, attempt, approved, approved_by;
+    AuditIntent: key, session_id, agent_id, principal, tool_name, tool_call_id, timestamp, spec_hash, attempt, approved, approved_by;
     parameters
 );
 discreet_debug!(AuditOutcome: status, error_code, is_error, duration; result, error);
@@ -164,6 +166,7 @@ impl AuditIntent {
             "timestamp": self.timestamp,
             "session_id": self.session_id.as_str(),
             "agent_id": self.agent_id.as_str(),
+            "principal": self.principal.as_str(),
             "tool_name": self.tool_name.as_str(),
             "tool_call_id": self.tool_call_id.as_str(),
             "parameters": self.parameters,
@@ -221,7 +224,8 @@ pub trait AuditSink: Send {
     ///
     /// # Errors
     ///
-    /// If the records could not be written: then all of them count as lost.
+    /// If the records could not be written. All of them count as lost, unless the error says that some are
+    /// [kept](AuditError::with_kept).
     fn flush(&mut self) -> Result<(), AuditError> {
         Ok(())
     }
@@ -259,12 +263,22 @@ impl<T: AuditSink + ?Sized> AuditSink for Box<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditError {
     message: String,
+    /// How many records are kept and how many are lost, if the sink says so.
+    kept: Option<(usize, usize)>,
 }
 
 impl AuditError {
     /// Creates an error with this message.
     pub fn new(message: impl Into<String>) -> AuditError {
-        AuditError { message: message.into() }
+        AuditError { message: message.into(), kept: None }
+    }
+
+    /// Says that the sink keeps this many records, and tries to write them again with the next
+    /// [`flush`](AuditSink::flush), which comes soon; and how many others are lost.
+    #[must_use]
+    pub fn with_kept(mut self, kept: usize, lost: usize) -> AuditError {
+        self.kept = Some((kept, lost));
+        self
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Event {
     pub session_id: Option<Text>,
     /// The id of the principal for whom the call is made.
     pub principal: Option<Text>,
+    /// The approver of a call that was approved; empty if the program does not name one. Known once the call runs.
+    pub approved_by: Option<Text>,
     /// The time of the event.
     pub at: SystemTime,
     /// What happened.
@@ -128,7 +130,7 @@ impl Event {
     }
 
     /// Returns an object with `type`, `object` (`tool.call`, `tool.response`, …), `id`, `name`, `timestamp` in
-    /// milliseconds since 1970, `agent_id`, `session_id` and `principal` where present, and the fields of the kind.
+    /// milliseconds since 1970, `agent_id`, `session_id`, `principal` and `approved_by` where present, and the fields of the kind.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let kind = self.type_name();
@@ -147,8 +149,12 @@ impl Event {
             "name": self.name.as_str(),
             "timestamp": whole_millis(since),
         });
-        let whose =
-            [("agent_id", &self.agent_id), ("session_id", &self.session_id), ("principal", &self.principal)];
+        let whose = [
+            ("agent_id", &self.agent_id),
+            ("session_id", &self.session_id),
+            ("principal", &self.principal),
+            ("approved_by", &self.approved_by),
+        ];
         for (key, id) in whose {
             if let Some(id) = id {
                 out[key] = Value::from(id.as_str());
@@ -211,6 +217,7 @@ impl<'de> Deserialize<'de> for Event {
             agent_id: members.or_default("agent_id")?,
             session_id: members.or_default("session_id")?,
             principal: members.or_default("principal")?,
+            approved_by: members.or_default("approved_by")?,
             at: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH),
             kind,
         })

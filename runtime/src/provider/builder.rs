@@ -37,6 +37,8 @@ pub struct ProviderBuilder {
     toolsets: Vec<Toolset>,
     layers: Layers,
     hide_forbidden: bool,
+    /// Whether the program itself asks for pages.
+    pages_are_set: bool,
 }
 
 impl ProviderBuilder {
@@ -49,6 +51,7 @@ impl ProviderBuilder {
             toolsets: Vec::new(),
             layers,
             hide_forbidden: false,
+            pages_are_set: false,
         }
     }
 
@@ -197,12 +200,25 @@ impl ProviderBuilder {
         self
     }
 
-    /// Cuts large results, and adds the tool with which a model reads the rest. The tool is available whatever the
-    /// lists and rules of the provider and of principals say: through it a model only gets what it could have got
-    /// before.
+    /// Sets how large results are cut, in place of the default: after
+    /// [50,000 bytes](crate::layers::pages::ResultLimit::DEFAULT) of text. The tool with which a model reads the rest,
+    /// `read_result`, is available whatever the lists and rules of the provider and of principals say: through it a
+    /// model only gets what it could have got before.
+    ///
+    /// With the default, the tool is listed from the first result that is cut, so a program should list the tools for
+    /// each turn; with pages that are set here, it is listed from the start. There is no default for a registry that
+    /// has another tool of this name.
     #[must_use]
     pub fn pages(mut self, pages: Pages) -> ProviderBuilder {
         self.layers.pages = Some(pages);
+        self.pages_are_set = true;
+        self
+    }
+
+    /// Passes on results whatever their size, and adds no tool.
+    #[must_use]
+    pub fn without_pages(mut self) -> ProviderBuilder {
+        self.layers.pages = None;
         self
     }
 
@@ -273,6 +289,9 @@ impl ProviderBuilder {
     /// [`ProviderError::Toolset`] with everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the
     /// registry has a `read_result` tool and [`pages`](Self::pages) adds another.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
+        if !self.pages_are_set && self.registry.index(READ_RESULT).is_some() {
+            self.layers.pages = None;
+        }
         if let Some(pages) = &self.layers.pages {
             let read = Arc::new(pages.tool()) as Arc<dyn AgentTool>;
             self.registry = self.registry.extend([read]).map_err(ProviderError::NotSealed)?;
@@ -300,7 +319,8 @@ impl ProviderBuilder {
         if self.layers.pages.is_some()
             && let Some(slot) = self.registry.index(READ_RESULT).and_then(|index| slots.get_mut(index))
         {
-            *slot = Slot { listed: true, refused: OnceLock::from(None), ..Slot::default() };
+            let on_demand = !self.pages_are_set;
+            *slot = Slot { listed: true, on_demand, refused: OnceLock::from(None), ..Slot::default() };
         }
         self.layers.policy.limits = self.context.limits.clone();
         Ok(Provider(Arc::new(Inner {

@@ -86,7 +86,7 @@ impl Layers {
             approver: None,
             seals: Seals::default(),
             patience: Patience::default(),
-            pages: None,
+            pages: Some(Pages::default()),
             hooks: None,
             on_event: None,
             redactor: Redactor::new(),
@@ -151,7 +151,7 @@ impl Provider {
         }
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
         let outcome = {
-            let run = pin!(self.run(&call, &ctx, &mut record));
+            let run = pin!(self.run(&call, &ctx, &mut record, watch.as_deref()));
             let run = pin!(guarded(run));
             let inner = self.inner();
             let subject = Traced {
@@ -213,6 +213,7 @@ impl Provider {
         call: &ToolCall,
         ctx: &ToolContext,
         record: &mut Record,
+        watch: Option<&Watch>,
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let layers = &inner.layers;
@@ -246,7 +247,7 @@ impl Provider {
                 }
                 outcome
             }
-            None => self.run_checked(admitted, guard.as_deref(), call, ctx, record).await,
+            None => self.run_checked(admitted, guard.as_deref(), call, ctx, (record, watch)).await,
         };
         let Some(pages) = &layers.pages else { return outcome };
         match outcome {
@@ -262,7 +263,7 @@ impl Provider {
         guard: Option<&RepeatGuard>,
         call: &ToolCall,
         ctx: &ToolContext,
-        record: &mut Record,
+        (record, watch): (&mut Record, Option<&Watch>),
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let (layers, spec) = (&inner.layers, admitted.spec);
@@ -280,7 +281,11 @@ impl Provider {
             Ok((arguments, approved)) => {
                 let call = approved.as_deref().unwrap_or(call);
                 if call.is_approved() {
-                    record.set_approved(call.brings().approver.clone());
+                    let by = &call.brings().approver;
+                    record.set_approved(by.clone());
+                    if let Some(watch) = watch {
+                        watch.approved(by);
+                    }
                 }
                 if call.is_approved() || !layers.middleware.is_empty() {
                     record.set_arguments(&arguments);

@@ -2,6 +2,8 @@
 #![cfg(all(feature = "audit", feature = "macros"))]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[cfg(feature = "sqlite")]
+mod approvals;
 mod files;
 #[cfg(feature = "sqlite")]
 mod kill;

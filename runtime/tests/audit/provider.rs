@@ -13,8 +13,8 @@ use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion}
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::{
-    BoxFuture, Content, Control, InputRequest, Provider, Registry, ToolCall, ToolContext, ToolError,
-    ToolResponse, ToolResult, tool, toolset,
+    BoxFuture, Content, Control, InputRequest, Principal, Provider, Registry, ToolCall, ToolContext,
+    ToolError, ToolResponse, ToolResult, tool, toolset,
 };
 
 use super::{Scratch, login};
@@ -103,7 +103,10 @@ fn memory() -> (MemorySink, Auditor) {
 }
 
 fn turn() -> ToolContext {
-    ToolContext::new("turn", "").with_agent_id("coder-1").with_session(Session::new("s-1"))
+    ToolContext::new("turn", "")
+        .with_agent_id("coder-1")
+        .with_session(Session::new("s-1"))
+        .with_principal(Principal::new("ada").with_scopes(["read", "write"]))
 }
 
 async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
@@ -133,7 +136,7 @@ async fn a_call_is_recorded_with_who_made_it() {
     auditor.flush().await.unwrap();
     let [row] = sink.rows().try_into().unwrap();
     let intent = &row.intent;
-    assert_eq!((&*intent.session_id, &*intent.agent_id), ("s-1", "coder-1"));
+    assert_eq!((&*intent.session_id, &*intent.agent_id, &*intent.principal), ("s-1", "coder-1", "ada"));
     assert_eq!((&*intent.tool_name, &*intent.tool_call_id, intent.attempt), ("login", "c-1", 1));
     assert_eq!(intent.parameters, json!({"user": "me", "pin": "[REDACTED]"}));
     let result = &row.outcome.unwrap().result;

@@ -19,6 +19,7 @@ pub(super) struct Raw {
     pub(super) key: u64,
     pub(super) session_id: Text,
     pub(super) agent_id: Text,
+    pub(super) principal: Text,
     pub(super) tool_name: Text,
     pub(super) tool_call_id: Text,
     pub(super) attempt: u32,
@@ -120,8 +121,8 @@ impl Queue {
         true
     }
 
-    /// Takes all messages, waiting until there is one. `None`: the queue is closed and empty.
-    pub(super) fn take(&self, spare: Vec<Message>) -> Option<Vec<Message>> {
+    /// Takes all messages, waiting until there is one, or for at most this long. `None`: the queue is closed and empty.
+    pub(super) fn take(&self, spare: Vec<Message>, limit: Option<Duration>) -> Option<Vec<Message>> {
         let mut state = self.lock();
         if state.messages.is_empty() && !state.closed {
             let waited = self.more.wait_timeout(state, GATHER);
@@ -132,7 +133,16 @@ impl Queue {
                 return None;
             }
             state.idle = true;
-            state = unpoisoned(self.more.wait(state));
+            let Some(limit) = limit else {
+                state = unpoisoned(self.more.wait(state));
+                continue;
+            };
+            let (woken, waited) = unpoisoned(self.more.wait_timeout(state, limit));
+            state = woken;
+            if waited.timed_out() {
+                state.idle = false;
+                break;
+            }
         }
         Some(std::mem::replace(&mut state.messages, spare))
     }

@@ -25,6 +25,8 @@ pub struct CallInfo {
     pub session_id: Text,
     /// The agent. Empty: unknown.
     pub agent_id: Text,
+    /// The ID of the principal. Empty: none.
+    pub principal: Text,
     /// The tool that is called.
     pub tool_name: Text,
     /// The model's id for the call.
@@ -40,11 +42,12 @@ pub struct CallInfo {
 }
 
 impl CallInfo {
-    /// Creates the information about a call without session and agent.
+    /// Creates the information about a call without session, agent and principal.
     pub fn new(tool_call_id: impl Into<Text>, tool_name: impl Into<Text>, arguments: Value) -> CallInfo {
         CallInfo {
             session_id: Text::EMPTY,
             agent_id: Text::EMPTY,
+            principal: Text::EMPTY,
             tool_name: tool_name.into(),
             tool_call_id: tool_call_id.into(),
             attempt: 1,
@@ -59,6 +62,9 @@ impl CallInfo {
     pub fn of(ctx: &ToolContext, arguments: Value) -> CallInfo {
         let mut info = CallInfo::new(ctx.tool_call_id.clone(), ctx.tool_name.clone(), arguments);
         info.secrets = ctx.secrets();
+        if let Some(principal) = ctx.principal() {
+            info.principal = principal.id.clone();
+        }
         if let Some(session) = ctx.session() {
             info.session_id = session.id().to_owned().into();
         }

@@ -118,6 +118,11 @@ impl Store {
         Some(handle)
     }
 
+    /// Returns whether anything was ever kept.
+    pub(super) fn has_kept(&self) -> bool {
+        unpoisoned(self.kept.lock()).count > 0
+    }
+
     /// Returns a kept result, if it is still kept and belongs to this owner.
     pub(super) fn get(&self, handle: &str, owner: &Owner) -> Option<Page> {
         let mut shelf = unpoisoned(self.kept.lock());

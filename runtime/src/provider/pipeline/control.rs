@@ -204,10 +204,19 @@ impl Controls {
     }
 }
 
-/// Turns a request for input by another tool, which this tool called, into a failure: resuming the other call would
-/// not resume this one.
+/// Turns the wait of another tool, which this tool called, into a failure: resuming the other call would not resume
+/// this one.
 fn own(why: ToolError, call: &ToolCall) -> ToolError {
     match why {
+        ToolError::ApprovalRequired(request) if request.id != call.id => {
+            let text = format!(
+                "The call was not finished: it calls '{name}', which needs an approval first. {} Call '{name}' itself, \
+                 so that it can be approved.",
+                request.reasons.join(" "),
+                name = request.name
+            );
+            ToolError::failed_with("APPROVAL_REQUIRED", text)
+        }
         ToolError::InputRequired(pending) if pending.id != call.id => {
             ToolError::failed_with("INPUT_REQUIRED", ToolError::InputRequired(pending).to_string())
         }

@@ -2,7 +2,7 @@
 
 mod gate;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -33,6 +33,7 @@ pub(super) struct Watch {
     agent_id: Option<Text>,
     session_id: Option<Text>,
     principal: Option<Text>,
+    approved_by: OnceLock<Text>,
 }
 
 /// The subscriber of events.
@@ -65,6 +66,7 @@ impl Watch {
             agent_id: around.agent_id.clone(),
             session_id: around.session.as_ref().map(|session| Text::copy_of(session.id())),
             principal: around.principal.as_ref().map(|principal| principal.id.clone()),
+            approved_by: OnceLock::new(),
         }))
     }
 
@@ -103,6 +105,12 @@ impl Watch {
         }
         self.began(&call.arguments, ctx);
         None
+    }
+
+    /// Notes that the call was approved, and the approver; empty if it is not named.
+    pub(super) fn approved(&self, by: &Text) {
+        // The first one stays; a call is approved once.
+        let _ = self.approved_by.set(by.clone());
     }
 
     /// Reports that the call was answered.
@@ -196,6 +204,7 @@ impl Watch {
             agent_id: self.agent_id.clone(),
             session_id: self.session_id.clone(),
             principal: self.principal.clone(),
+            approved_by: self.approved_by.get().cloned(),
             at: SystemTime::now(),
             kind,
         }
