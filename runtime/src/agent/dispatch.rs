@@ -46,8 +46,9 @@ use tokio::task::JoinHandle;
 
 use crate::base::future::BoxFuture;
 use crate::base::future::caught;
-use crate::call::context::{Surroundings, ToolContext};
+use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
+use crate::call::session::Span;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
@@ -158,6 +159,10 @@ pub struct Dispatched {
 impl Provider {
     /// Runs the calls of a turn, each through all layers, and answers each of them; see [`dispatch`](self).
     ///
+    /// If the context of the turn has no session, the turn has one of its own, so that a tool may require a call that
+    /// was made earlier in the same turn. It ends with the turn. For what must outlast it, such as requirements across
+    /// turns and the state of tools, give the context a [`Session`](crate::Session).
+    ///
     /// When the token of the turn fires, running calls are stopped, and those that have not started are answered with
     /// `Cancelled`. Calls that are not run produce the events of a call with `null` arguments, and no hooks.
     pub async fn dispatch(
@@ -166,9 +171,14 @@ impl Provider {
         turn: &ToolContext,
         options: &DispatchOptions,
     ) -> Dispatched {
-        let around = self.surroundings(turn);
+        let turn = &*turn.in_some_session(Span::Turn);
+        let around = self.turn_context(turn);
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
-        let calls = calls.into_iter().map(Some).collect();
+        let cut = |mut call: ToolCall| {
+            call.cut_name();
+            Some(call)
+        };
+        let calls = calls.into_iter().map(cut).collect();
         let calls = Calls { provider: self, turn, around, options, tasks, calls };
         let (responses, interrupted) = drive(options.strategy.step(), calls).await;
         Dispatched { responses, interrupted }
@@ -179,7 +189,7 @@ impl Provider {
 struct Calls<'a> {
     provider: &'a Provider,
     turn: &'a ToolContext,
-    around: Arc<Surroundings>,
+    around: Arc<TurnContext>,
     options: &'a DispatchOptions,
     /// The runtime, if each call runs in its own task.
     tasks: Option<Handle>,

@@ -9,14 +9,14 @@ impl ToolContext {
     /// Reports a partial result to the callback, if there is one. After the call is answered, nothing is reported. A
     /// panic in the callback does not reach the tool.
     pub fn update(&self, result: ToolResult) {
-        if let Some(on_update) = self.surroundings().on_update.as_ref().filter(|_| !self.is_over()) {
+        if let Some(on_update) = self.turn().on_update.as_ref().filter(|_| !self.is_over()) {
             tell(|| on_update(result));
         }
     }
 
     /// Reports a line of progress to the callback, if there is one, as [`update`](Self::update) does.
     pub fn progress(&self, line: impl Into<String>) {
-        if let Some(on_progress) = self.surroundings().on_progress.as_ref().filter(|_| !self.is_over()) {
+        if let Some(on_progress) = self.turn().on_progress.as_ref().filter(|_| !self.is_over()) {
             tell(|| on_progress(line.into()));
         }
     }
