@@ -137,7 +137,8 @@ pub struct ToolResponse {
     pub name: Text,
     /// The outcome of the call.
     pub outcome: Result<ToolResult, ToolError>,
-    /// Whether the tool was never started, because a hook blocked the call or a message was waiting.
+    /// Whether the tool was never started: a hook blocked the call, a message was waiting, or its turn had too many
+    /// calls.
     pub skipped: bool,
     /// When the call arrived.
     pub started: SystemTime,
