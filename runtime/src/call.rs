@@ -35,11 +35,13 @@ use crate::base::data::Members;
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
+use crate::base::truncate;
 use crate::call::blocked::Blocked;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 use crate::call::resumption::Resumption;
+use crate::spec::MAX_NAME;
 use crate::spec::output::StructuredOutput;
 
 /// A tool call made by a model.
@@ -91,6 +93,13 @@ impl ToolCall {
         ToolCall { id, name, arguments, blocked: None, resumption: None }
     }
 
+    /// Cuts a name that is longer than any tool's, so that no record and no answer repeats it.
+    pub(crate) fn cut_name(&mut self) {
+        if let Cow::Owned(name) = shown_name(&self.name) {
+            self.name = name.into();
+        }
+    }
+
     /// A call of which only the ID and the name are known.
     pub(crate) fn named(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
@@ -110,6 +119,18 @@ impl ToolCall {
     }
 }
 
+/// The maximum length in bytes of a name that is compared with others, recorded and repeated to a model. No tool has a
+/// longer one.
+pub(crate) const LONGEST_NAME: usize = 2 * MAX_NAME;
+
+/// Returns the name as it is shown: its beginning and `…` if it is longer than any tool's.
+pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
+    if name.len() <= LONGEST_NAME {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("{}…", &name[..truncate::floor(name, MAX_NAME)]))
+}
+
 /// The one answer to a tool call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -120,7 +141,8 @@ pub struct ToolResponse {
     pub name: Text,
     /// The outcome of the call.
     pub outcome: Result<ToolResult, ToolError>,
-    /// Whether the tool was never started, because a hook blocked the call or a message was waiting.
+    /// Whether the tool was never started: a hook blocked the call, a message was waiting, or its turn had too many
+    /// calls.
     pub skipped: bool,
     /// When the call arrived.
     pub started: SystemTime,
@@ -173,7 +195,7 @@ impl ToolResponse {
     pub fn content(&self) -> Cow<'_, [Content]> {
         match &self.outcome {
             Ok(result) => Cow::Borrowed(&result.content),
-            Err(why) => Cow::Owned(vec![Content::Text(why.to_string())]),
+            Err(why) => Cow::Owned(vec![Content::Text(told(why))]),
         }
     }
 
@@ -182,7 +204,7 @@ impl ToolResponse {
     pub fn text(&self) -> String {
         match &self.outcome {
             Ok(result) => result.to_text(),
-            Err(why) => why.to_string(),
+            Err(why) => told(why),
         }
     }
 
@@ -204,6 +226,14 @@ impl ToolResponse {
             out["error_code"] = Value::from(why.code());
         }
         out
+    }
+}
+
+/// Returns the text of an error for a model, with the name that it probably meant.
+fn told(why: &ToolError) -> String {
+    match why {
+        ToolError::NotFound { suggestion: Some(meant), .. } => format!("{why}; did you mean '{meant}'?"),
+        why => why.to_string(),
     }
 }
 

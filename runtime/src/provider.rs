@@ -8,6 +8,7 @@ mod shared;
 
 #[cfg(feature = "agent")]
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -23,15 +24,18 @@ use crate::base::data::plain_data;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
-use crate::call::context::{Surroundings, ToolContext};
+use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::peers::Peers;
+use crate::call::principal::Principal;
 use crate::call::tool::AgentTool;
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers::pages::Pages;
+use crate::layers::policy::Policy;
 use crate::layers::redact::ToolRedactor;
 use crate::provider::pipeline::Layers;
 use crate::registry::Registry;
+use crate::schema::shape::decode::say::meant;
 use crate::spec::ToolSpec;
 use crate::spec::docs;
 
@@ -66,11 +70,20 @@ pub(crate) struct Inner {
     pub(crate) registry: Registry,
     pub(crate) context: ProviderContext,
     pub(crate) layers: Layers,
+    /// What the provider may offer: its own bounds, and those of the providers it was built like.
+    bounds: Box<[Arc<Bounds>]>,
     /// One slot per tool of the registry, in the same order.
     slots: Box<[Slot]>,
     hide_forbidden: bool,
     /// Locked while a tool is built, so that it is built only once.
     building: Mutex<()>,
+}
+
+/// What a provider may offer. A provider that is built like another stays within the bounds of that one.
+struct Bounds {
+    /// The names of the tools. `None`: all.
+    allowed: Option<BTreeSet<String>>,
+    policy: Policy,
 }
 
 /// What a provider knows about a tool of its registry.
@@ -126,7 +139,7 @@ impl Provider {
     }
 
     /// Returns a builder for a provider with the context and the layers of this one but other tools, as a sub-agent
-    /// has. The rules of this provider apply to these tools; its allow-list does not.
+    /// has. The allow-list, the rules and the limits of this provider apply to these tools, whatever else is set.
     #[must_use]
     pub fn builder_with(&self, registry: &Registry) -> ProviderBuilder {
         ProviderBuilder::like(&self.0, registry.clone())
@@ -139,7 +152,7 @@ impl Provider {
     /// Returns the provider of a call.
     #[cfg(feature = "agent")]
     pub(crate) fn of(ctx: &ToolContext) -> Option<Provider> {
-        let peers: Arc<dyn Any + Send + Sync> = ctx.surroundings().peers.clone()?;
+        let peers: Arc<dyn Any + Send + Sync> = ctx.turn().peers.clone()?;
         peers.downcast().ok().map(Provider)
     }
 
@@ -149,7 +162,7 @@ impl Provider {
     }
 
     /// Returns whether calls in this context come through this provider.
-    pub(crate) fn is_peer_of(&self, around: &Surroundings) -> bool {
+    pub(crate) fn is_peer_of(&self, around: &TurnContext) -> bool {
         around.peers.as_ref().is_some_and(|peers| std::ptr::addr_eq(Arc::as_ptr(peers), Arc::as_ptr(&self.0)))
     }
 
@@ -161,15 +174,13 @@ impl Provider {
 
     /// Returns the specifications of the tools that may be used, sorted by name.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
-        let tools = self.0.registry.iter().enumerate();
-        tools.filter(|(index, _)| self.0.may_use(*index)).map(|(_, tool)| tool.spec())
+        self.0.usable().map(|(_, tool)| tool.spec())
     }
 
     /// Lists the tools that may be used, sorted by name, without building any of them.
     #[must_use]
     pub fn list(&self) -> Vec<ToolMeta> {
-        let tools = self.0.registry.iter().enumerate().filter(|(index, _)| self.0.may_use(*index));
-        let meta = tools.map(|(_, tool)| ToolMeta {
+        let meta = self.0.usable().map(|(_, tool)| ToolMeta {
             name: tool.spec().name.to_text(),
             description: tool.spec().description.clone(),
             input_schema: tool.parameters_schema(),
@@ -209,12 +220,14 @@ impl Provider {
 
 impl Inner {
     /// Returns the tool with this name, if a model may know about it and use it.
-    pub(crate) fn admit(&self, name: &str) -> Result<Admitted<'_>, ToolError> {
+    pub(crate) fn admit(&self, name: &str, caller: Option<&Principal>) -> Result<Admitted<'_>, ToolError> {
         let Some(index) = self.registry.index(name) else {
             return Err(match self.unknown(name) {
                 ProviderError::NotRegistered(name) => {
-                    let suggestion = self.near(&name);
-                    ToolError::NotFound { name, suggestion }
+                    let usable = self.usable().map(|(_, tool)| tool.spec());
+                    let known = usable.filter(|spec| caller.is_none_or(|caller| caller.check(spec).is_ok()));
+                    let suggestion = meant(&name, known.map(|spec| spec.name.as_str()));
+                    ToolError::NotFound { suggestion: suggestion.map(str::to_owned), name }
                 }
                 forbidden => ToolError::denied(forbidden.to_string()),
             });
@@ -289,7 +302,8 @@ impl Inner {
         let check = || {
             let tool = self.registry.at(index);
             let effects = tool.effects_in(&self.context);
-            self.layers.policy.check_with(tool.spec(), &effects).err().map(Box::new)
+            let refusal = |bounds: &Arc<Bounds>| bounds.policy.check_with(tool.spec(), &effects).err();
+            self.bounds.iter().find_map(refusal).map(Box::new)
         };
         slot.refused.get_or_init(check).as_deref()
     }
@@ -299,11 +313,9 @@ impl Inner {
         if self.hide_forbidden { ProviderError::NotAllowed(name) } else { ProviderError::NotRegistered(name) }
     }
 
-    /// Returns the name of a usable tool that is similar to this name.
-    fn near(&self, name: &str) -> Option<String> {
-        let near = self.registry.near(name)?;
-        let index = self.registry.index(&near)?;
-        self.may_use(index).then_some(near)
+    /// Iterates over the tools that may be used, with their indices.
+    fn usable(&self) -> impl Iterator<Item = (usize, &Arc<dyn AgentTool>)> {
+        self.registry.iter().enumerate().filter(|(index, _)| self.may_use(*index))
     }
 }
 
@@ -313,8 +325,7 @@ impl Peers for Inner {
     }
 
     fn specs(&self) -> Vec<&ToolSpec> {
-        let tools = self.registry.iter().enumerate();
-        tools.filter(|(index, _)| self.may_use(*index)).map(|(_, tool)| tool.spec()).collect()
+        self.usable().map(|(_, tool)| tool.spec()).collect()
     }
 }
 

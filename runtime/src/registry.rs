@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod toolsets;
+pub(crate) mod unknown;
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,11 +10,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+pub use unknown::UnknownTool;
+
 use crate::base::frozen::Text;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call};
+use crate::call::shown_name;
+use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call_without_layers};
+use crate::schema::shape::decode::say::meant;
+use crate::spec::ToolSpec;
 use crate::spec::graph::{RequirementProblem, problems as requirement_problems};
 
 /// An immutable set of tools, sorted by name.
@@ -183,16 +189,6 @@ impl Registry {
         Registry::builder().add_all(self.tools.iter().cloned()).default_timeout(self.default_timeout)
     }
 
-    /// Always fails, because a sealed set never changes. Use [`extend`](Self::extend).
-    ///
-    /// # Errors
-    ///
-    /// Always `tool registry sealed - cannot register`.
-    pub fn register(&self, tool: impl AgentTool + 'static) -> Result<(), RegistryError> {
-        drop(tool);
-        Err(RegistryError { problems: vec![RegistryProblem::Sealed] })
-    }
-
     /// Returns the tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn AgentTool>> {
@@ -229,34 +225,33 @@ impl Registry {
         self.tools.is_empty()
     }
 
-    /// Calls a tool by name with the arguments a model sent; see [`call`]. This is for calls by the program itself; an
-    /// agent's calls go through a [`Provider`](crate::provider::Provider), which applies policies and keeps records.
+    /// Calls a tool by name, past all layers; see [`call_without_layers`]. Only for calls that the program itself makes
+    /// and vouches for. What a model calls goes through a [`Provider`](crate::provider::Provider).
     ///
     /// # Errors
     ///
-    /// [`ToolError::NotFound`], with a similar name, before anything else; then as [`call`].
-    pub async fn call(&self, name: &str, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    /// [`ToolError::NotFound`], with a similar name, before anything else; then as [`call_without_layers`].
+    pub async fn call_without_layers(
+        &self,
+        name: &str,
+        params: Value,
+        ctx: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
         match self.get(name) {
-            Some(tool) => call(tool.as_ref(), params, ctx, self.default_timeout).await,
-            None => Err(ToolError::NotFound { name: name.to_owned(), suggestion: self.near(name) }),
+            Some(tool) => call_without_layers(tool.as_ref(), params, ctx, self.default_timeout).await,
+            None => {
+                let suggestion = meant(name, self.names.iter().map(Text::as_str));
+                Err(ToolError::NotFound {
+                    name: shown_name(name).into_owned(),
+                    suggestion: suggestion.map(str::to_owned),
+                })
+            }
         }
     }
 
-    /// Returns the most similar registered name, if any is similar.
-    pub(crate) fn near(&self, name: &str) -> Option<String> {
-        let name = name.to_lowercase();
-        let scored = self.iter().map(|tool| {
-            let candidate = tool.name();
-            (strsim::jaro_winkler(&name, &candidate.to_lowercase()), candidate)
-        });
-        // The first of equal scores wins, so that the answer is stable.
-        let best = scored.fold(
-            (0.8, None),
-            |best, (score, candidate)| {
-                if score > best.0 { (score, Some(candidate)) } else { best }
-            },
-        );
-        best.1.map(str::to_owned)
+    /// Iterates over the specifications of the tools, and of the tools that sub-agents among them have.
+    pub(crate) fn all_specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.iter().flat_map(|tool| std::iter::once(tool.spec()).chain(tool.own_tools()))
     }
 }
 

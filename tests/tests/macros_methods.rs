@@ -74,7 +74,8 @@ async fn methods_share_their_object() {
     let names: Vec<&str> = registry.iter().map(|tool| tool.name()).collect();
     assert_eq!(names, ["add", "add_later", "hello", "zero", "zero_two"]);
     let ctx = ToolContext::new("1", "x");
-    let call = async |name: &str, params| registry.call(name, params, &ctx).await.unwrap().to_text();
+    let call =
+        async |name: &str, params| registry.call_without_layers(name, params, &ctx).await.unwrap().to_text();
     assert_eq!(call("add", json!({"value": 1})).await, "11");
     assert_eq!(call("add_later", json!({"values": [1, 2]})).await, "15");
     assert_eq!(call("add_later", json!({"values": [], "step": 0})).await, "10");

@@ -168,15 +168,16 @@ async fn a_turn_goes_through_a_provider() {
 async fn functions_are_tools() {
     let registry = from_a_function().unwrap();
     let ctx = ToolContext::new("call_1", "add");
-    assert_eq!(registry.call("add", json!({"a": 2}), &ctx).await.unwrap().to_text(), "3");
-    assert!(registry.call("add", json!({"a": 2, "b": 101}), &ctx).await.is_err());
+    assert_eq!(registry.call_without_layers("add", json!({"a": 2}), &ctx).await.unwrap().to_text(), "3");
+    assert!(registry.call_without_layers("add", json!({"a": 2, "b": 101}), &ctx).await.is_err());
 }
 
 #[tokio::test]
 async fn tools_by_hand_are_tools() {
     let spec = ToolSpec { name: ToolName::new("now"), description: Text::Static("Now."), ..ToolSpec::EMPTY };
     let registry = Registry::builder().add(by_hand::tool(spec)).seal().unwrap();
-    let result = registry.call("now", json!({}), &ToolContext::new("call_1", "now")).await.unwrap();
+    let result =
+        registry.call_without_layers("now", json!({}), &ToolContext::new("call_1", "now")).await.unwrap();
     assert!(result.to_text().contains("SystemTime"), "{}", result.to_text());
 }
 
@@ -213,8 +214,10 @@ fn blocks(kind: &str) -> Vec<String> {
 async fn problems_with_arguments_are_told_as_shown() {
     let registry = Registry::new(engine("http://127.0.0.1:9").tools(petstore::TOOLS)).unwrap();
     let arguments = json!({ "status": "adoptd", "limit": "ten", "page": 2 });
-    let error =
-        registry.call("listPets", arguments, &ToolContext::new("call_1", "listPets")).await.unwrap_err();
+    let error = registry
+        .call_without_layers("listPets", arguments, &ToolContext::new("call_1", "listPets"))
+        .await
+        .unwrap_err();
     assert_eq!(block("text", "Invalid arguments"), format!("{error}\n"));
 }
 

@@ -241,7 +241,11 @@ async fn the_operator_s_word_on_where_requests_go_counts_more() {
     let call = async |engine: &HttpEngine| {
         let document = Loader::from_url(format!("{}/x/openapi.yaml", documents.url), engine).await.unwrap();
         let registry = Registry::new(document.tools(engine).unwrap().tools).unwrap();
-        registry.call("listPets", json!({}), &ToolContext::new("1", "listPets")).await.unwrap().to_text()
+        registry
+            .call_without_layers("listPets", json!({}), &ToolContext::new("1", "listPets"))
+            .await
+            .unwrap()
+            .to_text()
     };
     let credentials = || StaticCredentials::new().with("key", Secret::new("secret-of-service"));
     let builder = || HttpEngine::builder().private_host("127.0.0.1").credentials(credentials());

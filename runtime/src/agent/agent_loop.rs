@@ -7,7 +7,6 @@
 mod transcript;
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
@@ -20,7 +19,7 @@ use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
-use crate::call::session::Session;
+use crate::call::session::Span;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
@@ -263,20 +262,11 @@ pub async fn run_loop<M: Model + ?Sized>(
     transcript: Transcript,
     options: &LoopOptions,
 ) -> LoopRun<M::Error> {
-    let turn = match context.session() {
-        Some(_) => context.clone(),
-        None => context.clone().with_session(Session::passing(ephemeral())),
-    };
+    let turn = context.in_some_session(Span::Loop).into_owned();
     let dispatch = options.steered();
     let mut run = Running { provider, turn, options, dispatch, transcript, iterations: 0 };
     let outcome = run.finish(model).await;
     LoopRun { outcome, transcript: run.transcript, iterations: run.iterations }
-}
-
-/// Returns a session name that no other loop has.
-fn ephemeral() -> String {
-    static LOOPS: AtomicU64 = AtomicU64::new(0);
-    format!("loop-{}", LOOPS.fetch_add(1, Ordering::Relaxed) + 1)
 }
 
 struct Running<'a> {

@@ -46,8 +46,9 @@ use tokio::task::JoinHandle;
 
 use crate::base::future::BoxFuture;
 use crate::base::future::caught;
-use crate::call::context::{Surroundings, ToolContext};
+use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
+use crate::call::session::Span;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
@@ -56,6 +57,12 @@ use footprint::Footprint;
 
 /// The answer to a call that is skipped because a message of the user is waiting.
 pub const SKIPPED_BY_MESSAGE: &str = "Skipped due to queued user message.";
+
+/// How many calls of a turn are run by default: 128.
+pub const MAX_CALLS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
+
+/// The code of the answer to a call that is not run because its turn has too many calls.
+pub const TOO_MANY_CALLS: &str = "TOO_MANY_CALLS";
 
 /// How many calls of a turn run at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,7 +99,7 @@ pub type Steering = Arc<dyn Fn() -> bool + Send + Sync>;
 /// let two_at_once = DispatchOptions::new().with_strategy(Strategy::Batched(NonZeroUsize::MIN.saturating_add(1)));
 /// assert_eq!(DispatchOptions::new().strategy, Strategy::Parallel);
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct DispatchOptions {
     /// How many calls run at once.
@@ -101,6 +108,19 @@ pub struct DispatchOptions {
     pub in_tasks: bool,
     /// Returns whether the rest of the turn should not run.
     pub steering: Option<Steering>,
+    /// How many calls of a turn are run: [`MAX_CALLS`] by default. The others are answered with [`TOO_MANY_CALLS`].
+    pub max_calls: NonZeroUsize,
+}
+
+impl Default for DispatchOptions {
+    fn default() -> DispatchOptions {
+        DispatchOptions {
+            strategy: Strategy::default(),
+            in_tasks: false,
+            steering: None,
+            max_calls: MAX_CALLS,
+        }
+    }
 }
 
 impl DispatchOptions {
@@ -125,6 +145,13 @@ impl DispatchOptions {
         self
     }
 
+    /// Sets how many calls of a turn are run, from its first on.
+    #[must_use]
+    pub fn with_max_calls(mut self, max_calls: NonZeroUsize) -> DispatchOptions {
+        self.max_calls = max_calls;
+        self
+    }
+
     /// Sets the function that says whether the user wants something else. It is called after each call if they run
     /// sequentially, after each batch, and once all calls are answered if they run in parallel. If it returns `true`,
     /// the remaining calls are answered with [`SKIPPED_BY_MESSAGE`].
@@ -141,6 +168,7 @@ impl fmt::Debug for DispatchOptions {
             .field("strategy", &self.strategy)
             .field("in_tasks", &self.in_tasks)
             .field("steering", &self.steering.is_some())
+            .field("max_calls", &self.max_calls)
             .finish()
     }
 }
@@ -158,6 +186,10 @@ pub struct Dispatched {
 impl Provider {
     /// Runs the calls of a turn, each through all layers, and answers each of them; see [`dispatch`](self).
     ///
+    /// If the context of the turn has no session, the turn has one of its own, so that a tool may require a call that
+    /// was made earlier in the same turn. It ends with the turn. For what must outlast it, such as requirements across
+    /// turns and the state of tools, give the context a [`Session`](crate::Session).
+    ///
     /// When the token of the turn fires, running calls are stopped, and those that have not started are answered with
     /// `Cancelled`. Calls that are not run produce the events of a call with `null` arguments, and no hooks.
     pub async fn dispatch(
@@ -166,9 +198,14 @@ impl Provider {
         turn: &ToolContext,
         options: &DispatchOptions,
     ) -> Dispatched {
-        let around = self.surroundings(turn);
+        let turn = &*turn.in_some_session(Span::Turn);
+        let around = self.turn_context(turn);
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
-        let calls = calls.into_iter().map(Some).collect();
+        let cut = |mut call: ToolCall| {
+            call.cut_name();
+            Some(call)
+        };
+        let calls = calls.into_iter().map(cut).collect();
         let calls = Calls { provider: self, turn, around, options, tasks, calls };
         let (responses, interrupted) = drive(options.strategy.step(), calls).await;
         Dispatched { responses, interrupted }
@@ -179,7 +216,7 @@ impl Provider {
 struct Calls<'a> {
     provider: &'a Provider,
     turn: &'a ToolContext,
-    around: Arc<Surroundings>,
+    around: Arc<TurnContext>,
     options: &'a DispatchOptions,
     /// The runtime, if each call runs in its own task.
     tasks: Option<Handle>,
@@ -196,11 +233,15 @@ impl<'a> Turn for Calls<'a> {
     }
 
     fn footprint(&self, index: usize) -> Footprint {
-        let call = self.calls.get(index).and_then(Option::as_ref);
+        let call = self.calls.get(index).filter(|_| index < self.options.max_calls.get());
+        let call = call.and_then(Option::as_ref);
         call.map_or(Footprint::NONE, |call| Footprint::of(call, self.provider, self.turn.dialect()))
     }
 
     fn run(&mut self, index: usize) -> Option<BoxFuture<'a, ToolResponse>> {
+        if index >= self.options.max_calls.get() {
+            return self.refuse(index, Refusal::TooMany);
+        }
         let call = self.calls.get_mut(index)?.take()?;
         let (provider, around) = (self.provider, Arc::clone(&self.around));
         let (id, name) = (call.id.clone(), call.name.clone());
@@ -222,6 +263,15 @@ impl<'a> Turn for Calls<'a> {
         let response = match refusal {
             Refusal::Cancelled => ToolResponse::new(&call, Err(ToolError::Cancelled)),
             Refusal::Skipped => ToolResponse::skipped(&call, SKIPPED_BY_MESSAGE),
+            Refusal::TooMany => {
+                let text = format!(
+                    "The call was not executed: only the first {} calls of a turn are. \
+                     Make it again in another turn if it is still needed.",
+                    self.options.max_calls
+                );
+                let why = ToolError::failed_with(TOO_MANY_CALLS, text);
+                ToolResponse { skipped: true, ..ToolResponse::new(&call, Err(why)) }
+            }
         };
         Some(Box::pin(self.provider.pass_over(call, self.turn, Arc::clone(&self.around), response)))
     }

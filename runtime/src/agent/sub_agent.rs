@@ -30,6 +30,7 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::session::Session;
 use crate::call::tool::{AgentTool, MISSING_TASK};
+use crate::provider::{Provider, ProviderBuilder};
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
@@ -72,13 +73,26 @@ pub struct AgentTask {
     pub model_config: Value,
     /// How hard the model should think, in a form that only the runner understands. Empty: not specified.
     pub thinking_level: Text,
-    /// The tools of the sub-agent.
-    pub tools: Registry,
     /// The limits of the sub-agent.
     pub limits: AgentLimits,
     /// The context of its turns: its own session, a token that fires with that of the call, and what the caller
     /// provides.
     pub context: ToolContext,
+    /// The tools of the sub-agent, which are called only through a provider.
+    tools: Registry,
+}
+
+impl AgentTask {
+    /// Returns a builder for the provider of the sub-agent: it offers the tools of the sub-agent, behind the layers of
+    /// the provider through which the sub-agent was called, and within its allow-list, rules and limits, which can only
+    /// be narrowed.
+    #[must_use]
+    pub fn provider_builder(&self) -> ProviderBuilder {
+        match Provider::of(&self.context) {
+            Some(caller) => caller.builder_with(&self.tools),
+            None => Provider::builder(&self.tools),
+        }
+    }
 }
 
 discreet_debug!(
@@ -264,6 +278,10 @@ impl SubAgentTool {
 impl AgentTool for SubAgentTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn own_tools(&self) -> Vec<&ToolSpec> {
+        self.tools.iter().map(|tool| tool.spec()).collect()
     }
 
     fn execute<'a>(

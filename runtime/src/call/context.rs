@@ -6,10 +6,11 @@ mod token;
 mod agent;
 mod input;
 mod report;
+mod turn;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -18,19 +19,17 @@ use tokio_util::sync::CancellationToken;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::error::ToolError;
-use crate::call::peers::Peers;
 use crate::call::principal::Principal;
 use crate::call::result::ToolResult;
-use crate::call::roots::Roots;
 use crate::call::secrets::Secrets;
 use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::values::ContextValues;
-use crate::schema::dialect::{Dialect, JSON_SCHEMA};
-use crate::spec::Network;
+use crate::schema::dialect::Dialect;
 
 pub(crate) use report::Ending;
 use token::Link;
+pub(crate) use turn::TurnContext;
 
 /// The maximum depth of tools that call other tools.
 pub const MAX_DEPTH: u32 = 16;
@@ -42,6 +41,12 @@ pub type OnUpdate = Arc<dyn Fn(ToolResult) + Send + Sync>;
 pub type OnProgress = Arc<dyn Fn(String) + Send + Sync>;
 
 /// The context of a tool call: its identity, how it is cancelled, and where its updates go.
+///
+/// A program creates the context of a turn and sets what it likes. For each call a [`Provider`](crate::Provider) derives
+/// a context from it, and with it the rights of the call: its principal, agent, session, values, services, directories,
+/// hosts and time. What a tool sets on a copy of that context holds for code that reads the copy, but gives the calls
+/// that the tool makes with it no more rights: hosts and time can only shrink, the rest stays as the provider derived
+/// it.
 ///
 /// ```
 /// use toolgen_runtime::ToolContext;
@@ -56,8 +61,8 @@ pub struct ToolContext {
     /// The name of the called tool.
     pub tool_name: Text,
     token: Link,
-    /// `None` means [`NOTHING`].
-    surroundings: Option<Arc<Surroundings>>,
+    /// `None`: the default settings.
+    turn: Option<Arc<TurnContext>>,
     /// How many tool-to-tool calls are above this one.
     depth: u32,
     /// How many agents are above this one.
@@ -68,41 +73,6 @@ pub struct ToolContext {
     inputs: Option<Arc<[Value]>>,
 }
 
-/// The settings that the calls of a turn share.
-#[derive(Clone)]
-pub(crate) struct Surroundings {
-    pub(crate) on_update: Option<OnUpdate>,
-    pub(crate) on_progress: Option<OnProgress>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) dialect: &'static Dialect,
-    pub(crate) services: Services,
-    pub(crate) roots: Roots,
-    pub(crate) hosts: Network,
-    pub(crate) agent_id: Option<Text>,
-    pub(crate) session: Option<Session>,
-    pub(crate) values: ContextValues,
-    pub(crate) principal: Option<Principal>,
-    pub(crate) peers: Option<Arc<dyn Peers>>,
-}
-
-/// The default settings, with which most contexts start.
-static NOTHING: LazyLock<Arc<Surroundings>> = LazyLock::new(|| {
-    Arc::new(Surroundings {
-        on_update: None,
-        on_progress: None,
-        timeout: None,
-        dialect: &JSON_SCHEMA,
-        services: Services::default(),
-        roots: Roots::default(),
-        hosts: Network::Any,
-        agent_id: None,
-        session: None,
-        values: ContextValues::default(),
-        principal: None,
-        peers: None,
-    })
-});
-
 impl ToolContext {
     /// Creates the context of a call that cannot be cancelled and reports to nothing.
     pub fn new(tool_call_id: impl AsRef<str>, tool_name: impl AsRef<str>) -> ToolContext {
@@ -110,7 +80,7 @@ impl ToolContext {
             tool_call_id: Text::copy_of(tool_call_id.as_ref()),
             tool_name: Text::copy_of(tool_name.as_ref()),
             token: Link::default(),
-            surroundings: None,
+            turn: None,
             depth: 0,
             agents: 0,
             made: OnceLock::new(),
@@ -118,20 +88,13 @@ impl ToolContext {
         }
     }
 
-    pub(crate) fn with(mut self, change: impl FnOnce(&mut Surroundings)) -> ToolContext {
-        change(Arc::make_mut(self.surroundings.get_or_insert_with(|| Arc::clone(&NOTHING))));
-        self
-    }
-
-    pub(crate) fn surroundings(&self) -> &Arc<Surroundings> {
-        self.surroundings.as_ref().unwrap_or(&NOTHING)
-    }
-
-    /// Cancels the call when this token, or a parent of it, fires.
+    /// Cancels the call when this token, or a parent of it, fires. In the context of a call of a provider, the token of
+    /// the call still cancels, too.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
         let secrets = self.token.secrets();
-        self.token = Link::from(cancel);
+        let sealed = self.turn().peers.is_some();
+        self.token = if sealed { self.token.and(cancel) } else { Link::from(cancel) };
         if let Some(secrets) = secrets {
             self.token.hide(Secrets::clone(&secrets));
         }
@@ -150,10 +113,13 @@ impl ToolContext {
         self.with(|around| around.on_progress = Some(Arc::new(on_progress)))
     }
 
-    /// Limits the time the call may take.
+    /// Limits the time the call may take. In the context of a call of a provider, the shorter limit holds.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> ToolContext {
-        self.with(|around| around.timeout = Some(timeout))
+        self.with(|around| {
+            let sealed = around.peers.as_ref().and(around.timeout);
+            around.timeout = Some(sealed.map_or(timeout, |sealed| sealed.min(timeout)));
+        })
     }
 
     /// Sets the dialect in which the model wrote the arguments.
@@ -162,32 +128,36 @@ impl ToolContext {
         self.with(|around| around.dialect = dialect)
     }
 
-    /// Provides a service, replacing any other of the same type.
+    /// Provides a service, replacing any other of the same type. On a copy of the context of a provider's call it is
+    /// not there for the calls that the tool makes.
     #[must_use]
     pub fn with_service<T: Send + Sync + ?Sized + 'static>(self, service: Arc<T>) -> ToolContext {
         self.with(|around| around.services = std::mem::take(&mut around.services).with(service))
     }
 
-    /// Sets the ID of the calling agent.
+    /// Sets the ID of the calling agent. Calls that a tool makes keep the one that the provider derived.
     #[must_use]
     pub fn with_agent_id(self, agent_id: impl Into<String>) -> ToolContext {
         let agent_id = Text::from(agent_id.into());
         self.with(|around| around.agent_id = Some(agent_id))
     }
 
-    /// Sets the session in which the call is made. Without one, the call has no history.
+    /// Sets the session in which the call is made. Without one, the call has no history. Calls that a tool makes keep
+    /// the one that the provider derived.
     #[must_use]
     pub fn with_session(self, session: Session) -> ToolContext {
         self.with(|around| around.session = Some(session))
     }
 
-    /// Sets the values known about the call, each with its source.
+    /// Sets the values known about the call, each with its source. Calls that a tool makes keep those that the provider
+    /// derived.
     #[must_use]
     pub fn with_values(self, values: ContextValues) -> ToolContext {
         self.with(|around| around.values = values)
     }
 
-    /// Sets the principal for whom the call is made; the call is then limited to what the principal may do.
+    /// Sets the principal for whom the call is made; the call is then limited to what the principal may do. Calls that a
+    /// tool makes keep the one that the provider derived.
     #[must_use]
     pub fn with_principal(self, principal: Principal) -> ToolContext {
         self.with(|around| around.principal = Some(principal))
@@ -209,49 +179,49 @@ impl ToolContext {
     /// The most time the caller grants. A tool's own timeout may be shorter, never longer.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
-        self.surroundings().timeout
+        self.turn().timeout
     }
 
     /// The dialect of the arguments: that of the provider whose model wrote them.
     #[must_use]
     pub fn dialect(&self) -> &'static Dialect {
-        self.surroundings().dialect
+        self.turn().dialect
     }
 
     /// The services that the program provides to its tools.
     #[must_use]
     pub fn services(&self) -> &Services {
-        &self.surroundings().services
+        &self.turn().services
     }
 
     /// The service of type `T`, if there is one.
     #[must_use]
     pub fn service<T: Send + Sync + ?Sized + 'static>(&self) -> Option<Arc<T>> {
-        self.surroundings().services.get()
+        self.turn().services.get()
     }
 
     /// The ID of the calling agent.
     #[must_use]
     pub fn agent_id(&self) -> Option<&str> {
-        self.surroundings().agent_id.as_deref()
+        self.turn().agent_id.as_deref()
     }
 
     /// The session the call belongs to.
     #[must_use]
     pub fn session(&self) -> Option<&Session> {
-        self.surroundings().session.as_ref()
+        self.turn().session.as_ref()
     }
 
     /// The values known about the call, each with its source.
     #[must_use]
     pub fn values(&self) -> &ContextValues {
-        &self.surroundings().values
+        &self.turn().values
     }
 
     /// The principal for whom the call is made.
     #[must_use]
     pub fn principal(&self) -> Option<&Principal> {
-        self.surroundings().principal.as_ref()
+        self.turn().principal.as_ref()
     }
 
     /// How many tool-to-tool calls are above this one: 0 for a call made by a model.
@@ -274,7 +244,7 @@ impl ToolContext {
     /// Fails if this call did not come through a [`Provider`](crate::provider::Provider), with `CALL_ENDED` if it is
     /// already answered, if [`MAX_DEPTH`] calls are above it, and with the error of the other tool.
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
-        let Some(peers) = &self.surroundings().peers else {
+        let Some(peers) = &self.turn().peers else {
             let text = "a tool can call others only where it was called through a provider";
             return Err(ToolError::failed_with("service_unavailable", text));
         };
@@ -296,31 +266,26 @@ impl ToolContext {
     /// The context of a call that this call makes. Cancelling this call cancels that one, but not the reverse.
     #[must_use]
     pub fn child(&self, tool_call_id: impl Into<Text>, tool_name: impl Into<Text>) -> ToolContext {
-        self.child_of(self.surroundings.clone(), tool_call_id.into(), tool_name.into())
+        self.child_of(self.turn.clone(), tool_call_id.into(), tool_name.into())
     }
 
     /// As [`child`](Self::child), with settings of its own.
     pub(crate) fn child_in(
         &self,
-        surroundings: Arc<Surroundings>,
+        turn: Arc<TurnContext>,
         tool_call_id: Text,
         tool_name: Text,
     ) -> ToolContext {
-        self.child_of(Some(surroundings), tool_call_id, tool_name)
+        self.child_of(Some(turn), tool_call_id, tool_name)
     }
 
-    fn child_of(
-        &self,
-        surroundings: Option<Arc<Surroundings>>,
-        tool_call_id: Text,
-        tool_name: Text,
-    ) -> ToolContext {
+    fn child_of(&self, turn: Option<Arc<TurnContext>>, tool_call_id: Text, tool_name: Text) -> ToolContext {
         let token = self.token.child();
         ToolContext {
             tool_call_id,
             tool_name,
             token,
-            surroundings,
+            turn,
             depth: self.depth,
             agents: self.agents,
             made: OnceLock::new(),
@@ -345,7 +310,7 @@ impl Clone for ToolContext {
             tool_call_id: self.tool_call_id.clone(),
             tool_name: self.tool_name.clone(),
             token: self.token.copy(),
-            surroundings: self.surroundings.clone(),
+            turn: self.turn.clone(),
             depth: self.depth,
             agents: self.agents,
             made: OnceLock::from(Arc::clone(self.made.get_or_init(Arc::default))),
@@ -363,7 +328,7 @@ impl fmt::Debug for ToolContext {
                 f.write_str("<callback>")
             }
         }
-        let around = self.surroundings();
+        let around = self.turn();
         f.debug_struct("ToolContext")
             .field("tool_call_id", &self.tool_call_id)
             .field("tool_name", &self.tool_name)

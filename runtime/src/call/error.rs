@@ -27,11 +27,12 @@ pub enum ToolError {
         /// More for operators, such as the causes; may be empty. A model never sees it.
         detail: String,
     },
-    /// There is no such tool: `Tool not found: {name}`.
+    /// There is no such tool: `Tool not found: {name}`. The text of a [`ToolResponse`](crate::ToolResponse) adds
+    /// `; did you mean '{suggestion}'?` if there is a similar one.
     NotFound {
         /// The name that was called.
         name: String,
-        /// A similar registered name.
+        /// The name of a similar tool that the caller may use.
         suggestion: Option<String>,
     },
     /// The arguments are invalid: `Invalid arguments: {message}`.

@@ -16,7 +16,7 @@ impl ToolContext {
     /// The hosts that the call may reach: any, unless restricted.
     #[must_use]
     pub fn allowed_hosts(&self) -> &Network {
-        &self.surroundings().hosts
+        &self.turn().hosts
     }
 }
 

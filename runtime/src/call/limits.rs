@@ -14,6 +14,8 @@ use crate::spec::{Effects, Files, Network};
 pub struct Limits {
     /// Allows only tools that declare themselves read-only, do not destroy and do not write files.
     pub read_only: bool,
+    /// Whether things may be destroyed. A tool that declares no effects may destroy.
+    pub destructive: bool,
     /// The hosts that may be reached, as `host` (any port) or `host:port`; `*.example.com` stands for every host below
     /// `example.com`, but not for itself, and `*` for every host. Case does not matter. A tool that declares a host
     /// without a port may use any port of it, so a host with a port does not cover it.
@@ -31,7 +33,10 @@ pub enum Excess {
     /// The tool changes things.
     Changes,
     /// The tool may destroy things.
-    Destroys,
+    Destroys {
+        /// Whether nothing may be changed at all.
+        read_only: bool,
+    },
     /// The tool reaches hosts that are not allowed.
     Network {
         /// The hosts that are not allowed.
@@ -58,23 +63,39 @@ impl Default for Limits {
 
 impl Limits {
     /// No limits.
-    pub const ANY: Limits =
-        Limits { read_only: false, network: Network::Any, files: Files::Write, spawns: true };
+    pub const ANY: Limits = Limits {
+        read_only: false,
+        destructive: true,
+        network: Network::Any,
+        files: Files::Write,
+        spawns: true,
+    };
 
     /// Allows only tools that touch nothing outside the program.
-    pub const NONE: Limits =
-        Limits { read_only: true, network: Network::None, files: Files::None, spawns: false };
+    pub const NONE: Limits = Limits {
+        read_only: true,
+        destructive: false,
+        network: Network::None,
+        files: Files::None,
+        spawns: false,
+    };
 
     /// Limits for agents that plan: files are read-only, and there is no network. A tool may still change the program's
     /// own data, such as a plan or a chat. Programs may be started: a tool that starts any is allowed if its executor
     /// enforces the same limits on them, see [`confine`](Self::confine).
-    pub const PLANNING: Limits =
-        Limits { read_only: false, network: Network::None, files: Files::Read, spawns: true };
+    pub const PLANNING: Limits = Limits {
+        read_only: false,
+        destructive: true,
+        network: Network::None,
+        files: Files::Read,
+        spawns: true,
+    };
 
     /// Whether all effects are within the limits.
     #[must_use]
     pub fn allows(&self, effects: &Effects) -> bool {
-        !(self.read_only && (!effects.read_only || effects.destructive))
+        (effects.read_only || !self.read_only)
+            && (!effects.destructive || self.may_destroy())
             && rank(effects.files) <= rank(self.allowed_files())
             && (self.spawns || !effects.spawns)
             && (self.network == Network::Any
@@ -88,8 +109,8 @@ impl Limits {
         if self.read_only && !effects.read_only {
             excess.push(Excess::Changes);
         }
-        if self.read_only && effects.destructive {
-            excess.push(Excess::Destroys);
+        if effects.destructive && !self.may_destroy() {
+            excess.push(Excess::Destroys { read_only: self.read_only });
         }
         let beyond = hosts::beyond(&effects.network, &self.network);
         if beyond != Network::None {
@@ -110,6 +131,7 @@ impl Limits {
     pub fn and(&self, other: &Limits) -> Limits {
         Limits {
             read_only: self.read_only || other.read_only,
+            destructive: self.destructive && other.destructive,
             network: hosts::both(&self.network, &other.network),
             files: least(self.files, other.files),
             spawns: self.spawns && other.spawns,
@@ -133,6 +155,10 @@ impl Limits {
         }
     }
 
+    fn may_destroy(&self) -> bool {
+        self.destructive && !self.read_only
+    }
+
     fn allowed_files(&self) -> Files {
         if self.read_only { least(self.files, Files::Read) } else { self.files }
     }
@@ -154,7 +180,10 @@ impl fmt::Display for Excess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Excess::Changes => f.write_str("changes: it may change things (allowed: reading only)"),
-            Excess::Destroys => f.write_str("destruction: it may destroy things (allowed: reading only)"),
+            Excess::Destroys { read_only } => {
+                let allowed = if *read_only { "reading only" } else { "none" };
+                write!(f, "destruction: it may destroy things (allowed: {allowed})")
+            }
             Excess::Network { beyond, allowed } => {
                 write!(f, "network: it may reach {} (allowed: {})", told(beyond), told(allowed))
             }

@@ -81,7 +81,13 @@ pub struct MissingDependencies {
     pub missing: Vec<Unmet>,
     /// The tools to call first, each after all tools it requires itself.
     pub suggested_order: Vec<String>,
+    /// Whether it is the program's fault that earlier calls of required tools are not known: the call has no session.
+    pub without_session: bool,
 }
+
+/// What a program must do about a requirement that no call can meet.
+const NO_SESSION: &str = "The call has no session, so earlier calls are not known, and repeating them does not help: \
+    the program must give the context of the turn a session, with `ToolContext::with_session`.";
 
 impl MissingDependencies {
     /// Returns what the caller can do about it, in one sentence.
@@ -123,6 +129,9 @@ impl fmt::Display for MissingDependencies {
         }
         for (index, tool) in self.suggested_order.iter().enumerate() {
             write!(f, "\n  {}. {tool}", index + 1)?;
+        }
+        if self.without_session {
+            write!(f, "\n\n{NO_SESSION}")?;
         }
         Ok(())
     }
@@ -169,6 +178,9 @@ impl Serialize for MissingDependencies {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut written = self.to_json();
         written["missing_dependencies"] = json!(self.missing);
+        if self.without_session {
+            written["without_session"] = Value::Bool(true);
+        }
         written.serialize(serializer)
     }
 }
@@ -180,6 +192,7 @@ impl<'de> Deserialize<'de> for MissingDependencies {
             tool: members.take("tool")?,
             missing: members.take("missing_dependencies")?,
             suggested_order: members.take("suggested_order")?,
+            without_session: members.or_default("without_session")?,
         })
     }
 }

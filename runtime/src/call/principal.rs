@@ -32,13 +32,6 @@ pub struct Principal {
     pub quota: Option<u32>,
 }
 
-/// Returns the scopes a caller of a tool needs: the declared ones, or `read` for a tool declared read-only and `write`
-/// for every other.
-#[must_use]
-pub fn required_scopes(spec: &ToolSpec) -> &[Text] {
-    spec.required_scopes()
-}
-
 impl Principal {
     /// Creates a principal without scopes.
     pub fn new(id: impl Into<Text>) -> Principal {
@@ -88,13 +81,13 @@ impl Principal {
         self.check_tool(spec)
     }
 
-    /// Checks that the principal has all [`required_scopes`] of a tool.
+    /// Checks that the principal has all [`required_scopes`](ToolSpec::required_scopes) of a tool.
     ///
     /// # Errors
     ///
     /// `Permission denied: API key missing scope '{scope}' for tool '{tool}'`, for the first missing scope.
     pub fn check_scopes(&self, spec: &ToolSpec) -> Result<(), ToolError> {
-        match required_scopes(spec).iter().find(|scope| !self.has_scope(scope)) {
+        match spec.required_scopes().iter().find(|scope| !self.has_scope(scope)) {
             None => Ok(()),
             Some(scope) => Err(ToolError::denied(format!(
                 "Permission denied: API key missing scope '{scope}' for tool '{}'",
@@ -149,7 +142,7 @@ mod tests {
         ];
         for (scopes, effects, needed) in cases {
             let spec = tool(scopes, effects);
-            let found: Vec<&str> = required_scopes(&spec).iter().map(Text::as_str).collect();
+            let found: Vec<&str> = spec.required_scopes().iter().map(Text::as_str).collect();
             assert_eq!(found, needed);
         }
     }

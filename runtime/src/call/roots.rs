@@ -98,7 +98,7 @@ pub fn inside<T: PathArgument>(
 }
 
 fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
-    let root = ctx.surroundings().roots.0.get(name).cloned();
+    let root = ctx.turn().roots.0.get(name).cloned();
     root.ok_or_else(|| {
         ToolError::failed_with("service_unavailable", format!("no {name} is set for this call"))
             .with_operator_detail(format!(

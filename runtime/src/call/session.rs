@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,7 +19,11 @@ pub use store::{Sessions, SessionsLimits};
 
 /// A conversation with tools: state that tools keep between calls, and which of them succeeded.
 ///
-/// Clones are the same session. There is no shared default: a caller without a session has none.
+/// Clones are the same session. A program sets the session of a conversation with
+/// [`ToolContext::with_session`](crate::ToolContext::with_session). There is no default that callers share: where none is
+/// set, [`run_loop`](crate::agent::agent_loop::run_loop) creates one that ends with the loop,
+/// [`dispatch`](crate::Provider::dispatch) one that ends with the turn, and a single
+/// [`call`](crate::Provider::call) has none.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -37,12 +42,23 @@ pub struct Session(Arc<Inner>);
 struct Inner {
     id: Text,
     limits: SessionLimits,
-    /// Whether the session is temporary, so that no caller returns to it.
-    passing: bool,
+    span: Span,
     state: Mutex<BTreeMap<TypeId, Held>>,
     values: Mutex<BTreeMap<String, Value>>,
     /// The time of each tool's last success, sorted by tool name.
     history: Mutex<Vec<(Text, Instant)>>,
+}
+
+/// How long a session lasts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// As long as the program wants.
+    Kept,
+    /// For one loop; no caller returns to it.
+    #[cfg(feature = "agent")]
+    Loop,
+    /// For one turn; no caller returns to it.
+    Turn,
 }
 
 /// The name of a type, and an `Arc` of its value.
@@ -79,25 +95,32 @@ impl Session {
     /// Creates a session with these history limits.
     #[must_use]
     pub fn with_limits(id: impl Into<Text>, limits: SessionLimits) -> Session {
-        Session::made(id.into(), limits, false)
+        Session::made(id.into(), limits, Span::Kept)
     }
 
-    /// Creates a temporary session for one loop, which no caller can refer to.
-    #[cfg(feature = "agent")]
-    pub(crate) fn passing(id: impl Into<Text>) -> Session {
-        Session::made(id.into(), SessionLimits::DEFAULT, true)
+    /// Creates a temporary session, which no caller can refer to, with an ID that no other such session has.
+    pub(crate) fn passing(span: Span) -> Session {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let kind = if span == Span::Turn { "turn" } else { "loop" };
+        let id = format!("{kind}-{}", MADE.fetch_add(1, Ordering::Relaxed) + 1);
+        Session::made(id.into(), SessionLimits::DEFAULT, span)
     }
 
     /// Whether the session was created by [`passing`](Self::passing).
     pub(crate) fn is_passing(&self) -> bool {
-        self.0.passing
+        self.0.span != Span::Kept
     }
 
-    fn made(id: Text, limits: SessionLimits, passing: bool) -> Session {
+    /// Whether the session ends with the turn.
+    pub(crate) fn is_of_turn(&self) -> bool {
+        self.0.span == Span::Turn
+    }
+
+    fn made(id: Text, limits: SessionLimits, span: Span) -> Session {
         Session(Arc::new(Inner {
             id,
             limits,
-            passing,
+            span,
             state: Mutex::default(),
             values: Mutex::default(),
             history: Mutex::default(),

@@ -1,4 +1,6 @@
-//! The tool trait, and the one way to call a tool.
+//! The tool trait, and how a program calls a tool past all layers.
+
+mod forward;
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,8 +88,8 @@ pub trait AgentTool: Send + Sync {
     /// The specification of the tool.
     fn spec(&self) -> &ToolSpec;
 
-    /// Runs the tool. Callers use [`call`] or [`Registry::call`](crate::Registry::call), which check `params` first
-    /// and pass them decoded: an object with the fields of the specification under their wire names.
+    /// Runs the tool. Only a [`Provider`](crate::Provider) and [`call_without_layers`] call this: they check `params`
+    /// first and pass them decoded, as an object with the fields of the specification under their wire names.
     ///
     /// # Errors
     ///
@@ -110,6 +112,12 @@ pub trait AgentTool: Send + Sync {
     fn effects_in(&self, ctx: &ProviderContext) -> Effects {
         let _ = ctx;
         self.spec().effects.clone()
+    }
+
+    /// The specifications of the tools that no provider has but this tool uses: those of a sub-agent. Lists and rules
+    /// of a provider may name them, and apply to them.
+    fn own_tools(&self) -> Vec<&ToolSpec> {
+        Vec::new()
     }
 
     /// As [`execute`](Self::execute), for arguments that were read without building a [`Value`].
@@ -152,59 +160,6 @@ pub trait AgentTool: Send + Sync {
     }
 }
 
-macro_rules! forward {
-    ($pointer:ident) => {
-        impl<T: AgentTool + ?Sized> AgentTool for $pointer<T> {
-            fn spec(&self) -> &ToolSpec {
-                (**self).spec()
-            }
-
-            fn execute<'a>(
-                &'a self,
-                params: Value,
-                ctx: &'a ToolContext,
-            ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-                (**self).execute(params, ctx)
-            }
-
-            fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
-                (**self).bind(ctx)
-            }
-
-            fn effects_in(&self, ctx: &ProviderContext) -> Effects {
-                (**self).effects_in(ctx)
-            }
-
-            fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
-                (**self).execute_given(given, ctx)
-            }
-
-            fn name(&self) -> &str {
-                (**self).name()
-            }
-
-            fn label(&self) -> &str {
-                (**self).label()
-            }
-
-            fn description(&self) -> &str {
-                (**self).description()
-            }
-
-            fn parameters_schema(&self) -> Value {
-                (**self).parameters_schema()
-            }
-
-            fn prompt_documentation(&self) -> String {
-                (**self).prompt_documentation()
-            }
-        }
-    };
-}
-
-forward!(Arc);
-forward!(Box);
-
 /// The timeout of a tool that sets none: 30 seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -222,8 +177,12 @@ pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>)
     }
 }
 
-/// Calls a tool. Checks the arguments first, enforces the timeout and cancellation whatever the tool does, and
-/// contains a panic of the tool.
+/// Calls a tool past all layers: for tests, and for calls that the program itself makes and vouches for. What a model
+/// calls goes through [`Provider::call`](crate::Provider::call).
+///
+/// Checks the arguments, enforces the timeout and cancellation whatever the tool does, and contains a panic of the tool.
+/// Skips everything else: lists of tools, rules and limits, scopes, rate limits, requirements, guards, middleware and
+/// approval, hooks, events and audit records. Nobody learns of the call, and its principal is not checked.
 ///
 /// `params` is what a model sent: an object, a text that holds one (some providers send arguments as text), or
 /// `null` for no arguments.
@@ -233,7 +192,7 @@ pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>)
 /// [`ToolError::InvalidArgs`] with all problems; [`ToolError::Cancelled`] and [`ToolError::Timeout`], when the tool
 /// is dropped and its context's token fires; `tool panicked`, without the details, which are not for a model; and any
 /// error of the tool.
-pub async fn call(
+pub async fn call_without_layers(
     tool: &dyn AgentTool,
     params: Value,
     ctx: &ToolContext,

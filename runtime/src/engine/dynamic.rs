@@ -3,7 +3,7 @@
 //! ```
 //! # use serde_json::json;
 //! use toolgen_runtime::engine::dynamic::DynamicTool;
-//! use toolgen_runtime::{Effects, Registry, ToolContext};
+//! use toolgen_runtime::{Effects, Registry, ToolCall, ToolContext};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,10 +19,11 @@
 //!     .effects(Effects::NONE)
 //!     .run(|params, _ctx| async move { Ok(format!("Hello, {}!", params["name"].as_str().unwrap_or("you"))) })?;
 //!
-//! let registry = Registry::builder().add(greet).seal()?;
-//! let ctx = ToolContext::new("call-1", "greet");
-//! assert_eq!(registry.call("greet", json!({"name": "Ada"}), &ctx).await?.to_text(), "Hello, Ada!");
-//! assert!(registry.call("greet", json!({"name": ""}), &ctx).await.is_err());
+//! let provider = Registry::builder().add(greet).seal()?.provider(Default::default())?;
+//! let turn = ToolContext::new("turn-1", "");
+//! let call = |arguments| provider.call(ToolCall::new("call-1", "greet", arguments), &turn);
+//! assert_eq!(call(json!({"name": "Ada"})).await.text(), "Hello, Ada!");
+//! assert!(call(json!({"name": ""})).await.is_error());
 //! # Ok(())
 //! # }
 //! ```

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call as call_tool};
+use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call_without_layers};
 
 /// Calls a tool with arguments as a model sends them, in a context without services.
 ///
@@ -29,7 +29,7 @@ use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call as call_tool};
 ///
 /// # Errors
 ///
-/// As [`tool::call`](crate::call::tool::call).
+/// As [`call_without_layers`].
 pub async fn call(tool: &dyn AgentTool, params: Value) -> Result<ToolResult, ToolError> {
     call_in(tool, params, &ToolContext::new("test-call", tool.name())).await
 }
@@ -38,13 +38,13 @@ pub async fn call(tool: &dyn AgentTool, params: Value) -> Result<ToolResult, Too
 ///
 /// # Errors
 ///
-/// As [`tool::call`](crate::call::tool::call).
+/// As [`call_without_layers`].
 pub async fn call_in(
     tool: &dyn AgentTool,
     params: Value,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    call_tool(tool, params, ctx, DEFAULT_TIMEOUT).await
+    call_without_layers(tool, params, ctx, DEFAULT_TIMEOUT).await
 }
 
 /// Checks the examples of a tool against its own schema.

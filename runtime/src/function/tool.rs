@@ -4,7 +4,7 @@
 //!
 //! ```
 //! # use serde_json::json;
-//! use toolgen_runtime::{Registry, ToolContext, tool};
+//! use toolgen_runtime::{Registry, ToolCall, ToolContext, tool};
 //!
 //! /// Finds words that sound alike.
 //! ///
@@ -29,13 +29,11 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let registry = Registry::builder().add(rhymes::tool()).seal()?;
-//! let ctx = ToolContext::new("call-1", "rhymes");
-//! let result = registry.call("rhymes", json!({"word": "light", "limit": 1}), &ctx).await?;
-//! assert_eq!(result.to_text(), r#"["night"]"#);
-//!
-//! let error = registry.call("rhymes", json!({"word": "", "limit": 1}), &ctx).await.unwrap_err();
-//! assert!(error.to_string().contains("/word"));
+//! let provider = Registry::builder().add(rhymes::tool()).seal()?.provider(Default::default())?;
+//! let turn = ToolContext::new("turn-1", "");
+//! let call = |arguments| provider.call(ToolCall::new("call-1", "rhymes", arguments), &turn);
+//! assert_eq!(call(json!({"word": "light", "limit": 1})).await.text(), r#"["night"]"#);
+//! assert!(call(json!({"word": "", "limit": 1})).await.text().contains("/word"));
 //! # Ok(())
 //! # }
 //! ```
@@ -92,7 +90,7 @@
 //! ```
 //! # use std::sync::Arc;
 //! # use serde_json::json;
-//! use toolgen_runtime::{Registry, ToolContext, tool, tools, toolset};
+//! use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, tools, toolset};
 //!
 //! struct Counter(std::sync::atomic::AtomicU64);
 //!
@@ -118,9 +116,9 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let counter = Arc::new(Counter(Default::default()));
-//! let registry = Registry::new(toolset![hello, Counter::tools(&counter)])?;
-//! let ctx = ToolContext::new("call-1", "count");
-//! assert_eq!(registry.call("count", json!({"by": 2}), &ctx).await?.details, json!(2));
+//! let provider = Registry::new(toolset![hello, Counter::tools(&counter)])?.provider(Default::default())?;
+//! let call = ToolCall::new("call-1", "count", json!({"by": 2}));
+//! assert_eq!(provider.call(call, &ToolContext::new("turn-1", "")).await.text(), "2");
 //! # Ok(())
 //! # }
 //! ```

@@ -168,7 +168,10 @@ impl Dependencies {
             return Ok(optional);
         }
         let suggested_order = suggested(&missing, spec, ctx, tools);
-        Err(MissingDependencies { tool: spec.name.to_string(), missing, suggested_order }.into())
+        let without_session =
+            ctx.session().is_none() && missing.iter().any(|it| it.kind == RequirementKind::Tool);
+        let tool = spec.name.to_string();
+        Err(MissingDependencies { tool, missing, suggested_order, without_session }.into())
     }
 
     /// Returns whether a requirement holds that depends only on the context.

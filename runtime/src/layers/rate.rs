@@ -1,9 +1,13 @@
-//! Rate limits per principal.
+//! Rate limits.
 //!
 //! The program that hosts the agent supplies the limit: it knows its customers and their plans, and it may share
-//! counts between machines. [`WindowLimit`] is an implementation for a single process. A call without a [`Principal`]
-//! is the program's own and is not limited.
+//! counts between machines. [`WindowLimit`] is an implementation for a single process.
+//!
+//! A call counts for its [`Principal`]. If it has none, a principal without scopes stands for its agent
+//! (`agent:{id}`), otherwise for its session (`session:{id}`, unless it is the temporary one of a turn or a loop), and
+//! otherwise for all such calls of the provider (`provider`). See [`counted_for`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
@@ -20,7 +24,8 @@ use crate::call::error::ToolError;
 use crate::call::principal::Principal;
 use crate::spec::ToolSpec;
 
-/// Decides whether a principal may call a tool now, and counts the call if so.
+/// Decides whether a principal, or whoever a call [counts for](counted_for), may call a tool now, and counts the call if
+/// so.
 ///
 /// A function `Fn(&Principal, &ToolSpec) -> bool` is a rate limit, too.
 pub trait RateLimit: Send + Sync {
@@ -33,6 +38,21 @@ impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
     fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool> {
         Box::pin(async move { self(principal, spec) })
     }
+}
+
+/// Returns for whom a call counts.
+#[must_use]
+pub fn counted_for(ctx: &ToolContext) -> Cow<'_, Principal> {
+    if let Some(principal) = ctx.principal() {
+        return Cow::Borrowed(principal);
+    }
+    let session = ctx.session().filter(|session| !session.is_passing());
+    let id = match (ctx.agent_id(), session) {
+        (Some(agent), _) => format!("agent:{agent}").into(),
+        (None, Some(session)) => format!("session:{}", session.id()).into(),
+        (None, None) => Text::Static("provider"),
+    };
+    Cow::Owned(Principal::new(id))
 }
 
 /// How long a rate limit may take to answer: 5 seconds.

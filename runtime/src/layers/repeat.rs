@@ -5,6 +5,9 @@
 //! a new row, because something has changed; a success ends it. Calls of the same tool with other arguments are
 //! independent of it.
 //!
+//! A [`Provider`](crate::Provider) counts the failures of each principal and agent in each session on their own, and
+//! those of calls without any of them not at all.
+//!
 //! Arguments are the same if they are the same JSON: the order of keys does not matter, `1` and `1.0` are one number,
 //! and missing arguments equal an empty object.
 
@@ -18,6 +21,7 @@ mod model;
 #[cfg(not(toolgen_model))]
 mod tests;
 
+use std::hash::Hash;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
@@ -28,7 +32,7 @@ use crate::base::sync::{Mutex, unpoisoned};
 use crate::call::error::ToolError;
 
 use fingerprint::Fingerprints;
-pub(crate) use scope::{Repeats, note, succeeded};
+pub(crate) use scope::{Guard, Repeats, succeeded};
 
 /// The code of a refused repetition.
 pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";
@@ -134,7 +138,12 @@ impl RepeatGuard {
 
     /// Returns the key of a call, for callers that give its arguments away before they know how it ends.
     pub(crate) fn key(&self, tool: &str, params: &Value) -> CallKey {
-        CallKey(self.fingerprints.call(tool, params))
+        self.key_of((), tool, params)
+    }
+
+    /// Returns the key of a call of an owner. Calls of different owners have nothing to do with each other.
+    fn key_of(&self, owner: impl Hash, tool: &str, params: &Value) -> CallKey {
+        CallKey(self.fingerprints.call(owner, tool, params))
     }
 
     /// Like [`check`](Self::check).

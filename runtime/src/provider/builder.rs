@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use super::{Inner, Provider, ProviderContext, ProviderError, Slot};
+use super::{Bounds, Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::base::frozen::Text;
 use crate::call::tool::AgentTool;
 use crate::layers::approval::ApprovalStore;
@@ -19,14 +19,15 @@ use crate::layers::events::{Event, OnEvent};
 use crate::layers::hooks::Hooks;
 use crate::layers::middleware::{Approver, Middleware};
 use crate::layers::pages::{Pages, READ_RESULT};
-use crate::layers::policy::Rules;
+use crate::layers::policy::{Policy, Rules};
 use crate::layers::rate::RateLimit;
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::Repeats;
 use crate::layers::trace::Trace;
 use crate::provider::pipeline::Layers;
-use crate::registry::Registry;
 use crate::registry::toolsets::{self, Toolset};
+use crate::registry::{Registry, UnknownTool};
+use crate::schema::shape::decode::say::meant;
 
 /// Builds a [`Provider`]: which tools it has, in which context, and behind which layers. A layer that is not set is
 /// absent and costs nothing.
@@ -34,6 +35,9 @@ pub struct ProviderBuilder {
     registry: Registry,
     context: ProviderContext,
     allowed: Option<BTreeSet<String>>,
+    rules: Rules,
+    /// The bounds of the provider that this one is built like.
+    inherited: Vec<Arc<Bounds>>,
     toolsets: Vec<Toolset>,
     layers: Layers,
     hide_forbidden: bool,
@@ -48,6 +52,8 @@ impl ProviderBuilder {
             registry,
             context: ProviderContext::default(),
             allowed: None,
+            rules: Rules::default(),
+            inherited: Vec::new(),
             toolsets: Vec::new(),
             layers,
             hide_forbidden: false,
@@ -60,6 +66,7 @@ impl ProviderBuilder {
         ProviderBuilder {
             context: provider.context.clone(),
             layers: provider.layers.clone(),
+            inherited: provider.bounds.to_vec(),
             hide_forbidden: provider.hide_forbidden,
             ..ProviderBuilder::new(registry)
         }
@@ -73,7 +80,7 @@ impl ProviderBuilder {
     }
 
     /// Allows these tools in addition to those allowed before, and no others. Without an allow-list all tools are
-    /// allowed.
+    /// allowed. The list also holds for the tools of sub-agents, so it names those that they may use.
     #[must_use]
     pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ProviderBuilder {
         self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));
@@ -88,14 +95,16 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets the rules on names, categories and effects that decide which tools are available.
+    /// Sets the rules on names, categories and effects that decide which tools are available. They also hold for the
+    /// tools of sub-agents.
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> ProviderBuilder {
-        self.layers.policy.rules = rules;
+        self.rules = rules;
         self
     }
 
-    /// Sets the rate limit on the tool calls of principals.
+    /// Sets the rate limit on tool calls: of each principal, of each agent or session where there is no principal, and
+    /// otherwise of the provider as a whole, see [`rate`](crate::layers::rate).
     #[must_use]
     pub fn rate_limit(mut self, limit: impl RateLimit + 'static) -> ProviderBuilder {
         self.layers.rate = Some(Arc::new(limit));
@@ -132,7 +141,7 @@ impl ProviderBuilder {
     }
 
     /// Sets after how many failures in a row an identical call is refused: 3 by default, `None` for never. Failures
-    /// are counted per session, and per provider for calls without a session.
+    /// are counted per principal, agent and session; a call without any of them counts for nobody.
     #[must_use]
     pub fn repeat_limit(mut self, limit: Option<NonZeroU32>) -> ProviderBuilder {
         self.layers.repeats = Repeats::new(limit);
@@ -285,9 +294,10 @@ impl ProviderBuilder {
     ///
     /// # Errors
     ///
-    /// [`ProviderError::UnknownTools`] with all allowed names that the registry does not have;
-    /// [`ProviderError::Toolset`] with everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the
-    /// registry has a `read_result` tool and [`pages`](Self::pages) adds another.
+    /// [`ProviderError::UnknownTools`] with all allowed names that neither the registry nor a sub-agent in it has;
+    /// [`ProviderError::UnusedRules`] with all rules that fit none of these tools; [`ProviderError::Toolset`] with
+    /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result` tool
+    /// and [`pages`](Self::pages) adds another.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
         if !self.pages_are_set && self.registry.index(READ_RESULT).is_some() {
             self.layers.pages = None;
@@ -301,36 +311,51 @@ impl ProviderBuilder {
             self.context.limits = self.context.limits.and(&set.overlay);
             self = self.allow(set.members.iter().map(Text::as_str));
         }
-        let mut slots: Box<[Slot]> = self
-            .registry
-            .iter()
-            .map(|_| Slot { listed: self.allowed.is_none(), ..Slot::default() })
-            .collect();
-        let mut unknown = Vec::new();
-        for name in self.allowed.take().unwrap_or_default() {
-            match self.registry.index(&name).and_then(|index| slots.get_mut(index)) {
-                Some(slot) => slot.listed = true,
-                None => unknown.push(name),
-            }
-        }
+        let unknown = self.unknown();
         if !unknown.is_empty() {
             return Err(ProviderError::UnknownTools(unknown));
         }
-        if self.layers.pages.is_some()
-            && let Some(slot) = self.registry.index(READ_RESULT).and_then(|index| slots.get_mut(index))
-        {
-            let on_demand = !self.pages_are_set;
-            *slot = Slot { listed: true, on_demand, refused: OnceLock::from(None), ..Slot::default() };
+        let unused = self.rules.unused(&self.registry);
+        if !unused.is_empty() {
+            return Err(ProviderError::UnusedRules(unused));
         }
-        self.layers.policy.limits = self.context.limits.clone();
+        for outer in &self.inherited {
+            self.context.limits = self.context.limits.and(&outer.policy.limits);
+        }
+        let policy = Policy::new(self.context.limits.clone()).with_rules(self.rules);
+        let own = Arc::new(Bounds { allowed: self.allowed, policy });
+        let bounds: Box<[_]> = self.inherited.into_iter().chain([own]).collect();
+        let slot = |tool: &Arc<dyn AgentTool>| {
+            let reads_on = self.layers.reads_on(tool.spec());
+            let lists = |bounds: &Arc<Bounds>| {
+                bounds.allowed.as_ref().is_none_or(|allowed| allowed.contains(tool.name()))
+            };
+            let refused = if reads_on { OnceLock::from(None) } else { OnceLock::new() };
+            let on_demand = reads_on && !self.pages_are_set;
+            Slot { listed: reads_on || bounds.iter().all(lists), on_demand, refused, ..Slot::default() }
+        };
+        let slots = self.registry.iter().map(slot).collect();
         Ok(Provider(Arc::new(Inner {
             registry: self.registry,
             context: self.context,
             layers: self.layers,
+            bounds,
             slots,
             hide_forbidden: self.hide_forbidden,
             building: Mutex::new(()),
         })))
+    }
+
+    /// Returns the allowed names that no tool has.
+    fn unknown(&self) -> Vec<UnknownTool> {
+        let names = || self.registry.all_specs().map(|spec| spec.name.as_str());
+        let known: BTreeSet<&str> = names().collect();
+        let allowed = self.allowed.iter().flatten().filter(|name| !known.contains(name.as_str()));
+        let unknown = |name: &String| {
+            let suggestion = meant(name, names()).map(Text::copy_of);
+            UnknownTool { name: Text::copy_of(name), suggestion }
+        };
+        allowed.map(unknown).collect()
     }
 }
 

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::FactoryError;
-use crate::registry::RegistryError;
 use crate::registry::toolsets::ToolsetError;
+use crate::registry::unknown::suggest;
+use crate::registry::{RegistryError, UnknownTool};
 
 /// The reason why a provider could not be built, or why it does not provide a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +22,12 @@ pub enum ProviderError {
         /// What the factory reported.
         why: FactoryError,
     },
-    /// An allow-list names tools that the registry does not have; one line per tool, as for `NotRegistered`.
-    UnknownTools(Vec<String>),
+    /// An allow-list names tools that do not exist; one line per tool, as for `NotRegistered`, with
+    /// `; did you mean '{suggestion}'?` if there is a similar one.
+    UnknownTools(Vec<UnknownTool>),
+    /// Rules name tools or categories that do not exist, so that they would do nothing; one line per rule:
+    /// `rule '{rule}' fits no tool`, with `; did you mean '{suggestion}'?` if there is a similar name.
+    UnusedRules(Vec<UnknownTool>),
     /// Toolsets name tools that the registry does not have, or the same tool twice; one line per problem.
     Toolset(ToolsetError),
     /// A registry could not be sealed, or has a tool that the provider itself adds; displays as the registry error.
@@ -37,15 +42,28 @@ impl fmt::Display for ProviderError {
             ProviderError::Create { name, why } => write!(f, "failed to create tool '{name}': {why}"),
             ProviderError::Toolset(why) => why.fmt(f),
             ProviderError::UnknownTools(names) => {
-                for (index, name) in names.iter().enumerate() {
-                    let line_break = if index == 0 { "" } else { "\n" };
-                    write!(f, "{line_break}tool '{name}' not registered")?;
-                }
-                Ok(())
+                lines(f, names, |name| format!("tool '{name}' not registered"))
+            }
+            ProviderError::UnusedRules(rules) => {
+                lines(f, rules, |rule| format!("rule '{rule}' fits no tool"))
             }
             ProviderError::NotSealed(why) => why.fmt(f),
         }
     }
+}
+
+/// Writes a line for each, with what was probably meant.
+fn lines(
+    f: &mut fmt::Formatter<'_>,
+    unknown: &[UnknownTool],
+    problem: impl Fn(&str) -> String,
+) -> fmt::Result {
+    for (index, UnknownTool { name, suggestion, .. }) in unknown.iter().enumerate() {
+        let line_break = if index == 0 { "" } else { "\n" };
+        write!(f, "{line_break}{}", problem(name))?;
+        suggest(f, suggestion.as_deref())?;
+    }
+    Ok(())
 }
 
 impl std::error::Error for ProviderError {}

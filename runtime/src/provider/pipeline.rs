@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 use crate::call::callback::Patience;
-use crate::call::context::{Surroundings, ToolContext};
+use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::resumption::Ticket;
@@ -36,10 +36,9 @@ use crate::layers::events::OnEvent;
 use crate::layers::hooks::Hooks;
 use crate::layers::middleware::{Approver, Middleware};
 use crate::layers::pages::{Pages, READ_RESULT};
-use crate::layers::policy::Policy;
 use crate::layers::rate::{self, RateLimit};
 use crate::layers::redact::Redactor;
-use crate::layers::repeat::{self, RepeatGuard, Repeats};
+use crate::layers::repeat::{self, Guard, Repeats};
 use crate::provider::{Admitted, Provider};
 use crate::spec::{ToolSpec, hosts};
 
@@ -53,7 +52,6 @@ use watch::{Begun, Watch};
 #[derive(Clone)]
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
-    pub(crate) policy: Policy,
     pub(crate) rate: Option<Arc<dyn RateLimit>>,
     pub(crate) dependencies: Dependencies,
     pub(crate) repeats: Repeats,
@@ -76,7 +74,6 @@ impl Layers {
     pub(crate) fn new(default_timeout: Duration) -> Layers {
         Layers {
             default_timeout,
-            policy: Policy::default(),
             rate: None,
             dependencies: Dependencies::default(),
             repeats: Repeats::default(),
@@ -103,18 +100,18 @@ impl Provider {
     ///
     /// This never fails: an error is the answer.
     pub async fn call(&self, call: ToolCall, turn: &ToolContext) -> ToolResponse {
-        self.answer(call, turn, self.surroundings(turn)).await
+        self.answer(call, turn, self.turn_context(turn)).await
     }
 
     /// Returns what the calls of a turn share: what the turn supplies, and then what the provider supplies.
-    pub(crate) fn surroundings(&self, turn: &ToolContext) -> Arc<Surroundings> {
-        let around = turn.surroundings();
-        if self.is_peer_of(around) {
+    pub(crate) fn turn_context(&self, turn: &ToolContext) -> Arc<TurnContext> {
+        let around = turn.rights();
+        if self.is_peer_of(&around) {
             // A tool calls another: the context is already complete.
-            return Arc::clone(around);
+            return around.into_owned();
         }
         let context = self.context();
-        let mut all = Surroundings::clone(around);
+        let mut all = TurnContext::clone(&around);
         all.services = around.services.over(&context.services);
         #[cfg(feature = "executor")]
         {
@@ -131,10 +128,11 @@ impl Provider {
     /// Answers one call.
     pub(crate) async fn answer(
         &self,
-        call: ToolCall,
+        mut call: ToolCall,
         turn: &ToolContext,
-        around: Arc<Surroundings>,
+        around: Arc<TurnContext>,
     ) -> ToolResponse {
+        call.cut_name();
         let (started, clock) = (SystemTime::now(), Instant::now());
         let watch = Watch::of(self, &call, &around);
         let around = watch.as_ref().map_or(around.clone(), |watch| watch.around(&around));
@@ -196,7 +194,7 @@ impl Provider {
         &self,
         call: ToolCall,
         turn: &ToolContext,
-        around: Arc<Surroundings>,
+        around: Arc<TurnContext>,
         response: ToolResponse,
     ) -> ToolResponse {
         let ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
@@ -220,34 +218,32 @@ impl Provider {
         let admitted = match &call.blocked {
             // A call that could not be parsed may lack even the name.
             Some(why) if call.name.is_empty() => return Err(why.error()),
-            _ => inner.admit(&call.name)?,
+            _ => inner.admit(&call.name, ctx.principal())?,
         };
         let spec = admitted.spec;
-        if let Some(principal) = ctx.principal() {
-            if !layers.reads_on(spec) {
-                principal.check(spec)?;
-            }
-            if let Some(limit) = &layers.rate {
-                rate::check(&**limit, principal, spec, ctx).await?;
-            }
+        if let Some(principal) = ctx.principal().filter(|_| !layers.reads_on(spec)) {
+            principal.check(spec)?;
+        }
+        if let Some(limit) = &layers.rate {
+            rate::check(&**limit, &rate::counted_for(ctx), spec, ctx).await?;
         }
         if let Some(why) = &call.blocked {
             return Err(why.error());
         }
         layers.seals.verify(call, &**inner.registry.at(admitted.index), ctx)?;
         let guard = layers.repeats.guard(ctx);
-        let outcome = match layers.exact_arguments(spec, call, guard.as_deref(), ctx) {
+        let outcome = match layers.exact_arguments(spec, call, guard.as_ref(), ctx) {
             Some(given) => {
                 let outcome = self.perform(admitted, given, call, ctx, record).await;
                 if let Some(guard) = &guard
                     && !repeat::succeeded(&outcome)
                     && let Ok(arguments) = parsed(call.arguments.clone())
                 {
-                    repeat::note(guard, guard.key(spec.name.as_str(), &arguments), &outcome);
+                    guard.note(guard.key(spec.name.as_str(), &arguments), &outcome);
                 }
                 outcome
             }
-            None => self.run_checked(admitted, guard.as_deref(), call, ctx, (record, watch)).await,
+            None => self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch)).await,
         };
         let Some(pages) = &layers.pages else { return outcome };
         match outcome {
@@ -260,7 +256,7 @@ impl Provider {
     async fn run_checked(
         &self,
         admitted: Admitted<'_>,
-        guard: Option<&RepeatGuard>,
+        guard: Option<&Guard<'_>>,
         call: &ToolCall,
         ctx: &ToolContext,
         (record, watch): (&mut Record, Option<&Watch>),
@@ -273,7 +269,7 @@ impl Provider {
         let arguments = arguments?;
         let repeats = guard.map(|guard| (guard, guard.key(spec.name.as_str(), &arguments)));
         if let Some((guard, key)) = repeats {
-            guard.check_key(spec.name.as_str(), key)?;
+            guard.check(spec.name.as_str(), key)?;
         }
         let registered = &**inner.registry.at(admitted.index);
         let redactor = inner.redactor_at(admitted.index);
@@ -295,7 +291,7 @@ impl Provider {
             Err(why) => Err(why),
         };
         if let Some((guard, key)) = repeats {
-            repeat::note(guard, key, &outcome);
+            guard.note(key, &outcome);
         }
         outcome.map(|result| depends::reported(&unmet, result))
     }
@@ -345,7 +341,7 @@ impl Layers {
 
     /// Returns whether this is the tool with which a model reads the rest of a result, for which it was already
     /// authorised.
-    fn reads_on(&self, spec: &ToolSpec) -> bool {
+    pub(crate) fn reads_on(&self, spec: &ToolSpec) -> bool {
         self.pages.is_some() && spec.name.as_str() == READ_RESULT
     }
 }

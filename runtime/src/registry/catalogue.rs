@@ -88,7 +88,7 @@ impl Source {
 
     /// Returns the tools that may be used in a call, sorted by name, without the two catalogue tools.
     fn allowed<'a>(&'a self, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
-        let mut specs: Vec<&ToolSpec> = match (self, &ctx.surroundings().peers) {
+        let mut specs: Vec<&ToolSpec> = match (self, &ctx.turn().peers) {
             (Source::List(specs), _) => specs.iter().collect(),
             (Source::Provider, Some(peers)) => peers.specs(),
             (Source::Provider, None) => {

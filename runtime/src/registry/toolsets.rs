@@ -6,6 +6,8 @@ use std::fmt;
 use crate::base::frozen::{List, Text};
 use crate::call::limits::Limits;
 use crate::registry::Registry;
+use crate::registry::unknown::suggest;
+use crate::schema::shape::decode::say::meant;
 
 /// A named set of tools, which can be a constant:
 ///
@@ -53,13 +55,16 @@ pub struct ToolsetProblem {
     pub member: Text,
     /// The kind of problem.
     pub kind: ToolsetProblemKind,
+    /// The name of a similar tool, for an unknown one.
+    pub suggestion: Option<Text>,
 }
 
 /// The kinds of problems with a member of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolsetProblemKind {
-    /// No tool has this name: `toolset '{set}': tool '{member}' not registered`
+    /// No tool has this name: `toolset '{set}': tool '{member}' not registered`, and
+    /// `; did you mean '{suggestion}'?` if one is similar
     Unknown,
     /// The member is listed more than once: `toolset '{set}': tool '{member}' is listed twice`
     Duplicate,
@@ -79,7 +84,7 @@ impl Toolset {
         self
     }
 
-    /// Checks that every member is a tool of the registry and is listed once.
+    /// Checks that every member is a tool of the registry, or of a sub-agent in it, and is listed once.
     ///
     /// # Errors
     ///
@@ -90,19 +95,25 @@ impl Toolset {
 
     fn problems(&self, registry: &Registry) -> Vec<ToolsetProblem> {
         let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
+        let known = || registry.all_specs().map(|spec| spec.name.as_str());
         let mut problems = Vec::new();
         for member in &self.members {
-            let kind = if seen.insert(member) {
-                if registry.get(member).is_some() {
+            let (kind, suggestion) = if seen.insert(member) {
+                if registry.get(member).is_some() || known().any(|name| member == name) {
                     continue;
                 }
-                ToolsetProblemKind::Unknown
+                (ToolsetProblemKind::Unknown, meant(member, known()).map(Text::copy_of))
             } else if twice.insert(member) {
-                ToolsetProblemKind::Duplicate
+                (ToolsetProblemKind::Duplicate, None)
             } else {
                 continue;
             };
-            problems.push(ToolsetProblem { set: self.name.clone(), member: member.clone(), kind });
+            problems.push(ToolsetProblem {
+                set: self.name.clone(),
+                member: member.clone(),
+                kind,
+                suggestion,
+            });
         }
         problems
     }
@@ -123,9 +134,12 @@ pub fn check_all<'a>(
 
 impl fmt::Display for ToolsetProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ToolsetProblem { set, member, kind } = self;
+        let ToolsetProblem { set, member, kind, suggestion } = self;
         match kind {
-            ToolsetProblemKind::Unknown => write!(f, "toolset '{set}': tool '{member}' not registered"),
+            ToolsetProblemKind::Unknown => {
+                write!(f, "toolset '{set}': tool '{member}' not registered")?;
+                suggest(f, suggestion.as_deref())
+            }
             ToolsetProblemKind::Duplicate => write!(f, "toolset '{set}': tool '{member}' is listed twice"),
         }
     }

@@ -72,7 +72,7 @@ async fn p10_prompt_model_and_thinking_are_handed_on_as_they_are() {
             task.system_prompt,
             task.model_config,
             task.thinking_level,
-            task.tools.len()
+            task.provider_builder().build().unwrap().list().len()
         ))
     });
     let tool = SubAgentTool::builder("helper", runner)
@@ -117,7 +117,7 @@ async fn p10_a_sub_agent_that_came_in_unseen_refuses_to_run() {
     let tools = Registry::builder().add(sneaky).seal().unwrap();
     let runner = By(|task: AgentTask, _| async move {
         assert_eq!(task.context.agent_depth(), 1);
-        let provider = task.tools.provider(Default::default()).unwrap();
+        let provider = task.provider_builder().build().unwrap();
         // Past the arguments, as they are those of the factory.
         let tool = provider.get("sneaky").unwrap();
         let outcome = tool.execute(json!({"task": "x"}), &task.context).await;

@@ -7,9 +7,7 @@ use serde_json::json;
 use toolgen_runtime::agent::agent_loop::{Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, run_loop};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner};
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::{
-    BoxFuture, CancellationToken, Provider, ToolCall, ToolContext, ToolError, tool, toolset,
-};
+use toolgen_runtime::{BoxFuture, CancellationToken, ToolCall, ToolContext, ToolError, tool, toolset};
 
 use super::{SubAgentBuilder, SubAgentTool, behind, call, call_in, look_up, provider, turn, watched};
 
@@ -187,9 +185,10 @@ async fn the_calls_of_a_sub_agent_pass_the_layers_of_its_caller() {
             "tool_response helper -"
         ]
     );
-    let own = runner().with_provider(|task: &AgentTask| Provider::builder(&task.tools).build());
-    let free = behind(tool(own)).middleware(No("look_up")).build().unwrap();
-    assert_eq!(call_in(&free, task, &turn()).await.text(), "it is 42");
+    let own =
+        runner().with_provider(|task: &AgentTask| task.provider_builder().middleware(No("look_up")).build());
+    let stricter = behind(tool(own)).build().unwrap();
+    assert_eq!(call_in(&stricter, task, &turn()).await.text(), "not that");
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ mod built;
 mod limits;
 mod looped;
 mod results;
+mod rights;
 
 use std::sync::{Arc, Mutex};
 

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use serde_json::json;
 use tokio::time::Instant;
-use toolgen_runtime::agent::dispatch::{DispatchOptions, SKIPPED_BY_MESSAGE, Strategy};
+use toolgen_runtime::agent::dispatch::{DispatchOptions, SKIPPED_BY_MESSAGE, Strategy, TOO_MANY_CALLS};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::hooks::Hooks;
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
@@ -178,4 +178,39 @@ proptest! {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn a_turn_with_too_many_calls_runs_the_first_of_them() {
+    let provider = Bench::new().provider();
+    let calls = |count| (1..=count).map(|id| call(id, 0)).collect::<Vec<ToolCall>>();
+    let dispatched = provider.dispatch(calls(130), &turn(), &DispatchOptions::new()).await;
+    assert_eq!(dispatched.responses.iter().filter(|response| !response.is_error()).count(), 128);
+    let refused = &dispatched.responses[128..];
+    assert_eq!(refused.len(), 2);
+    for response in refused {
+        assert_eq!(
+            response.text(),
+            "The call was not executed: only the first 128 calls of a turn are. \
+             Make it again in another turn if it is still needed."
+        );
+        assert!(response.skipped);
+        assert_eq!(response.outcome.as_ref().unwrap_err().code(), TOO_MANY_CALLS);
+    }
+    let two = options(Strategy::Sequential).with_max_calls(NonZeroUsize::new(2).unwrap());
+    let dispatched = provider.dispatch(calls(4), &turn(), &two).await;
+    assert_eq!(texts(&dispatched)[..2], ["1", "2"]);
+    assert!(dispatched.responses[2].is_error() && dispatched.responses[3].is_error());
+}
+
+/// The time and the memory grow with the number of calls, not with its square.
+#[tokio::test]
+async fn many_exclusive_calls_take_no_longer_than_they_must() {
+    let provider = Bench::new().with(ToolSpec { exclusive: true, ..spec("alone") }).provider();
+    let calls = (0..10_000).map(|id| call_of("alone", id, json!({}))).collect();
+    let all = DispatchOptions::new().with_max_calls(NonZeroUsize::MAX);
+    let since = std::time::Instant::now();
+    let dispatched = provider.dispatch(calls, &turn(), &all).await;
+    assert!(dispatched.responses.iter().all(|response| !response.is_error()));
+    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
 }

@@ -189,5 +189,5 @@ pub(crate) async fn call(
     arguments: Value,
 ) -> Result<ToolResult, ToolError> {
     let engine = engine.build().unwrap();
-    Registry::new([engine.tool(tool(plan))]).unwrap().call("t", arguments, &ctx()).await
+    Registry::new([engine.tool(tool(plan))]).unwrap().call_without_layers("t", arguments, &ctx()).await
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
+use toolgen_runtime::agent::dispatch::DispatchOptions;
 use toolgen_runtime::call::session::Session;
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::{
-    AgentTool, BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, ToolName, ToolResult,
-    ToolSpec,
+    AgentTool, BoxFuture, Principal, Provider, Registry, ToolCall, ToolContext, ToolError, ToolName,
+    ToolResult, ToolSpec,
 };
 
 /// Fails as long as it is told to, and counts.
@@ -53,7 +54,7 @@ async fn call(provider: &Provider, arguments: Value, turn: &ToolContext) -> Stri
 async fn an_identical_call_that_failed_three_times_is_not_run_again() {
     let (builder, ran) = flaky("");
     let provider = builder.build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = ToolContext::new("turn", "").with_agent_id("a");
     let stopped = "⚠️ Tool circuit breaker: 'flaky' has failed 3 consecutive times with the same error.\n\
                    Execution skipped. Try a different approach or tool.\nLast error: no";
     for expected in ["no", "no", "no", stopped, stopped] {
@@ -67,10 +68,44 @@ async fn an_identical_call_that_failed_three_times_is_not_run_again() {
 }
 
 #[tokio::test]
+async fn failures_count_for_one_principal_and_agent_in_one_session() {
+    let (builder, ran) = flaky("");
+    let provider = builder.build().unwrap();
+    let (session, turn) = (Session::new("s"), || ToolContext::new("turn", ""));
+    let known = || turn().with_session(session.clone());
+    let callers = [
+        turn().with_agent_id("a"),
+        turn().with_agent_id("b"),
+        turn().with_principal(Principal::new("a").with_scopes(["write"])),
+        known(),
+        known().with_agent_id("a"),
+        known().with_principal(Principal::new("a").with_scopes(["write"])),
+        turn().with_session(Session::new("t")),
+    ];
+    for (place, caller) in callers.iter().enumerate() {
+        for _ in 0..5 {
+            call(&provider, json!({"fails": "no"}), caller).await;
+        }
+        assert_eq!(ran.swap(0, Ordering::SeqCst), 3, "caller {place}");
+    }
+    // Strangers, of whom nothing is known, share nothing.
+    for _ in 0..5 {
+        assert_eq!(call(&provider, json!({"fails": "no"}), &turn()).await, "no");
+    }
+    // A session of one turn is too short to count in, if there is anything else.
+    let calls = || vec![ToolCall::new("c", "flaky", json!({"fails": "again"}))];
+    ran.store(0, Ordering::SeqCst);
+    for _ in 0..5 {
+        provider.dispatch(calls(), &turn().with_agent_id("a"), &DispatchOptions::new()).await;
+    }
+    assert_eq!(ran.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
 async fn a_call_is_the_same_however_it_is_written() {
     let (builder, ran) = flaky("");
     let provider = builder.build().unwrap();
-    let turn = ToolContext::new("turn", "");
+    let turn = ToolContext::new("turn", "").with_agent_id("a");
     let written = [
         json!(r#"{"fails":"no","x":1}"#),
         json!(r#"{ "x": 1, "fails": "no" }"#),

@@ -9,7 +9,9 @@ mod ended;
 mod failing;
 mod middleware;
 mod provider;
+mod rights;
 mod shared;
+mod unknown;
 mod watching;
 
 use std::sync::{Arc, Mutex};
@@ -77,7 +79,7 @@ async fn every_call_has_an_answer_with_its_own_id() {
     let provider = provider().build().unwrap();
     for (name, arguments, text) in [
         ("add", json!({"a": 1, "b": 2}), "3"),
-        ("ad", json!({}), "Tool not found: ad"),
+        ("ad", json!({}), "Tool not found: ad; did you mean 'add'?"),
         ("fail", json!(""), "it broke"),
     ] {
         let response = call(&provider, name, arguments).await;

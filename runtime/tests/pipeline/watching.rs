@@ -86,8 +86,9 @@ async fn a_hook_stops_a_call_before_anything_else() {
     assert_eq!(lines, ["before slow"]);
     // Unknown tools, too.
     let (lines, text) = noted("slo", true, true).await;
-    assert_eq!(text, "Tool not found: slo");
-    assert_eq!(lines, ["before slo", "event tool_call", "event error", "after Tool not found: slo"]);
+    let told = "Tool not found: slo; did you mean 'slow'?";
+    assert_eq!(text, told);
+    assert_eq!(lines, ["before slo", "event tool_call", "event error", &format!("after {told}")]);
 }
 
 #[tokio::test]

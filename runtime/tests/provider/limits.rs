@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::layers::policy::{Policy, Rules};
+use toolgen_runtime::layers::policy::{Policy, Rules, RulesBuilder};
 use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::provider::ToolFactory;
 use toolgen_runtime::spec::{Files, Network};
-use toolgen_runtime::{Effects, Principal, ProviderContext, ToolContext, ToolSpec};
+use toolgen_runtime::{Effects, Principal, ProviderContext, Session, ToolContext, ToolSpec};
 
 use super::{Count, Counted, call_in, counted, names, provider, said, spec, tool, with_effects};
 
@@ -105,20 +105,40 @@ async fn rules_say_which_tools_there_are() {
             tool(spec("shell")),
         ]
     };
-    let rules = Rules::builder().include(["category:files", "raed_*"]).exclude(["effect:destructive"]);
-    let rules = rules.build().unwrap();
+    let rules = |include: &[&'static str]| {
+        Rules::builder().include(include.to_vec()).exclude(["effect:destructive"]).build().unwrap()
+    };
+    let misspelled = rules(&["category:files", "raed_*"]);
+    let rules = rules(&["category:files"]);
     let limited = provider(tools()).rules(rules.clone()).build().unwrap();
     assert_eq!(names(&limited), ["read_file"]);
     let text = said(&limited, "delete_file").await;
     assert_eq!(text, "Permission denied: tool 'delete_file' is excluded by the rule 'effect:destructive'");
     // The same can be asked beforehand.
     let registry = toolgen_runtime::Registry::new(tools()).unwrap();
-    let unused: Vec<String> = rules.unused(&registry).iter().map(ToString::to_string).collect();
-    assert_eq!(unused, ["raed_*"]);
+    let unused = misspelled.unused(&registry);
+    assert_eq!(unused.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>(), ["raed_*"]);
     let policy = Policy::default().with_rules(rules);
     let refused = policy.refused(registry.iter().map(|tool| tool.spec()));
     assert_eq!(refused.len(), 2);
     assert_eq!(refused[0].to_string(), text);
+}
+
+#[test]
+fn a_rule_that_fits_no_tool_is_told_with_what_was_meant() {
+    let built = |rules: RulesBuilder| {
+        let tools = vec![tool(ToolSpec { category: "money".into(), ..spec("pay") }), tool(spec("look"))];
+        provider(tools).rules(rules.build().unwrap()).build().map(|_| ()).map_err(|why| why.to_string())
+    };
+    let told = "rule 'lok' fits no tool; did you mean 'look'?\n\
+                rule 'pya' fits no tool; did you mean 'pay'?\n\
+                rule 'category:mony effect:destructive' fits no tool; did you mean 'category:money'?\n\
+                rule 'x_*' fits no tool";
+    let rules = Rules::builder().include(["*", "lok"]);
+    let rules = rules.exclude(["pya", "category:mony effect:destructive", "x_*"]);
+    assert_eq!(built(rules), Err(told.to_owned()));
+    // A rule about effects guards also against what is not there.
+    assert_eq!(built(Rules::builder().exclude(["effect:spawns", "p?? effect:destructive"])), Ok(()));
 }
 
 #[tokio::test]
@@ -141,4 +161,30 @@ async fn a_principal_runs_out_of_calls_and_others_do_not() {
     assert_eq!((said("a", "see").await.as_str(), said("b", "look").await.as_str()), ("see ran", "look ran"));
     let response = call_in(&provider, "see", json!({}), &caller("a")).await;
     assert_eq!(response.outcome.unwrap_err().code(), "RATE_LIMITED");
+}
+
+#[tokio::test]
+async fn calls_without_a_principal_count_for_their_agent_or_session_or_for_all() {
+    let limited = |tools| {
+        let limit = WindowLimit::new().with_per_tool(1);
+        provider(tools).rate_limit(limit).build().unwrap()
+    };
+    let provider = limited(vec![tool(spec("look"))]);
+    let turn = || ToolContext::new("turn", "");
+    let callers = [
+        turn().with_agent_id("a"),
+        turn().with_agent_id("b"),
+        turn().with_session(Session::new("a")),
+        turn().with_session(Session::new("b")),
+        turn(),
+    ];
+    for (place, caller) in callers.iter().enumerate() {
+        assert_eq!(call_in(&provider, "look", json!({}), caller).await.text(), "look ran", "caller {place}");
+        let refused = call_in(&provider, "look", json!({}), caller).await;
+        assert_eq!(refused.outcome.unwrap_err().code(), "RATE_LIMITED", "caller {place}");
+    }
+    // The session of a turn is no caller of its own: otherwise nobody would ever reach the limit.
+    let call = vec![toolgen_runtime::ToolCall::new("c1", "look", json!({}))];
+    let dispatched = provider.dispatch(call, &turn(), &Default::default()).await;
+    assert!(dispatched.responses[0].is_error());
 }

@@ -181,11 +181,11 @@ fn members_that_are_unknown_or_twice_there_are_told_together() {
     let bad = Toolset::new("a", ["sehll", "done", "nothing", "done", "sehll", "done"]);
     let worse = Toolset::new("b", ["Done"]);
     let expected = "\
-toolset 'a': tool 'sehll' not registered
+toolset 'a': tool 'sehll' not registered; did you mean 'shell'?
 toolset 'a': tool 'nothing' not registered
 toolset 'a': tool 'done' is listed twice
 toolset 'a': tool 'sehll' is listed twice
-toolset 'b': tool 'Done' not registered";
+toolset 'b': tool 'Done' not registered; did you mean 'done'?";
     assert_eq!(check_all([&bad, &worse], &small).unwrap_err().to_string(), expected);
     let refused = Provider::builder(&small).toolset(&bad).toolset(&worse).build().unwrap_err();
     assert_eq!(refused.to_string(), expected);

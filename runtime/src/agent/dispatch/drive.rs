@@ -1,10 +1,12 @@
 //! Decides which call of a turn starts when, independently of what a call is and how it runs.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 use super::footprint::Footprint;
 use super::join::Join;
+use crate::base::frozen::Text;
 
 /// The reason why a call is answered without running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub(super) enum Refusal {
     Cancelled,
     /// A message of the user is waiting.
     Skipped,
+    /// The turn has too many calls.
+    TooMany,
 }
 
 /// The calls of a turn, by position. For each call, exactly one of `run` and `refuse` is called, once; `None` would
@@ -96,20 +100,47 @@ impl Order {
         let count = footprints.len();
         let mut order =
             Order { ready: VecDeque::new(), waits_for: vec![0; count], holds_up: vec![Vec::new(); count] };
-        // Most calls conflict with nothing; only those that may conflict are compared with each other.
-        let far_reaching = |it: &Footprint| it.is_exclusive() || it.is_dependent();
-        let all = footprints.iter().any(far_reaching);
-        let careful: Vec<usize> = (0..count).filter(|at| all || !footprints[*at].is_empty()).collect();
-        for (place, later) in careful.iter().enumerate() {
-            for earlier in &careful[..place] {
-                if footprints[*earlier].conflicts(&footprints[*later]) {
-                    order.waits_for[*later] += 1;
-                    order.holds_up[*earlier].push(*later);
-                }
+        // An exclusive call waits for all calls since the last one, and holds up all calls until the next one.
+        let mut barrier = None;
+        let mut begin = 0;
+        while begin < count {
+            let end = (begin..count).find(|at| footprints[*at].is_exclusive()).unwrap_or(count);
+            order.relate(footprints, begin..end);
+            let next = (end < count).then_some(end);
+            if let Some(barrier) = barrier {
+                (begin..end).chain(next).for_each(|later| order.wait(later, barrier));
             }
+            if let Some(next) = next {
+                (begin..end).for_each(|earlier| order.wait(next, earlier));
+            }
+            (barrier, begin) = (next, end + 1);
         }
         order.ready = (0..count).filter(|at| order.waits_for[*at] == 0).collect();
         order
+    }
+
+    /// Notes which of these calls, none of them exclusive, wait for which.
+    fn relate(&mut self, footprints: &[Footprint], calls: Range<usize>) {
+        let mut of_tool: BTreeMap<&Text, Vec<usize>> = BTreeMap::new();
+        // Most calls touch nothing; only those that do are compared with each other.
+        let mut touching: Vec<usize> = Vec::new();
+        for later in calls {
+            let footprint = &footprints[later];
+            for required in footprint.requires() {
+                of_tool.get(required).into_iter().flatten().for_each(|earlier| self.wait(later, *earlier));
+            }
+            of_tool.entry(footprint.tool()).or_default().push(later);
+            if !footprint.is_empty() {
+                let disturbed = touching.iter().filter(|earlier| footprints[**earlier].conflicts(footprint));
+                disturbed.for_each(|earlier| self.wait(later, *earlier));
+                touching.push(later);
+            }
+        }
+    }
+
+    fn wait(&mut self, later: usize, earlier: usize) {
+        self.waits_for[later] += 1;
+        self.holds_up[earlier].push(later);
     }
 
     fn answered(&mut self, at: usize) {

@@ -83,25 +83,28 @@ impl Footprint {
         self.exclusive
     }
 
-    /// Returns whether the call requires earlier calls of other tools, wherever they are.
-    pub(super) fn is_dependent(&self) -> bool {
-        !self.requires.is_empty()
+    pub(super) fn tool(&self) -> &Text {
+        &self.tool
     }
 
-    /// Returns whether the call conflicts only with exclusive calls and with those that require its tool.
+    /// Returns the tools whose earlier calls the call waits for.
+    pub(super) fn requires(&self) -> &[Text] {
+        &self.requires
+    }
+
+    /// Returns whether the call declares neither what it reads nor what it writes.
     pub(super) fn is_empty(&self) -> bool {
-        !self.exclusive && self.reads.is_empty() && self.writes.is_empty()
+        self.reads.is_empty() && self.writes.is_empty()
     }
 
-    /// Returns whether a later call must not overlap this one.
+    /// Returns whether the calls must not overlap because of what they read and write.
     pub(super) fn conflicts(&self, other: &Footprint) -> bool {
         let disturbs = |one: &Footprint, other: &Footprint| {
             one.writes
                 .iter()
                 .any(|write| other.reads.iter().chain(&other.writes).any(|touched| write.overlaps(touched)))
         };
-        let awaited = other.requires.contains(&self.tool);
-        awaited || self.exclusive || other.exclusive || disturbs(self, other) || disturbs(other, self)
+        disturbs(self, other) || disturbs(other, self)
     }
 
     /// For tests that do not use tools.
@@ -304,11 +307,9 @@ mod tests {
         let read = Footprint::new(false, &["a"], &[]);
         let write = Footprint::new(false, &[], &["a"]);
         let elsewhere = Footprint::new(false, &["b"], &["c"]);
-        let alone = Footprint::new(true, &[], &[]);
         assert!(!read.conflicts(&read));
         assert!(read.conflicts(&write) && write.conflicts(&read) && write.conflicts(&write));
         assert!(!elsewhere.conflicts(&write) && !Footprint::NONE.conflicts(&write));
-        assert!(alone.conflicts(&Footprint::NONE) && Footprint::NONE.conflicts(&alone));
-        assert!(Footprint::NONE.is_empty() && !alone.is_empty() && !read.is_empty());
+        assert!(Footprint::NONE.is_empty() && !read.is_empty());
     }
 }

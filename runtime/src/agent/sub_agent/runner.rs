@@ -18,8 +18,8 @@ type MakeProvider = dyn Fn(&AgentTask) -> Result<Provider, ProviderError> + Send
 /// arrive. If it reports none during a turn, the text of the turn is reported as a whole.
 ///
 /// The calls of the sub-agent pass the same layers as the call that started it: policy, middleware, approvals, hooks,
-/// events, records. Rules and lists of names apply to its tools, too. [`with_provider`](Self::with_provider) sets
-/// other layers. See [`SubAgentTool`](super::SubAgentTool) for an example.
+/// events, records. Limits, rules and the allow-list apply to its tools, too. [`with_provider`](Self::with_provider) adds
+/// and replaces layers. See [`SubAgentTool`](super::SubAgentTool) for an example.
 #[derive(Clone)]
 pub struct LoopRunner<F> {
     model: F,
@@ -45,7 +45,8 @@ impl<F> LoopRunner<F> {
         self
     }
 
-    /// Sets how to create the provider for the calls of the sub-agent.
+    /// Sets how to create the provider for the calls of the sub-agent, from
+    /// [`AgentTask::provider_builder`](super::AgentTask::provider_builder).
     #[must_use]
     pub fn with_provider(
         mut self,
@@ -56,10 +57,9 @@ impl<F> LoopRunner<F> {
     }
 
     fn provider(&self, task: &AgentTask) -> Result<Provider, ProviderError> {
-        match (&self.provider, Provider::of(&task.context)) {
-            (Some(make), _) => make(task),
-            (None, Some(caller)) => caller.builder_with(&task.tools).build(),
-            (None, None) => Provider::builder(&task.tools).build(),
+        match &self.provider {
+            Some(make) => make(task),
+            None => task.provider_builder().build(),
         }
     }
 }

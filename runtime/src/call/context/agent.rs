@@ -1,7 +1,8 @@
 //! The context of an agent that a call started.
 
-use super::CancellationToken;
-use super::ToolContext;
+use std::sync::Arc;
+
+use super::{CancellationToken, ToolContext, TurnContext};
 use crate::base::frozen::Text;
 use crate::call::session::Session;
 
@@ -14,12 +15,16 @@ impl ToolContext {
         session: Session,
         token: CancellationToken,
     ) -> ToolContext {
-        let mut below =
-            self.child(self.tool_call_id.clone(), self.tool_name.clone()).with_cancel(token).with(|around| {
-                (around.on_update, around.on_progress) = (None, None);
-                around.agent_id = Some(agent_id);
-                around.session = Some(session);
-            });
+        let turn = TurnContext {
+            on_update: None,
+            on_progress: None,
+            agent_id: Some(agent_id),
+            session: Some(session),
+            ..TurnContext::clone(&self.rights())
+        };
+        let mut below = self
+            .child_in(Arc::new(turn), self.tool_call_id.clone(), self.tool_name.clone())
+            .with_cancel(token);
         (below.depth, below.agents) = (self.depth + 1, self.agents + 1);
         below
     }

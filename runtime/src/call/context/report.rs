@@ -12,7 +12,7 @@ impl ToolContext {
     /// Reports a partial result to the callback, if there is one, without the secrets of the call. After the call is
     /// answered, nothing is reported. A panic in the callback does not reach the tool.
     pub fn update(&self, mut result: ToolResult) {
-        if let Some(on_update) = self.surroundings().on_update.as_ref().filter(|_| !self.is_over()) {
+        if let Some(on_update) = self.turn().on_update.as_ref().filter(|_| !self.is_over()) {
             if let Some(secrets) = self.token.secrets() {
                 secrets.hide_in(&mut result);
             }
@@ -22,7 +22,7 @@ impl ToolContext {
 
     /// Reports a line of progress to the callback, if there is one, as [`update`](Self::update) does.
     pub fn progress(&self, line: impl Into<String>) {
-        if let Some(on_progress) = self.surroundings().on_progress.as_ref().filter(|_| !self.is_over()) {
+        if let Some(on_progress) = self.turn().on_progress.as_ref().filter(|_| !self.is_over()) {
             tell(|| {
                 let mut line = line.into();
                 if let Some(secrets) = self.token.secrets() {

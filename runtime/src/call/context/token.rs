@@ -37,6 +37,13 @@ impl Link {
         Link { parent: Some(Arc::clone(self.shared())), own: OnceLock::new() }
     }
 
+    /// The link of the same call under another token: it ends with this one, or when either token fires.
+    pub(super) fn and(&self, cancel: CancellationToken) -> Link {
+        let parent = Some(Arc::clone(self.shared()));
+        let token = Token { parent, own: OnceLock::from(cancel), ..Token::default() };
+        Link { parent: None, own: OnceLock::from(Arc::new(token)) }
+    }
+
     /// A link to the same token.
     pub(super) fn copy(&self) -> Link {
         Link { parent: self.parent.clone(), own: OnceLock::from(Arc::clone(self.shared())) }

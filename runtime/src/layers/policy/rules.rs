@@ -1,11 +1,13 @@
 //! Rules that include and exclude tools.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use super::glob;
 use crate::base::frozen::Text;
-use crate::registry::Registry;
+use crate::registry::{Registry, UnknownTool};
+use crate::schema::shape::decode::say::meant;
 use crate::spec::{Effects, Files, Network, ToolSpec};
 
 /// Rules that decide which tools are available. Cheap to clone; without any rule, all tools are.
@@ -232,13 +234,22 @@ impl Rules {
         }
     }
 
-    /// Returns the rules that match no tool of a registry, inclusions first: often a misspelled name.
+    /// Returns the rules that name a tool or a category which no tool of a registry, or of a sub-agent in it, has,
+    /// inclusions first: often a misspelled name. Conditions on effects are left out of account, because a rule may
+    /// well guard against effects that no tool has at present.
     #[must_use]
-    pub fn unused(&self, registry: &Registry) -> Vec<Text> {
+    pub fn unused(&self, registry: &Registry) -> Vec<UnknownTool> {
         let Lists { include, exclude } = &*self.0;
         let rules = include.iter().flatten().chain(exclude);
-        let unused = rules.filter(|rule| !registry.iter().any(|tool| rule.fits(tool.spec())));
-        unused.map(|rule| rule.text.clone()).collect()
+        let unused = rules.filter(|rule| !registry.all_specs().any(|spec| rule.names(spec)));
+        let names = |spec: &ToolSpec| [spec.name.to_string(), format!("category:{}", spec.category)];
+        let known: BTreeSet<String> = registry.all_specs().flat_map(names).collect();
+        let unknown = |rule: &Rule| {
+            let named = rule.text.split_whitespace().find(|word| !word.starts_with("effect:"));
+            let suggestion = named.and_then(|named| meant(named, known.iter().map(String::as_str)));
+            UnknownTool { name: rule.text.clone(), suggestion: suggestion.map(Text::copy_of) }
+        };
+        unused.map(unknown).collect()
     }
 }
 
@@ -257,14 +268,26 @@ impl Rule {
 
     fn fits(&self, spec: &ToolSpec) -> bool {
         self.conditions.iter().all(|condition| match condition {
-            Condition::Name(pattern) => glob::matches(pattern, spec.name.as_str()),
-            Condition::Category(pattern) => glob::matches(pattern, &spec.category),
             Condition::Effect(kind) => kind.is_in(&spec.effects),
+            named => named.names(spec),
         })
+    }
+
+    /// Returns whether the rule fits the tool, whatever its effects.
+    fn names(&self, spec: &ToolSpec) -> bool {
+        self.conditions.iter().all(|condition| condition.names(spec))
     }
 }
 
 impl Condition {
+    fn names(&self, spec: &ToolSpec) -> bool {
+        match self {
+            Condition::Name(pattern) => glob::matches(pattern, spec.name.as_str()),
+            Condition::Category(pattern) => glob::matches(pattern, &spec.category),
+            Condition::Effect(_) => true,
+        }
+    }
+
     fn parse(text: &str) -> Result<Condition, RuleProblem> {
         match text.split_once(':') {
             Some(("category", "")) => Err(RuleProblem::NoCategory),

@@ -14,13 +14,13 @@ impl Fingerprints {
         Fingerprints(RandomState::new())
     }
 
-    /// Returns the fingerprint of a tool and its arguments.
-    pub(super) fn call(&self, tool: &str, params: &Value) -> u64 {
+    /// Returns the fingerprint of an owner, a tool and its arguments.
+    pub(super) fn call(&self, owner: impl Hash, tool: &str, params: &Value) -> u64 {
         let params = match params {
             Value::Null => self.value(&Value::Object(serde_json::Map::new())),
             params => self.value(params),
         };
-        self.0.hash_one((tool, params))
+        self.0.hash_one((owner, tool, params))
     }
 
     /// Returns the fingerprint of a text.

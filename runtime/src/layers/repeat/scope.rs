@@ -3,6 +3,8 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::{CallKey, RepeatGuard};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -10,7 +12,7 @@ use crate::call::result::ToolResult;
 use crate::layers::approval::is_refusal;
 use crate::layers::breaker::SERVICE_UNAVAILABLE;
 
-/// The guards of a provider: one per session, and one for calls without a session.
+/// The guards of a provider: one per session, and one for calls that have none but are known by principal or agent.
 #[derive(Clone)]
 pub(crate) struct Repeats {
     limit: Option<NonZeroU32>,
@@ -20,21 +22,60 @@ pub(crate) struct Repeats {
 /// The guard of a session, as a type that tools cannot name.
 struct OfSession(Arc<RepeatGuard>);
 
+/// Counts the failures of one principal and agent in one session. Nobody shares a count with strangers.
+pub(crate) struct Guard<'a> {
+    rows: Arc<RepeatGuard>,
+    principal: Option<&'a str>,
+    agent: Option<&'a str>,
+}
+
 impl Repeats {
     pub(crate) fn new(limit: Option<NonZeroU32>) -> Repeats {
         Repeats { limit, own: Arc::new(guard(limit)) }
     }
 
-    /// Returns the guard that counts failures of a call. `None`: nothing is counted.
-    pub(crate) fn guard(&self, ctx: &ToolContext) -> Option<Arc<RepeatGuard>> {
+    /// Returns the guard that counts failures of a call. `None`: nothing is counted, because that is not wanted, or
+    /// because nothing says which calls belong together.
+    pub(crate) fn guard<'a>(&self, ctx: &'a ToolContext) -> Option<Guard<'a>> {
         self.limit?;
-        Some(match ctx.session() {
-            None => Arc::clone(&self.own),
-            Some(session) => {
-                let of_session = session.state_or(|| OfSession(Arc::new(guard(self.limit))));
-                Arc::clone(&of_session.0)
-            }
-        })
+        let (principal, agent) = (ctx.principal().map(|principal| principal.id.as_str()), ctx.agent_id());
+        let known = principal.is_some() || agent.is_some();
+        // A model repeats itself turn after turn: a session of one turn is too short to notice.
+        let rows = match ctx.session().filter(|session| !(known && session.is_of_turn())) {
+            Some(session) => Arc::clone(&session.state_or(|| OfSession(Arc::new(guard(self.limit)))).0),
+            None if known => Arc::clone(&self.own),
+            None => return None,
+        };
+        Some(Guard { rows, principal, agent })
+    }
+}
+
+impl Guard<'_> {
+    /// Returns whether no call failed recently, so that none is refused, whatever its arguments.
+    pub(crate) fn remembers_nothing(&self) -> bool {
+        self.rows.remembers_nothing()
+    }
+
+    pub(crate) fn key(&self, tool: &str, params: &Value) -> CallKey {
+        self.rows.key_of((self.principal, self.agent), tool, params)
+    }
+
+    /// As [`RepeatGuard::check`].
+    pub(crate) fn check(&self, tool: &str, key: CallKey) -> Result<(), ToolError> {
+        self.rows.check_key(tool, key)
+    }
+
+    /// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame.
+    pub(crate) fn note(&self, key: CallKey, outcome: &Result<ToolResult, ToolError>) {
+        let error = match outcome {
+            Ok(result) => result.is_error().then(|| result.to_text()),
+            Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE || is_refusal(code) => return,
+            Err(
+                why @ (ToolError::Failed { .. } | ToolError::InvalidArgs { .. } | ToolError::Timeout { .. }),
+            ) => Some(why.to_string()),
+            Err(_) => return,
+        };
+        self.rows.record_key(key, error.as_deref());
     }
 }
 
@@ -55,17 +96,4 @@ fn guard(limit: Option<NonZeroU32>) -> RepeatGuard {
 /// Returns whether a call succeeded, so that nothing counts against it.
 pub(crate) fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
     outcome.as_ref().is_ok_and(|result| !result.is_error())
-}
-
-/// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame.
-pub(crate) fn note(guard: &RepeatGuard, key: CallKey, outcome: &Result<ToolResult, ToolError>) {
-    let error = match outcome {
-        Ok(result) => result.is_error().then(|| result.to_text()),
-        Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE || is_refusal(code) => return,
-        Err(why @ (ToolError::Failed { .. } | ToolError::InvalidArgs { .. } | ToolError::Timeout { .. })) => {
-            Some(why.to_string())
-        }
-        Err(_) => return,
-    };
-    guard.record_key(key, error.as_deref());
 }

@@ -9,7 +9,7 @@ use crate::call::error::ToolError;
 use crate::call::tool::{decoded, exact_text};
 use crate::function::input::BorrowedValue;
 use crate::layers::depends::{self, Unmet};
-use crate::layers::repeat::RepeatGuard;
+use crate::layers::repeat::Guard;
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
@@ -20,7 +20,7 @@ impl Layers {
         &self,
         spec: &ToolSpec,
         call: &'a ToolCall,
-        guard: Option<&RepeatGuard>,
+        guard: Option<&Guard<'_>>,
         ctx: &ToolContext,
     ) -> Option<BorrowedValue<'a>> {
         // Every layer is named, so that a new one does not compile before it says here whether it reads arguments.
@@ -45,7 +45,6 @@ impl Layers {
             // Reads arguments only of tools with requirements.
             dependencies: _,
             default_timeout: _,
-            policy: _,
             rate: _,
             breaker: _,
             pages: _,
@@ -53,7 +52,7 @@ impl Layers {
         let read_by_a_layer = !middleware.is_empty()
             || input.is_some()
             || !spec.requires.is_empty()
-            || !guard.is_none_or(RepeatGuard::remembers_nothing);
+            || !guard.is_none_or(Guard::remembers_nothing);
         match &call.arguments {
             Value::String(text) if !read_by_a_layer => exact_text(spec, text, ctx.dialect()),
             _ => None,

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::base::frozen::Text;
 use crate::call::callback::{Silence, answer, tell};
-use crate::call::context::{Surroundings, ToolContext};
+use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::{ToolCall, ToolResponse};
@@ -47,7 +47,7 @@ struct Events {
 
 impl Watch {
     /// Returns the observers of a call through this provider, if there are any.
-    pub(super) fn of(provider: &Provider, call: &ToolCall, around: &Surroundings) -> Option<Arc<Watch>> {
+    pub(super) fn of(provider: &Provider, call: &ToolCall, around: &TurnContext) -> Option<Arc<Watch>> {
         let inner = provider.inner();
         let layers = &inner.layers;
         if layers.hooks.is_none() && layers.on_event.is_none() {
@@ -71,7 +71,7 @@ impl Watch {
     }
 
     /// Returns a context that reports to these observers first. Its reports hold no secrets of the call.
-    pub(super) fn around(self: &Arc<Self>, around: &Surroundings) -> Arc<Surroundings> {
+    pub(super) fn around(self: &Arc<Self>, around: &TurnContext) -> Arc<TurnContext> {
         let mut own = around.clone();
         let (watch, next) = (Arc::clone(self), around.on_progress.clone());
         own.on_progress = Some(Arc::new(move |line| {

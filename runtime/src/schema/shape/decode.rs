@@ -14,7 +14,7 @@ pub(crate) mod borrowed;
 mod check;
 pub(crate) mod exact;
 mod objects;
-mod say;
+pub(crate) mod say;
 mod transform;
 mod unions;
 

@@ -53,7 +53,7 @@ pub fn registry() -> Registry {
 /// The context of the turn is made once, as a program does that answers several calls of a model; the registry makes
 /// that of each call from it.
 pub async fn call(registry: &Registry, turn: &ToolContext, name: &str, arguments: &str) -> String {
-    registry.call(name, Value::from(arguments), turn).await.unwrap().into_text()
+    registry.call_without_layers(name, Value::from(arguments), turn).await.unwrap().into_text()
 }
 
 /// The same through a provider, with the record of who called and what came of it.

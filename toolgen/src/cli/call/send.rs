@@ -43,7 +43,7 @@ fn call(task: &Call, tool: &Tool, arguments: Value) -> Result<ToolResult, ToolEr
     let context = ToolContext::new("cargo-toolgen", task.tool.as_str());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| ToolError::failed(error.to_string()))?;
-    runtime.block_on(tool::call(&*callable, arguments, &context, timeout))
+    runtime.block_on(tool::call_without_layers(&*callable, arguments, &context, timeout))
 }
 
 fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Outcome> {

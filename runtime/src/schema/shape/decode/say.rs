@@ -79,7 +79,7 @@ pub(super) fn names(names: &[&str]) -> String {
 }
 
 /// Returns the candidate that was probably meant, if one is near.
-pub(super) fn meant<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+pub(crate) fn meant<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     // Distances of long texts cost their product.
     if given.len() > 100 {
         return None;

@@ -1,0 +1,98 @@
+//! What the calls of a turn share, and which of it a tool cannot change.
+
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use super::{OnProgress, OnUpdate, ToolContext};
+use crate::base::frozen::Text;
+use crate::call::peers::Peers;
+use crate::call::principal::Principal;
+use crate::call::roots::Roots;
+use crate::call::services::Services;
+use crate::call::session::{Session, Span};
+use crate::call::values::ContextValues;
+use crate::schema::dialect::{Dialect, JSON_SCHEMA};
+use crate::spec::Network;
+
+/// The settings that the calls of a turn share.
+#[derive(Clone)]
+pub(crate) struct TurnContext {
+    pub(crate) on_update: Option<OnUpdate>,
+    pub(crate) on_progress: Option<OnProgress>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) dialect: &'static Dialect,
+    pub(crate) services: Services,
+    pub(crate) roots: Roots,
+    pub(crate) hosts: Network,
+    pub(crate) agent_id: Option<Text>,
+    pub(crate) session: Option<Session>,
+    pub(crate) values: ContextValues,
+    pub(crate) principal: Option<Principal>,
+    pub(crate) peers: Option<Arc<dyn Peers>>,
+    /// What the provider derived for the call, if this is a copy that was changed since. Calls that the tool makes get
+    /// their rights from there.
+    pub(crate) derived: Option<Arc<TurnContext>>,
+}
+
+/// The default settings, with which most contexts start.
+static NOTHING: LazyLock<Arc<TurnContext>> = LazyLock::new(|| {
+    Arc::new(TurnContext {
+        on_update: None,
+        on_progress: None,
+        timeout: None,
+        dialect: &JSON_SCHEMA,
+        services: Services::default(),
+        roots: Roots::default(),
+        hosts: Network::Any,
+        agent_id: None,
+        session: None,
+        values: ContextValues::default(),
+        principal: None,
+        peers: None,
+        derived: None,
+    })
+});
+
+impl ToolContext {
+    /// Changes the settings of this copy. If a provider derived them, it also remembers those.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut TurnContext)) -> ToolContext {
+        let turn = self.turn.get_or_insert_with(|| Arc::clone(&NOTHING));
+        let sealed = (turn.peers.is_some() && turn.derived.is_none()).then(|| Arc::clone(turn));
+        let turn = Arc::make_mut(turn);
+        if sealed.is_some() {
+            turn.derived = sealed;
+        }
+        change(turn);
+        self
+    }
+
+    pub(crate) fn turn(&self) -> &Arc<TurnContext> {
+        self.turn.as_ref().unwrap_or(&NOTHING)
+    }
+
+    /// The settings with which this call may call others: those that a provider derived, whatever a tool has set on its
+    /// copy since, except what narrows them and what gives no rights.
+    pub(crate) fn rights(&self) -> Cow<'_, Arc<TurnContext>> {
+        let turn = self.turn();
+        let Some(derived) = &turn.derived else { return Cow::Borrowed(turn) };
+        Cow::Owned(Arc::new(TurnContext {
+            on_update: turn.on_update.clone(),
+            on_progress: turn.on_progress.clone(),
+            timeout: turn.timeout,
+            dialect: turn.dialect,
+            hosts: turn.hosts.clone(),
+            ..TurnContext::clone(derived)
+        }))
+    }
+
+    /// This context, in a session that lasts this long unless it has one already.
+    pub(crate) fn in_some_session(&self, span: Span) -> Cow<'_, ToolContext> {
+        let rights = self.rights();
+        if rights.session.is_some() {
+            return Cow::Borrowed(self);
+        }
+        let turn = TurnContext { session: Some(Session::passing(span)), ..TurnContext::clone(&rights) };
+        Cow::Owned(ToolContext { turn: Some(Arc::new(turn)), ..self.clone() })
+    }
+}

@@ -1,0 +1,71 @@
+//! Pointers to tools are tools.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{AgentTool, Execution};
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::provider_context::{FactoryError, ProviderContext};
+use crate::call::result::ToolResult;
+use crate::schema::shape::decode::borrowed::BorrowedValue;
+use crate::spec::{Effects, ToolSpec};
+
+macro_rules! forward {
+    ($pointer:ident) => {
+        impl<T: AgentTool + ?Sized> AgentTool for $pointer<T> {
+            fn spec(&self) -> &ToolSpec {
+                (**self).spec()
+            }
+
+            fn execute<'a>(
+                &'a self,
+                params: Value,
+                ctx: &'a ToolContext,
+            ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+                (**self).execute(params, ctx)
+            }
+
+            fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+                (**self).bind(ctx)
+            }
+
+            fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+                (**self).effects_in(ctx)
+            }
+
+            fn own_tools(&self) -> Vec<&ToolSpec> {
+                (**self).own_tools()
+            }
+
+            fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
+                (**self).execute_given(given, ctx)
+            }
+
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+
+            fn label(&self) -> &str {
+                (**self).label()
+            }
+
+            fn description(&self) -> &str {
+                (**self).description()
+            }
+
+            fn parameters_schema(&self) -> Value {
+                (**self).parameters_schema()
+            }
+
+            fn prompt_documentation(&self) -> String {
+                (**self).prompt_documentation()
+            }
+        }
+    };
+}
+
+forward!(Arc);
+forward!(Box);

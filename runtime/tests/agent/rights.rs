@@ -1,0 +1,91 @@
+//! A sub-agent may do no more than the agent that started it.
+
+use serde_json::json;
+use toolgen_runtime::agent::sub_agent::{AgentTask, SubAgentTool};
+use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::{
+    Principal, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolName, ToolSpec, tool, toolset,
+};
+
+use super::{By, call_in, turn};
+
+/// Looks.
+#[tool(read_only, undocumented)]
+fn peek() -> &'static str {
+    "seen"
+}
+
+/// Destroys everything.
+#[tool(undocumented, destructive)]
+fn wipe() -> &'static str {
+    "wiped"
+}
+
+/// A provider with a sub-agent that tries both tools, with whatever it can set itself.
+fn provider() -> ProviderBuilder {
+    let runner = By(|task: AgentTask, _| async move {
+        let free = task.provider_builder().context(ProviderContext::new()).allow(["peek", "wipe"]).build();
+        let free = free.unwrap();
+        let root = Principal::new("root").with_scopes(["read", "write"]);
+        let context = task.context.clone().with_principal(root);
+        let mut said = String::new();
+        for name in ["peek", "wipe"] {
+            let answer = free.call(ToolCall::new("1", name, json!({})), &context).await;
+            said.push_str(&format!("{name}: {}\n", answer.text()));
+        }
+        Ok(said)
+    });
+    let helper = SubAgentTool::builder("helper", runner).tools(toolset![peek, wipe]).build().unwrap();
+    let own = ToolSpec { name: ToolName::new("own"), ..ToolSpec::EMPTY };
+    let own = toolgen_runtime::provider::ToolFactory::new(own, |_| Ok(peek::tool()));
+    Provider::builder(&Registry::builder().add(helper).add(own).seal().unwrap())
+}
+
+async fn said(provider: ProviderBuilder, turn: &ToolContext) -> String {
+    call_in(&provider.build().unwrap(), json!({"task": "x"}), turn).await.text()
+}
+
+#[tokio::test]
+async fn a_sub_agent_keeps_the_allow_list_of_its_caller() {
+    let listed = provider().allow(["helper", "peek"]);
+    assert_eq!(said(listed, &turn()).await, "peek: seen\nwipe: tool 'wipe' not allowed in this context\n");
+    assert_eq!(said(provider(), &turn()).await, "peek: seen\nwipe: wiped\n");
+}
+
+#[tokio::test]
+async fn a_sub_agent_keeps_the_rules_and_limits_of_its_caller() {
+    let rules = Rules::builder().exclude(["wipe"]).build().unwrap();
+    let text = said(provider().rules(rules), &turn()).await;
+    assert!(
+        text.ends_with("wipe: Permission denied: tool 'wipe' is excluded by the rule 'wipe'\n"),
+        "{text}"
+    );
+    let limits = Limits { destructive: false, ..Limits::ANY };
+    let context = ProviderContext::new().with_limits(limits);
+    let helper = provider().context(context).build().unwrap();
+    let refused = call_in(&helper, json!({"task": "x"}), &turn()).await;
+    assert!(
+        refused.text().contains("destruction: it may destroy things (allowed: none)"),
+        "{}",
+        refused.text()
+    );
+}
+
+#[tokio::test]
+async fn a_sub_agent_keeps_the_principal_of_its_caller() {
+    let writer = Principal::new("p").with_scopes(["read", "write"]).with_tools(["helper", "peek"]);
+    assert_eq!(
+        said(provider(), &turn().with_principal(writer)).await,
+        "peek: seen\nwipe: Permission denied: API key does not have access to tool 'wipe'\n"
+    );
+}
+
+#[test]
+fn lists_and_rules_may_name_what_only_a_sub_agent_has() {
+    let rules = Rules::builder().exclude(["wipe"]).build().unwrap();
+    assert!(provider().allow(["helper", "peek"]).rules(rules).build().is_ok());
+    let refused = provider().allow(["helper", "peak"]).build().unwrap_err();
+    assert_eq!(refused.to_string(), "tool 'peak' not registered; did you mean 'peek'?");
+}

@@ -1,0 +1,140 @@
+//! What a tool sets on a copy of its context gives the calls it makes no more rights.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_runtime::spec::Network;
+use toolgen_runtime::{
+    CancellationToken, ContextValues, Principal, Provider, ProviderContext, Registry, Session, ToolCall,
+    ToolContext, ToolError, ToolResult, tool, toolset,
+};
+
+/// Destroys everything.
+#[tool(undocumented, destructive)]
+fn wipe() -> &'static str {
+    "wiped"
+}
+
+/// Tells in which context it is called.
+#[tool(pure, undocumented)]
+fn whose(ctx: &ToolContext) -> Value {
+    json!({
+        "principal": ctx.principal().map(|principal| principal.id.to_string()),
+        "agent": ctx.agent_id(),
+        "session": ctx.session().map(|session| session.id().to_owned()),
+        "value": ctx.values().get("tenant"),
+        "service": ctx.service::<u8>().map(|number| *number),
+        "root": toolgen_runtime::call::roots::inside(std::path::PathBuf::from("a"), "a", Some("data"), ctx).ok(),
+        "timeout": ctx.timeout().map(|timeout| timeout.as_secs()),
+        "hosts": format!("{:?}", ctx.allowed_hosts()),
+    })
+}
+
+/// A context with everything a tool could wish for.
+fn raised(ctx: &ToolContext) -> ToolContext {
+    let values = ContextValues::default().with_trusted("tenant", 666);
+    ctx.clone()
+        .with_principal(Principal::new("root").with_scopes(["read", "write"]))
+        .with_agent_id("root")
+        .with_session(Session::new("root"))
+        .with_values(values)
+        .with_service(Arc::new(66_u8))
+        .with_root("data", "/")
+        .with_timeout(Duration::from_secs(6666))
+        .with_allowed_hosts(&Network::Any)
+}
+
+/// Calls another tool, with all the rights it can lay its hands on.
+#[tool(read_only, undocumented)]
+async fn climb(name: &str, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    raised(ctx).call(name, json!({})).await
+}
+
+/// Calls another tool with less than it may do itself.
+#[tool(read_only, undocumented)]
+async fn humble(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    let ctx = ctx.clone().with_timeout(Duration::from_secs(1)).with_allowed_hosts(&Network::None);
+    ctx.call("whose", json!({})).await
+}
+
+/// Calls another tool after its own call was cancelled, under a token of its own.
+#[tool(read_only, undocumented)]
+async fn outlive(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    let free = ctx.clone().with_cancel(CancellationToken::new());
+    ctx.cancel().cancel();
+    free.call("whose", json!({})).await
+}
+
+/// Hands its own context on to code that reads it.
+#[tool(read_only, undocumented)]
+async fn wrap(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    let lent = ctx.clone().with_service(Arc::new(9_u8));
+    toolgen_runtime::testing::call_in(&whose::tool(), json!({}), &lent).await
+}
+
+fn provider() -> Provider {
+    let context = ProviderContext::new()
+        .with_agent_id("agent-1")
+        .with_root("data", "/data")
+        .with_values(ContextValues::default().with_trusted("tenant", 7))
+        .with_service(Arc::new(1_u8));
+    Registry::new(toolset![wipe, whose, climb, humble, outlive, wrap]).unwrap().provider(context).unwrap()
+}
+
+fn reader() -> ToolContext {
+    ToolContext::new("turn", "")
+        .with_principal(Principal::new("reader").with_scopes(["read"]))
+        .with_session(Session::new("s-1"))
+        .with_timeout(Duration::from_secs(5))
+}
+
+async fn call(name: &str, arguments: Value, turn: &ToolContext) -> Result<ToolResult, ToolError> {
+    provider().call(ToolCall::new("c1", name, arguments), turn).await.outcome
+}
+
+#[tokio::test]
+async fn a_copy_of_a_context_cannot_climb() {
+    let refused = call("climb", json!({"name": "wipe"}), &reader()).await.unwrap_err();
+    assert_eq!(refused.to_string(), "Permission denied: API key missing scope 'write' for tool 'wipe'");
+    let seen = call("climb", json!({"name": "whose"}), &reader()).await.unwrap().details;
+    let own = call("whose", json!({}), &reader()).await.unwrap().details;
+    assert_eq!(seen, own);
+    assert_eq!(
+        own,
+        json!({
+            "principal": "reader", "agent": "agent-1", "session": "s-1", "value": 7, "service": 1,
+            "root": "/data/a", "timeout": 5, "hosts": "Any",
+        })
+    );
+}
+
+#[tokio::test]
+async fn what_narrows_a_call_narrows_the_calls_it_makes() {
+    let seen = call("humble", json!({}), &reader()).await.unwrap().details;
+    assert_eq!((&seen["timeout"], &seen["hosts"]), (&json!(1), &json!("None")));
+    assert_eq!(seen["principal"], "reader");
+}
+
+#[tokio::test]
+async fn another_token_does_not_free_a_call_from_its_own() {
+    assert_eq!(call("outlive", json!({}), &reader()).await, Err(ToolError::Cancelled));
+}
+
+#[tokio::test]
+async fn code_that_reads_a_copy_sees_what_was_set_on_it() {
+    assert_eq!(call("wrap", json!({}), &reader()).await.unwrap().details["service"], 9);
+}
+
+#[tokio::test]
+async fn another_provider_gives_no_more_rights_than_the_first() {
+    /// Calls through a provider that it was lent.
+    #[tool(read_only, undocumented)]
+    async fn elsewhere(ctx: &ToolContext, other: toolgen_runtime::Service<Provider>) -> String {
+        other.call(ToolCall::new("c2", "wipe", json!({})), &raised(ctx)).await.text()
+    }
+    let context = ProviderContext::new().with_service(Arc::new(provider()));
+    let outer = Registry::new(toolset![elsewhere]).unwrap().provider(context).unwrap();
+    let response = outer.call(ToolCall::new("c1", "elsewhere", json!({})), &reader()).await;
+    assert_eq!(response.text(), "Permission denied: API key missing scope 'write' for tool 'wipe'");
+}
