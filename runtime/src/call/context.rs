@@ -21,7 +21,6 @@ use crate::call::ToolCall;
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
 use crate::call::result::ToolResult;
-use crate::call::secrets::Secrets;
 use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::values::ContextValues;
@@ -96,7 +95,7 @@ impl ToolContext {
         let sealed = self.turn().peers.is_some();
         self.token = if sealed { self.token.and(cancel) } else { Link::from(cancel) };
         if let Some(secrets) = secrets {
-            self.token.hide(Secrets::clone(&secrets));
+            self.token.hide(&secrets);
         }
         self
     }

@@ -50,7 +50,10 @@ async fn what_a_layer_promises_holds_beside_every_other_and_for_every_kind_of_to
     for kind in 0..kinds::all().len() {
         for first in 0..count {
             for second in first..count {
-                for way in [Way::Called, Way::Dispatched] {
+                let ways = [Way::Called, Way::Dispatched];
+                // Beside others a layer is called in one of the two ways, by itself in both.
+                let skipped = (first != second).then_some(ways[(kind + first + second) % 2]);
+                for way in ways.into_iter().filter(|way| Some(*way) != skipped) {
                     if cells.len() >= 64 {
                         broken.extend(cells.join_next().await.unwrap().unwrap());
                     }

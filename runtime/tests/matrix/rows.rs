@@ -244,7 +244,7 @@ pub(crate) fn watchers() -> Vec<Row> {
     vec![
         row(
             "pages",
-            &["pages"],
+            &["pages", "without_pages"],
             |s| s.build(|b, _| b.pages(Pages::new(ResultLimit::bytes(LONGEST)))),
             checks::short,
         ),

@@ -41,7 +41,7 @@ impl ToolContext {
     /// Adds secrets to those of this call.
     pub(crate) fn hide(&self, secrets: Secrets) {
         if !secrets.is_empty() {
-            self.token.hide(secrets);
+            self.token.hide(&secrets);
         }
     }
 

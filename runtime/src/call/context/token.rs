@@ -72,13 +72,16 @@ impl Link {
         self.own.get().or(self.parent.as_ref())?.secrets()
     }
 
-    /// Adds secrets to those of this call.
-    pub(super) fn hide(&self, secrets: Secrets) {
-        let all = match self.secrets() {
-            Some(known) => known.and(&secrets),
-            None => secrets,
-        };
-        *unpoisoned(self.shared().secrets.lock()) = Some(Arc::new(all));
+    /// Adds secrets to those of this call and of the calls above it, whose results may repeat them. The turn itself may
+    /// have any number of calls, and learns nothing.
+    pub(super) fn hide(&self, secrets: &Secrets) {
+        let token = self.shared();
+        token.hide(secrets);
+        let mut above = token.parent.as_ref();
+        while let Some(token) = above.filter(|token| token.parent.is_some()) {
+            token.hide(secrets);
+            above = token.parent.as_ref();
+        }
     }
 
     /// Fires the token of this call alone.
@@ -99,7 +102,7 @@ struct Token {
     own: OnceLock<CancellationToken>,
     /// Whether the call is answered.
     over: AtomicBool,
-    /// All secrets of the call, those of the calls above it among them.
+    /// All secrets of the call, those of the calls above it and of the calls it made among them.
     secrets: Mutex<Option<Arc<Secrets>>>,
 }
 
@@ -118,6 +121,11 @@ impl Token {
     fn secrets(&self) -> Option<Arc<Secrets>> {
         let own = unpoisoned(self.secrets.lock()).clone();
         own.or_else(|| self.parent.as_ref()?.secrets())
+    }
+
+    fn hide(&self, secrets: &Secrets) {
+        let all = self.secrets().map_or_else(|| secrets.clone(), |known| known.and(secrets));
+        *unpoisoned(self.secrets.lock()) = Some(Arc::new(all));
     }
 
     fn is_over(&self) -> bool {
