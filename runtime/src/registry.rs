@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::base::depth::shallow;
 use crate::base::frozen::Text;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -238,7 +239,10 @@ impl Registry {
     pub async fn call(&self, name: &str, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         match self.get(name) {
             Some(tool) => call(tool.as_ref(), params, ctx, self.default_timeout).await,
-            None => Err(ToolError::NotFound { name: name.to_owned(), suggestion: self.near(name) }),
+            None => {
+                drop(shallow(params));
+                Err(ToolError::NotFound { name: name.to_owned(), suggestion: self.near(name) })
+            }
         }
     }
 

@@ -130,9 +130,11 @@ fn records_and_events_are_read_back() {
     read::<ToolMeta>(&json!({"name": "a", "description": "A.", "input_schema": {"type": "object"}}));
     read::<AuditOutcome>(&json!({"status": "refused", "result": null, "error": "no", "error_code": "X",
                                  "is_error": true, "duration_ms": 3}));
-    read::<AuditIntent>(&json!({"timestamp": "2026-01-01T00:00:00.000Z", "session_id": "s", "agent_id": "", "principal": "p",
+    read::<AuditIntent>(
+        &json!({"timestamp": "2026-01-01T00:00:00.000Z", "session_id": "s", "agent_id": "", "principal": "p",
                                 "tool_name": "a", "tool_call_id": "1", "parameters": {}, "spec_hash": "00",
-                                "attempt": 1, "approved": true, "approved_by": "Ada", "key": 4}));
+                                "attempt": 1, "approved": true, "approved_by": "Ada", "key": 4}),
+    );
     let head = |kind: &str, object: &str, rest: Value| {
         let mut event = json!({"type": kind, "object": object, "id": "1", "name": "a", "timestamp": 1500, "agent_id": "x",
                                "session_id": "s", "principal": "p"});

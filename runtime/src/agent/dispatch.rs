@@ -168,7 +168,7 @@ impl Provider {
     ) -> Dispatched {
         let around = self.surroundings(turn);
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
-        let calls = calls.into_iter().map(Some).collect();
+        let calls = calls.into_iter().map(|call| Some(call.shallow())).collect();
         let calls = Calls { provider: self, turn, around, options, tasks, calls };
         let (responses, interrupted) = drive(options.strategy.step(), calls).await;
         Dispatched { responses, interrupted }

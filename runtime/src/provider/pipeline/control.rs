@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Layers, Record};
+use crate::base::depth::{MOST, shallow};
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::approval::CalledBy;
@@ -23,7 +24,7 @@ use crate::layers::control::{
     InputQuestion,
 };
 use crate::schema::dialect::JSON_SCHEMA;
-use crate::schema::shape::decode::{ArgumentProblem, decode};
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode};
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
 
@@ -187,7 +188,7 @@ impl Controls {
                 Some(Ok(said)) => said?,
             };
             match said {
-                InputAnswer::Given(answer) => match fitted(&request, &answer) {
+                InputAnswer::Given(answer) => match fitted(&request, answer) {
                     Ok(answer) => return Ok(Asked::Answer(answer)),
                     Err(wrong) => problems = wrong,
                 },
@@ -225,13 +226,21 @@ fn own(why: ToolError, call: &ToolCall) -> ToolError {
 }
 
 /// Returns the answer to a request as the tool gets it, or everything that is wrong with it.
-pub(super) fn fitted(request: &InputRequest, answer: &Value) -> Result<Value, Vec<ArgumentProblem>> {
+pub(super) fn fitted(request: &InputRequest, answer: Value) -> Result<Value, Vec<ArgumentProblem>> {
     const KEY: &str = "answer";
+    let Some(answer) = shallow(answer) else {
+        let message = format!("the answer is nested more than {MOST} levels deep");
+        return Err(vec![ArgumentProblem {
+            pointer: String::new(),
+            kind: ArgumentProblemKind::Value,
+            message,
+        }]);
+    };
     let read = |schema: &Value| read_document(schema, &mut Vec::new());
     let schema = &request.schema;
     if schema.get("type").is_none_or(|kind| kind == "object") && answer.is_object() {
         let (shape, defs) = read(schema);
-        return decode(answer, &shape, &defs, &JSON_SCHEMA);
+        return decode(&answer, &shape, &defs, &JSON_SCHEMA);
     }
     // Arguments are always objects, so an answer, which may be something else, is wrapped in one to be checked.
     let mut around = json!({ "type": "object", "properties": { KEY: schema }, "required": [KEY] });
