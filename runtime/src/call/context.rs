@@ -22,7 +22,6 @@ use crate::call::peers::Peers;
 use crate::call::principal::Principal;
 use crate::call::result::ToolResult;
 use crate::call::roots::Roots;
-use crate::call::secrets::Secrets;
 use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::values::ContextValues;
@@ -130,11 +129,7 @@ impl ToolContext {
     /// Cancels the call when this token, or a parent of it, fires.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
-        let secrets = self.token.secrets();
-        self.token = Link::from(cancel);
-        if let Some(secrets) = secrets {
-            self.token.hide(Secrets::clone(&secrets));
-        }
+        self.token = self.token.with(cancel);
         self
     }
 
