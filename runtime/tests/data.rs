@@ -169,7 +169,7 @@ fn debug_output_shows_neither_arguments_nor_results() {
             result.with_content(Content::Resource { uri: NEEDLE.to_owned(), mime_type: "t".into(), data });
     }
     let bytes = Content::Image { data: NEEDLE.to_owned(), mime_type: "image/png".into() };
-    let response = ToolResponse::new(&call, Ok(result.clone().with_content(bytes)));
+    let response = ToolResponse::new(&call, Ok(result.with_content(bytes)));
     let turn = ModelTurn::calls([call.clone()]).with_text(NEEDLE);
     let mut transcript = Transcript::user(NEEDLE);
     transcript.push(Entry::Model(turn));

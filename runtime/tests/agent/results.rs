@@ -139,7 +139,7 @@ async fn a_context_that_a_runner_left_behind_is_of_no_use() {
     let kept = Arc::new(Mutex::new(None));
     let leaks = kept.clone();
     let runner = By(move |task: AgentTask, _| {
-        *leaks.lock().unwrap() = Some(task.context.clone().with_cancel(CancellationToken::new()));
+        *leaks.lock().unwrap() = Some(task.context.with_cancel(CancellationToken::new()));
         async { Ok("done".to_owned()) }
     });
     let helper = SubAgentTool::builder("helper", runner).build().unwrap();
