@@ -25,6 +25,7 @@ pub mod session;
 pub mod structured;
 pub mod tool;
 pub mod values;
+pub(crate) mod waiting;
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};

@@ -90,7 +90,7 @@ fn what_waits_can_be_kept() {
                 "expires_at": 1500, "principal": "p", "session_id": "s", "agent_id": "a", "inputs": [1], "seal": "n.s"}),
     );
     let pending = json!({"id": "1", "name": "rm", "arguments": {}, "request": {"message": "Sure?", "schema": {}},
-                         "inputs": [{"sure": true}], "approved": ["x"], "expires_at": 1500, "principal": "p", "seal": "n.s"});
+                         "approved": ["x"], "expires_at": 1500, "principal": "p", "inputs": [{"sure": true}], "seal": "n.s"});
     let pending: PendingInput = read(&pending);
     let missing = json!({
         "error": "dependency_not_met", "message": "Cannot execute 'log': prerequisites not met", "tool": "log",

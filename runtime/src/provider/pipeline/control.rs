@@ -10,7 +10,6 @@ use super::{Layers, Record};
 use crate::base::depth::{MOST, shallow};
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
-use crate::call::approval::CalledBy;
 use crate::call::callback::{Silence, answer};
 use crate::call::context::ToolContext;
 use crate::call::control::{Control, Effect, InputRequest, PendingInput};
@@ -116,17 +115,8 @@ impl Layers {
         call: &ToolCall,
         ctx: &ToolContext,
     ) -> ToolError {
-        let pending = PendingInput {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            arguments: call.arguments.clone(),
-            request,
-            inputs,
-            approved: call.brings().approved.clone(),
-            called_by: CalledBy::of(ctx),
-            expires_at: self.seals.expires_at(),
-            seal: Text::EMPTY,
-        };
+        let waiting = self.seals.waiting(call, call.name.clone(), call.arguments.clone(), inputs, ctx);
+        let pending = PendingInput { call: waiting, request };
         self.seals.seal(Waited::Input(Box::new(pending)), tool).map_or_else(|why| why, Waited::not_yet)
     }
 }
