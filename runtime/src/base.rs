@@ -3,6 +3,8 @@
 #[cfg(feature = "runtime")]
 pub(crate) mod data;
 #[cfg(feature = "runtime")]
+pub(crate) mod depth;
+#[cfg(feature = "runtime")]
 pub(crate) mod discreet;
 pub(crate) mod frozen;
 #[cfg(feature = "runtime")]

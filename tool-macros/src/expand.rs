@@ -107,6 +107,13 @@ pub(crate) fn read(
             "an `async` function must not block; make it a plain function, or leave `blocking` out",
         );
     }
+    if let (Some(timeout), None, None) = (&attr.timeout, &attr.blocking, &signature.asyncness) {
+        errors.at(
+            timeout,
+            "nothing can stop a plain function that runs where it is called; make it `async fn`, or add `blocking`: \
+             then it runs on a thread of its own, which the call does not wait for when the time is up",
+        );
+    }
     let output = match &signature.output {
         ReturnType::Default => None,
         ReturnType::Type(_, ty) => Some((**ty).clone()),

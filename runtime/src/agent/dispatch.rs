@@ -201,11 +201,12 @@ impl Provider {
         let turn = &*turn.in_some_session(Span::Turn);
         let around = self.turn_context(turn);
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
-        let cut = |mut call: ToolCall| {
+        let fit = |call: ToolCall| {
+            let mut call = call.shallow();
             call.cut_name();
             Some(call)
         };
-        let calls = calls.into_iter().map(cut).collect();
+        let calls = calls.into_iter().map(fit).collect();
         let calls = Calls { provider: self, turn, around, options, tasks, calls };
         let (responses, interrupted) = drive(options.strategy.step(), calls).await;
         Dispatched { responses, interrupted }

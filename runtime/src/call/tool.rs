@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::base::depth::{MOST, shallow};
 use crate::base::future::{BoxFuture, poll_caught};
 use crate::base::json::type_name;
 use crate::call::context::{Ending, ToolContext};
@@ -295,6 +296,9 @@ pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
     let whole = |message: String| {
         let kind = ArgumentProblemKind::Type;
         ToolError::from_problems(vec![ArgumentProblem { pointer: String::new(), kind, message }])
+    };
+    let Some(params) = shallow(params) else {
+        return Err(whole(format!("the arguments are nested more than {MOST} levels deep")));
     };
     let params = match params {
         Value::Null => json!({}),

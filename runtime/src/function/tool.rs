@@ -40,7 +40,13 @@
 //!
 //! # The function
 //!
-//! A function may be plain or `async` and have any visibility. Its doc comment describes the tool. The sections
+//! A function may be plain or `async` and have any visibility. A plain function runs inline, which means on the thread
+//! that makes the call: nothing else happens there until it returns, and neither a timeout nor a cancellation can stop
+//! it. That is the fastest way for what takes microseconds. What waits or computes for longer should be `async`, or
+//! `blocking`: then it runs on a thread of its own, which the call does not wait for once its time is up. So `timeout`
+//! is an error for an inline function.
+//!
+//! The doc comment describes the tool. The sections
 //! `# Returns`, `# Use for`, `# Examples` and `# Arguments` become parts of the specification; `# Errors`, `# Panics`,
 //! `# Safety` and Rust code are for people only. A tool or an argument without a description is a compile error unless
 //! `#[tool(undocumented)]` is set.
