@@ -77,6 +77,20 @@ impl Shape {
     pub fn of(kind: Kind) -> Shape {
         Shape { kind, ..Shape::ANY }
     }
+
+    /// Takes the annotations of another shape that this one does not have.
+    fn adopt(&mut self, other: &Shape) {
+        if self.description.is_empty() {
+            self.description = other.description.clone();
+        }
+        if self.default.is_none() {
+            self.default = other.default.clone();
+        }
+        if self.examples.is_empty() {
+            self.examples = other.examples.clone();
+        }
+        self.deprecated |= other.deprecated;
+    }
 }
 
 /// The values that a [`Shape`] allows.

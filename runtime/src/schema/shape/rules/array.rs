@@ -59,7 +59,7 @@ impl ArrayRules {
 
     /// Returns what is wrong with the number of values.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
-        wrong_count(length(count), self.min_items, self.max_items, "items")
+        wrong_count(count, self.min_items, self.max_items, "items")
     }
 
     /// Returns the rules that allow what both allow, for values of a shape.
@@ -103,7 +103,7 @@ impl TupleRules {
 
     /// Returns what is wrong with the number of values.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
-        wrong_count(length(count), self.min_items, self.max_items, "items")
+        wrong_count(count, self.min_items, self.max_items, "items")
     }
 
     /// Copies the rules in a constant.
@@ -120,8 +120,4 @@ impl TupleRules {
 fn counts(min_items: Option<u64>, max_items: Option<u64>) -> impl Iterator<Item = Stated> {
     let limits = [("minItems", min_items), ("maxItems", max_items)];
     limits.into_iter().filter_map(|(keyword, limit)| Stated::count(keyword, limit, "item"))
-}
-
-fn length(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }

@@ -71,7 +71,7 @@ impl ObjectRules {
     }
 
     /// Returns what is wrong with the number of fields.
-    pub(crate) fn count_problems(&self, count: u64) -> Vec<String> {
+    pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         wrong_count(count, self.min_properties, self.max_properties, "keys")
     }
 
