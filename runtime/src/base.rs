@@ -1,5 +1,6 @@
 //! The foundation: helpers independent of tools.
 
+pub(crate) mod const_text;
 #[cfg(feature = "runtime")]
 pub(crate) mod data;
 pub(crate) mod frozen;
