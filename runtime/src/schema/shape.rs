@@ -19,6 +19,7 @@ mod nulls;
 mod number;
 mod pattern;
 pub(crate) mod pointer;
+pub(crate) mod prose;
 pub mod read;
 mod relations;
 pub mod render;

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::merge::Merger;
-use super::{Object, Renderer, prose};
+use super::{Object, Renderer};
 use crate::base::truncate;
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::read::raw_keyword_is_well_formed;
 use crate::schema::shape::rules::Stated;
-use crate::schema::shape::{Kind, Literal, Shape, find_def, pointer};
+use crate::schema::shape::{Kind, Literal, Shape, find_def, pointer, prose};
 
 /// A schema that is being written.
 #[derive(Default)]
