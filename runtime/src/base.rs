@@ -10,6 +10,8 @@ mod frozen_data;
 pub(crate) mod future;
 pub(crate) mod json;
 #[cfg(feature = "runtime")]
+pub(crate) mod media_type;
+#[cfg(feature = "runtime")]
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]
 pub(crate) mod time;
