@@ -1,5 +1,6 @@
 //! The foundation: helpers independent of tools.
 
+pub(crate) mod const_text;
 #[cfg(feature = "runtime")]
 pub(crate) mod data;
 #[cfg(feature = "runtime")]
@@ -12,6 +13,8 @@ mod frozen_data;
 #[cfg(feature = "runtime")]
 pub(crate) mod future;
 pub(crate) mod json;
+#[cfg(feature = "runtime")]
+pub(crate) mod media_type;
 #[cfg(feature = "runtime")]
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]

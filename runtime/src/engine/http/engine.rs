@@ -19,6 +19,7 @@ use super::tls;
 use super::transport::{self, Reply, Route, SendError};
 use crate::base::frozen::{Frozen, Text};
 use crate::base::future::BoxFuture;
+use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
@@ -153,7 +154,7 @@ impl HttpEngine {
         }
         let mut changed = spec.clone();
         if let Some(timeout) = timeout {
-            changed.timeout = Timeout::Millis(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+            changed.timeout = Timeout::Millis(whole_millis(timeout));
         }
         if let Some(host) = host {
             changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
