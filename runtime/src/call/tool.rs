@@ -22,6 +22,7 @@ use crate::call::result::ToolResult;
 use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::decode::borrowed::BorrowedValue;
+use crate::schema::shape::decode::integers::{any_rounded, rounded_integers};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned, exact::is_exact};
 use crate::schema::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
@@ -279,7 +280,8 @@ impl Drop for Stop<'_> {
 
 /// The arguments in a text, if they are valid as they are.
 pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<BorrowedValue<'t>> {
-    BorrowedValue::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
+    let exact = |given: &BorrowedValue<'_>| is_exact(given, &spec.input, &spec.defs, dialect);
+    BorrowedValue::read(text).filter(|given| exact(given) && !any_rounded(text))
 }
 
 /// Checks and decodes the arguments a model sent.
@@ -305,6 +307,9 @@ pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
         Value::String(text) if text.trim().is_empty() => json!({}),
         Value::String(text) => match serde_json::from_str(&text) {
             Ok(Value::Null) => json!({}),
+            Ok(params) if any_rounded(&text) => {
+                return Err(ToolError::from_problems(rounded_integers(&text, &params)));
+            }
             Ok(params) => params,
             Err(why) => return Err(whole(format!("the arguments are not JSON: {why}"))),
         },

@@ -302,10 +302,7 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
 }
 
 fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
-    let one = |credential: &MissingCredential| match credential.env.as_str() {
-        "" => format!("`{}`", credential.scheme),
-        env => format!("`{}` (environment variable {env})", credential.scheme),
-    };
+    let one = |credential: &MissingCredential| format!("`{}` ({})", credential.scheme, credential.remedy);
     let alternatives = missing.iter().map(|all| all.iter().map(one).collect::<Vec<_>>().join(" and "));
     let alternatives = alternatives.collect::<Vec<_>>().join(", or ");
     ToolError::failed_with("missing_credential", format!("No credential is configured for {alternatives}"))
