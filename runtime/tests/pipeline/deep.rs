@@ -89,9 +89,9 @@ fn arguments_that_are_nested_too_deeply_are_refused() {
         let response = provider.call(ToolCall::new("c2", "dig", json!({})), &turn).await;
         assert_eq!(response.text(), TOO_DEEP);
         let registry = Registry::new(toolset![anything]).unwrap();
-        let why = registry.call("anything", under("value", deep()), &turn).await.unwrap_err();
+        let why = registry.call_without_layers("anything", under("value", deep()), &turn).await.unwrap_err();
         assert_eq!(why.code(), "INVALID_INPUT");
-        let why = registry.call("nothing", deep(), &turn).await.unwrap_err();
+        let why = registry.call_without_layers("nothing", deep(), &turn).await.unwrap_err();
         assert_eq!(why.code(), "TOOL_NOT_FOUND");
         // A hundred levels are fine.
         let some = (0..100).fold(json!(1), |value, _| json!([value]));

@@ -64,7 +64,7 @@ impl Layers {
         let kept = controls.input.is_some().then(|| arguments.clone().into_value());
         let brings = call.brings();
         // The questions asked before the call was resumed are unknown.
-        brings.inputs.iter().for_each(|answer| ctx.hide(self.redactor.secrets_in_answer(None, answer)));
+        brings.inputs.iter().for_each(|answer| ctx.hide(&self.redactor.secrets_in_answer(None, answer)));
         let resumed = (!brings.inputs.is_empty()).then(|| ctx.with_inputs(brings.inputs.clone()));
         let first = resumed.as_ref().unwrap_or(ctx);
         let run = self.execute(tool, spec, arguments, first, record, &brings.spends);
@@ -92,7 +92,7 @@ impl Layers {
                             return Err(self.waits(target.registered, request, inputs, call, ctx));
                         }
                     };
-                    ctx.hide(self.redactor.secrets_in_answer(Some(&schema), &answer));
+                    ctx.hide(&self.redactor.secrets_in_answer(Some(&schema), &answer));
                     inputs.push(answer);
                     let (arguments, again) =
                         (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));

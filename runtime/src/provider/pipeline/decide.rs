@@ -78,7 +78,7 @@ impl Layers {
                 Decision::Modify(modified) => {
                     arguments = Arguments::checked(spec, &parsed(modified)?, ctx)?;
                     if let Some(secrets) = redactor.and_then(|it| it.secrets_in(&arguments.shown)) {
-                        ctx.hide(secrets);
+                        ctx.hide(&secrets);
                     }
                 }
                 Decision::Deny(why) => return Err(ToolError::denied(why)),
