@@ -2,6 +2,8 @@
 
 #[cfg(feature = "runtime")]
 pub(crate) mod data;
+#[cfg(feature = "runtime")]
+pub(crate) mod exclusion;
 pub(crate) mod frozen;
 #[cfg(feature = "runtime")]
 mod frozen_data;

@@ -37,6 +37,7 @@ use crate::registry::Registry;
 use crate::schema::shape::decode::say::meant;
 use crate::spec::ToolSpec;
 use crate::spec::docs;
+use crate::spec::output::StructuredOutput;
 
 /// The tools of one agent: the allowed part of a [`Registry`], together with the layers that every call passes
 /// through. Clones share the same provider.
@@ -93,6 +94,7 @@ struct Slot {
     refused: OnceLock<Option<Box<ToolError>>>,
     tool: OnceLock<Arc<dyn AgentTool>>,
     redactor: OnceLock<ToolRedactor>,
+    declared: OnceLock<Option<Arc<StructuredOutput>>>,
 }
 
 /// A tool that may be called.
@@ -249,6 +251,12 @@ impl Inner {
             Some(slot.redactor.get_or_init(|| redactor.for_tool(self.registry.at(index).spec())).clone())
         });
         known.unwrap_or_else(|| redactor.for_unknown())
+    }
+
+    /// Returns the structured result that a tool declares.
+    pub(crate) fn declared(&self, index: usize) -> Option<Arc<StructuredOutput>> {
+        let declared = || self.registry.at(index).spec().structured_output().map(Arc::new);
+        self.slots.get(index)?.declared.get_or_init(declared).clone()
     }
 
     /// Returns the tool itself, building it first if necessary.

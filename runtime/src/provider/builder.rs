@@ -302,6 +302,8 @@ impl ProviderBuilder {
         for outer in &self.inherited {
             self.context.limits = self.context.limits.and(&outer.policy.limits);
         }
+        let any_exclusive = self.registry.iter().any(|tool| tool.spec().exclusive);
+        self.layers.exclusion = any_exclusive.then(Arc::default);
         let policy = Policy::new(self.context.limits.clone()).with_rules(self.rules);
         let own = Arc::new(Bounds { allowed: self.allowed, policy });
         let bounds: Box<[_]> = self.inherited.into_iter().chain([own]).collect();
