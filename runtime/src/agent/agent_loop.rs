@@ -18,7 +18,6 @@ use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
-use crate::call::session::Span;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
@@ -249,7 +248,7 @@ pub async fn run_loop<M: Model + ?Sized>(
     transcript: Transcript,
     options: &LoopOptions,
 ) -> LoopRun<M::Error> {
-    let turn = context.in_some_session(Span::Loop).into_owned();
+    let turn = context.for_loop();
     let dispatch = options.steered();
     let mut run = Running { provider, turn, options, dispatch, transcript, iterations: 0 };
     let outcome = run.finish(model).await;

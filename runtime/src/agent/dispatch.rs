@@ -57,7 +57,7 @@ use crate::base::future::BoxFuture;
 use crate::base::future::caught;
 use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
-use crate::call::session::Span;
+use crate::call::session::{Session, Span};
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
@@ -207,8 +207,10 @@ impl Provider {
         turn: &ToolContext,
         options: &DispatchOptions,
     ) -> Dispatched {
-        let turn = &*turn.in_some_session(Span::Turn);
-        let around = self.turn_context(turn);
+        let mut around = self.turn_context(turn);
+        if around.session.is_none() {
+            Arc::make_mut(&mut around).session = Some(Session::passing(Span::Turn));
+        }
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
         let cut = |mut call: ToolCall| {
             call.cut_name();
