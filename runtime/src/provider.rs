@@ -56,7 +56,7 @@ use crate::spec::output::StructuredOutput;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let registry = Registry::new(toolset![add])?;
-/// let provider = registry.provider(ProviderContext::new().with_agent_id("coder-1"))?;
+/// let provider = registry.provider(ProviderContext::new().with_agent_id("coder-1"));
 /// let turn = ToolContext::new("turn-1", "");
 /// let response = provider.call(ToolCall::new("call-1", "add", json!({"a": 1, "b": 2})), &turn).await;
 /// assert_eq!(response.text(), "3");
@@ -324,12 +324,9 @@ impl Peers for Inner {
 
 impl Registry {
     /// Builds a provider of all tools of this registry; [`Provider::builder`] offers more options.
-    ///
-    /// # Errors
-    ///
-    /// There are none at present.
-    pub fn provider(&self, context: ProviderContext) -> Result<Provider, ProviderError> {
-        Provider::builder(self).context(context).build()
+    #[must_use]
+    pub fn provider(&self, context: ProviderContext) -> Provider {
+        Provider::builder(self).context(context).built()
     }
 }
 

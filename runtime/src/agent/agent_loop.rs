@@ -227,7 +227,7 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let provider = Registry::new(toolset![add])?.provider(Default::default())?;
+/// let provider = Registry::new(toolset![add])?.provider(Default::default());
 /// // Stands for a language model: calls once, then says what it read.
 /// let mut model = |transcript: Transcript| async move {
 ///     Ok::<_, String>(match transcript.last() {

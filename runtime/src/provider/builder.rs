@@ -299,6 +299,11 @@ impl ProviderBuilder {
         if !unused.is_empty() {
             return Err(ProviderError::UnusedRules(unused));
         }
+        Ok(self.built())
+    }
+
+    /// Builds the provider of lists and rules that are known to fit the tools.
+    pub(super) fn built(mut self) -> Provider {
         for outer in &self.inherited {
             self.context.limits = self.context.limits.and(&outer.policy.limits);
         }
@@ -316,7 +321,7 @@ impl ProviderBuilder {
             Slot { listed: reads_on || bounds.iter().all(lists), refused, ..Slot::default() }
         };
         let slots = self.registry.iter().map(slot).collect();
-        Ok(Provider(Arc::new(Inner {
+        Provider(Arc::new(Inner {
             registry: self.registry,
             context: self.context,
             layers: self.layers,
@@ -324,7 +329,7 @@ impl ProviderBuilder {
             slots,
             hide_forbidden: self.hide_forbidden,
             building: Mutex::new(()),
-        })))
+        }))
     }
 
     /// Returns the allowed names that no tool has.

@@ -9,7 +9,7 @@ use super::{probe, registry};
 
 fn provider() -> Provider {
     let tools = registry([probe("start", []), probe("go", [Requirement::tool("start")])]);
-    tools.provider(Default::default()).unwrap()
+    tools.provider(Default::default())
 }
 
 fn turn() -> ToolContext {

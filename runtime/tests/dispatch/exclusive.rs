@@ -74,7 +74,7 @@ fn provider() -> (Provider, Arc<Crowd>) {
     let crowd = Arc::<Crowd>::default();
     let context = ProviderContext::new().with_service(Arc::clone(&crowd));
     let registry = Registry::new(toolset![migrate, read, both, deep]).unwrap();
-    (registry.provider(context).unwrap(), crowd)
+    (registry.provider(context), crowd)
 }
 
 fn calls(calls: &[(&str, Value)]) -> Vec<ToolCall> {
@@ -190,7 +190,7 @@ proptest! {
                 Node { spec, crowd: Arc::clone(&crowd) }
             };
             let registry = Registry::builder().add(node("alone", true)).add(node("beside", false)).seal().unwrap();
-            let provider = registry.provider(ProviderContext::new()).unwrap();
+            let provider = registry.provider(ProviderContext::new());
             let running: Vec<_> = turns.into_iter().map(|trees| {
                 let calls = trees.iter().map(|tree| ToolCall::new("1", tree["tool"].as_str().unwrap(), tree["args"].clone()));
                 let (provider, calls) = (provider.clone(), calls.collect());
