@@ -188,7 +188,7 @@ impl Provider {
     }
 
     /// Returns the tool with this name. The tool is built on first use and reused from then on; if building it fails,
-    /// the next call tries again.
+    /// the next call tries again. What is done with the tool itself passes no layer; agents use [`call`](Self::call).
     ///
     /// # Errors
     ///
