@@ -19,6 +19,7 @@ mod response_data;
 pub mod result;
 pub(crate) mod resumption;
 pub mod roots;
+pub(crate) mod secrets;
 pub mod services;
 pub mod session;
 pub mod structured;
@@ -32,6 +33,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
+use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 use crate::base::truncate;
@@ -44,7 +46,7 @@ use crate::spec::MAX_NAME;
 use crate::spec::output::StructuredOutput;
 
 /// A tool call made by a model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCall {
     /// The ID by which the model matches the answer to the call.
@@ -59,6 +61,8 @@ pub struct ToolCall {
     /// trusted.
     pub(crate) resumption: Option<Box<Resumption>>,
 }
+
+discreet_debug!(ToolCall: id, name, blocked; arguments);
 
 impl serde::Serialize for ToolCall {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

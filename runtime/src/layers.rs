@@ -14,4 +14,6 @@ pub mod policy;
 pub mod rate;
 pub mod redact;
 pub mod repeat;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 pub mod trace;

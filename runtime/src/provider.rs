@@ -30,6 +30,7 @@ use crate::call::peers::Peers;
 use crate::call::principal::Principal;
 use crate::call::tool::AgentTool;
 use crate::call::{ToolCall, ToolResponse};
+use crate::layers::pages::Pages;
 use crate::layers::policy::Policy;
 use crate::layers::redact::ToolRedactor;
 use crate::provider::pipeline::Layers;
@@ -90,6 +91,8 @@ struct Bounds {
 #[derive(Default)]
 struct Slot {
     listed: bool,
+    /// Whether a model learns of the tool only once there is something to read with it.
+    on_demand: bool,
     /// The reason why the policy refuses the tool, if it does.
     refused: OnceLock<Option<Box<ToolError>>>,
     tool: OnceLock<Arc<dyn AgentTool>>,
@@ -245,12 +248,22 @@ impl Inner {
 
     /// Returns the redactor for calls of this name, whether such a tool exists or not.
     pub(crate) fn redactor(&self, name: &str) -> ToolRedactor {
-        let redactor = &self.layers.redactor;
-        let known = self.registry.index(name).and_then(|index| {
-            let slot = self.slots.get(index)?;
-            Some(slot.redactor.get_or_init(|| redactor.for_tool(self.registry.at(index).spec())).clone())
-        });
-        known.unwrap_or_else(|| redactor.for_unknown())
+        let known = self.registry.index(name).and_then(|index| self.redactor_at(index));
+        known.cloned().unwrap_or_else(|| self.layers.redactor.for_unknown())
+    }
+
+    /// Returns the redactor for calls of a tool of the registry.
+    pub(crate) fn redactor_at(&self, index: usize) -> Option<&ToolRedactor> {
+        let redactor = || self.layers.redactor.for_tool(self.registry.at(index).spec());
+        Some(self.slots.get(index)?.redactor.get_or_init(redactor))
+    }
+
+    /// Notes which arguments of a call are secret, so that nothing shows them that comes of the call.
+    pub(crate) fn hide_secrets(&self, call: &ToolCall, ctx: &ToolContext) {
+        let redactor = self.registry.index(&call.name).and_then(|index| self.redactor_at(index));
+        if let Some(secrets) = redactor.and_then(|redactor| redactor.secrets_in(&call.arguments)) {
+            ctx.hide(secrets);
+        }
     }
 
     /// Returns the structured result that a tool declares.
@@ -287,7 +300,9 @@ impl Inner {
     }
 
     fn may_use(&self, index: usize) -> bool {
-        self.slots.get(index).is_some_and(|slot| slot.listed) && self.refusal(index).is_none()
+        let has_cut = || self.layers.pages.as_ref().is_some_and(Pages::has_cut);
+        let shown = |slot: &Slot| slot.listed && (!slot.on_demand || has_cut());
+        self.slots.get(index).is_some_and(shown) && self.refusal(index).is_none()
     }
 
     fn refusal(&self, index: usize) -> Option<&ToolError> {

@@ -86,7 +86,7 @@ fn results_are_as_to_json_has_them() {
 #[test]
 fn what_waits_can_be_kept() {
     read::<ApprovalRequest>(
-        &json!({"id": "1", "name": "rm", "arguments": {"path": "/"}, "reasons": ["it is all"], "approved": ["x"],
+        &json!({"id": "1", "name": "rm", "arguments": {"path": "/"}, "shown": {"path": "?"}, "reasons": ["it is all"], "approved": ["x"],
                 "expires_at": 1500, "principal": "p", "session_id": "s", "agent_id": "a", "inputs": [1], "seal": "n.s"}),
     );
     let pending = json!({"id": "1", "name": "rm", "arguments": {}, "request": {"message": "Sure?", "schema": {}},
@@ -130,9 +130,11 @@ fn records_and_events_are_read_back() {
     read::<ToolMeta>(&json!({"name": "a", "description": "A.", "input_schema": {"type": "object"}}));
     read::<AuditOutcome>(&json!({"status": "refused", "result": null, "error": "no", "error_code": "X",
                                  "is_error": true, "duration_ms": 3}));
-    read::<AuditIntent>(&json!({"timestamp": "2026-01-01T00:00:00.000Z", "session_id": "s", "agent_id": "",
+    read::<AuditIntent>(
+        &json!({"timestamp": "2026-01-01T00:00:00.000Z", "session_id": "s", "agent_id": "", "principal": "p",
                                 "tool_name": "a", "tool_call_id": "1", "parameters": {}, "spec_hash": "00",
-                                "attempt": 1, "approved": true, "approved_by": "Ada", "key": 4}));
+                                "attempt": 1, "approved": true, "approved_by": "Ada", "key": 4}),
+    );
     let head = |kind: &str, object: &str, rest: Value| {
         let mut event = json!({"type": kind, "object": object, "id": "1", "name": "a", "timestamp": 1500, "agent_id": "x",
                                "session_id": "s", "principal": "p"});
@@ -154,4 +156,54 @@ fn records_and_events_are_read_back() {
 fn frozen_values_are_what_they_hold() {
     assert_eq!(same(&Text::Static("a")), r#""a""#);
     assert_eq!(same(&List::from(vec![Text::Static("a")])), r#"["a"]"#);
+}
+
+#[test]
+fn debug_output_shows_neither_arguments_nor_results() {
+    const NEEDLE: &str = "n33dle-4711";
+    let value = json!({"pin": NEEDLE, "list": [NEEDLE]});
+    let call = ToolCall::new("c-1", "login", value.clone());
+    let mut result = ToolResult::json(value.clone()).with_control(Control::complete("DONE", value.clone()));
+    for data in [ResourceData::Text(NEEDLE.to_owned()), ResourceData::Base64(NEEDLE.to_owned())] {
+        result =
+            result.with_content(Content::Resource { uri: NEEDLE.to_owned(), mime_type: "t".into(), data });
+    }
+    let bytes = Content::Image { data: NEEDLE.to_owned(), mime_type: "image/png".into() };
+    let response = ToolResponse::new(&call, Ok(result.clone().with_content(bytes)));
+    let turn = ModelTurn::calls([call.clone()]).with_text(NEEDLE);
+    let mut transcript = Transcript::user(NEEDLE);
+    transcript.push(Entry::Model(turn));
+    transcript.push(Entry::Answer(Box::new(response.clone())));
+    let head = json!({
+        "id": "c-1", "name": "login", "arguments": value, "shown": value, "reasons": ["why"], "approved": [],
+        "expires_at": 1000, "inputs": [value], "request": {"message": "which?", "schema": {}}, "seal": "0.0",
+    });
+    let mut event = json!({
+        "id": "c-1", "name": "login", "timestamp": 0, "arguments": value, "content": value, "details": value,
+        "is_error": false, "duration_ms": 1, "error": NEEDLE, "code": "C", "message": NEEDLE,
+    });
+    let mut seen = vec![
+        format!("{call:?}"),
+        format!("{response:?}"),
+        format!("{transcript:?}"),
+        format!("{:?}", Control::Effect(Effect::new("send", value.clone()))),
+        format!("{:?}", serde_json::from_value::<ApprovalRequest>(head.clone()).unwrap()),
+        format!("{:?}", serde_json::from_value::<PendingInput>(head).unwrap()),
+    ];
+    for kind in ["tool_call", "tool_response", "error", "update", "progress"] {
+        event["type"] = json!(kind);
+        seen.push(format!("{:?}", serde_json::from_value::<Event>(event.clone()).unwrap()));
+    }
+    let row = json!({
+        "timestamp": "", "session_id": "", "agent_id": "", "principal": "p", "tool_name": "login", "tool_call_id": "c-1",
+        "parameters": value, "spec_hash": "", "attempt": 1, "status": "ok", "result": value, "error": NEEDLE,
+        "is_error": true, "duration_ms": 1,
+    });
+    seen.push(format!("{:?}", serde_json::from_value::<AuditIntent>(row.clone()).unwrap()));
+    seen.push(format!("{:?}", serde_json::from_value::<AuditOutcome>(row).unwrap()));
+    for text in seen {
+        assert!(!text.contains(NEEDLE), "{text}");
+    }
+    let shown = format!("{call:?}");
+    assert_eq!(shown, r#"ToolCall { id: "c-1", name: "login", blocked: None, arguments: <object of 2> }"#);
 }

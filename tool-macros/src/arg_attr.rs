@@ -7,27 +7,8 @@ use crate::attr::{self, Key, Taken, Value};
 use crate::errors::{Errors, at};
 use crate::rules::{self, Rules};
 
-/// The keys of `#[arg(…)]`.
-const KEYS: &[&str] = &[
-    "default",
-    "rename",
-    "alias",
-    "description",
-    "range",
-    "len",
-    "items",
-    "pattern",
-    "deny_pattern",
-    "deny_message",
-    "one_of",
-    "secret",
-    "non_empty",
-    "path",
-    "example",
-    "examples",
-    "deprecated",
-    "schemars",
-];
+/// The keys of `#[arg(…)]`, apart from those of rules.
+const KEYS: &[&str] = &["default", "rename", "alias", "description", "path", "deprecated", "schemars"];
 
 /// The properties of an argument.
 #[derive(Default)]
@@ -71,7 +52,8 @@ pub(crate) fn read(taken: Option<Taken>, errors: &mut Errors) -> ArgAttr {
     let mut arg = ArgAttr::default();
     let Some(Taken { tokens, span }) = taken else { return arg };
     arg.given = Some(span);
-    for key in attr::keys(tokens, "`#[arg]`", KEYS, errors) {
+    let known: Vec<&str> = KEYS.iter().copied().chain(rules::keys()).collect();
+    for key in attr::keys(tokens, "`#[arg]`", &known, errors) {
         take(&mut arg, key, errors);
     }
     arg
@@ -98,8 +80,7 @@ fn take(arg: &mut ArgAttr, key: Key, errors: &mut Errors) {
             arg.rules.set(quote::quote!(deprecated: #on));
         }
         "schemars" => arg.schemars = key.flag(errors).unwrap_or(false),
-        _ if rules::KEYS.contains(&key.as_str().as_str()) => arg.rules.take(key, errors),
-        _ => {}
+        _ => arg.rules.take(key, errors),
     }
 }
 

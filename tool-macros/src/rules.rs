@@ -9,20 +9,54 @@ use crate::attr::{self, Key, Value, ungroup};
 use crate::errors::{Errors, at};
 use crate::pattern;
 
-/// The rules that values of a list may also have.
-pub(crate) const KEYS: &[&str] = &[
-    "range",
-    "len",
-    "non_empty",
-    "pattern",
-    "deny_pattern",
-    "deny_message",
-    "one_of",
-    "secret",
-    "example",
-    "examples",
-    "items",
+/// Reads a rule.
+type Read = fn(&mut Rules, Key, &mut Errors);
+
+/// Every rule by its key. Values of a list may have them, too.
+const RULES: &[(&str, Read)] = &[
+    ("range", Rules::range),
+    ("len", Rules::len),
+    ("non_empty", |rules, key, errors| {
+        if key.flag(errors) == Some(true) {
+            rules.set(quote!(min_len: __toolgen::Some(1)));
+        }
+    }),
+    ("secret", |rules, key, errors| {
+        if key.flag(errors) == Some(true) {
+            rules.set(quote!(format: "password"));
+        }
+    }),
+    ("pattern", |rules, key, errors| {
+        if let Some(text) = expression(key, errors) {
+            rules.set(quote!(pattern: #text));
+        }
+    }),
+    ("deny_pattern", |rules, key, errors| {
+        let Some(text) = expression(key, errors) else { return };
+        if text.value().is_empty() {
+            errors.at(&text, "it would refuse every text");
+        }
+        rules.set(quote!(deny: #text));
+    }),
+    ("deny_message", |rules, key, errors| {
+        if let Some(text) = key.text(errors) {
+            rules.set(quote!(deny_message: #text));
+        }
+    }),
+    ("one_of", |rules, key, errors| {
+        let values = literals(key, errors);
+        let span = rules.span.unwrap_or_else(proc_macro2::Span::call_site);
+        rules.set(quote_spanned!(at(span)=> one_of: const { &[#(#values.literal()),*] }));
+    }),
+    ("example", Rules::examples),
+    ("examples", Rules::examples),
+    ("items", Rules::items),
 ];
+
+/// The keys of the rules.
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|(name, _)| *name)
+}
 
 /// Rules, as the fields of a `Rules` literal.
 #[derive(Default)]
@@ -35,48 +69,12 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Reads a rule with one of the [`KEYS`].
+    /// Reads a rule by one of the [`keys`].
     pub(crate) fn take(&mut self, key: Key, errors: &mut Errors) {
-        let span = *self.span.get_or_insert(key.name.span());
-        match key.as_str().as_str() {
-            "range" => self.range(&key, errors),
-            "len" => self.len(&key, errors),
-            "non_empty" => {
-                if key.flag(errors) == Some(true) {
-                    self.set(quote!(min_len: __toolgen::Some(1)));
-                }
-            }
-            "secret" => {
-                if key.flag(errors) == Some(true) {
-                    self.set(quote!(format: "password"));
-                }
-            }
-            "pattern" => {
-                if let Some(text) = expression(key, errors) {
-                    self.set(quote!(pattern: #text));
-                }
-            }
-            "deny_pattern" => {
-                let Some(text) = expression(key, errors) else { return };
-                if text.value().is_empty() {
-                    errors.at(&text, "it would refuse every text");
-                }
-                self.set(quote!(deny: #text));
-            }
-            "deny_message" => {
-                if let Some(text) = key.text(errors) {
-                    self.set(quote!(deny_message: #text));
-                }
-            }
-            "one_of" => {
-                let values = literals(key, errors);
-                self.set(quote_spanned!(at(span)=> one_of: const { &[#(#values.literal()),*] }));
-            }
-            "example" | "examples" => {
-                let values = literals(key, errors);
-                self.set(quote!(examples: const { &[#(#values.literal()),*] }));
-            }
-            _ => self.items(key, errors),
+        self.span.get_or_insert(key.name.span());
+        let name = key.as_str();
+        if let Some((_, read)) = RULES.iter().find(|(known, _)| *known == name) {
+            read(self, key, errors);
         }
     }
 
@@ -85,9 +83,9 @@ impl Rules {
         self.fields.push(field);
     }
 
-    fn range(&mut self, key: &Key, errors: &mut Errors) {
+    fn range(&mut self, key: Key, errors: &mut Errors) {
         let form = "needs a range: `range = 1..=100`, `range = 0..` or `range = ..=9.5`";
-        let Some(range) = range(key, form, errors) else { return };
+        let Some(range) = range(&key, form, errors) else { return };
         let float = [&range.start, &range.end].into_iter().flatten().any(|bound| is_float(bound));
         let number = |bound: &Expr| {
             let bound_span = bound.span();
@@ -109,7 +107,7 @@ impl Rules {
         }
     }
 
-    fn len(&mut self, key: &Key, errors: &mut Errors) {
+    fn len(&mut self, key: Key, errors: &mut Errors) {
         let form = "needs a number or a range: `len = 3`, `len = 1..=80` or `len = ..=80`";
         if let Value::Is(expr) = &key.value
             && let exact @ Expr::Lit(ExprLit { lit: Lit::Int(_), .. }) = ungroup(expr)
@@ -118,7 +116,7 @@ impl Rules {
             self.set(quote!(max_len: __toolgen::Some(#exact as __toolgen::u64)));
             return;
         }
-        let Some(range) = range(key, form, errors) else { return };
+        let Some(range) = range(&key, form, errors) else { return };
         if let Some(start) = &range.start {
             self.set(quote!(min_len: __toolgen::Some(#start as __toolgen::u64)));
         }
@@ -131,13 +129,19 @@ impl Rules {
         }
     }
 
+    fn examples(&mut self, key: Key, errors: &mut Errors) {
+        let values = literals(key, errors);
+        self.set(quote!(examples: const { &[#(#values.literal()),*] }));
+    }
+
     fn items(&mut self, key: Key, errors: &mut Errors) {
         let Value::List(tokens) = key.value else {
             key.refuse::<()>(errors, "needs rules: `items(non_empty, len = ..=20)`");
             return;
         };
         let mut rules = Rules::default();
-        for key in attr::keys(tokens, "`items`", KEYS, errors) {
+        let known: Vec<&str> = keys().collect();
+        for key in attr::keys(tokens, "`items`", &known, errors) {
             rules.take(key, errors);
         }
         self.items = Some(Box::new(rules));

@@ -187,47 +187,36 @@ fn dialects(key: Key, errors: &mut Errors) -> Vec<Ident> {
 
 fn timeout(key: Key, errors: &mut Errors) -> Option<TokenStream> {
     let text = key.text(errors)?;
-    let written = text.value();
-    if written == "none" {
+    if text.value() == "none" {
         return Some(quote!(__toolgen::Timeout::Never));
     }
-    let digits = written.find(|c: char| !c.is_ascii_digit()).unwrap_or(written.len());
-    let (number, unit) = written.split_at(digits);
-    let factor = match unit.trim() {
-        "ms" => Some(1),
-        "s" => Some(1_000),
-        "m" | "min" => Some(60_000),
-        "h" => Some(3_600_000),
-        _ => None,
-    };
-    let millis = factor
-        .and_then(|factor: u64| number.parse::<u64>().ok()?.checked_mul(factor))
-        .filter(|&millis| millis > 0);
-    if millis.is_none() {
-        errors.at(&text, "a timeout is a number with a unit, such as `\"500ms\"`, `\"30s\"`, `\"5m\"` or `\"1h\"`, or `\"none\"`");
-    }
-    millis.map(|millis| quote!(__toolgen::Timeout::Millis(#millis)))
+    let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("min", 60_000), ("h", 3_600_000)];
+    let form = "a timeout is a number with a unit, such as `\"500ms\"`, `\"30s\"`, `\"5m\"` or `\"1h\"`, or `\"none\"`";
+    let millis = measured(&text, &units, form, errors)?;
+    Some(quote!(__toolgen::Timeout::Millis(#millis)))
 }
 
 /// Reads `result_limit = "64KiB"`.
 fn result_limit(key: Key, errors: &mut Errors) -> Option<TokenStream> {
     let text = key.text(errors)?;
+    let units = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20)];
+    let form = "a size is a number with a unit, such as `\"500B\"`, `\"64KiB\"` or `\"1MiB\"`";
+    let bytes = measured(&text, &units, form, errors)?;
+    Some(quote!(result_limit: __toolgen::Some(#bytes)))
+}
+
+/// Reads a number above zero with one of these units, and returns it in the smallest of them.
+fn measured(text: &LitStr, units: &[(&str, u64)], form: &str, errors: &mut Errors) -> Option<u64> {
     let written = text.value();
     let digits = written.find(|c: char| !c.is_ascii_digit()).unwrap_or(written.len());
     let (number, unit) = written.split_at(digits);
-    let factor = match unit.trim() {
-        "B" => Some(1),
-        "KiB" => Some(1 << 10),
-        "MiB" => Some(1 << 20),
-        _ => None,
-    };
-    let bytes = factor
-        .and_then(|factor: u64| number.parse::<u64>().ok()?.checked_mul(factor))
-        .filter(|&bytes| bytes > 0);
-    if bytes.is_none() {
-        errors.at(&text, "a size is a number with a unit, such as `\"500B\"`, `\"64KiB\"` or `\"1MiB\"`");
+    let factor = units.iter().find(|(name, _)| *name == unit.trim());
+    let product = factor.and_then(|(_, factor)| number.parse::<u64>().ok()?.checked_mul(*factor));
+    let amount = product.filter(|amount| *amount > 0);
+    if amount.is_none() {
+        errors.at(text, form);
     }
-    bytes.map(|bytes| quote!(result_limit: __toolgen::Some(#bytes)))
+    amount
 }
 
 fn complete(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {

@@ -13,6 +13,7 @@ pub mod names;
 pub mod options;
 pub mod problem;
 pub mod select;
+mod shapes;
 pub mod source;
 mod tool;
 pub mod write;

@@ -13,6 +13,7 @@ use serde_json::Value;
 pub use transcript::{Entry, Messages, ModelTurn, Transcript};
 
 use crate::agent::dispatch::DispatchOptions;
+use crate::base::discreet::{Hidden, discreet_debug};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -150,7 +151,7 @@ pub struct LoopRun<E> {
 }
 
 /// The regular end of a loop.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum LoopEnd {
     /// The model answered with this text and made no calls.
@@ -164,7 +165,7 @@ pub enum LoopEnd {
 }
 
 /// Which tool completed the loop, and with what.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Completed {
     /// The model's id for the call.
@@ -176,6 +177,18 @@ pub struct Completed {
     /// The data for the next state.
     pub data: Value,
 }
+
+impl fmt::Debug for LoopEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoopEnd::Text(text) => f.debug_tuple("Text").field(&Hidden(text)).finish(),
+            LoopEnd::Completed(completed) => completed.fmt(f),
+            LoopEnd::Waiting => f.write_str("Waiting"),
+        }
+    }
+}
+
+discreet_debug!(Completed: call_id, tool, signal; data);
 
 /// The reason why a loop was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]

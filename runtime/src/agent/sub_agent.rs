@@ -22,6 +22,7 @@ pub use builder::{SubAgentBuilder, SubAgentError};
 pub use monitor::AgentMonitor;
 pub use runner::LoopRunner;
 
+use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -57,7 +58,7 @@ pub trait AgentRunner: Send + Sync {
 }
 
 /// A task for a sub-agent, with everything its runner needs to know.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct AgentTask {
     /// What is to be done, in the words of the delegating agent.
@@ -93,6 +94,11 @@ impl AgentTask {
         }
     }
 }
+
+discreet_debug!(
+    AgentTask: name, loop_id, thinking_level, tools, limits, context;
+    task, system_prompt, model_config
+);
 
 /// The limits of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,6 +38,22 @@ impl<T> List<T> {
     pub const EMPTY: List<T> = Frozen::Static(&[]);
 }
 
+impl<T: ?Sized> Frozen<T> {
+    /// Returns what is part of the program, which is all that constants hold.
+    #[expect(clippy::panic, reason = "constants hold nothing that is made at run time")]
+    pub(crate) const fn program(&self) -> &'static T {
+        match self {
+            Frozen::Static(value) => value,
+            Frozen::Shared(_) => panic!("a constant holds only what is part of the program"),
+        }
+    }
+
+    /// Copies a borrow in a constant.
+    pub(crate) const fn borrowed(&self) -> Frozen<T> {
+        Frozen::Static(self.program())
+    }
+}
+
 impl<T: ?Sized> Deref for Frozen<T> {
     type Target = T;
 

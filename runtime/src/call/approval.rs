@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
+use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
@@ -19,7 +20,7 @@ use crate::call::context::ToolContext;
 ///
 /// It is sealed: the call runs exactly as described here, once, for the same caller, before it expires. All fields may
 /// be read; a modified request is refused.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
     /// The model's ID of the call.
@@ -27,8 +28,11 @@ pub struct ApprovalRequest {
     /// The name of the tool.
     pub name: Text,
     /// The arguments of the call, under the names a model knows: as all middleware left them, checked, and with the
-    /// defaults of the schema filled in.
+    /// defaults of the schema filled in. They are what runs, so secrets stand here in plain: show [`shown`](Self::shown)
+    /// instead, and keep a stored request as safe as they are.
     pub arguments: Value,
+    /// The arguments as people may see them: without secrets.
+    pub shown: Value,
     /// The caller; no other caller can resume the call.
     pub called_by: CalledBy,
     /// The reasons why the call needs an approval: those of all middleware, in order.
@@ -43,6 +47,8 @@ pub struct ApprovalRequest {
     pub(crate) approver: Text,
     pub(crate) seal: Text,
 }
+
+discreet_debug!(ApprovalRequest: id, name, called_by, reasons, approved, expires_at, approver; arguments, inputs);
 
 /// The caller of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,14 +113,15 @@ impl ApprovalRequest {
     }
 }
 
-/// `{"id", "name", "arguments", "reasons", "approved", "expires_at", "seal"}`, the time in milliseconds since 1970,
-/// and, where known, `principal`, `session_id`, `agent_id` and `inputs`.
+/// `{"id", "name", "arguments", "shown", "reasons", "approved", "expires_at", "seal"}`, the time in milliseconds since
+/// 1970, and, where known, `principal`, `session_id`, `agent_id` and `inputs`.
 impl Serialize for ApprovalRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = json!({
             "id": self.id,
             "name": self.name,
             "arguments": self.arguments,
+            "shown": self.shown,
             "reasons": self.reasons,
             "approved": self.approved,
             "expires_at": millis_of(self.expires_at),
@@ -135,6 +142,7 @@ impl<'de> Deserialize<'de> for ApprovalRequest {
             id: members.take("id")?,
             name: members.take("name")?,
             arguments: members.take("arguments")?,
+            shown: members.take("shown")?,
             called_by: CalledBy::read(&mut members)?,
             reasons: members.take("reasons")?,
             approved: members.take("approved")?,

@@ -7,18 +7,20 @@
 //! [`EffectHandler`]: crate::layers::control::EffectHandler
 //! [`InputHandler`]: crate::layers::control::InputHandler
 
+use std::fmt;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::{Members, plain_data};
+use crate::base::discreet::{Hidden, discreet_debug};
 use crate::base::frozen::Text;
 use crate::call::approval::{CalledBy, millis_of, time_of};
 
 /// A request of a result to the loop around the call. It never leaves another call of the turn unanswered, because the
 /// loop handles it when the turn has finished.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Control {
     /// No request.
@@ -37,6 +39,19 @@ pub enum Control {
     NeedInput(InputRequest),
 }
 
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Control::Continue => f.write_str("Continue"),
+            Control::Complete { signal, data } => {
+                f.debug_struct("Complete").field("signal", signal).field("data", &Hidden(data)).finish()
+            }
+            Control::Effect(effect) => effect.fmt(f),
+            Control::NeedInput(request) => f.debug_tuple("NeedInput").field(request).finish(),
+        }
+    }
+}
+
 impl Control {
     /// Ends the agent's loop and enters a state.
     pub fn complete(signal: impl Into<Text>, data: Value) -> Control {
@@ -45,7 +60,7 @@ impl Control {
 }
 
 /// An action to be performed outside the tool, such as asking a person.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Effect {
     /// The name of the effect, under which its handler is registered.
     pub name: Text,
@@ -53,6 +68,8 @@ pub struct Effect {
     pub data: Value,
 }
 
+discreet_debug!(Effect: name; data);
+discreet_debug!(PendingInput: id, name, request, approved, called_by, expires_at; arguments, inputs);
 plain_data!(Effect: name, data);
 plain_data!(InputRequest: message, schema);
 
@@ -108,7 +125,7 @@ impl InputRequest {
 ///
 /// It is sealed like an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest): it resumes once, for the same
 /// caller, before it expires, and is refused if modified.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PendingInput {
     /// The model's ID of the call.

@@ -1,13 +1,16 @@
 //! The result of a tool call.
 
+use std::fmt;
+
 use serde_json::{Map, Value, json};
 
 use crate::base::data::plain_data;
+use crate::base::discreet::{Hidden, discreet_debug};
 use crate::call::control::Control;
 use crate::call::structured::Structured;
 
 /// The result of a tool call.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResult {
     /// The content that the model sees.
@@ -23,7 +26,7 @@ pub struct ToolResult {
 }
 
 /// A piece of a result. Binary data is base64 text, as every provider expects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
     /// A text.
@@ -54,13 +57,44 @@ pub enum Content {
 }
 
 /// The content of a resource.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResourceData {
     /// A text.
     Text(String),
     /// Bytes, as base64.
     Base64(String),
+}
+
+discreet_debug!(ToolResult: content, child_loop_id, control, structured; details);
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Content::Text(text) => f.debug_tuple("Text").field(&Hidden(text)).finish(),
+            Content::Image { data, mime_type } => {
+                f.debug_struct("Image").field("mime_type", mime_type).field("data", &Hidden(data)).finish()
+            }
+            Content::Audio { data, mime_type } => {
+                f.debug_struct("Audio").field("mime_type", mime_type).field("data", &Hidden(data)).finish()
+            }
+            Content::Resource { uri, mime_type, data } => f
+                .debug_struct("Resource")
+                .field("uri", &Hidden(uri))
+                .field("mime_type", mime_type)
+                .field("data", data)
+                .finish(),
+        }
+    }
+}
+
+impl fmt::Debug for ResourceData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ResourceData::Text(text) => f.debug_tuple("Text").field(&Hidden(text)).finish(),
+            ResourceData::Base64(data) => f.debug_tuple("Base64").field(&Hidden(data)).finish(),
+        }
+    }
 }
 
 plain_data!(ToolResult: content, details; child_loop_id, control, structured);

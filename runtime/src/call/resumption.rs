@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
 
+use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::approval::{ApprovalRequest, CalledBy};
@@ -12,7 +13,7 @@ use crate::call::digest::seal_name;
 use crate::call::error::ToolError;
 
 /// The saved state of a call that waited. None of it can be trusted before its seal is checked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Resumption {
     /// What the call waited for, as it came back.
     pub(crate) waited: Option<Waited>,
@@ -25,6 +26,8 @@ pub(crate) struct Resumption {
     /// The tickets that are used up when this call runs.
     pub(crate) spends: Vec<Ticket>,
 }
+
+discreet_debug!(Resumption: waited, approved, approver, spends; inputs);
 
 /// A ticket to resume a call once.
 #[derive(Clone, Debug, PartialEq)]

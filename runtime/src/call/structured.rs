@@ -1,16 +1,18 @@
 //! The structured part of a result: the value of the output that its tool declares.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
+use crate::base::discreet::Hidden;
 use crate::base::frozen::Text;
 use crate::call::result::ToolResult;
 
 /// Where to find the structured value that a tool declares as its result.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Structured {
     /// The details are the value.
@@ -22,6 +24,17 @@ pub enum Structured {
     Json(Text),
     /// There is no value, for this reason, such as its size.
     Missing(Text),
+}
+
+impl fmt::Debug for Structured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Structured::Details => f.write_str("Details"),
+            Structured::DetailsWithout(names) => f.debug_tuple("DetailsWithout").field(names).finish(),
+            Structured::Json(text) => f.debug_tuple("Json").field(&Hidden(&text.as_str())).finish(),
+            Structured::Missing(why) => f.debug_tuple("Missing").field(why).finish(),
+        }
+    }
 }
 
 impl ToolResult {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::base::future::{BoxFuture, poll_caught};
+use crate::base::json::type_name;
 use crate::call::context::{Ending, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
@@ -305,15 +306,10 @@ pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
         },
         params => params,
     };
-    let kind = match &params {
-        Value::Object(_) => return Ok(params),
-        Value::Array(_) => "array",
-        Value::String(_) => "string",
-        Value::Number(_) => "number",
-        Value::Bool(_) => "boolean",
-        Value::Null => "null",
-    };
-    Err(whole(format!("Expected object parameters, got {kind}")))
+    if params.is_object() {
+        return Ok(params);
+    }
+    Err(whole(format!("Expected object parameters, got {}", type_name(&params))))
 }
 
 /// Checks parsed arguments and renames them to their wire names.

@@ -44,9 +44,8 @@ use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::read::{ReadProblem, read_document};
-use crate::schema::shape::render::canonical::literal;
 use crate::schema::shape::render::render_input;
-use crate::schema::shape::{Def, Field, Kind, Shape, find_def};
+use crate::schema::shape::{Def, Field, Kind, Shape, find_def, pointer, resolved};
 use crate::spec::{Effects, NameError, Timeout, ToolName, ToolSpec};
 
 type Run = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolResult, ToolError>> + Send + Sync;
@@ -251,24 +250,15 @@ impl DynamicToolBuilder {
 fn dangling(input: &Shape, defs: &List<Def>) -> Vec<String> {
     let losses = render_input(input, defs, &JSON_SCHEMA).map(|rendered| rendered.losses).unwrap_or_default();
     let missing = losses.into_iter().filter(|loss| loss.keyword == "$ref");
-    let name =
-        |pointer: &str| pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+    let name = |at: &str| pointer::token_of(at.rsplit('/').next().unwrap_or_default());
     missing.map(|loss| name(&loss.pointer)).collect()
 }
 
 /// Returns the arguments that have a default, by their wire names.
 fn defaults(input: &Shape, defs: &List<Def>) -> Vec<(Text, Value)> {
-    let mut shape = input;
-    for _ in 0..MAX_DEPTH {
-        let Kind::Ref(name) = &shape.kind else { break };
-        let Some(target) = find_def(defs, name) else { break };
-        shape = target;
-    }
-    let Kind::Object(rules) = &shape.kind else { return Vec::new() };
-    let default = |field: &Field| {
-        let name = if field.wire.is_empty() { &field.name } else { &field.wire };
-        Some((name.clone(), literal(field.shape.default.as_ref()?)))
-    };
+    let Some(Kind::Object(rules)) = resolved(input, defs).map(|shape| &shape.kind) else { return Vec::new() };
+    let default =
+        |field: &Field| Some((field.wire_name().to_owned().into(), field.shape.default.as_ref()?.to_json()));
     rules.fields.iter().filter_map(default).collect()
 }
 

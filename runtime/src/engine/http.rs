@@ -56,11 +56,11 @@ pub use credentials::{
     CredentialRequest, Credentials, EnvCredentials, MissingCredential, NoCredentials, Secret,
     StaticCredentials, authorize,
 };
-pub use engine::HttpEngine;
+pub use engine::{EngineError, HttpEngine};
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
 pub use files::{Files, FilesRoot, MAX_FILE, NoFiles};
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 pub use resolve::Resolver;
-pub use settings::{EngineError, HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
+pub use settings::{HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
 #[cfg(feature = "typed")]
 pub use typed::CallError;

@@ -1,5 +1,8 @@
 //! Seals on waiting calls, and the store of those already resumed.
 
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -17,6 +20,9 @@ use crate::call::error::ToolError;
 use crate::call::resumption::{Ticket, Waited};
 use crate::call::tool::AgentTool;
 
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteApprovals;
+
 /// How long a call waits for approval or for input by default: 24 hours.
 pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -25,8 +31,9 @@ pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Set with [`ProviderBuilder::approval_store`](crate::provider::ProviderBuilder::approval_store). The default,
 /// [`MemoryApprovals`], keeps nothing beyond the end of the program. Programs that set
 /// [`approval_key`](crate::provider::ProviderBuilder::approval_key), so that requests outlive them or move to another
-/// process, need a store that lives as long as the key does and that all of these processes share. A database table
-/// will do: `INSERT` the name under a unique index, and the second attempt fails.
+/// process, need a store that lives as long as the key does and that all of these processes share: `SqliteApprovals`
+/// (feature `sqlite`), or a table of another database. `INSERT` the name under a unique index, and the second attempt
+/// fails.
 pub trait ApprovalStore: Send + Sync {
     /// Takes a name and returns whether it was free: `false` if it was taken before. Of two concurrent calls for the
     /// same name, one returns `false`. The store may forget the name after `expires_at`, when its request is refused

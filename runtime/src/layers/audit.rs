@@ -48,6 +48,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 
 pub use auditor::{Auditor, AuditorBuilder};
@@ -61,7 +62,7 @@ pub use rusqlite;
 pub use sqlite::SqliteSink;
 
 /// The part of a record that is written before the call runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AuditIntent {
     /// The number of the call among those of one [`Auditor`], from 1.
@@ -70,6 +71,8 @@ pub struct AuditIntent {
     pub session_id: Text,
     /// The agent. Empty: unknown.
     pub agent_id: Text,
+    /// The ID of the principal for whom the call is made. Empty: none.
+    pub principal: Text,
     /// The tool name as called: there may be no such tool.
     pub tool_name: Text,
     /// The model's id for the call.
@@ -89,7 +92,7 @@ pub struct AuditIntent {
 }
 
 /// The part of a record that is written after the call ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AuditOutcome {
     /// How the call ended.
@@ -106,6 +109,12 @@ pub struct AuditOutcome {
     /// How long the call took.
     pub duration: Duration,
 }
+
+discreet_debug!(
+    AuditIntent: key, session_id, agent_id, principal, tool_name, tool_call_id, timestamp, spec_hash, attempt, approved, approved_by;
+    parameters
+);
+discreet_debug!(AuditOutcome: status, error_code, is_error, duration; result, error);
 
 /// The status of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +166,7 @@ impl AuditIntent {
             "timestamp": self.timestamp,
             "session_id": self.session_id.as_str(),
             "agent_id": self.agent_id.as_str(),
+            "principal": self.principal.as_str(),
             "tool_name": self.tool_name.as_str(),
             "tool_call_id": self.tool_call_id.as_str(),
             "parameters": self.parameters,
@@ -214,7 +224,8 @@ pub trait AuditSink: Send {
     ///
     /// # Errors
     ///
-    /// If the records could not be written: then all of them count as lost.
+    /// If the records could not be written. All of them count as lost, unless the error says that some are
+    /// [kept](AuditError::with_kept).
     fn flush(&mut self) -> Result<(), AuditError> {
         Ok(())
     }
@@ -252,12 +263,22 @@ impl<T: AuditSink + ?Sized> AuditSink for Box<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditError {
     message: String,
+    /// How many records are kept and how many are lost, if the sink says so.
+    kept: Option<(usize, usize)>,
 }
 
 impl AuditError {
     /// Creates an error with this message.
     pub fn new(message: impl Into<String>) -> AuditError {
-        AuditError { message: message.into() }
+        AuditError { message: message.into(), kept: None }
+    }
+
+    /// Says that the sink keeps this many records, and tries to write them again with the next
+    /// [`flush`](AuditSink::flush), which comes soon; and how many others are lost.
+    #[must_use]
+    pub fn with_kept(mut self, kept: usize, lost: usize) -> AuditError {
+        self.kept = Some((kept, lost));
+        self
     }
 }
 

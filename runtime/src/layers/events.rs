@@ -1,5 +1,6 @@
 //! Events of calls, as values that can be stored and sent.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -7,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
+use crate::base::discreet::Hidden;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 
@@ -20,7 +22,8 @@ pub type OnEvent = Arc<dyn Fn(Event) + Send + Sync>;
 /// tool left behind, are dropped.
 ///
 /// All events are redacted, see [`redact`](crate::layers::redact), and images and other bytes are replaced by their
-/// length, since events are made to be stored and sent. [`Hooks`](crate::layers::hooks::Hooks) see everything.
+/// length, since events are made to be stored and sent. [`Hooks`](crate::layers::hooks::Hooks) see everything but the
+/// secrets in updates.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
@@ -34,6 +37,8 @@ pub struct Event {
     pub session_id: Option<Text>,
     /// The id of the principal for whom the call is made.
     pub principal: Option<Text>,
+    /// The approver of a call that was approved; empty if the program does not name one. Known once the call runs.
+    pub approved_by: Option<Text>,
     /// The time of the event.
     pub at: SystemTime,
     /// What happened.
@@ -41,7 +46,7 @@ pub struct Event {
 }
 
 /// What happened to a call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
     /// A model called the tool.
@@ -81,6 +86,36 @@ pub enum EventKind {
     },
 }
 
+impl fmt::Debug for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EventKind::ToolCall { arguments } => {
+                f.debug_struct("ToolCall").field("arguments", &Hidden(arguments)).finish()
+            }
+            EventKind::ToolResponse { content, is_error, duration } => f
+                .debug_struct("ToolResponse")
+                .field("content", &Hidden(content))
+                .field("is_error", is_error)
+                .field("duration", duration)
+                .finish(),
+            EventKind::Error { message, code, duration } => f
+                .debug_struct("Error")
+                .field("message", &Hidden(message))
+                .field("code", code)
+                .field("duration", duration)
+                .finish(),
+            EventKind::Update { content, details } => f
+                .debug_struct("Update")
+                .field("content", &Hidden(content))
+                .field("details", &Hidden(details))
+                .finish(),
+            EventKind::Progress { message } => {
+                f.debug_struct("Progress").field("message", &Hidden(message)).finish()
+            }
+        }
+    }
+}
+
 impl Event {
     /// Returns the name of the kind: `tool_call`, `tool_response`, `error`, `update` or `progress`.
     #[must_use]
@@ -95,7 +130,7 @@ impl Event {
     }
 
     /// Returns an object with `type`, `object` (`tool.call`, `tool.response`, …), `id`, `name`, `timestamp` in
-    /// milliseconds since 1970, `agent_id`, `session_id` and `principal` where present, and the fields of the kind.
+    /// milliseconds since 1970, `agent_id`, `session_id`, `principal` and `approved_by` where present, and the fields of the kind.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let kind = self.type_name();
@@ -114,8 +149,12 @@ impl Event {
             "name": self.name.as_str(),
             "timestamp": whole_millis(since),
         });
-        let whose =
-            [("agent_id", &self.agent_id), ("session_id", &self.session_id), ("principal", &self.principal)];
+        let whose = [
+            ("agent_id", &self.agent_id),
+            ("session_id", &self.session_id),
+            ("principal", &self.principal),
+            ("approved_by", &self.approved_by),
+        ];
         for (key, id) in whose {
             if let Some(id) = id {
                 out[key] = Value::from(id.as_str());
@@ -178,6 +217,7 @@ impl<'de> Deserialize<'de> for Event {
             agent_id: members.or_default("agent_id")?,
             session_id: members.or_default("session_id")?,
             principal: members.or_default("principal")?,
+            approved_by: members.or_default("approved_by")?,
             at: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH),
             kind,
         })

@@ -11,6 +11,9 @@
 //! change its arguments: middleware that modifies arguments should check [`ToolRequest::approved`] first. Reasons that
 //! have not been approved yet lead to a new request, which also holds those approved before.
 //!
+//! A request shows its arguments in two forms: [`shown`](ApprovalRequest::shown) is for people and holds no secrets,
+//! [`arguments`](ApprovalRequest::arguments) is what runs. Secrets in reasons are hidden.
+//!
 //! Middleware that takes longer than [`callback_timeout`](crate::provider::ProviderBuilder::callback_timeout), or
 //! panics, denies the call.
 //!
@@ -91,8 +94,11 @@
 //! # }
 //! ```
 
+use std::fmt;
+
 use serde_json::Value;
 
+use crate::base::discreet::Hidden;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -107,7 +113,7 @@ pub trait Middleware: Send + Sync {
 }
 
 /// A call that a [`Middleware`] decides about.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ToolRequest<'a> {
     /// The tool.
@@ -129,8 +135,19 @@ impl ToolRequest<'_> {
     }
 }
 
+impl fmt::Debug for ToolRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolRequest")
+            .field("tool", &self.spec.name)
+            .field("arguments", &Hidden(self.arguments))
+            .field("ctx", self.ctx)
+            .field("approved", &self.approved)
+            .finish()
+    }
+}
+
 /// What a [`Middleware`] decides.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Decision {
     /// Let the call pass.
@@ -142,6 +159,17 @@ pub enum Decision {
     /// Let the call pass if it is approved, with this reason for the approver. A reason that was approved before is
     /// not asked for again, so it should be the same text for the same thing.
     NeedApproval(String),
+}
+
+impl fmt::Debug for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Decision::Allow => f.write_str("Allow"),
+            Decision::Modify(arguments) => f.debug_tuple("Modify").field(&Hidden(arguments)).finish(),
+            Decision::Deny(why) => f.debug_tuple("Deny").field(why).finish(),
+            Decision::NeedApproval(why) => f.debug_tuple("NeedApproval").field(why).finish(),
+        }
+    }
 }
 
 /// Decides, on behalf of a person or a program, whether calls may run. See the [module](self) for an example.

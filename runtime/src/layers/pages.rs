@@ -1,8 +1,8 @@
 //! Paging of results that are too large for a model to get at once.
 //!
 //! [`Pages::apply`] cuts such a result, keeps its whole text for a while, and tells the model how to read the rest:
-//! with the tool `read_result`, which [`Pages::tool`] returns and a provider adds to its own tools when a limit is
-//! set.
+//! with the tool `read_result`, which [`Pages::tool`] returns and a provider adds to its own tools. Every provider has
+//! such a limit, [`ResultLimit::DEFAULT`] unless it sets another or none.
 //!
 //! ```
 //! use serde_json::json;
@@ -41,7 +41,7 @@ use crate::call::error::ToolError;
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 use crate::spec::ToolSpec;
-use store::{Owner, Store};
+use store::Store;
 
 /// How much of a result a model gets at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,10 @@ pub struct ResultLimit {
 }
 
 impl ResultLimit {
+    /// The limit of a provider that sets none: 50,000 bytes of text, about 12,000 tokens, and 5 MiB of other content,
+    /// the largest image that the APIs of large providers take.
+    pub const DEFAULT: ResultLimit = ResultLimit { text: 50_000, binary: 5 << 20 };
+
     /// Limits text and binary content to this many bytes each.
     #[must_use]
     pub const fn bytes(bytes: u64) -> ResultLimit {
@@ -71,6 +75,18 @@ impl ResultLimit {
     fn of(self, spec: &ToolSpec) -> ResultLimit {
         let own = spec.result_limit.unwrap_or(u64::MAX);
         ResultLimit { text: self.text.min(own), binary: self.binary.min(own) }
+    }
+}
+
+impl Default for ResultLimit {
+    fn default() -> ResultLimit {
+        ResultLimit::DEFAULT
+    }
+}
+
+impl Default for Pages {
+    fn default() -> Pages {
+        Pages::new(ResultLimit::DEFAULT)
     }
 }
 
@@ -92,6 +108,11 @@ impl Pages {
     #[must_use]
     pub fn with_store(limit: ResultLimit, kept: StoreLimits) -> Pages {
         Pages { limit, store: Arc::new(Store::new(kept)) }
+    }
+
+    /// Returns whether anything was ever kept.
+    pub(crate) fn has_cut(&self) -> bool {
+        self.store.has_kept()
     }
 
     /// Returns the tool with which a model reads the rest of a result.
@@ -242,7 +263,7 @@ impl Cut<'_> {
     fn keep(&self, whole: String) -> Option<String> {
         // An empty page would lead nowhere.
         let page = bytes(self.limit.text).max(1);
-        self.pages.store.keep(whole, page, Owner::of(self.ctx))
+        self.pages.store.keep(whole, page, self.ctx)
     }
 }
 

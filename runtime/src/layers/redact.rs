@@ -2,8 +2,13 @@
 //!
 //! A value is secret because the tool declares it (`#[arg(secret)]`, the format `password`, fields that are
 //! write-only), because of its key (`api_key`, `Authorization`, …), or because of its form (`sk-…`, `ghp_…`, a JSON
-//! Web Token, a private key, a URL with a password). The secrets in the arguments of a call are then hidden wherever
-//! else they appear in the same call, such as in an error text.
+//! Web Token, a private key, a URL with a password). The secrets in the arguments of a call, and in the answers to its
+//! questions, are then hidden wherever else they appear: in the error text, in the calls that its tool makes, through a
+//! sub-agent, too, and in pages of its result that are read later. That holds for records, events, spans, updates and
+//! lines of progress, and for what people see who approve a call.
+//!
+//! The tool gets the secrets, of course, and the model sees the answer as the tool gives it: a tool that must not tell
+//! a model a secret must not say it.
 //!
 //! When in doubt, it hides too much. It never fails open: if a rule of the program panics, the text is dropped.
 
@@ -11,7 +16,6 @@ mod declared;
 mod keys;
 mod rules;
 mod scan;
-mod secrets;
 #[cfg(test)]
 mod tests;
 
@@ -21,18 +25,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ResourceData, ToolResult};
+use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
 use declared::Declared;
 use keys::Keys;
 use rules::{Rules, hide_all};
 use scan::Prefix;
 
-pub use secrets::Secrets;
+pub use crate::call::secrets::{REDACTED, Secrets};
 
-/// Replaces a secret.
-pub const REDACTED: &str = "[REDACTED]";
 /// Replaces a value that is nested too deeply to be checked.
 pub const TOO_DEEP: &str = "[MAX_DEPTH_EXCEEDED]";
 /// Replaces a text that a rule of the program failed to check.
@@ -52,7 +56,10 @@ const MAX_DEPTH: usize = 32;
 /// assert_eq!(redactor.value(json!({"apiKey": "x", "id": 1})), json!({"apiKey": "[REDACTED]", "id": 1}));
 /// ```
 #[derive(Clone)]
-pub struct Redactor(Option<Arc<Rules>>);
+pub struct Redactor {
+    rules: Arc<Rules>,
+    hides: bool,
+}
 
 /// A builder for a [`Redactor`], starting from the default rules.
 pub struct RedactorBuilder(Rules);
@@ -108,7 +115,7 @@ impl RedactorBuilder {
     /// Builds the redactor.
     #[must_use]
     pub fn build(self) -> Redactor {
-        Redactor(Some(Arc::new(self.0)))
+        Redactor { rules: Arc::new(self.0), hides: true }
     }
 }
 
@@ -137,25 +144,28 @@ impl Redactor {
     /// Returns a redactor that hides nothing: everything is written as it is. Must be chosen explicitly.
     #[must_use]
     pub fn none() -> Redactor {
-        Redactor(None)
+        Redactor { hides: false, ..Redactor::new() }
+    }
+
+    /// Returns the rules, if they are to be applied.
+    fn applied(&self) -> Option<&Rules> {
+        self.hides.then_some(&*self.rules)
     }
 
     /// Returns the redactor for calls of a tool, which knows what the tool declares as secret.
     #[must_use]
     pub fn for_tool(&self, spec: &ToolSpec) -> ToolRedactor {
-        let rules = self.0.as_ref();
-        let input = rules.and_then(|_| Declared::of_arguments(&spec.input, &spec.defs));
-        let output =
-            rules.and(spec.output.as_ref()).and_then(|output| Declared::of_result(output, &spec.defs));
+        let (input, may_hold) = Declared::of_arguments(&spec.input, &spec.defs, &self.rules.keys);
+        let output = spec.output.as_ref().and_then(|output| Declared::of_result(output, &spec.defs));
         let (input, output) = (input.map(Arc::new), output.map(Arc::new));
-        ToolRedactor { redactor: self.clone(), input, output, is_known: true }
+        ToolRedactor { redactor: self.clone(), input, output, may_hold, is_known: true }
     }
 
     /// Returns the redactor for calls of unknown tools: it is unknown which of their arguments are secret, so all are
     /// hidden.
     #[must_use]
     pub fn for_unknown(&self) -> ToolRedactor {
-        ToolRedactor { redactor: self.clone(), input: None, output: None, is_known: false }
+        ToolRedactor { redactor: self.clone(), input: None, output: None, may_hold: false, is_known: false }
     }
 
     /// Returns a text without secrets.
@@ -167,10 +177,29 @@ impl Redactor {
     /// Returns a text without secrets, including the given ones.
     #[must_use]
     pub fn text_with<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
-        match &self.0 {
+        match self.applied() {
             Some(rules) => rules.text("", text, secrets, rules.max_depth),
             None => Cow::Borrowed(text),
         }
+    }
+
+    /// Returns the secrets in the answer to a tool's request for input: those that the schema of the request declares
+    /// and those under secret keys, and everything if the schema is unknown.
+    pub(crate) fn secrets_in_answer(&self, schema: Option<&Value>, answer: &Value) -> Secrets {
+        let (mut secrets, rules) = (Secrets::default(), &self.rules);
+        match schema {
+            Some(schema) => {
+                let mut answer = answer.clone();
+                let (shape, defs) = read_document(schema, &mut Vec::new());
+                if let Some(declared) = Declared::of_result(&shape.into(), &defs) {
+                    declared.hide(&mut answer, &mut secrets, rules.max_depth);
+                }
+                rules.hide_keys(&mut answer, &mut secrets, rules.max_depth);
+            }
+            None => secrets.collect(answer, rules.max_depth),
+        }
+        secrets.seal();
+        secrets
     }
 
     /// Returns a value without secrets.
@@ -182,7 +211,7 @@ impl Redactor {
     /// Returns a value without secrets, including the given ones.
     #[must_use]
     pub fn value_with(&self, mut value: Value, secrets: &Secrets) -> Value {
-        if let Some(rules) = &self.0 {
+        if let Some(rules) = self.applied() {
             rules.hide_keys(&mut value, &mut Secrets::default(), rules.max_depth);
             rules.clean("", &mut value, secrets, rules.max_depth);
         }
@@ -196,6 +225,8 @@ pub struct ToolRedactor {
     redactor: Redactor,
     input: Option<Arc<Declared>>,
     output: Option<Arc<Declared>>,
+    /// Whether valid arguments may hold secrets that are known by the schema or by their keys.
+    may_hold: bool,
     is_known: bool,
 }
 
@@ -205,9 +236,14 @@ impl ToolRedactor {
     /// Arguments in a text are parsed; a text that is not JSON may contain a secret anywhere, so only its length is
     /// shown.
     #[must_use]
-    pub fn arguments(&self, mut arguments: Value) -> (Value, Secrets) {
-        let mut secrets = Secrets::default();
-        let Some(rules) = &self.redactor.0 else { return (arguments, secrets) };
+    pub fn arguments(&self, arguments: Value) -> (Value, Secrets) {
+        self.arguments_with(arguments, &Secrets::default())
+    }
+
+    /// As [`arguments`](Self::arguments), also without these secrets, which are among those returned.
+    pub(crate) fn arguments_with(&self, mut arguments: Value, others: &Secrets) -> (Value, Secrets) {
+        let mut secrets = others.clone();
+        let Some(rules) = self.redactor.applied() else { return (arguments, secrets) };
         if let Value::String(text) = &arguments {
             arguments = match serde_json::from_str(text) {
                 Ok(parsed) => parsed,
@@ -215,10 +251,7 @@ impl ToolRedactor {
                 Err(_) => return (Value::from(format!("[UNPARSED: {} bytes]", text.len())), secrets),
             };
         }
-        if let Some(input) = &self.input {
-            input.hide(&mut arguments, &mut secrets, rules.max_depth);
-        }
-        rules.hide_keys(&mut arguments, &mut secrets, rules.max_depth);
+        self.hide(&mut arguments, &mut secrets);
         if !self.is_known {
             hide_all(&mut arguments);
         }
@@ -227,22 +260,38 @@ impl ToolRedactor {
         (arguments, secrets)
     }
 
-    /// Adds the secrets in the answer to a question: those its schema declares and those under secret keys, and
-    /// everything if the schema is unknown.
-    #[cfg(feature = "audit")]
-    pub(crate) fn answer(&self, schema: Option<&Value>, mut answer: Value, secrets: &mut Secrets) {
-        let Some(rules) = &self.redactor.0 else { return };
-        match schema {
-            Some(schema) => {
-                let (shape, defs) = crate::schema::shape::read::read_document(schema, &mut Vec::new());
-                if let Some(declared) = Declared::of_result(&shape.into(), &defs) {
-                    declared.hide(&mut answer, secrets, rules.max_depth);
-                }
-                rules.hide_keys(&mut answer, secrets, rules.max_depth);
-            }
-            None => secrets.collect(&answer, rules.max_depth),
+    /// Returns the redacted arguments of a call, and adds the secrets in them to those of the call.
+    pub(crate) fn shown(&self, arguments: &Value, ctx: &ToolContext) -> Value {
+        let known = ctx.secrets();
+        let none = Secrets::default();
+        let (shown, found) = self.arguments_with(arguments.clone(), known.as_deref().unwrap_or(&none));
+        ctx.hide(found);
+        shown
+    }
+
+    /// Hides and collects what is secret by its declaration or its key.
+    fn hide(&self, arguments: &mut Value, secrets: &mut Secrets) {
+        let rules = &self.redactor.rules;
+        if let Some(input) = &self.input {
+            input.hide(arguments, secrets, rules.max_depth);
         }
+        rules.hide_keys(arguments, secrets, rules.max_depth);
+    }
+
+    /// Returns the secrets in valid arguments, which also calls that the tool makes and later pages of its result must
+    /// not show. Costs nothing for tools whose arguments cannot hold any.
+    pub(crate) fn secrets_in(&self, arguments: &Value) -> Option<Secrets> {
+        if !self.may_hold {
+            return None;
+        }
+        let mut arguments = match arguments {
+            Value::String(text) => serde_json::from_str(text).ok()?,
+            arguments => arguments.clone(),
+        };
+        let mut secrets = Secrets::default();
+        self.hide(&mut arguments, &mut secrets);
         secrets.seal();
+        (!secrets.is_empty()).then_some(secrets)
     }
 
     /// Returns `{"content", "details"}` of a result, redacted and without the secrets of the arguments. Images, audio
@@ -251,10 +300,10 @@ impl ToolRedactor {
     pub fn result(&self, result: &ToolResult, secrets: &Secrets) -> Value {
         let mut own = Secrets::default();
         let mut details = result.details.clone();
-        if let (Some(rules), Some(output)) = (&self.redactor.0, &self.output) {
-            output.hide(&mut details, &mut own, rules.max_depth);
-        }
-        if let Some(rules) = &self.redactor.0 {
+        if let Some(rules) = self.redactor.applied() {
+            if let Some(output) = &self.output {
+                output.hide(&mut details, &mut own, rules.max_depth);
+            }
             rules.hide_keys(&mut details, &mut own, rules.max_depth);
         }
         // The content usually repeats the details.
@@ -314,7 +363,7 @@ pub(crate) fn without_bytes(result: &ToolResult) -> ToolResult {
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
+        match self.applied() {
             Some(rules) => write!(f, "Redactor({} rules of the program)", rules.rules.len()),
             None => f.write_str("Redactor::none()"),
         }

@@ -18,7 +18,7 @@ use crate::layers::depends::Dependencies;
 use crate::layers::events::{Event, OnEvent};
 use crate::layers::hooks::Hooks;
 use crate::layers::middleware::{Approver, Middleware};
-use crate::layers::pages::Pages;
+use crate::layers::pages::{Pages, READ_RESULT};
 use crate::layers::policy::{Policy, Rules};
 use crate::layers::rate::RateLimit;
 use crate::layers::redact::Redactor;
@@ -41,6 +41,8 @@ pub struct ProviderBuilder {
     toolsets: Vec<Toolset>,
     layers: Layers,
     hide_forbidden: bool,
+    /// Whether the program itself asks for pages.
+    pages_are_set: bool,
 }
 
 impl ProviderBuilder {
@@ -55,6 +57,7 @@ impl ProviderBuilder {
             toolsets: Vec::new(),
             layers,
             hide_forbidden: false,
+            pages_are_set: false,
         }
     }
 
@@ -206,12 +209,25 @@ impl ProviderBuilder {
         self
     }
 
-    /// Cuts large results, and adds the tool with which a model reads the rest. The tool is available whatever the
-    /// lists and rules of the provider and of principals say: through it a model only gets what it could have got
-    /// before.
+    /// Sets how large results are cut, in place of the default: after
+    /// [50,000 bytes](crate::layers::pages::ResultLimit::DEFAULT) of text. The tool with which a model reads the rest,
+    /// `read_result`, is available whatever the lists and rules of the provider and of principals say: through it a
+    /// model only gets what it could have got before.
+    ///
+    /// With the default, the tool is listed from the first result that is cut, so a program should list the tools for
+    /// each turn; with pages that are set here, it is listed from the start. There is no default for a registry that
+    /// has another tool of this name.
     #[must_use]
     pub fn pages(mut self, pages: Pages) -> ProviderBuilder {
         self.layers.pages = Some(pages);
+        self.pages_are_set = true;
+        self
+    }
+
+    /// Passes on results whatever their size, and adds no tool.
+    #[must_use]
+    pub fn without_pages(mut self) -> ProviderBuilder {
+        self.layers.pages = None;
         self
     }
 
@@ -266,7 +282,8 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets what is redacted in events and spans; the usual secrets by default. An auditor has its own redactor.
+    /// Sets what is redacted in events and spans; the usual secrets by default. An auditor has its own redactor. The
+    /// keys of this one also say which arguments are secret in the calls that a tool makes, and in updates.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> ProviderBuilder {
         self.layers.redactor = redactor;
@@ -282,6 +299,9 @@ impl ProviderBuilder {
     /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result` tool
     /// and [`pages`](Self::pages) adds another.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
+        if !self.pages_are_set && self.registry.index(READ_RESULT).is_some() {
+            self.layers.pages = None;
+        }
         if let Some(pages) = &self.layers.pages {
             let read = Arc::new(pages.tool()) as Arc<dyn AgentTool>;
             self.registry = self.registry.extend([read]).map_err(ProviderError::NotSealed)?;
@@ -318,7 +338,8 @@ impl ProviderBuilder {
                 bounds.allowed.as_ref().is_none_or(|allowed| allowed.contains(tool.name()))
             };
             let refused = if reads_on { OnceLock::from(None) } else { OnceLock::new() };
-            Slot { listed: reads_on || bounds.iter().all(lists), refused, ..Slot::default() }
+            let on_demand = reads_on && !self.pages_are_set;
+            Slot { listed: reads_on || bounds.iter().all(lists), on_demand, refused, ..Slot::default() }
         };
         let slots = self.registry.iter().map(slot).collect();
         Provider(Arc::new(Inner {

@@ -87,7 +87,7 @@ impl Layers {
             approver: None,
             seals: Seals::default(),
             patience: Patience::default(),
-            pages: None,
+            pages: Some(Pages::default()),
             hooks: None,
             on_event: None,
             redactor: Redactor::new(),
@@ -141,6 +141,7 @@ impl Provider {
         let watch = Watch::of(self, &call, &around);
         let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.around(&around));
         let ctx = turn.child_in(around, call.id.clone(), call.name.clone());
+        self.inner().hide_secrets(&call, &ctx);
         // If this future is dropped, the record says so.
         let mut record = self.record(&call, &ctx);
         if let Some(watch) = &watch
@@ -154,7 +155,7 @@ impl Provider {
         let inner = self.inner();
         let index = inner.registry.index(&call.name);
         let outcome = {
-            let run = pin!(self.run(&call, &ctx, &mut record));
+            let run = pin!(self.run(&call, &ctx, &mut record, watch.as_deref()));
             let run = pin!(guarded(run));
             let subject = Traced {
                 call: &call,
@@ -166,6 +167,7 @@ impl Provider {
         };
         // From here on the call reports nothing but its answer.
         ctx.end();
+        record.hide(ctx.secrets());
         record.finish(&outcome).await;
         let declared = index.filter(|_| outcome.is_ok()).and_then(|index| inner.declared(index));
         let response = ToolResponse {
@@ -196,7 +198,7 @@ impl Provider {
         let ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
         self.record(&call, &ctx).finish(&response.outcome).await;
         if let Some(watch) = Watch::of(self, &ToolCall::named(call.id, call.name), &around) {
-            watch.passed_over(&response);
+            watch.passed_over(&response, &ctx);
         }
         response
     }
@@ -207,6 +209,7 @@ impl Provider {
         call: &ToolCall,
         ctx: &ToolContext,
         record: &mut Record,
+        watch: Option<&Watch>,
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let layers = &inner.layers;
@@ -238,7 +241,7 @@ impl Provider {
                 }
                 outcome
             }
-            None => self.run_checked(admitted, guard.as_ref(), call, ctx, record).await,
+            None => self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch)).await,
         };
         let Some(pages) = &layers.pages else { return outcome };
         match outcome {
@@ -254,7 +257,7 @@ impl Provider {
         guard: Option<&Guard<'_>>,
         call: &ToolCall,
         ctx: &ToolContext,
-        record: &mut Record,
+        (record, watch): (&mut Record, Option<&Watch>),
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let (layers, spec) = (&inner.layers, admitted.spec);
@@ -267,11 +270,16 @@ impl Provider {
             guard.check(spec.name.as_str(), key)?;
         }
         let registered = &**inner.registry.at(admitted.index);
-        let outcome = match layers.decide(registered, arguments, call, ctx).await {
+        let redactor = inner.redactor_at(admitted.index);
+        let outcome = match layers.decide(registered, redactor, arguments, call, ctx).await {
             Ok((arguments, approved)) => {
                 let call = approved.as_deref().unwrap_or(call);
                 if call.is_approved() {
-                    record.set_approved(call.brings().approver.clone());
+                    let by = &call.brings().approver;
+                    record.set_approved(by.clone());
+                    if let Some(watch) = watch {
+                        watch.approved(by);
+                    }
                 }
                 if call.is_approved() || !layers.middleware.is_empty() {
                     record.set_arguments(&arguments);

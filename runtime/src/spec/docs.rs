@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::base::frozen::List;
 use crate::schema::shape::render::prose;
-use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def};
+use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def, resolved};
 use crate::spec::{Example, ToolSpec};
 
 mod template;
@@ -15,9 +15,6 @@ mod troubleshooting;
 
 pub use template::{TemplateError, TemplateProblem, fill};
 pub use troubleshooting::troubleshooting;
-
-/// The depth up to which nested references are followed: they may be cyclic.
-const MAX_DEPTH: usize = 16;
 
 /// Returns the list of tools for a prompt: `No tools available`, or a header and one line per tool,
 /// `- **name** - description`.
@@ -57,9 +54,9 @@ pub fn detail(spec: &ToolSpec) -> String {
     if let Some(instead) = &spec.deprecated {
         line(&mut out, "Deprecated", if instead.is_empty() { "do not use it any more" } else { instead });
     }
-    match arguments(&spec.input, &spec.defs, 0) {
-        Some(rules) => parameters(&mut out, rules, &spec.defs),
-        None => line(&mut out, "Parameters", &told(&spec.input, &spec.defs)),
+    match resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) {
+        Some(Kind::Object(rules)) => parameters(&mut out, rules, &spec.defs),
+        _ => line(&mut out, "Parameters", &told(&spec.input, &spec.defs)),
     }
     line(&mut out, "Returns", &one_line(&spec.returns));
     line(&mut out, "Use for", &one_line(&spec.use_for));
@@ -104,15 +101,6 @@ fn one_line(text: &str) -> String {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     } else {
         text.to_owned()
-    }
-}
-
-/// Returns the object rules of the arguments, if the shape is an object.
-fn arguments<'s>(shape: &'s Shape, defs: &'s List<Def>, depth: usize) -> Option<&'s ObjectRules> {
-    match &shape.kind {
-        Kind::Object(rules) => Some(rules),
-        Kind::Ref(name) if depth < MAX_DEPTH => arguments(find_def(defs, name)?, defs, depth + 1),
-        _ => None,
     }
 }
 

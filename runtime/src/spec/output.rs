@@ -2,7 +2,7 @@
 
 use crate::base::frozen::List;
 use crate::schema::shape::decode::{ArgumentProblem, result_problems};
-use crate::schema::shape::{Def, Kind, Schema, Shape, find_def};
+use crate::schema::shape::{Def, Kind, Schema, resolved};
 use crate::spec::ToolSpec;
 
 use serde_json::Value;
@@ -31,17 +31,7 @@ impl ToolSpec {
     #[must_use]
     pub fn structured_output(&self) -> Option<StructuredOutput> {
         let schema = self.output.as_ref()?;
-        let mut shape: &Shape = schema;
-        // More references than names means a cycle.
-        for _ in 0..=self.defs.len() {
-            match &shape.kind {
-                Kind::Ref(name) => shape = find_def(&self.defs, name)?,
-                Kind::Object(_) => {
-                    return Some(StructuredOutput { schema: schema.clone(), defs: self.defs.clone() });
-                }
-                _ => return None,
-            }
-        }
-        None
+        let is_object = matches!(resolved(schema, &self.defs)?.kind, Kind::Object(_));
+        is_object.then(|| StructuredOutput { schema: schema.clone(), defs: self.defs.clone() })
     }
 }

@@ -113,6 +113,35 @@ pub enum Location {
     Cookie,
 }
 
+/// Who sets a header of requests that is no parameter, even if a document declares it as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderOwner {
+    /// The media types of the body and the responses.
+    Media,
+    /// The security schemes.
+    Security,
+    /// The HTTP client: the header describes the connection or the message, not the operation.
+    Client,
+}
+
+impl HeaderOwner {
+    /// Returns the owner of the header of this name, ignoring case; `None` if a parameter may set it.
+    #[must_use]
+    pub fn of(name: &str) -> Option<HeaderOwner> {
+        let name = name.to_ascii_lowercase();
+        match name.as_str() {
+            "accept" | "content-type" => Some(HeaderOwner::Media),
+            "authorization" => Some(HeaderOwner::Security),
+            // RFC 9110 and 9112. The client also has to know the encodings that it asks for.
+            "accept-encoding" | "connection" | "content-length" | "date" | "expect" | "host"
+            | "keep-alive" | "te" | "trailer" | "transfer-encoding" | "upgrade" | "via" => {
+                Some(HeaderOwner::Client)
+            }
+            _ => name.starts_with("proxy-").then_some(HeaderOwner::Client),
+        }
+    }
+}
+
 /// How a value is written into a URL, a header or a form (OpenAPI 3.1, "Style Values").
 #[derive(Clone, Debug, PartialEq)]
 pub enum Encoding {
@@ -209,7 +238,8 @@ pub struct Part {
     pub name: Text,
     /// Whether the value is a file argument (see [`FILE_FIELDS`]), or a list of them.
     pub file: bool,
-    /// The `Content-Type` of the part. If empty, it follows the type of the value.
+    /// The `Content-Type` of the part; for a file also a list of types and ranges that it may have. If empty, it
+    /// follows the type of the value.
     pub content_type: Text,
     /// The style, if the document sets one (forms only).
     pub encoding: Option<Encoding>,

@@ -2,11 +2,14 @@
 #![cfg(all(feature = "audit", feature = "macros"))]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[cfg(feature = "sqlite")]
+mod approvals;
 mod files;
 #[cfg(feature = "sqlite")]
 mod kill;
 mod provider;
 mod queue;
+mod secrets;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 

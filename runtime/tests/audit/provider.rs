@@ -13,8 +13,8 @@ use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion}
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::{
-    BoxFuture, Content, Control, InputRequest, Provider, Registry, ToolCall, ToolContext, ToolError,
-    ToolResponse, ToolResult, tool, toolset,
+    BoxFuture, Content, Control, InputRequest, Principal, Provider, Registry, ToolCall, ToolContext,
+    ToolError, ToolResponse, ToolResult, tool, toolset,
 };
 
 use super::{Scratch, login};
@@ -103,7 +103,10 @@ fn memory() -> (MemorySink, Auditor) {
 }
 
 fn turn() -> ToolContext {
-    ToolContext::new("turn", "").with_agent_id("coder-1").with_session(Session::new("s-1"))
+    ToolContext::new("turn", "")
+        .with_agent_id("coder-1")
+        .with_session(Session::new("s-1"))
+        .with_principal(Principal::new("ada").with_scopes(["read", "write"]))
 }
 
 async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
@@ -112,6 +115,11 @@ async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse
 
 fn statuses(rows: &[Row]) -> Vec<&'static str> {
     rows.iter().map(|row| row.status().as_str()).collect()
+}
+
+/// All that the records say.
+fn written(rows: &[Row]) -> String {
+    rows.iter().map(|row| json!([row.intent, row.outcome]).to_string()).collect()
 }
 
 fn code(row: &Row) -> &str {
@@ -128,7 +136,7 @@ async fn a_call_is_recorded_with_who_made_it() {
     auditor.flush().await.unwrap();
     let [row] = sink.rows().try_into().unwrap();
     let intent = &row.intent;
-    assert_eq!((&*intent.session_id, &*intent.agent_id), ("s-1", "coder-1"));
+    assert_eq!((&*intent.session_id, &*intent.agent_id, &*intent.principal), ("s-1", "coder-1", "ada"));
     assert_eq!((&*intent.tool_name, &*intent.tool_call_id, intent.attempt), ("login", "c-1", 1));
     assert_eq!(intent.parameters, json!({"user": "me", "pin": "[REDACTED]"}));
     let result = &row.outcome.unwrap().result;
@@ -183,7 +191,7 @@ async fn every_answer_is_one_row_whatever_kept_the_call_from_running() {
         );
     }
     assert_eq!((rows[cases.len()].status(), code(&rows[cases.len()])), (AuditStatus::Refused, "TRUNCATED"));
-    let all = format!("{rows:?}");
+    let all = written(&rows);
     assert!(!all.contains("s3cr3t") && !all.contains("wrong-pin"), "{all}");
 }
 
@@ -393,10 +401,10 @@ async fn no_secret_reaches_any_sink() {
         auditor.shutdown().await;
     }
     #[cfg_attr(not(feature = "sqlite"), expect(unused_mut, reason = "one more with the feature"))]
-    let mut written = vec![format!("{:?}", memory_sink.rows()).into_bytes(), std::fs::read(&file.0).unwrap()];
+    let mut files = vec![written(&memory_sink.rows()).into_bytes(), std::fs::read(&file.0).unwrap()];
     #[cfg(feature = "sqlite")]
-    written.push(std::fs::read(&database.0).unwrap());
-    for bytes in written {
+    files.push(std::fs::read(&database.0).unwrap());
+    for bytes in files {
         let text = String::from_utf8_lossy(&bytes);
         assert!(text.contains("login") && text.contains("[REDACTED]"));
         for secret in ["hunter2", "p4ss-w0rd", "k3y-k3y", "Zz9Zz9"] {

@@ -199,7 +199,7 @@ async fn a_full_database_refuses_durable_calls_and_recovers() {
 }
 
 #[tokio::test]
-async fn a_locked_database_is_waited_for_once_a_batch_and_what_was_lost_is_counted() {
+async fn a_locked_database_is_waited_for_once_a_batch_and_written_when_it_is_free() {
     let file = Scratch::new("audit.db");
     let sink = SqliteSink::open(&file.0).unwrap().with_busy_timeout(Duration::from_millis(100)).unwrap();
     let auditor = Auditor::builder(sink).start().unwrap();
@@ -212,13 +212,89 @@ async fn a_locked_database_is_waited_for_once_a_batch_and_what_was_lost_is_count
     assert!(start.elapsed() < Duration::from_secs(2), "callers wait: {:?}", start.elapsed());
     assert!(auditor.flush().await.unwrap_err().to_string().contains("locked"));
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    assert_eq!((auditor.errors(), auditor.dropped()), (400, 0));
+    assert_eq!((auditor.errors(), auditor.dropped()), (0, 0), "nothing is lost, it only waits");
     other.execute_batch("ROLLBACK").unwrap();
-    // And it goes on when it can.
-    call(&auditor, "last", welcome()).await;
+    // And it goes on when it can, without being asked.
+    let count = "SELECT COUNT(*) FROM tool_executions WHERE status = 'ok'";
+    while column(&other, count) != [json!([200])] {
+        assert!(start.elapsed() < Duration::from_secs(20), "it is not tried again");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    auditor.flush().await.unwrap();
+    assert_eq!(auditor.errors(), 0);
+}
+
+#[tokio::test]
+async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
+    let file = Scratch::new("audit.db");
+    let sink = SqliteSink::open(&file.0).unwrap();
+    let sink = sink.with_busy_timeout(Duration::from_millis(1)).unwrap().with_kept(6);
+    let auditor = Auditor::builder(sink).start().unwrap();
+    let other = Connection::open(&file.0).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for number in 0..5 {
+        // An intent and an outcome each.
+        call(&auditor, &number.to_string(), welcome()).await;
+        assert!(auditor.flush().await.unwrap_err().to_string().contains("locked"));
+    }
+    assert_eq!(auditor.errors(), 4);
+    other.execute_batch("ROLLBACK").unwrap();
     auditor.flush().await.unwrap();
     let rows = column(&other, "SELECT tool_call_id, status FROM tool_executions");
-    assert_eq!(rows, [json!(["last", "ok"])]);
+    assert_eq!(rows, [json!(["0", "ok"]), json!(["1", "ok"]), json!(["2", "ok"])]);
+    // What cannot be written at the end is lost, and counted.
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    call(&auditor, "last", welcome()).await;
+    auditor.shutdown().await;
+    assert_eq!(auditor.errors(), 6);
+}
+
+#[tokio::test]
+async fn a_full_database_is_tried_again() {
+    let file = Scratch::new("audit.db");
+    drop(SqliteSink::open(&file.0).unwrap());
+    let connection = Connection::open(&file.0).unwrap();
+    let pages: u32 = connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    connection.pragma_update(None, "max_page_count", pages).unwrap();
+    let auditor = Auditor::builder(SqliteSink::new(connection).unwrap()).start().unwrap();
+    let big = Ok(ToolResult::text("x".repeat(20_000)));
+    call(&auditor, "big", big).await;
+    assert!(auditor.flush().await.unwrap_err().to_string().contains("full"));
+    assert_eq!(auditor.errors(), 0);
+    auditor.shutdown().await;
+    assert_eq!(auditor.errors(), 2);
+}
+
+#[tokio::test]
+async fn only_calls_of_programs_that_ended_are_recovered() {
+    let file = Scratch::new("audit.db");
+    let first = Auditor::builder(SqliteSink::open(&file.0).unwrap()).start().unwrap();
+    let mut running = record(&first, "running");
+    running.intent().await.unwrap();
+    first.flush().await.unwrap();
+    // A call of a program that is gone, and one that was written before programs were told apart.
+    let database = Connection::open(&file.0).unwrap();
+    for owner in ["'gone'", "NULL"] {
+        let sql = format!(
+            "INSERT INTO tool_executions (session_id, agent_id, tool_name, status, owner) \
+             VALUES ('', '', 'login', 'started', {owner})"
+        );
+        database.execute_batch(&sql).unwrap();
+    }
+    let mut second = SqliteSink::open(&file.0).unwrap();
+    assert_eq!(second.recover().unwrap(), 2);
+    let statuses = || column(&database, "SELECT status FROM tool_executions ORDER BY id");
+    assert_eq!(statuses(), [json!(["started"]), json!(["unknown"]), json!(["unknown"])]);
+    running.finish(&welcome()).await;
+    first.flush().await.unwrap();
+    assert_eq!(statuses()[0], json!(["ok"]));
+    // Nothing is left beside the database when all have ended.
+    drop(second);
+    first.shutdown().await;
+    drop(database);
+    let left = std::fs::read_dir(file.0.parent().unwrap()).unwrap();
+    let left: Vec<_> = left.map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(left, ["audit.db"]);
 }
 
 #[tokio::test]

@@ -193,6 +193,7 @@ async fn a_request_that_was_changed_runs_nothing() {
         ("id", json!("c2")),
         ("name", json!("pay")),
         ("arguments", json!({"path": "/etc"})),
+        ("shown", json!({"path": "/tmp/harmless"})),
         ("reasons", json!([])),
         ("reasons", json!(["writes", "pays"])),
         ("approved", json!(["pays"])),
@@ -373,4 +374,82 @@ async fn records_say_who_approved() {
         said,
         [("refused", false, ""), ("ok", true, "Eve"), ("refused", true, "Eve"), ("ok", true, "Ada")]
     );
+}
+
+/// Has another tool write a file.
+#[tool(undocumented)]
+async fn relay(ctx: &ToolContext, path: &str) -> Result<String, ToolError> {
+    let result = ctx.call("write", json!({ "path": path })).await?;
+    Ok(format!("relayed: {}", result.to_text()))
+}
+
+/// Has another tool do it.
+#[tool(undocumented)]
+async fn relay_twice(ctx: &ToolContext, path: &str) -> Result<toolgen_runtime::ToolResult, ToolError> {
+    ctx.call("relay", json!({ "path": path })).await
+}
+
+fn writes_need_approval(request: &ToolRequest<'_>) -> Decision {
+    if request.spec.name.as_str() == "write" { asks(request) } else { Decision::Allow }
+}
+
+fn relaying(ran: &Journal) -> ProviderBuilder {
+    let registry = Registry::new(toolset![write, relay, relay_twice]).unwrap();
+    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(ran.clone()));
+    Provider::builder(&registry).context(context).middleware(By(writes_need_approval))
+}
+
+#[tokio::test]
+async fn a_call_that_a_tool_makes_asks_the_approver_like_any_other() {
+    let (ran, asked) = (Journal::default(), Journal::default());
+    let provider = relaying(&ran).approver(Approves(asked.clone())).build().unwrap();
+    for (name, path) in [("relay", "/x"), ("relay_twice", "/y")] {
+        let call = ToolCall::new("c1", name, json!({ "path": path }));
+        assert_eq!(provider.call(call, &turn()).await.text(), format!("relayed: wrote {path}"));
+    }
+    assert_eq!(ran.lines(), ["/x", "/y"]);
+    assert_eq!(asked.lines().len(), 2);
+}
+
+#[tokio::test]
+async fn without_an_approver_the_answer_names_the_inner_call_and_nothing_runs() {
+    let ran = Journal::default();
+    let provider = relaying(&ran).build().unwrap();
+    for name in ["relay", "relay_twice"] {
+        let call = ToolCall::new("c1", name, json!({"path": "/x"}));
+        let why = provider.call(call, &turn()).await.outcome.unwrap_err();
+        // What could be resumed is the inner call alone, and not the one that the model made.
+        assert!(matches!(why, ToolError::Failed { .. }), "{why:?}");
+        assert_eq!(why.code(), "APPROVAL_REQUIRED");
+        assert_eq!(
+            why.to_string(),
+            "The call was not finished: it calls 'write', which needs an approval first. writes Call 'write' itself, \
+             so that it can be approved."
+        );
+    }
+    assert!(ran.lines().is_empty());
+    // And there is a way.
+    let request = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+    assert_eq!(provider.resume(request, &turn()).await.text(), "wrote /x");
+}
+
+#[tokio::test]
+async fn events_say_for_whom_and_who_approved() {
+    let (ran, seen) = (Journal::default(), Arc::new(Mutex::new(Vec::new())));
+    let events = seen.clone();
+    let provider = provider(&ran, &[asks])
+        .approver(Approves(Journal::default()))
+        .on_event(move |event| events.lock().unwrap().push(event))
+        .build()
+        .unwrap();
+    let turn = turn().with_principal(Principal::new("eve").with_scopes(["read", "write"]));
+    provider.call(ToolCall::new("c1", "write", json!({"path": "/x"})), &turn).await;
+    let said: Vec<_> = seen
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|event| (event.type_name(), event.principal.clone(), event.approved_by.clone()))
+        .collect();
+    let eve = Some("eve".into());
+    assert_eq!(said, [("tool_call", eve.clone(), None), ("tool_response", eve, Some("Ada".into()))]);
 }

@@ -66,9 +66,42 @@ async fn whoever_may_call_the_tool_may_read_on() {
 
 #[tokio::test]
 async fn without_a_limit_nothing_is_cut_and_there_is_nothing_to_read_on_with() {
-    let provider = provider(vec![Arc::new(big("tail", Some(10)))]).build().unwrap();
+    let provider = provider(vec![Arc::new(big("tail", Some(10)))]).without_pages().build().unwrap();
     assert_eq!(said(&provider, "tail").await, WHOLE);
     assert_eq!(said(&provider, "read_result").await, "Tool not found: read_result");
+}
+
+#[tokio::test]
+async fn a_limit_is_there_unless_it_is_taken_away() {
+    let large =
+        |bytes: usize| Counted { spec: spec("log"), calls: Arc::default(), answer: "x".repeat(bytes) };
+    let fits = provider(vec![Arc::new(large(50_000))]).build().unwrap();
+    assert_eq!(said(&fits, "log").await.len(), 50_000);
+    assert_eq!(names(&fits), ["log"]);
+
+    let provider = provider(vec![Arc::new(large(120_000))]).build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    assert_eq!(names(&provider), ["log"]);
+    let mut text = call_in(&provider, "log", json!({}), &turn).await.text();
+    // There is something to read on with now.
+    assert_eq!(names(&provider), ["log", "read_result"]);
+    let mut whole = 0;
+    loop {
+        assert!(text.len() < 50_200, "{}", text.len());
+        whole += text.lines().next().unwrap().len();
+        let Some(arguments) = told(&text) else { break };
+        text = call_in(&provider, "read_result", arguments, &turn).await.text();
+    }
+    assert_eq!(whole, 120_000);
+}
+
+#[tokio::test]
+async fn a_tool_of_the_same_name_is_left_alone_by_the_default() {
+    let provider = provider(tools(&["read_result"])).build().unwrap();
+    let nobody = Principal::new("p").with_tools([""; 0]);
+    let turn = ToolContext::new("turn", "").with_principal(nobody);
+    // It is a tool like any other, and not the one that needs no permission.
+    assert!(call_in(&provider, "read_result", json!({}), &turn).await.is_error());
 }
 
 #[test]

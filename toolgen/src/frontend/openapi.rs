@@ -9,6 +9,7 @@ mod body;
 pub mod codes;
 mod context;
 mod document;
+mod form;
 mod media;
 mod names;
 mod node;
@@ -76,8 +77,8 @@ impl Frontend for OpenApi {
         cx.name_defs();
         cx.read_schemes();
         let (operations, broken) = cx.operations();
-        let (mut tools, schemas) = cx.tools(&operations, &document.source);
-        let defs = cx.reached_defs(&schemas);
+        let mut tools = cx.tools(&operations, &document.source);
+        let defs = cx.reached_defs(&tools);
         for Tool { spec, .. } in &mut tools {
             spec.defs = defs.clone();
             spec.examples = fitting_examples(spec);
@@ -135,18 +136,17 @@ impl<'a> Context<'a> {
         Some(version)
     }
 
-    /// Returns the tools of the chosen operations, without named shapes, and the schemas that need those.
-    fn tools(&mut self, operations: &[Operation<'a>], source: &Arc<Source>) -> (Vec<Tool>, Vec<Value>) {
+    /// Returns the tools of the chosen operations, without named shapes.
+    fn tools(&mut self, operations: &[Operation<'a>], source: &Arc<Source>) -> Vec<Tool> {
         let entries: Vec<Entry<'_>> = operations.iter().map(Operation::entry).collect();
-        let (mut tools, mut schemas) = (Vec::new(), Vec::new());
+        let mut tools = Vec::new();
         let mut taken: BTreeSet<String> = BTreeSet::new();
         for Chosen { index, name } in choose(&entries, self.options, self.problems) {
             let (Some(operation), Some(entry)) = (operations.get(index), entries.get(index)) else {
                 continue;
             };
             let Some(name) = self.claim_name(operation, &name, &mut taken) else { continue };
-            let compiled = self.operation(operation, name);
-            schemas.extend(compiled.schemas);
+            let Some((spec, plan)) = self.operation(operation, name) else { continue };
             let origin = Origin {
                 source: Arc::clone(source),
                 pointer: operation.node.pointer.clone(),
@@ -154,9 +154,9 @@ impl<'a> Context<'a> {
                 title: entry.title.clone(),
                 groups: entry.groups.iter().map(|group| (*group).to_owned()).collect(),
             };
-            tools.push(Tool { spec: compiled.spec, call: Call::Http(compiled.plan), origin });
+            tools.push(Tool { spec, call: Call::Http(plan), origin });
         }
-        (tools, schemas)
+        tools
     }
 
     /// Returns the name if no other tool has it.

@@ -1,6 +1,7 @@
 //! The transcript of a conversation with a model.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -8,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
 
 use crate::base::data::{Members, plain_data};
+use crate::base::discreet::{Hidden, discreet_debug};
 use crate::base::sync::unpoisoned;
 use crate::call::blocked::Blocked;
 use crate::call::{ToolCall, ToolResponse};
@@ -19,7 +21,7 @@ use crate::call::{ToolCall, ToolResponse};
 pub struct Transcript(Arc<Vec<Entry>>);
 
 /// An entry of a transcript.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Entry {
     /// A message of the user, or of the program on the user's behalf.
@@ -30,6 +32,17 @@ pub enum Entry {
     Answer(Box<ToolResponse>),
 }
 
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Entry::User(text) => f.debug_tuple("User").field(&Hidden(text)).finish(),
+            Entry::Model(turn) => f.debug_tuple("Model").field(turn).finish(),
+            Entry::Answer(response) => f.debug_tuple("Answer").field(response).finish(),
+        }
+    }
+}
+
+discreet_debug!(ModelTurn: calls, tokens; text);
 plain_data!(ModelTurn: ; text, calls, tokens);
 
 impl Transcript {
@@ -122,7 +135,7 @@ impl Deref for Transcript {
 }
 
 /// One turn of a model.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelTurn {
     /// The text. Empty: none.
@@ -170,8 +183,14 @@ impl ModelTurn {
 
 /// A queue of messages for a model that is working. Clones share the queue: one is given to the loop in
 /// [`LoopOptions::messages`](super::LoopOptions::messages), the other is kept by the sender.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Messages(Arc<Mutex<VecDeque<String>>>);
+
+impl fmt::Debug for Messages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Messages").field("waiting", &self.lock().len()).finish()
+    }
+}
 
 impl Messages {
     /// Creates an empty queue.

@@ -10,8 +10,7 @@ use crate::call::ToolCall;
 use crate::call::tool::{decoded, parsed};
 use crate::provider::Provider;
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::render::canonical::literal;
-use crate::schema::shape::{Kind, find_def};
+use crate::schema::shape::{Kind, Literal, resolved};
 use crate::spec::{RequirementKind, ToolSpec};
 
 /// Above this number of resources of one template, the footprint is everything with the same beginning.
@@ -195,13 +194,9 @@ fn resources<'a>(
 
 /// Returns the value of an argument that the model omits, if the schema states a default.
 fn default(spec: &ToolSpec, name: &str) -> Option<Value> {
-    let mut shape = spec.input.shape();
-    if let Kind::Ref(name) = &shape.kind {
-        shape = find_def(&spec.defs, name)?;
-    }
-    let Kind::Object(rules) = &shape.kind else { return None };
+    let Kind::Object(rules) = &resolved(&spec.input, &spec.defs)?.kind else { return None };
     let field = rules.fields.iter().find(|field| field.name.as_str() == name)?;
-    field.shape.default.as_ref().map(literal)
+    field.shape.default.as_ref().map(Literal::to_json)
 }
 
 /// Returns the text before the first argument of a template, the name of the argument, and the text after it.

@@ -1,15 +1,21 @@
-//! Reports of a running tool, which end once the call is answered.
+//! Reports of a running tool, which end once the call is answered and show no secrets.
+
+use std::sync::Arc;
 
 use crate::call::callback::tell;
 use crate::call::result::ToolResult;
+use crate::call::secrets::Secrets;
 
 use super::ToolContext;
 
 impl ToolContext {
-    /// Reports a partial result to the callback, if there is one. After the call is answered, nothing is reported. A
-    /// panic in the callback does not reach the tool.
-    pub fn update(&self, result: ToolResult) {
+    /// Reports a partial result to the callback, if there is one, without the secrets of the call. After the call is
+    /// answered, nothing is reported. A panic in the callback does not reach the tool.
+    pub fn update(&self, mut result: ToolResult) {
         if let Some(on_update) = self.turn().on_update.as_ref().filter(|_| !self.is_over()) {
+            if let Some(secrets) = self.token.secrets() {
+                secrets.hide_in(&mut result);
+            }
             tell(|| on_update(result));
         }
     }
@@ -17,7 +23,25 @@ impl ToolContext {
     /// Reports a line of progress to the callback, if there is one, as [`update`](Self::update) does.
     pub fn progress(&self, line: impl Into<String>) {
         if let Some(on_progress) = self.turn().on_progress.as_ref().filter(|_| !self.is_over()) {
-            tell(|| on_progress(line.into()));
+            tell(|| {
+                let mut line = line.into();
+                if let Some(secrets) = self.token.secrets() {
+                    secrets.hide_in_text(&mut line);
+                }
+                on_progress(line);
+            });
+        }
+    }
+
+    /// The secrets of this call and of those above it, which nothing but the tool and the model may see.
+    pub(crate) fn secrets(&self) -> Option<Arc<Secrets>> {
+        self.token.secrets()
+    }
+
+    /// Adds secrets to those of this call.
+    pub(crate) fn hide(&self, secrets: Secrets) {
+        if !secrets.is_empty() {
+            self.token.hide(&secrets);
         }
     }
 

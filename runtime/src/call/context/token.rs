@@ -1,9 +1,12 @@
-//! The token that cancels a call.
+//! What a call shares with its copies and with the calls it makes: the token that cancels it, and its secrets.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio_util::sync::CancellationToken;
+
+use crate::base::sync::unpoisoned;
+use crate::call::secrets::Secrets;
 
 /// The token of a call, created on first use, since most calls finish without one.
 #[derive(Default)]
@@ -64,6 +67,23 @@ impl Link {
         self.own.get().or(self.parent.as_ref()).is_some_and(|token| token.is_over())
     }
 
+    /// The secrets of this call and of those above it, if there are any.
+    pub(super) fn secrets(&self) -> Option<Arc<Secrets>> {
+        self.own.get().or(self.parent.as_ref())?.secrets()
+    }
+
+    /// Adds secrets to those of this call and of the calls above it, whose results may repeat them. The turn itself may
+    /// have any number of calls, and learns nothing.
+    pub(super) fn hide(&self, secrets: &Secrets) {
+        let token = self.shared();
+        token.hide(secrets);
+        let mut above = token.parent.as_ref();
+        while let Some(token) = above.filter(|token| token.parent.is_some()) {
+            token.hide(secrets);
+            above = token.parent.as_ref();
+        }
+    }
+
     /// Fires the token of this call alone.
     pub(super) fn stop(&self) {
         // A copy or a child may ask for the token later.
@@ -82,6 +102,8 @@ struct Token {
     own: OnceLock<CancellationToken>,
     /// Whether the call is answered.
     over: AtomicBool,
+    /// All secrets of the call, those of the calls above it and of the calls it made among them.
+    secrets: Mutex<Option<Arc<Secrets>>>,
 }
 
 impl Token {
@@ -94,6 +116,16 @@ impl Token {
     fn is_cancelled(&self) -> bool {
         self.own.get().is_some_and(CancellationToken::is_cancelled)
             || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
+    }
+
+    fn secrets(&self) -> Option<Arc<Secrets>> {
+        let own = unpoisoned(self.secrets.lock()).clone();
+        own.or_else(|| self.parent.as_ref()?.secrets())
+    }
+
+    fn hide(&self, secrets: &Secrets) {
+        let all = self.secrets().map_or_else(|| secrets.clone(), |known| known.and(secrets));
+        *unpoisoned(self.secrets.lock()) = Some(Arc::new(all));
     }
 
     fn is_over(&self) -> bool {

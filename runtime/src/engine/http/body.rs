@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use super::encode::{Escape, escape};
 use super::files::Files;
 use super::multipart;
-use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json, type_name};
+use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json};
 use super::style;
+use crate::base::json::type_name;
 use crate::spec::plan::{self, BodySource, Codec, Encoding, Part};
 
 /// Builds the body and its `Content-Type`. Returns `None` if the request has no body or there are problems.
@@ -75,8 +76,8 @@ fn encode(
         }
         Codec::Binary => {
             let file = File::read(argument, value, files)?;
-            let of_file = file.content_type.as_deref().unwrap_or("application/octet-stream");
-            Ok((concrete(&plan.media_type, of_file).to_owned(), Body::Bytes(file.content)))
+            let of_file = file.media_type(&plan.media_type);
+            Ok((concrete(&plan.media_type, &of_file).to_owned(), Body::Bytes(file.content)))
         }
     }
 }
@@ -162,6 +163,26 @@ impl File {
         let from_path = || text("path").and_then(|path| path.rsplit(['/', '\\']).next());
         let filename = text("filename").or_else(from_path).map(str::to_owned);
         Ok(File { content, filename, content_type })
+    }
+}
+
+impl File {
+    /// Returns the media type to send the file as, of those that are allowed: a list whose members may be ranges. It is
+    /// what the argument says, or what the name of the file says, or the first that is no range.
+    pub(super) fn media_type(&self, allowed: &str) -> String {
+        let listed = || allowed.split(',').map(str::trim).filter(|one| !one.is_empty() && !one.contains('*'));
+        let name = self.filename.as_deref().unwrap_or_default();
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+        let subtype = ending.as_deref().map(|ending| match ending {
+            "jpg" => "jpeg",
+            "mp3" => "mpeg",
+            "svg" => "svg+xml",
+            "txt" => "plain",
+            other => other,
+        });
+        let named = || listed().find(|one| one.split_once('/').map(|(_, sub)| sub) == subtype);
+        let of_list = || named().or_else(|| listed().next()).map(str::to_owned);
+        self.content_type.clone().or_else(of_list).unwrap_or_else(|| "application/octet-stream".to_owned())
     }
 }
 

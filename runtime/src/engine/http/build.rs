@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use super::encode::{Escape, escape};
 use super::request::{
     Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content, is_token,
-    type_name,
 };
 use super::{body, secret, style, url};
-use crate::spec::plan::{Encoding, Location, Parameter, RequestPlan};
+use crate::base::json::type_name;
+use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
 ///
@@ -107,30 +107,13 @@ fn pairs(parameter: &Parameter, value: &Value) -> Vec<String> {
     }
 }
 
-/// Headers that a parameter may not set: OpenAPI assigns the first three to the media types and the security schemes
-/// and has them ignored as parameters; the rest belong to the connection.
-const NOT_PARAMETERS: [&str; 12] = [
-    "accept",
-    "content-type",
-    "authorization",
-    "connection",
-    "content-length",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 fn header(
     parameter: &Parameter,
     value: &Value,
     problems: &mut Vec<RequestProblem>,
 ) -> Option<(String, String)> {
     let name = parameter.name.as_str();
-    if NOT_PARAMETERS.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
+    if HeaderOwner::of(name).is_some() {
         return None;
     }
     let text = match &parameter.encoding {

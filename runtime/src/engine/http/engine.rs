@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Client;
+use reqwest::redirect::Policy;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::build::build;
 use super::credentials::{MissingCredential, authorize};
-use super::guard::Guard;
+use super::guard::{Guard, opened_by};
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::{self, Limits};
 use super::settings::HttpEngineBuilder;
+use super::tls;
 use super::transport::{self, Reply, Route, SendError};
 use crate::base::frozen::{Frozen, Text};
 use crate::base::future::BoxFuture;
@@ -51,6 +53,51 @@ pub(super) struct Inner {
 impl fmt::Debug for HttpEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpEngine").field("settings", &self.inner.settings).finish_non_exhaustive()
+    }
+}
+
+/// Why an engine could not be built, such as unusable TLS or an unusable system proxy.
+#[derive(Debug)]
+pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the HTTP client cannot be set up: {}", self.0)
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+impl HttpEngineBuilder {
+    /// Builds the engine, with its own client.
+    ///
+    /// Its TLS uses the cryptography that the program installed for the whole process
+    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`; it installs nothing.
+    ///
+    /// # Errors
+    ///
+    /// If TLS or the system's proxy is unusable, or a root certificate or the `User-Agent` is invalid.
+    pub fn build(self) -> Result<HttpEngine, EngineError> {
+        let urls = self.base_url.0.iter().chain(&self.document_url);
+        let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
+        let guard = Guard::new(opened, Arc::clone(&self.resolver));
+        let tls = tls::config(&self.root_certificates).map_err(|error| EngineError(error.into()))?;
+        let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
+        let client = client.tls_backend_preconfigured(tls);
+        let client = if self.system_proxy { client } else { client.no_proxy() };
+        #[cfg(test)]
+        let client = match &self.diverted {
+            Some(diverted) => diverted.set(client, &guard),
+            None => client.dns_resolver(guard.clone()),
+        };
+        #[cfg(not(test))]
+        let client = client.dns_resolver(guard.clone());
+        let client = client.build().map_err(|error| EngineError(error.into()))?;
+        Ok(HttpEngine::new(client, guard, self))
     }
 }
 
@@ -236,27 +283,21 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
     let about_arguments: Vec<ArgumentProblem> = problems
         .iter()
         .filter(|problem| problem.kind.is_about_arguments())
-        .map(|problem| ArgumentProblem {
-            pointer: pointer(&problem.argument),
-            kind: match problem.kind {
+        .map(|problem| {
+            let kind = match problem.kind {
                 RequestProblemKind::MissingPathParameter => ArgumentProblemKind::Missing,
                 RequestProblemKind::Arguments => ArgumentProblemKind::Type,
                 _ => ArgumentProblemKind::Value,
-            },
-            message: problem.message.clone(),
+            };
+            let message = problem.message.clone();
+            let whole = ArgumentProblem { pointer: String::new(), kind, message };
+            if problem.argument.is_empty() { whole } else { whole.within(&problem.argument) }
         })
         .collect();
     match (about_arguments.is_empty(), problems.first()) {
         (true, Some(problem)) => ToolError::failed_with(problem.kind.code(), problem.message.clone()),
         _ => ToolError::from_problems(about_arguments),
     }
-}
-
-fn pointer(argument: &str) -> String {
-    if argument.is_empty() {
-        return String::new();
-    }
-    format!("/{}", argument.replace('~', "~0").replace('/', "~1"))
 }
 
 fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {

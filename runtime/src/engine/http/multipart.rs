@@ -39,15 +39,15 @@ pub(super) fn parts(
 }
 
 fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> Result<Piece, RequestProblem> {
-    let planned = plan.map(|plan| planned_type(&plan.content_type)).unwrap_or_default();
+    let planned = plan.map_or("", |plan| plan.content_type.as_str());
     if plan.is_some_and(|plan| plan.file) {
         let file = File::read(name, value, files)?;
-        let planned = (!planned.is_empty()).then(|| planned.to_owned());
+        let content_type = file.media_type(planned);
         return Ok(Piece {
             name: name.to_owned(),
             // Without a file name servers treat the part as a plain field.
             filename: Some(file.filename.unwrap_or_else(|| name.to_owned())),
-            content_type: file.content_type.or(planned).unwrap_or_else(|| OCTET_STREAM.to_owned()),
+            content_type,
             content: file.content,
         });
     }
@@ -57,13 +57,6 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
     let content_type =
         if media_type.starts_with("text/") { with_charset(media_type, &text) } else { media_type.to_owned() };
     Ok(Piece { name: name.to_owned(), filename: None, content_type, content: text.into_bytes() })
-}
-
-const OCTET_STREAM: &str = "application/octet-stream";
-
-/// Returns the first type of a list such as `image/png, image/jpeg` that is not a range, or an empty text.
-fn planned_type(content_type: &str) -> &str {
-    content_type.split(',').map(str::trim).find(|one| !one.contains('*')).unwrap_or_default()
 }
 
 /// Returns a boundary that depends only on the content and does not occur in it.

@@ -5,15 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::redirect::Policy;
-use reqwest::{Client, Url};
+use reqwest::Url;
 
 use super::credentials::{Credentials, NoCredentials};
-use super::engine::HttpEngine;
 use super::files::{Files, FilesRoot, NoFiles};
-use super::guard::{Guard, opened_by};
 use super::resolve::{Resolver, SystemResolver};
-use super::tls;
 
 /// The default limit on the response text that a model gets, in bytes: 64 KiB.
 pub const MAX_BYTES: usize = 64 << 10;
@@ -24,7 +20,7 @@ pub const MAX_MEDIA_BYTES: usize = 5 << 20;
 /// The default size limit of the response of a typed call, in bytes: 16 MiB.
 pub const MAX_TYPED_BYTES: usize = 16 << 20;
 
-/// The settings of an [`HttpEngine`].
+/// The settings of an [`HttpEngine`](super::HttpEngine).
 #[derive(Clone, Debug)]
 pub struct HttpEngineBuilder {
     pub(super) base_url: BaseUrl,
@@ -37,14 +33,14 @@ pub struct HttpEngineBuilder {
     pub(super) max_typed_bytes: usize,
     pub(super) files: Arc<dyn Files>,
     pub(super) headers: Headers,
-    user_agent: String,
-    system_proxy: bool,
-    private_hosts: Vec<String>,
+    pub(super) user_agent: String,
+    pub(super) system_proxy: bool,
+    pub(super) private_hosts: Vec<String>,
     accepted: Vec<(String, u16)>,
-    resolver: Arc<dyn Resolver>,
+    pub(super) resolver: Arc<dyn Resolver>,
     #[cfg(test)]
     pub(super) diverted: Option<super::guard::Diverted>,
-    root_certificates: Vec<Vec<u8>>,
+    pub(super) root_certificates: Vec<Vec<u8>>,
 }
 
 /// The operator's headers. They may hold anything, so `Debug` shows only their names.
@@ -85,22 +81,6 @@ fn is_sensitive(name: &str) -> bool {
 pub(super) fn secret_pairs(query: &str) -> impl Iterator<Item = &str> {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.filter(|(name, _)| is_sensitive(name)).map(|(_, value)| value)
-}
-
-/// Why an engine could not be built, such as unusable TLS or an unusable system proxy.
-#[derive(Debug)]
-pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
-
-impl fmt::Display for EngineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the HTTP client cannot be set up: {}", self.0)
-    }
-}
-
-impl std::error::Error for EngineError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&*self.0)
-    }
 }
 
 impl HttpEngineBuilder {
@@ -288,32 +268,5 @@ impl HttpEngineBuilder {
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates.push(pem.into());
         self
-    }
-
-    /// Builds the engine, with its own client.
-    ///
-    /// Its TLS uses the cryptography that the program installed for the whole process
-    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`; it installs nothing.
-    ///
-    /// # Errors
-    ///
-    /// If TLS or the system's proxy is unusable, or a root certificate or the `User-Agent` is invalid.
-    pub fn build(self) -> Result<HttpEngine, EngineError> {
-        let urls = self.base_url.0.iter().chain(&self.document_url);
-        let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
-        let guard = Guard::new(opened, Arc::clone(&self.resolver));
-        let tls = tls::config(&self.root_certificates).map_err(|error| EngineError(error.into()))?;
-        let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
-        let client = client.tls_backend_preconfigured(tls);
-        let client = if self.system_proxy { client } else { client.no_proxy() };
-        #[cfg(test)]
-        let client = match &self.diverted {
-            Some(diverted) => diverted.set(client, &guard),
-            None => client.dns_resolver(guard.clone()),
-        };
-        #[cfg(not(test))]
-        let client = client.dns_resolver(guard.clone());
-        let client = client.build().map_err(|error| EngineError(error.into()))?;
-        Ok(HttpEngine::new(client, guard, self))
     }
 }

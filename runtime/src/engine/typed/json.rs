@@ -10,6 +10,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::schema::shape::pointer;
+
 #[cfg(test)]
 mod tests;
 
@@ -71,7 +73,9 @@ impl JsonError {
     }
 
     fn at(mut self, token: &str) -> JsonError {
-        self.pointer = format!("/{}{}", token.replace('~', "~0").replace('/', "~1"), self.pointer);
+        let mut pointer = String::new();
+        pointer::push(&mut pointer, token);
+        self.pointer.insert_str(0, &pointer);
         self
     }
 }

@@ -108,69 +108,11 @@ impl<T: ToolInput> Iterator for Taken<'_, '_, T> {
     }
 }
 
-macro_rules! lists {
-    ($($type:ty, $unique:literal, [$($bound:tt)*];)*) => {$(
-        impl<T: ToolInput $($bound)*> ToolInput for $type {
-            const SHAPE: Shape = list(Of::<T>::SHAPE, $unique, None);
-            const BODY: Option<&'static Shape> = T::BODY;
-
-            fn defs(defs: &mut Defs) {
-                T::defs(defs);
-            }
-
-            fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-                each(value.into())
-            }
-
-            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-                each(given)
-            }
-        }
-    )*};
-}
-
-lists! {
-    Vec<T>, false, [];
-    VecDeque<T>, false, [];
-    Box<[T]>, false, [];
-    Arc<[T]>, false, [];
-    BTreeSet<T>, true, [+ Ord];
-}
-
-impl<T: ToolInput + Eq + Hash, S: BuildHasher + Default> ToolInput for HashSet<T, S> {
-    const SHAPE: Shape = list(Of::<T>::SHAPE, true, None);
-    const BODY: Option<&'static Shape> = T::BODY;
-
-    fn defs(defs: &mut Defs) {
-        T::defs(defs);
-    }
-
-    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        each(value.into())
-    }
-
-    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-        each(given)
-    }
-}
-
-impl<T: ToolInput, const N: usize> ToolInput for [T; N] {
-    const SHAPE: Shape = list(Of::<T>::SHAPE, false, Some(N as u64));
-    const BODY: Option<&'static Shape> = T::BODY;
-
-    fn defs(defs: &mut Defs) {
-        T::defs(defs);
-    }
-
-    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        Self::from_given(value.into())
-    }
-
-    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-        let items: Vec<T> = each(given)?;
-        let count = items.len();
-        items.try_into().map_err(|_| problem(&format!("a list of {N} values"), &Value::from(count)))
-    }
+/// Decodes a list of exactly `N` values.
+fn exactly<T: ToolInput, const N: usize>(given: BorrowedValue<'_>) -> Result<[T; N], ArgumentProblem> {
+    let items: Vec<T> = each(given)?;
+    let count = items.len();
+    items.try_into().map_err(|_| problem(&format!("a list of {N} values"), &Value::from(count)))
 }
 
 const fn map(values: &'static Shape) -> Shape {
@@ -180,6 +122,7 @@ const fn map(values: &'static Shape) -> Shape {
     }))
 }
 
+/// Decodes the values of a map.
 fn entries<T: ToolInput, C: FromIterator<(String, T)>>(
     given: BorrowedValue<'_>,
 ) -> Result<C, ArgumentProblem> {
@@ -191,38 +134,40 @@ fn entries<T: ToolInput, C: FromIterator<(String, T)>>(
     taken.collect()
 }
 
-impl<T: ToolInput> ToolInput for BTreeMap<String, T> {
-    const SHAPE: Shape = map(Of::<T>::SHAPE);
-    const BODY: Option<&'static Shape> = T::BODY;
+macro_rules! containers {
+    ($($type:ty, [$($generics:tt)*], [$($bounds:tt)*], $shape:expr, $decode:ident;)*) => {$(
+        impl<T: ToolInput, $($generics)*> ToolInput for $type
+        where
+            $($bounds)*
+        {
+            const SHAPE: Shape = $shape;
+            const BODY: Option<&'static Shape> = T::BODY;
 
-    fn defs(defs: &mut Defs) {
-        T::defs(defs);
-    }
+            fn defs(defs: &mut Defs) {
+                T::defs(defs);
+            }
 
-    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        entries(value.into())
-    }
+            fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+                $decode(value.into())
+            }
 
-    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-        entries(given)
-    }
+            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+                $decode(given)
+            }
+        }
+    )*};
 }
 
-impl<T: ToolInput, S: BuildHasher + Default> ToolInput for HashMap<String, T, S> {
-    const SHAPE: Shape = map(Of::<T>::SHAPE);
-    const BODY: Option<&'static Shape> = T::BODY;
-
-    fn defs(defs: &mut Defs) {
-        T::defs(defs);
-    }
-
-    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        entries(value.into())
-    }
-
-    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-        entries(given)
-    }
+containers! {
+    Vec<T>, [], [], list(Of::<T>::SHAPE, false, None), each;
+    VecDeque<T>, [], [], list(Of::<T>::SHAPE, false, None), each;
+    Box<[T]>, [], [], list(Of::<T>::SHAPE, false, None), each;
+    Arc<[T]>, [], [], list(Of::<T>::SHAPE, false, None), each;
+    BTreeSet<T>, [], [T: Ord], list(Of::<T>::SHAPE, true, None), each;
+    HashSet<T, S>, [S: BuildHasher + Default], [T: Eq + Hash], list(Of::<T>::SHAPE, true, None), each;
+    [T; N], [const N: usize], [], list(Of::<T>::SHAPE, false, Some(N as u64)), exactly;
+    BTreeMap<String, T>, [], [], map(Of::<T>::SHAPE), entries;
+    HashMap<String, T, S>, [S: BuildHasher + Default], [], map(Of::<T>::SHAPE), entries;
 }
 
 macro_rules! tuples {

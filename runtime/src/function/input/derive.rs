@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::copy::{copy_extra, copy_field};
+use super::copy::copy_field;
 use super::rules::with_kind;
 use super::{ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine};
 use crate::base::frozen::{Frozen, Text};
@@ -163,7 +163,7 @@ pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
 #[must_use]
 pub const fn extra<T: ToolInput>() -> Extra {
     match object_of::<T>() {
-        Some(object) => copy_extra(&object.extra),
+        Some(object) => object.extra.copied(),
         None => Extra::Closed,
     }
 }
@@ -174,7 +174,7 @@ pub const fn extra_of(all: &[Extra]) -> Extra {
     let mut index = 0;
     while index < all.len() {
         if !matches!(all[index], Extra::Closed) {
-            return copy_extra(&all[index]);
+            return all[index].copied();
         }
         index += 1;
     }

@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::Defs;
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::{
-    ArrayRules, Def, Discriminator, Extra, Field, Kind, Literal, Number, ObjectRules, PatternField, Schema,
-    Shape, TupleRules, UnionRules,
+    ArrayRules, Def, Discriminator, Extra, Field, Kind, Literal, ObjectRules, PatternField, Schema, Shape,
+    TupleRules, UnionRules,
 };
 use crate::spec::ToolSpec;
 
@@ -42,7 +40,7 @@ pub(crate) fn with_named_shapes(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
     if let Kind::Object(rules) = &mut input.kind {
         let with_default = |field: &Field| match defs.defaults.iter().find(|(name, _)| field.name == *name) {
             Some((_, value)) => {
-                let shape = Shape { default: Some(literal(value)), ..field.shape.clone() };
+                let shape = Shape { default: Some(Literal::of(value)), ..field.shape.clone() };
                 Field { shape, ..field.clone() }
             }
             None => field.clone(),
@@ -119,19 +117,5 @@ fn renamed_kind(kind: &Kind, names: &Names) -> Kind {
         | Kind::String(_)
         | Kind::Enum(_)
         | Kind::Raw(_) => kind.clone(),
-    }
-}
-
-fn literal(value: &Value) -> Literal {
-    match value {
-        Value::Null => Literal::Null,
-        Value::Bool(value) => Literal::Bool(*value),
-        Value::String(text) => Literal::String(text.clone().into()),
-        Value::Number(number) => match (number.as_i128(), number.as_f64()) {
-            (Some(int), _) => Literal::Number(Number::Int(int)),
-            (None, Some(float)) => Literal::Number(Number::Float(float)),
-            (None, None) => Literal::Json(value.to_string().into()),
-        },
-        Value::Array(_) | Value::Object(_) => Literal::Json(value.to_string().into()),
     }
 }

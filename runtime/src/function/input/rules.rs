@@ -3,7 +3,7 @@
 //! A constant may not drop the contents of a shape, so nothing here takes a shape apart: a shape is copied part by part
 //! from a reference, which is possible because a constant only borrows from the program.
 
-use super::copy::{copy_extra, copy_kind, copy_literal, still};
+use super::copy::copy_kind;
 use super::{Of, ToolInput};
 use crate::base::frozen::{Frozen, List, Text};
 use crate::schema::shape::{
@@ -181,17 +181,17 @@ pub const fn refine(shape: &Shape, rules: Rules) -> Shape {
         kind: refine_kind(&shape.kind, &rules),
         nullable: shape.nullable,
         description: if rules.description.is_empty() {
-            still(&shape.description)
+            shape.description.borrowed()
         } else {
             Frozen::Static(rules.description)
         },
         default: match (rules.default, &shape.default) {
             (Some(default), _) => Some(default.literal()),
-            (None, Some(default)) => Some(copy_literal(default)),
+            (None, Some(default)) => Some(default.copied()),
             (None, None) => None,
         },
         examples: if rules.examples.is_empty() {
-            still(&shape.examples)
+            shape.examples.borrowed()
         } else {
             Frozen::Static(rules.examples)
         },
@@ -203,31 +203,50 @@ pub const fn refine(shape: &Shape, rules: Rules) -> Shape {
 #[track_caller]
 #[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
 const fn check_rules(kind: &Kind, rules: &Rules) {
+    // All of them, so that a new one does not compile before it is checked here.
+    let Rules {
+        description: _,
+        default: _,
+        examples: _,
+        deprecated: _,
+        // Its own kind was checked where the shape of the items was taken.
+        items: _,
+        minimum,
+        maximum,
+        below,
+        min_len,
+        max_len,
+        pattern,
+        deny,
+        deny_message,
+        format,
+        one_of,
+    } = rules;
     let number = matches!(kind, Kind::Integer(_) | Kind::Number(_));
     let text = matches!(kind, Kind::String(_));
     let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
-    if !number && (rules.minimum.is_some() || rules.maximum.is_some() || rules.below.is_some()) {
+    if !number && (minimum.is_some() || maximum.is_some() || below.is_some()) {
         panic!("`range` is for numbers, and this argument is none");
     }
-    if !sized && (rules.min_len.is_some() || rules.max_len.is_some()) {
+    if !sized && (min_len.is_some() || max_len.is_some()) {
         panic!("`len` and `non_empty` are for texts, lists and maps, and this argument is none");
     }
-    if !text && !rules.pattern.is_empty() {
+    if !text && !pattern.is_empty() {
         panic!("`pattern` is for texts, and this argument is none");
     }
-    if !text && !rules.deny.is_empty() {
+    if !text && !deny.is_empty() {
         panic!("`deny_pattern` is for texts, and this argument is none");
     }
-    if rules.deny.is_empty() && !rules.deny_message.is_empty() {
+    if deny.is_empty() && !deny_message.is_empty() {
         panic!("`deny_message` says what `deny_pattern` refuses, and there is none");
     }
-    if !rules.deny.is_empty() && !rules.one_of.is_empty() {
+    if !deny.is_empty() && !one_of.is_empty() {
         panic!("`deny_pattern` beside `one_of` refuses nothing: leave the value out");
     }
-    if !text && !rules.format.is_empty() {
+    if !text && !format.is_empty() {
         panic!("`secret` is for texts, and this argument is none");
     }
-    if !(text || number || rules.one_of.is_empty()) {
+    if !(text || number || one_of.is_empty()) {
         panic!(
             "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself"
         );
@@ -243,40 +262,30 @@ const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
     match kind {
         Kind::Integer(base) => Kind::Integer(refine_number(base, rules)),
         Kind::Number(base) => Kind::Number(refine_number(base, rules)),
-        Kind::String(base) => Kind::String(StringRules {
-            min_length: either(rules.min_len, base.min_length),
-            max_length: either(rules.max_len, base.max_length),
-            pattern: or_text(rules.pattern, &base.pattern),
-            deny: or_text(rules.deny, &base.deny),
-            deny_message: or_text(rules.deny_message, &base.deny_message),
-            format: or_text(rules.format, &base.format),
-            content_encoding: still(&base.content_encoding),
-            content_media_type: still(&base.content_media_type),
-        }),
-        Kind::Array(base) => Kind::Array(ArrayRules {
-            items: match rules.items {
+        Kind::String(base) => Kind::String(base.with(&StringRules {
+            min_length: rules.min_len,
+            max_length: rules.max_len,
+            pattern: Frozen::Static(rules.pattern),
+            deny: Frozen::Static(rules.deny),
+            deny_message: Frozen::Static(rules.deny_message),
+            format: Frozen::Static(rules.format),
+            ..StringRules::ANY
+        })),
+        Kind::Array(base) => {
+            let items = match rules.items {
                 Some(items) => Frozen::Static(items),
-                None => still(&base.items),
-            },
-            min_items: either(rules.min_len, base.min_items),
-            max_items: either(rules.max_len, base.max_items),
-            unique: base.unique,
-        }),
-        Kind::Object(base) => Kind::Object(ObjectRules {
-            min_properties: either(rules.min_len, base.min_properties),
-            max_properties: either(rules.max_len, base.max_properties),
-            fields: still(&base.fields),
-            patterns: still(&base.patterns),
-            extra: copy_extra(&base.extra),
-            relations: still(&base.relations),
-        }),
+                None => base.items.borrowed(),
+            };
+            Kind::Array(base.with(items, rules.min_len, rules.max_len))
+        }
+        Kind::Object(base) => Kind::Object(base.with(rules.min_len, rules.max_len)),
         other => copy_kind(other),
     }
 }
 
 /// Replaces the bounds of the type by those of attributes. A bound outside the range of the type is an error.
 #[track_caller]
-pub(super) const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
+const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
     let (minimum, maximum) = (rules.minimum, rules.maximum);
     if let (Some(Number::Int(low)), Some(Number::Int(least))) = (minimum, base.minimum) {
         assert!(low >= least, "`range` starts below the smallest value of the argument's type");
@@ -290,20 +299,5 @@ pub(super) const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRu
     if let (Some(Number::Float(low)), Some(Number::Float(high))) = (minimum, maximum) {
         assert!(low <= high, "`range` holds no value");
     }
-    NumberRules {
-        minimum: if minimum.is_some() { minimum } else { base.minimum },
-        maximum: if maximum.is_some() { maximum } else { base.maximum },
-        exclusive_minimum: base.exclusive_minimum,
-        exclusive_maximum: if rules.below.is_some() { rules.below } else { base.exclusive_maximum },
-        multiple_of: base.multiple_of,
-        format: still(&base.format),
-    }
-}
-
-const fn either(first: Option<u64>, second: Option<u64>) -> Option<u64> {
-    if first.is_some() { first } else { second }
-}
-
-const fn or_text(first: &'static str, second: &Text) -> Text {
-    if first.is_empty() { still(second) } else { Frozen::Static(first) }
+    base.with(&NumberRules { minimum, maximum, exclusive_maximum: rules.below, ..NumberRules::ANY })
 }

@@ -109,11 +109,13 @@ impl Auditor {
             key: handle.next_key.fetch_add(1, Ordering::Relaxed),
             session_id: info.session_id,
             agent_id: info.agent_id,
+            principal: info.principal,
             tool_name: info.tool_name,
             tool_call_id: info.tool_call_id,
             attempt: info.attempt,
             approver: None,
             arguments: info.arguments,
+            secrets: info.secrets,
             tool: info.tool,
             at: SystemTime::now(),
         };
@@ -149,7 +151,8 @@ impl Auditor {
         self.0.as_ref().map_or(0, |handle| handle.counts.dropped.load(Ordering::Relaxed))
     }
 
-    /// Returns how many intents and outcomes the sink could not write.
+    /// Returns how many intents and outcomes the sink could not write. Those that it keeps to write them later do not
+    /// count until it is shut down.
     #[must_use]
     pub fn errors(&self) -> u64 {
         self.0.as_ref().map_or(0, |handle| handle.counts.errors.load(Ordering::Relaxed))

@@ -22,6 +22,7 @@ impl<'de> Deserialize<'de> for AuditIntent {
             key: members.or_default("key")?,
             session_id: members.take("session_id")?,
             agent_id: members.take("agent_id")?,
+            principal: members.or_default("principal")?,
             tool_name: members.take("tool_name")?,
             tool_call_id: members.take("tool_call_id")?,
             parameters: members.take("parameters")?,

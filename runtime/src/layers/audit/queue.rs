@@ -12,19 +12,22 @@ use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
-use crate::layers::redact::without_bytes;
+use crate::layers::redact::{Secrets, without_bytes};
 
 /// A call as it arrived, including secrets. It must not leave this folder other than through the writer.
 pub(super) struct Raw {
     pub(super) key: u64,
     pub(super) session_id: Text,
     pub(super) agent_id: Text,
+    pub(super) principal: Text,
     pub(super) tool_name: Text,
     pub(super) tool_call_id: Text,
     pub(super) attempt: u32,
     /// The approver, if the call was approved. Empty: not named.
     pub(super) approver: Option<Text>,
     pub(super) arguments: Value,
+    /// The secrets known so far: those of the calls above, and those that a provider found in the arguments.
+    pub(super) secrets: Option<Arc<Secrets>>,
     pub(super) tool: Option<Arc<dyn AgentTool>>,
     pub(super) at: SystemTime,
 }
@@ -45,18 +48,13 @@ impl Ended {
     }
 }
 
-/// An answer to a tool's request for input, with the schema of the question if that is known. It may be secret.
-pub(super) struct Answered {
-    pub(super) schema: Option<Value>,
-    pub(super) answer: Value,
-}
-
 /// Tells the waiting caller that something is written, or why not.
 pub(super) type Ack = oneshot::Sender<Result<(), AuditError>>;
 
 pub(super) enum Message {
     Intent(Box<Raw>, Option<Ack>),
-    Outcome(u64, Ended, Duration, Vec<Answered>),
+    /// The end of a call whose intent was accepted, with the secrets that are known by then.
+    Outcome(u64, Ended, Duration, Option<Arc<Secrets>>),
     /// A call that was answered without being run.
     Refused(Box<Raw>, Ended, Duration, Option<Ack>),
     Flush(Ack),
@@ -123,8 +121,8 @@ impl Queue {
         true
     }
 
-    /// Takes all messages, waiting until there is one. `None`: the queue is closed and empty.
-    pub(super) fn take(&self, spare: Vec<Message>) -> Option<Vec<Message>> {
+    /// Takes all messages, waiting until there is one, or for at most this long. `None`: the queue is closed and empty.
+    pub(super) fn take(&self, spare: Vec<Message>, limit: Option<Duration>) -> Option<Vec<Message>> {
         let mut state = self.lock();
         if state.messages.is_empty() && !state.closed {
             let waited = self.more.wait_timeout(state, GATHER);
@@ -135,7 +133,16 @@ impl Queue {
                 return None;
             }
             state.idle = true;
-            state = unpoisoned(self.more.wait(state));
+            let Some(limit) = limit else {
+                state = unpoisoned(self.more.wait(state));
+                continue;
+            };
+            let (woken, waited) = unpoisoned(self.more.wait_timeout(state, limit));
+            state = woken;
+            if waited.timed_out() {
+                state.idle = false;
+                break;
+            }
         }
         Some(std::mem::replace(&mut state.messages, spare))
     }

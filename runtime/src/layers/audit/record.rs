@@ -9,12 +9,13 @@ use tokio::sync::oneshot;
 
 use super::AuditError;
 use super::handle::{Handle, shut_down};
-use super::queue::{Answered, Ended, Message, Raw};
+use super::queue::{Ended, Message, Raw};
 use crate::base::frozen::Text;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
+use crate::layers::redact::Secrets;
 
 /// The information about a call that is recorded.
 #[derive(Clone)]
@@ -24,6 +25,8 @@ pub struct CallInfo {
     pub session_id: Text,
     /// The agent. Empty: unknown.
     pub agent_id: Text,
+    /// The ID of the principal. Empty: none.
+    pub principal: Text,
     /// The tool that is called.
     pub tool_name: Text,
     /// The model's id for the call.
@@ -34,19 +37,23 @@ pub struct CallInfo {
     pub arguments: Value,
     /// The tool itself, which knows what is secret. Without a tool, every text may be.
     pub tool: Option<Arc<dyn AgentTool>>,
+    /// The secrets of the calls above, and those that a provider found in the arguments.
+    pub(super) secrets: Option<Arc<Secrets>>,
 }
 
 impl CallInfo {
-    /// Creates the information about a call without session and agent.
+    /// Creates the information about a call without session, agent and principal.
     pub fn new(tool_call_id: impl Into<Text>, tool_name: impl Into<Text>, arguments: Value) -> CallInfo {
         CallInfo {
             session_id: Text::EMPTY,
             agent_id: Text::EMPTY,
+            principal: Text::EMPTY,
             tool_name: tool_name.into(),
             tool_call_id: tool_call_id.into(),
             attempt: 1,
             arguments,
             tool: None,
+            secrets: None,
         }
     }
 
@@ -54,6 +61,10 @@ impl CallInfo {
     #[must_use]
     pub fn of(ctx: &ToolContext, arguments: Value) -> CallInfo {
         let mut info = CallInfo::new(ctx.tool_call_id.clone(), ctx.tool_name.clone(), arguments);
+        info.secrets = ctx.secrets();
+        if let Some(principal) = ctx.principal() {
+            info.principal = principal.id.clone();
+        }
         if let Some(session) = ctx.session() {
             info.session_id = session.id().to_owned().into();
         }
@@ -96,7 +107,7 @@ struct Live {
     handle: Arc<Handle>,
     state: State,
     since: Instant,
-    answered: Vec<Answered>,
+    secrets: Option<Arc<Secrets>>,
 }
 
 enum State {
@@ -118,7 +129,7 @@ impl Record {
             handle,
             state: State::Fresh(Box::new(raw)),
             since: Instant::now(),
-            answered: Vec::new(),
+            secrets: None,
         }))
     }
 
@@ -136,11 +147,12 @@ impl Record {
         }
     }
 
-    /// Notes the answer to a tool's request for input. What the schema of the question marks as secret is hidden in
-    /// the outcome, and the whole answer if there is no schema.
-    pub fn answered(&mut self, schema: Option<&Value>, answer: &Value) {
-        if let Some(live) = &mut self.0 {
-            live.answered.push(Answered { schema: schema.cloned(), answer: answer.clone() });
+    /// Hides more secrets: all that the call has by now.
+    pub(crate) fn hide(&mut self, secrets: Option<Arc<Secrets>>) {
+        match &mut self.0 {
+            Some(Live { state: State::Fresh(raw), .. }) => raw.secrets = secrets,
+            Some(live) => live.secrets = secrets,
+            None => {}
         }
     }
 
@@ -201,7 +213,7 @@ impl Live {
         let (message, capacity, written) = match std::mem::replace(&mut self.state, State::Over) {
             // There is always room for an outcome with an intent: there are no more of them than there are calls.
             State::Intended(key) => {
-                (Message::Outcome(key, how(), took, std::mem::take(&mut self.answered)), usize::MAX, None)
+                (Message::Outcome(key, how(), took, self.secrets.take()), usize::MAX, None)
             }
             State::Fresh(raw) if handle.durable => {
                 let (ack, written) = oneshot::channel();

@@ -1,12 +1,16 @@
 //! Records in an SQLite database.
 
+mod owner;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, ErrorCode, params};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
+use crate::layers::sqlite::{prepared, transact};
+use owner::Owner;
 
 /// Creates the table if it does not exist: one row per call. Queries of other systems know its first nine columns.
 const TABLE: &str = "
@@ -33,29 +37,44 @@ const COLUMNS: &[(&str, &str)] = &[
     ("status", "TEXT"),
     ("approved", "INTEGER"),
     ("approved_by", "TEXT"),
+    ("principal", "TEXT"),
+    ("owner", "TEXT"),
 ];
 
-/// How long to wait for other writers of the same database.
-const BUSY: Duration = Duration::from_secs(5);
+/// How many records are kept by default while the database cannot be written.
+const KEPT: usize = 8192;
 
 /// Writes records to an SQLite database, in the table `tool_executions`: `id`, `session_id`, `agent_id`, `tool_name`,
 /// `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`, `error_code`, `spec_hash`,
-/// `attempt`, `status` (see [`AuditStatus::as_str`]), `approved` and `approved_by`.
+/// `attempt`, `status` (see [`AuditStatus::as_str`]), `approved`, `approved_by`, `principal` and `owner`, which tells
+/// the sinks apart that write to the table.
 ///
 /// A table that has only the first nine columns gets the others. The database is in WAL mode, so that others can read
 /// while the sink writes. A running call has the status `started`, and so has a call that was running when its program
 /// ended, see [`recover`](Self::recover).
+///
+/// While the database is locked or full, records are kept in memory, up to a limit, and written once that is possible.
+/// A durable call does not wait for that: it is refused.
+///
+/// As long as the sink lives there is a file beside the database, `{database}-writer-{owner}`, by whose lock others see
+/// that it does.
 #[derive(Debug)]
 pub struct SqliteSink {
     connection: Connection,
+    owner: Owner,
     /// The rows of running calls.
     rows: BTreeMap<u64, i64>,
-    /// The running calls whose rows are not committed.
-    fresh: Vec<u64>,
-    in_transaction: bool,
-    /// The reason why nothing more is tried until the next flush: a locked database then delays one record, not each,
-    /// and what is written together is kept or lost together.
-    failed: Option<AuditError>,
+    /// The records that are not committed.
+    waiting: Vec<Waiting>,
+    kept: usize,
+    durable: bool,
+}
+
+/// A record that is not committed.
+#[derive(Debug)]
+struct Waiting {
+    intent: AuditIntent,
+    outcome: Option<AuditOutcome>,
 }
 
 impl SqliteSink {
@@ -74,17 +93,13 @@ impl SqliteSink {
     ///
     /// If the database cannot be written, or its table has a different form.
     pub fn new(connection: Connection) -> Result<SqliteSink, AuditError> {
-        connection.busy_timeout(BUSY)?;
-        // Returns the mode, which is different for a database in memory.
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        let connection = prepared(connection)?;
         // In WAL mode a crash of the program loses nothing that is committed; a crash of the machine may.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        let made = migrate(&connection);
-        connection.execute_batch(if made.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-        made?;
-        let (rows, fresh) = (BTreeMap::new(), Vec::new());
-        Ok(SqliteSink { connection, rows, fresh, in_transaction: false, failed: None })
+        transact(&connection, migrate)?;
+        let owner = Owner::of(&connection)?;
+        let (rows, waiting) = (BTreeMap::new(), Vec::new());
+        Ok(SqliteSink { connection, owner, rows, waiting, kept: KEPT, durable: false })
     }
 
     /// Sets how long to wait for other writers of the same database; five seconds by default.
@@ -97,58 +112,84 @@ impl SqliteSink {
         Ok(self)
     }
 
+    /// Sets how many records are kept while the database cannot be written; 8192 by default. Later ones are lost and
+    /// counted in [`Auditor::errors`](super::Auditor::errors). A call has two records.
+    #[must_use]
+    pub fn with_kept(mut self, records: usize) -> SqliteSink {
+        self.kept = records;
+        self
+    }
+
     /// Marks the calls that were running when their program ended as `unknown`, and returns how many there are. What
-    /// they did until then is unknown. Call this only while nothing else writes to the database.
+    /// they did until then is unknown. Calls of other sinks that are still there, in this program or in another, go on
+    /// as they are.
     ///
     /// # Errors
     ///
-    /// If the database cannot be written.
+    /// If the database cannot be read or written.
     pub fn recover(&mut self) -> Result<usize, AuditError> {
         let text = "the program ended before the outcome was recorded";
         let (unknown, started) = (AuditStatus::Unknown.as_str(), AuditStatus::Started.as_str());
-        let rows = self.connection.execute(
-            "UPDATE tool_executions SET status = ?1, error = ?2, error_code = 'UNKNOWN', is_error = 1 \
-             WHERE status = ?3",
-            params![unknown, text, started],
-        )?;
+        let mut owners =
+            self.connection.prepare("SELECT DISTINCT owner FROM tool_executions WHERE status = ?1")?;
+        let owners = owners.query_map([started], |row| row.get(0))?;
+        let mut rows = 0;
+        for owner in owners.collect::<Result<Vec<Option<String>>, _>>()? {
+            if owner.as_deref().is_some_and(|owner| self.owner.is_alive(owner)) {
+                continue;
+            }
+            rows += self.connection.execute(
+                "UPDATE tool_executions SET status = ?1, error = ?2, error_code = 'UNKNOWN', is_error = 1 \
+                 WHERE status = ?3 AND owner IS ?4",
+                params![unknown, text, started, owner],
+            )?;
+        }
         Ok(rows)
     }
 
-    /// Writes in the transaction of the batch.
-    fn write(
-        &mut self,
-        write: impl FnOnce(&mut SqliteSink) -> Result<(), rusqlite::Error>,
-    ) -> Result<(), AuditError> {
-        if let Some(why) = &self.failed {
-            return Err(why.clone());
-        }
-        if !self.in_transaction {
-            if let Err(why) = self.connection.execute_batch("BEGIN IMMEDIATE") {
-                return Err(self.failed.insert(why.into()).clone());
+    /// Writes all that waits in one transaction. Returns how many records the database refuses for what they are, and
+    /// why. After an error, nothing is written.
+    fn commit(&mut self) -> Result<(usize, Option<rusqlite::Error>), rusqlite::Error> {
+        let (mut rows, mut ended, mut refused) = (BTreeMap::new(), Vec::new(), (0, None));
+        transact(&self.connection, |connection| {
+            for Waiting { intent, outcome } in &self.waiting {
+                let known = || rows.get(&intent.key).or_else(|| self.rows.get(&intent.key)).copied();
+                let written = match (outcome, outcome.as_ref().and_then(|_| known())) {
+                    (Some(outcome), Some(row)) => {
+                        ended.push(intent.key);
+                        self.update(row, outcome).and_then(|updated| match updated {
+                            0 => self.insert(intent, Some(outcome)).map(drop),
+                            _ => Ok(()),
+                        })
+                    }
+                    (Some(outcome), None) => self.insert(intent, Some(outcome)).map(drop),
+                    (None, _) => self.insert(intent, None).map(|row| {
+                        rows.insert(intent.key, row);
+                    }),
+                };
+                match written {
+                    Ok(()) => {}
+                    // Some errors, such as a full disk, end the transaction.
+                    Err(why) if may_pass(&why) || connection.is_autocommit() => return Err(why),
+                    Err(why) => refused = (refused.0 + 1, Some(why)),
+                }
             }
-            self.in_transaction = true;
+            Ok(())
+        })?;
+        self.rows.append(&mut rows);
+        for key in ended {
+            self.rows.remove(&key);
         }
-        let written = write(self).map_err(AuditError::from);
-        // Some errors, such as a full disk, end the transaction.
-        if let Err(why) = &written
-            && self.connection.is_autocommit()
-        {
-            self.failed = Some(why.clone());
-        }
-        written
+        Ok(refused)
     }
 
-    fn insert(
-        &mut self,
-        intent: &AuditIntent,
-        outcome: Option<&AuditOutcome>,
-    ) -> Result<i64, rusqlite::Error> {
+    fn insert(&self, intent: &AuditIntent, outcome: Option<&AuditOutcome>) -> Result<i64, rusqlite::Error> {
         let status = outcome.map_or(AuditStatus::Started, |outcome| outcome.status);
         let parameters = intent.parameters.to_string();
         let mut statement = self.connection.prepare_cached(
             "INSERT INTO tool_executions (session_id, agent_id, tool_name, parameters, timestamp, tool_call_id, \
-             spec_hash, attempt, approved, approved_by, status, result, error, error_code, is_error, duration_ms) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             spec_hash, attempt, approved, approved_by, principal, owner, status, result, error, error_code, \
+             is_error, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         let columns = outcome.map(Columns::of).unwrap_or_default();
         statement.execute(params![
@@ -162,6 +203,8 @@ impl SqliteSink {
             intent.attempt,
             intent.approved,
             intent.approved_by.as_str(),
+            intent.principal.as_str(),
+            self.owner.id(),
             status.as_str(),
             columns.result,
             columns.error,
@@ -172,7 +215,7 @@ impl SqliteSink {
         Ok(self.connection.last_insert_rowid())
     }
 
-    fn update(&mut self, row: i64, outcome: &AuditOutcome) -> Result<usize, rusqlite::Error> {
+    fn update(&self, row: i64, outcome: &AuditOutcome) -> Result<usize, rusqlite::Error> {
         let mut statement = self.connection.prepare_cached(
             "UPDATE tool_executions SET status = ?, result = ?, error = ?, error_code = ?, is_error = ?, \
              duration_ms = ? WHERE id = ?",
@@ -205,7 +248,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn migrate(connection: &Connection) -> Result<(), AuditError> {
+fn migrate(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.execute_batch(TABLE)?;
     let mut known = connection.prepare("SELECT name FROM pragma_table_info('tool_executions')")?;
     let known = known.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
@@ -217,52 +260,57 @@ fn migrate(connection: &Connection) -> Result<(), AuditError> {
     Ok(())
 }
 
+/// Returns whether an error is about the database as it is now, and not about what was written.
+fn may_pass(why: &rusqlite::Error) -> bool {
+    let passing = [
+        ErrorCode::DatabaseBusy,
+        ErrorCode::DatabaseLocked,
+        ErrorCode::DiskFull,
+        ErrorCode::SystemIoFailure,
+        ErrorCode::OutOfMemory,
+        ErrorCode::CannotOpen,
+        ErrorCode::ReadOnly,
+    ];
+    why.sqlite_error_code().is_some_and(|code| passing.contains(&code))
+}
+
 impl AuditSink for SqliteSink {
     fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
-        self.write(|sink| {
-            let row = sink.insert(intent, None)?;
-            sink.rows.insert(intent.key, row);
-            sink.fresh.push(intent.key);
-            Ok(())
-        })
+        self.waiting.push(Waiting { intent: intent.clone(), outcome: None });
+        Ok(())
     }
 
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
-        self.write(|sink| {
-            let updated = match sink.rows.remove(&intent.key) {
-                Some(row) => sink.update(row, outcome)?,
-                None => 0,
-            };
-            if updated == 0 {
-                sink.insert(intent, Some(outcome))?;
-            }
-            Ok(())
-        })
+        self.waiting.push(Waiting { intent: intent.clone(), outcome: Some(outcome.clone()) });
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), AuditError> {
-        let began = std::mem::take(&mut self.in_transaction);
-        let fresh = std::mem::take(&mut self.fresh);
-        let failed = match self.failed.take() {
-            Some(why) => why,
-            None if !began => return Ok(()),
-            None => match self.connection.execute_batch("COMMIT") {
-                Ok(()) => return Ok(()),
-                Err(why) => why.into(),
-            },
-        };
-        for key in fresh {
-            self.rows.remove(&key);
+        if self.waiting.is_empty() {
+            return Ok(());
         }
-        if !self.connection.is_autocommit() {
-            self.connection.execute_batch("ROLLBACK")?;
+        match self.commit() {
+            Ok((refused, why)) => {
+                self.waiting.clear();
+                why.map_or(Ok(()), |why| Err(AuditError::from(why).with_kept(0, refused)))
+            }
+            Err(why) => {
+                let before = self.waiting.len();
+                if self.durable {
+                    // Calls whose intent is not on disk are refused. What the others did stays to be written.
+                    self.waiting.retain(|it| self.rows.contains_key(&it.intent.key));
+                }
+                self.waiting.truncate(self.kept);
+                let kept = self.waiting.len();
+                Err(AuditError::from(why).with_kept(kept, before - kept))
+            }
         }
-        Err(failed)
     }
 
     fn make_durable(&mut self) -> Result<(), AuditError> {
         // Every commit waits for the disk.
         self.connection.pragma_update(None, "synchronous", "FULL")?;
+        self.durable = true;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::queue::{Ack, Answered, Ended, Message, Queue, Raw};
+use super::queue::{Ack, Ended, Message, Queue, Raw};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 use crate::base::frozen::Text;
 use crate::base::time::rfc3339;
@@ -18,6 +18,9 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::layers::redact::{FAILED, Redactor, Secrets, ToolRedactor};
+
+/// How soon a sink that keeps records tries again to write them.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// The number of remembered tools at which dropped ones are removed.
 const TOOLS: usize = 4096;
@@ -30,6 +33,10 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    fn lose(&self, records: usize) {
+        self.errors.fetch_add(u64::try_from(records).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
     pub(super) fn drop_one(&self) {
         let before = self.dropped.fetch_add(1, Ordering::Relaxed);
         // Logging once is enough while nobody reads the log; the counter has the total.
@@ -51,6 +58,8 @@ pub(super) struct Writer {
     unknown: Arc<Known>,
     /// The last error since the last requested flush.
     failed: Option<AuditError>,
+    /// How many records the sink keeps because it could not write them.
+    kept: usize,
 }
 
 /// What is needed to write the outcome of a call.
@@ -69,7 +78,7 @@ struct Known {
 #[derive(Default)]
 struct Batch {
     /// How many records the sink accepted.
-    taken: u64,
+    taken: usize,
     /// Callers that wait for their own records.
     acks: Vec<(u64, Ack)>,
     /// Callers that wait for all records.
@@ -89,20 +98,25 @@ impl Writer {
     pub(super) fn new(sink: Box<dyn AuditSink>, redactor: Redactor, counts: Arc<Counts>) -> Writer {
         let unknown = Arc::new(Known { redactor: redactor.for_unknown(), spec_hash: Text::EMPTY });
         let (open, tools) = (BTreeMap::new(), BTreeMap::new());
-        Writer { sink, redactor, counts, open, tools, unknown, failed: None }
+        Writer { sink, redactor, counts, open, tools, unknown, failed: None, kept: 0 }
     }
 
     /// Writes until the queue is closed and empty.
     pub(super) fn run(mut self, queue: &Queue) {
         let _end = End(queue);
         let mut spare = Vec::new();
-        while let Some(mut messages) = queue.take(spare) {
+        while let Some(mut messages) = queue.take(spare, (self.kept > 0).then_some(AGAIN)) {
             let mut batch = Batch::default();
             for message in messages.drain(..) {
                 self.message(message, &mut batch);
             }
             self.flush(batch);
             spare = messages;
+        }
+        if self.kept > 0 {
+            // The last chance.
+            self.flush(Batch::default());
+            self.counts.lose(self.kept);
         }
         // Dropped before any caller learns of the end; a panic of the sink while it is dropped must not prevent that.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
@@ -120,10 +134,10 @@ impl Writer {
                 }
                 self.taken(key, result, ack, batch);
             }
-            Message::Outcome(key, ended, took, answered) => {
+            Message::Outcome(key, ended, took, secrets) => {
                 let Some(mut open) = self.open.remove(&key) else { return };
-                for Answered { schema, answer } in answered {
-                    open.known.redactor.answer(schema.as_ref(), answer, &mut open.secrets);
+                if let Some(secrets) = secrets {
+                    open.secrets = open.secrets.and(&secrets);
                 }
                 self.outcome(&open, &ended, took, true, None, batch);
             }
@@ -158,7 +172,7 @@ impl Writer {
                 batch.acks.extend(ack.map(|ack| (key, ack)));
             }
             Err(why) => {
-                self.lost(1, &why);
+                self.lost(1, 0, &why);
                 answer(ack, Err(why));
             }
         }
@@ -167,8 +181,11 @@ impl Writer {
     /// Makes the sink persist what it accepted.
     fn flush(&mut self, batch: Batch) {
         let result = self.ask(|sink| sink.flush());
+        self.kept = 0;
         if let Err(why) = &result {
-            self.lost(batch.taken, why);
+            let (kept, lost) = why.kept.unwrap_or((0, batch.taken));
+            self.kept = kept;
+            self.lost(lost, kept, why);
         }
         for (key, ack) in batch.acks {
             if result.is_err() {
@@ -184,10 +201,10 @@ impl Writer {
         }
     }
 
-    fn lost(&mut self, records: u64, why: &AuditError) {
-        self.counts.errors.fetch_add(records, Ordering::Relaxed);
+    fn lost(&mut self, records: usize, kept: usize, why: &AuditError) {
+        self.counts.lose(records);
         self.failed = Some(why.clone());
-        log::lost(records, why);
+        log::lost(records, kept, why);
     }
 
     fn ask(
@@ -205,11 +222,13 @@ impl Writer {
             key,
             session_id,
             agent_id,
+            principal,
             tool_name,
             tool_call_id,
             attempt,
             approver,
             arguments,
+            secrets,
             tool,
             at,
         } = raw;
@@ -218,7 +237,8 @@ impl Writer {
                 Some(tool) => self.known(tool),
                 None => Arc::clone(&self.unknown),
             };
-            let (parameters, secrets) = known.redactor.arguments(arguments);
+            let above = secrets.unwrap_or_default();
+            let (parameters, secrets) = known.redactor.arguments_with(arguments, &above);
             (known, parameters, secrets)
         }));
         let (known, parameters, secrets) =
@@ -229,6 +249,7 @@ impl Writer {
             key,
             session_id,
             agent_id,
+            principal,
             tool_name,
             tool_call_id,
             parameters,
@@ -331,8 +352,8 @@ mod log {
     use super::AuditError;
 
     #[cfg(feature = "tracing")]
-    pub(super) fn lost(records: u64, why: &AuditError) {
-        tracing::error!(target: "toolgen::audit", records, error = %why, "Audit records could not be written");
+    pub(super) fn lost(lost: usize, kept: usize, why: &AuditError) {
+        tracing::error!(target: "toolgen::audit", lost, kept, error = %why, "Audit records could not be written");
     }
 
     #[cfg(feature = "tracing")]
@@ -341,7 +362,7 @@ mod log {
     }
 
     #[cfg(not(feature = "tracing"))]
-    pub(super) fn lost(_: u64, _: &AuditError) {}
+    pub(super) fn lost(_: usize, _: usize, _: &AuditError) {}
 
     #[cfg(not(feature = "tracing"))]
     pub(super) fn dropped() {}

@@ -1,7 +1,10 @@
 //! Handlers of input requests.
 
+use std::fmt;
+
 use serde_json::Value;
 
+use crate::base::discreet::Hidden;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::control::InputRequest;
@@ -66,7 +69,7 @@ pub struct InputQuestion<'a> {
 }
 
 /// The answer of an [`InputHandler`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InputAnswer {
     /// The value, which is checked against the schema of the request.
@@ -76,4 +79,14 @@ pub enum InputAnswer {
     /// No answer yet. The call is answered with the code `INPUT_REQUIRED`;
     /// [`Provider::resume_with_input`](crate::Provider::resume_with_input) resumes it.
     Later,
+}
+
+impl fmt::Debug for InputAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InputAnswer::Given(answer) => f.debug_tuple("Given").field(&Hidden(answer)).finish(),
+            InputAnswer::Declined => f.write_str("Declined"),
+            InputAnswer::Later => f.write_str("Later"),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::EffectHandler;
+use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -67,7 +68,7 @@ static SPEC: ToolSpec = ToolSpec {
 };
 
 /// A question of an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Question {
     /// What the agent wants to know.
@@ -77,6 +78,8 @@ pub struct Question {
     /// How urgent the question is, in the agent's own words. Empty: not stated.
     pub urgency: String,
 }
+
+discreet_debug!(Question: ; question, context, urgency);
 
 /// Answers questions of agents.
 pub trait Answerer: Send + Sync {

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::store::{Owner, Store};
+use super::store::{Owner, Page, Store};
 use super::{bytes, cut, floor};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::call::secrets::Secrets;
 use crate::call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, ToolName, ToolSpec};
@@ -47,13 +48,16 @@ impl ReadResult {
     fn read(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let handle = params.get("handle").and_then(Value::as_str).unwrap_or_default();
         let offset = bytes(params.get("offset").and_then(Value::as_u64).unwrap_or(0));
-        let Some((text, page)) = self.store.get(handle, &Owner::of(ctx)) else {
+        let Some(Page { text, size, secrets }) = self.store.get(handle, &Owner::of(ctx)) else {
             let text = format!(
                 "There is no result '{handle}' here, or no longer: results are kept for some time only. Call the tool \
                  that gave it again."
             );
             return Err(ToolError::failed_with("RESULT_NOT_FOUND", text));
         };
+        if let Some(secrets) = secrets {
+            ctx.hide(Secrets::clone(&secrets));
+        }
         if offset >= text.len() {
             let text =
                 format!("offset {offset} is behind the end of the result, which has {} bytes", text.len());
@@ -63,7 +67,7 @@ impl ReadResult {
         let rest = text.get(begin..).unwrap_or_default();
         // At least one character, or reading would never end.
         let one = rest.chars().next().map_or(0, char::len_utf8);
-        let end = begin + cut(rest, page).max(one);
+        let end = begin + cut(rest, size).max(one);
         let shown = text.get(begin..end).unwrap_or_default();
         let notice = if end == text.len() {
             format!("[End of the result: bytes {begin}-{end} of {end}.]")

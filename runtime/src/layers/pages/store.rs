@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
+use crate::call::secrets::Secrets;
 
 /// How many large results are kept, over all sessions, and for how long. Beyond these limits the oldest are dropped
 /// first.
@@ -76,9 +77,18 @@ struct Shelf {
 struct Kept {
     handle: String,
     owner: Owner,
-    text: Arc<str>,
-    page: usize,
+    page: Page,
     until: Instant,
+}
+
+/// A result that is read page by page.
+#[derive(Clone)]
+pub(super) struct Page {
+    pub(super) text: Arc<str>,
+    /// The number of bytes of a page.
+    pub(super) size: usize,
+    /// The secrets of the call that gave the result, which no record of a later page may show.
+    pub(super) secrets: Option<Arc<Secrets>>,
 }
 
 impl Store {
@@ -86,8 +96,9 @@ impl Store {
         Store { limits, names: RandomState::new(), kept: Mutex::default() }
     }
 
-    /// Keeps a text that is read in pages of `page` bytes, and returns its handle. `None`: the text is too large.
-    pub(super) fn keep(&self, text: String, page: usize, owner: Owner) -> Option<String> {
+    /// Keeps a text that the call's owner reads in pages of `size` bytes, and returns its handle. `None`: the text is
+    /// too large.
+    pub(super) fn keep(&self, text: String, size: usize, ctx: &ToolContext) -> Option<String> {
         if text.len() > self.limits.bytes || self.limits.results == 0 {
             return None;
         }
@@ -101,17 +112,23 @@ impl Store {
         // 96 bits, which a model copies without a mistake and an attacker cannot guess.
         let handle = format!("r{left:016x}{:08x}", right >> 32);
         shelf.bytes += text.len();
-        shelf.results.push_back(Kept { handle: handle.clone(), owner, text: text.into(), page, until });
+        let page = Page { text: text.into(), size, secrets: ctx.secrets() };
+        shelf.results.push_back(Kept { handle: handle.clone(), owner: Owner::of(ctx), page, until });
         shelf.forget(now, &self.limits);
         Some(handle)
     }
 
-    /// Returns a kept text and its page size, if it is still kept and belongs to this owner.
-    pub(super) fn get(&self, handle: &str, owner: &Owner) -> Option<(Arc<str>, usize)> {
+    /// Returns whether anything was ever kept.
+    pub(super) fn has_kept(&self) -> bool {
+        unpoisoned(self.kept.lock()).count > 0
+    }
+
+    /// Returns a kept result, if it is still kept and belongs to this owner.
+    pub(super) fn get(&self, handle: &str, owner: &Owner) -> Option<Page> {
         let mut shelf = unpoisoned(self.kept.lock());
         shelf.forget(Instant::now(), &self.limits);
         let kept = shelf.results.iter().find(|kept| kept.handle == handle && kept.owner == *owner)?;
-        Some((Arc::clone(&kept.text), kept.page))
+        Some(kept.page.clone())
     }
 }
 
@@ -122,7 +139,7 @@ impl Shelf {
             if !crowded && oldest.until > now {
                 return;
             }
-            self.bytes = self.bytes.saturating_sub(oldest.text.len());
+            self.bytes = self.bytes.saturating_sub(oldest.page.text.len());
             self.results.pop_front();
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::keys::Keys;
 use super::{REDACTED, Secrets, TOO_DEEP};
 use crate::base::frozen::List;
 use crate::schema::shape::pointer::referenced;
@@ -28,6 +29,10 @@ struct Node {
     secret: bool,
     /// Whether the schema allows no keys other than those it describes.
     closed: bool,
+    /// Whether the value may be an object with keys that the schema does not name.
+    open: bool,
+    /// Whether one of the keys is that of a secret.
+    telling: bool,
     /// Nodes that describe the same value.
     also: Vec<usize>,
     /// Nodes that describe the values of these keys, as [`spelling`] returns them.
@@ -57,25 +62,32 @@ const SAME_VALUE: &[&str] =
 impl Declared {
     /// Returns the secret parts of a result, if any.
     pub(super) fn of_result(schema: &Schema, defs: &List<Def>) -> Option<Declared> {
-        Declared::read(schema, defs).ok().map(|nodes| Declared { nodes, strict: false })
+        Declared::read(schema, defs, &Keys::default()).ok().map(|nodes| Declared { nodes, strict: false })
     }
 
-    /// Returns the secret parts of arguments. Arguments that a closed schema does not ask for are secret, too, since a
-    /// model may have misspelled the name of a secret.
-    pub(super) fn of_arguments(schema: &Schema, defs: &List<Def>) -> Option<Declared> {
-        let root = match Declared::read(schema, defs) {
-            Ok(nodes) => return Some(Declared { nodes, strict: true }),
-            Err(nodes) => nodes.into_iter().next().filter(|node| node.closed && node.also.is_empty())?,
+    /// Returns the secret parts of arguments, and whether valid arguments may hold secrets at all: declared ones, or
+    /// ones under secret keys. Arguments that a closed schema does not ask for are secret, too, since a model may have
+    /// misspelled the name of a secret.
+    pub(super) fn of_arguments(schema: &Schema, defs: &List<Def>, keys: &Keys) -> (Option<Declared>, bool) {
+        let nodes = match Declared::read(schema, defs, keys) {
+            Ok(nodes) => return (Some(Declared { nodes, strict: true }), true),
+            Err(nodes) => nodes,
         };
+        let may_hold = nodes.iter().any(|node| node.open || node.telling);
+        let root = nodes.into_iter().next().filter(|node| node.closed && node.also.is_empty());
         // Most tools have no secrets; for those only the names of their arguments are needed.
-        let fields = root.fields.into_iter().map(|(name, _)| (name, usize::MAX));
-        let root = Node { closed: true, fields: fields.collect(), ..Node::default() };
-        Some(Declared { nodes: vec![root], strict: true })
+        let declared = root.map(|root| {
+            let fields = root.fields.into_iter().map(|(name, _)| (name, usize::MAX));
+            let root = Node { closed: true, fields: fields.collect(), ..Node::default() };
+            Declared { nodes: vec![root], strict: true }
+        });
+        (declared, may_hold)
     }
 
     /// Reads the nodes of a schema, and returns them as an error if none of them is secret.
-    fn read(schema: &Schema, defs: &List<Def>) -> Result<Vec<Node>, Vec<Node>> {
-        let mut reader = Reader { defs, named: BTreeMap::new(), nodes: Vec::new(), waiting: Vec::new() };
+    fn read(schema: &Schema, defs: &List<Def>, keys: &Keys) -> Result<Vec<Node>, Vec<Node>> {
+        let mut reader =
+            Reader { defs, keys, named: BTreeMap::new(), nodes: Vec::new(), waiting: Vec::new() };
         reader.shape(schema.shape());
         while let Some((index, shape)) = reader.waiting.pop() {
             let body = reader.shape(shape);
@@ -207,8 +219,22 @@ fn spelling(key: &str) -> String {
     key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
+/// Returns whether a schema allows objects, as far as its own keywords say.
+fn may_be_object(schema: &Map<String, Value>) -> bool {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind == "object",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        // What another schema says of the same value is read there.
+        _ => !["enum", "const", "$ref", "x-raw"]
+            .into_iter()
+            .chain(SAME_VALUE.iter().copied())
+            .any(|it| schema.contains_key(it)),
+    }
+}
+
 struct Reader<'a> {
     defs: &'a List<Def>,
+    keys: &'a Keys,
     named: BTreeMap<String, usize>,
     nodes: Vec<Node>,
     /// Named shapes that are referenced but not read yet.
@@ -240,9 +266,14 @@ impl Reader<'_> {
     fn schema(&mut self, schema: &Value) -> usize {
         let index = self.nodes.len();
         self.nodes.push(Node::default());
-        if let Value::Object(schema) = schema {
-            let node = self.keywords(schema);
-            self.node_mut(index, |place| *place = node);
+        match schema {
+            Value::Object(schema) => {
+                let mut node = self.keywords(schema);
+                node.open = !node.closed && may_be_object(schema);
+                self.node_mut(index, |place| *place = node);
+            }
+            Value::Bool(false) => {}
+            _ => self.node_mut(index, |place| place.open = true),
         }
         index
     }
@@ -296,7 +327,10 @@ impl Reader<'_> {
         let index = self.schema(schema);
         let aliases = schema.get("x-aliases").and_then(Value::as_array).into_iter().flatten();
         let others = aliases.chain(schema.get("x-wire")).filter_map(Value::as_str);
-        node.fields.extend([name].into_iter().chain(others).map(|name| (spelling(name), index)));
+        for name in [name].into_iter().chain(others) {
+            node.telling |= self.keys.holds(name);
+            node.fields.push((spelling(name), index));
+        }
     }
 
     /// Reads a reference. An unknown one is treated as a reference to the whole.

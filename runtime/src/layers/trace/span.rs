@@ -10,7 +10,6 @@ use super::{Trace, Traced};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::session::Session;
-use crate::layers::redact::{Secrets, ToolRedactor};
 
 /// The target of the span and its events, by which subscribers filter. Part of the public interface.
 pub(super) const TARGET: &str = "toolgen_runtime::trace";
@@ -26,7 +25,11 @@ pub(crate) async fn traced(
     if span.is_disabled() {
         return run.await;
     }
-    let content = trace.content.then(|| Shown::of(traced, &span));
+    let content = trace.content.then(|| {
+        let redactor = (traced.redactor)();
+        span.record("gen_ai.tool.call.arguments", redactor.shown(&call.arguments, ctx).to_string());
+        redactor
+    });
     async {
         let name = call.name.as_str();
         let noun = trace.noun.as_str();
@@ -40,7 +43,7 @@ pub(crate) async fn traced(
         let outcome = run.await;
         end.with(&outcome, trace, name);
         if let (Some(shown), Ok(result)) = (&content, &outcome) {
-            let result = shown.redactor.result(result, &shown.secrets);
+            let result = shown.result(result, &ctx.secrets().unwrap_or_default());
             span.record("gen_ai.tool.call.result", result.to_string());
         }
         outcome
@@ -75,21 +78,6 @@ fn span(traced: &Traced<'_>) -> Span {
         }
     }
     span
-}
-
-/// What a span may show of a call.
-struct Shown {
-    redactor: ToolRedactor,
-    secrets: Secrets,
-}
-
-impl Shown {
-    fn of(traced: &Traced<'_>, span: &Span) -> Shown {
-        let redactor = (traced.redactor)();
-        let (arguments, secrets): (Value, Secrets) = redactor.arguments(traced.call.arguments.clone());
-        span.record("gen_ai.tool.call.arguments", arguments.to_string());
-        Shown { redactor, secrets }
-    }
 }
 
 /// Records in the span how the call ended.

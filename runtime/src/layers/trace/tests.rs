@@ -24,6 +24,13 @@ fn login(user: &str, #[arg(secret)] pin: &str) -> Result<String, ToolError> {
     if user == "root" { Err(ToolError::denied(format!("no {pin}"))) } else { Ok(format!("{user} {pin}")) }
 }
 
+/// Has somebody log in.
+#[tool(undocumented)]
+async fn relay(ctx: &ToolContext, #[arg(secret)] word: &str) -> Result<String, ToolError> {
+    ctx.call("login", json!({"user": format!("has {word}"), "pin": "0"})).await?;
+    Ok("done".to_owned())
+}
+
 /// Takes its time.
 #[tool]
 async fn hang() -> String {
@@ -100,8 +107,10 @@ async fn collect(
 ) -> (Vec<BTreeMap<String, String>>, Vec<String>) {
     let collector = Collector::default();
     let guard = tracing::subscriber::set_default(collector.clone());
-    let provider =
-        Provider::builder(&Registry::new(toolset![login, hang]).unwrap()).trace(trace).build().unwrap();
+    let provider = Provider::builder(&Registry::new(toolset![login, hang, relay]).unwrap())
+        .trace(trace)
+        .build()
+        .unwrap();
     let turn = ToolContext::new("turn", "").with_agent_id("coder-1").with_session(Session::new("s-1"));
     for (name, arguments) in calls {
         let call = provider.call(ToolCall::new("c-1", *name, arguments.clone()), &turn);
@@ -166,6 +175,15 @@ async fn arguments_and_results_are_there_if_asked_for_and_without_secrets() {
     assert!(!format!("{spans:?}{lines:?}").contains("hunter2"));
     assert_eq!(lines[0], "1 INFO Executing planning tool: login");
     assert_eq!(lines[2], "1 INFO Planning tool login executed successfully");
+}
+
+#[tokio::test]
+async fn spans_of_nested_calls_hold_no_secrets_of_the_calls_above() {
+    let (spans, lines) =
+        collect(Trace::new().with_content(), &[("relay", json!({"word": "s3cr3t-4711"}))]).await;
+    assert_eq!(spans.len(), 2);
+    assert!(spans[1]["gen_ai.tool.call.arguments"].contains("has [REDACTED]"), "{spans:?}");
+    assert!(!format!("{spans:?}{lines:?}").contains("s3cr3t"), "{spans:?}");
 }
 
 #[tokio::test(flavor = "current_thread")]

@@ -64,7 +64,7 @@ impl Layers {
         let kept = controls.input.is_some().then(|| arguments.clone().into_value());
         let brings = call.brings();
         // The questions asked before the call was resumed are unknown.
-        brings.inputs.iter().for_each(|answer| record.answered(None, answer));
+        brings.inputs.iter().for_each(|answer| ctx.hide(self.redactor.secrets_in_answer(None, answer)));
         let resumed = (!brings.inputs.is_empty()).then(|| ctx.with_inputs(brings.inputs.clone()));
         let first = resumed.as_ref().unwrap_or(ctx);
         let run = self.execute(tool, spec, arguments, first, record, &brings.spends);
@@ -92,7 +92,7 @@ impl Layers {
                             return Err(self.waits(target.registered, request, inputs, call, ctx));
                         }
                     };
-                    record.answered(Some(&schema), &answer);
+                    ctx.hide(self.redactor.secrets_in_answer(Some(&schema), &answer));
                     inputs.push(answer);
                     let (arguments, again) =
                         (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
@@ -204,10 +204,19 @@ impl Controls {
     }
 }
 
-/// Turns a request for input by another tool, which this tool called, into a failure: resuming the other call would
-/// not resume this one.
+/// Turns the wait of another tool, which this tool called, into a failure: resuming the other call would not resume
+/// this one.
 fn own(why: ToolError, call: &ToolCall) -> ToolError {
     match why {
+        ToolError::ApprovalRequired(request) if request.id != call.id => {
+            let text = format!(
+                "The call was not finished: it calls '{name}', which needs an approval first. {} Call '{name}' itself, \
+                 so that it can be approved.",
+                request.reasons.join(" "),
+                name = request.name
+            );
+            ToolError::failed_with("APPROVAL_REQUIRED", text)
+        }
         ToolError::InputRequired(pending) if pending.id != call.id => {
             ToolError::failed_with("INPUT_REQUIRED", ToolError::InputRequired(pending).to_string())
         }

@@ -12,6 +12,7 @@ use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
 use crate::call::tool::{AgentTool, decoded, parsed};
 use crate::layers::middleware::{Approval, Decision, Middleware, ToolRequest};
+use crate::layers::redact::ToolRedactor;
 use crate::schema::shape::decode::{completed, under_wire_names};
 use crate::spec::ToolSpec;
 
@@ -53,6 +54,7 @@ impl Layers {
     pub(super) async fn decide(
         &self,
         tool: &dyn AgentTool,
+        redactor: Option<&ToolRedactor>,
         sent: Value,
         call: &ToolCall,
         ctx: &ToolContext,
@@ -75,9 +77,14 @@ impl Layers {
                 }
                 Decision::Modify(modified) => {
                     arguments = Arguments::checked(spec, &parsed(modified)?, ctx)?;
+                    if let Some(secrets) = redactor.and_then(|it| it.secrets_in(&arguments.shown)) {
+                        ctx.hide(secrets);
+                    }
                 }
                 Decision::Deny(why) => return Err(ToolError::denied(why)),
                 Decision::NeedApproval(reason) => {
+                    let secrets = ctx.secrets().unwrap_or_default();
+                    let reason = self.redactor.text_with(&reason, &secrets).into_owned();
                     if !approved.contains(&reason) && !reasons.contains(&reason) {
                         reasons.push(reason);
                     }
@@ -88,7 +95,8 @@ impl Layers {
             return Ok((arguments.wire, None));
         }
         // Boxed: few calls come here, and all would reserve the space for it.
-        let approved = Box::pin(self.approve(tool, arguments.shown, reasons, call, ctx)).await?;
+        let shown = redactor.map_or(Value::Null, |redactor| redactor.shown(&arguments.shown, ctx));
+        let approved = Box::pin(self.approve(tool, (arguments.shown, shown), reasons, call, ctx)).await?;
         let wire = Arguments::approved(spec, approved.arguments.clone()).wire;
         Ok((wire, Some(approved)))
     }
@@ -113,7 +121,7 @@ impl Layers {
     async fn approve(
         &self,
         tool: &dyn AgentTool,
-        arguments: Value,
+        (arguments, shown): (Value, Value),
         reasons: Vec<String>,
         call: &ToolCall,
         ctx: &ToolContext,
@@ -123,6 +131,7 @@ impl Layers {
             id: call.id.clone(),
             name: tool.spec().name.to_text(),
             arguments,
+            shown,
             called_by: CalledBy::of(ctx),
             reasons,
             approved: before.approved.clone(),

@@ -31,11 +31,14 @@ impl Provider {
 
 #[cfg(not(feature = "audit"))]
 mod off {
+    use std::sync::Arc;
+
     use serde_json::Value;
 
     use crate::base::frozen::Text;
     use crate::call::error::ToolError;
     use crate::call::result::ToolResult;
+    use crate::layers::redact::Secrets;
 
     /// A record that does nothing.
     pub(crate) struct Record;
@@ -45,7 +48,7 @@ mod off {
 
         pub(crate) fn set_approved(&mut self, _: Text) {}
 
-        pub(crate) fn answered(&mut self, _: Option<&Value>, _: &Value) {}
+        pub(crate) fn hide(&mut self, _: Option<Arc<Secrets>>) {}
 
         pub(crate) async fn intent(&mut self) -> Result<(), ToolError> {
             Ok(())

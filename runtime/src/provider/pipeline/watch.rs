@@ -2,7 +2,7 @@
 
 mod gate;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -33,14 +33,13 @@ pub(super) struct Watch {
     agent_id: Option<Text>,
     session_id: Option<Text>,
     principal: Option<Text>,
+    approved_by: OnceLock<Text>,
 }
 
-/// The subscriber of events, and the secrets it must not see.
+/// The subscriber of events.
 struct Events {
     on_event: OnEvent,
     redactor: ToolRedactor,
-    arguments: Value,
-    secrets: Secrets,
     gate: Gate<Event>,
     /// Notified when another thread has delivered the last event.
     ended: Notify,
@@ -56,8 +55,7 @@ impl Watch {
         }
         let events = layers.on_event.clone().map(|on_event| {
             let redactor = inner.redactor(&call.name);
-            let (arguments, secrets) = redactor.arguments(call.arguments.clone());
-            Events { on_event, redactor, arguments, secrets, gate: Gate::default(), ended: Notify::new() }
+            Events { on_event, redactor, gate: Gate::default(), ended: Notify::new() }
         });
         Some(Arc::new(Watch {
             hooks: layers.hooks.clone(),
@@ -68,16 +66,17 @@ impl Watch {
             agent_id: around.agent_id.clone(),
             session_id: around.session.as_ref().map(|session| Text::copy_of(session.id())),
             principal: around.principal.as_ref().map(|principal| principal.id.clone()),
+            approved_by: OnceLock::new(),
         }))
     }
 
-    /// Returns a context that reports to these observers first.
+    /// Returns a context that reports to these observers first. Its reports hold no secrets of the call.
     pub(super) fn around(self: &Arc<Self>, around: &TurnContext) -> Arc<TurnContext> {
         let mut own = around.clone();
         let (watch, next) = (Arc::clone(self), around.on_progress.clone());
         own.on_progress = Some(Arc::new(move |line| {
             watch.report(|events| EventKind::Progress {
-                message: events.redactor.text(&line, &events.secrets).into_owned(),
+                message: events.redactor.text(&line, &Secrets::default()).into_owned(),
             });
             if let Some(next) = &next {
                 tell(|| next(line));
@@ -98,18 +97,25 @@ impl Watch {
                 Some(_) => return Some(ToolResponse::skipped(call, SKIPPED_BY_HOOK)),
                 None => {
                     let response = ToolResponse::new(call, Err(ToolError::Cancelled));
-                    self.passed_over(&response);
+                    self.began(&call.arguments, ctx);
+                    self.ended(&response.outcome, response.duration, ctx);
                     return Some(response);
                 }
             }
         }
-        self.began();
+        self.began(&call.arguments, ctx);
         None
+    }
+
+    /// Notes that the call was approved, and the approver; empty if it is not named.
+    pub(super) fn approved(&self, by: &Text) {
+        // The first one stays; a call is approved once.
+        let _ = self.approved_by.set(by.clone());
     }
 
     /// Reports that the call was answered.
     pub(super) async fn ends(&self, response: &ToolResponse, ctx: &ToolContext) {
-        if !self.ended(&response.outcome, response.duration)
+        if !self.ended(&response.outcome, response.duration, ctx)
             && let Some(events) = &self.events
         {
             // Boxed: few calls report from another thread at the moment of their end.
@@ -123,30 +129,31 @@ impl Watch {
     }
 
     /// Reports that the call was answered without being run: no hook is called.
-    pub(super) fn passed_over(&self, response: &ToolResponse) {
-        self.began();
-        self.ended(&response.outcome, response.duration);
+    pub(super) fn passed_over(&self, response: &ToolResponse, ctx: &ToolContext) {
+        self.began(&Value::Null, ctx);
+        self.ended(&response.outcome, response.duration, ctx);
     }
 
-    fn began(&self) {
+    fn began(&self, arguments: &Value, ctx: &ToolContext) {
         if let Some(events) = &self.events {
             tell(|| {
-                let arguments = events.arguments.clone();
+                let arguments = events.redactor.shown(arguments, ctx);
                 (events.on_event)(self.event(EventKind::ToolCall { arguments }));
             });
         }
     }
 
     /// Sends the last event of the call, after all others. `false`: another thread, which is reporting now, sends it.
-    fn ended(&self, outcome: &Result<ToolResult, ToolError>, duration: Duration) -> bool {
+    fn ended(&self, outcome: &Result<ToolResult, ToolError>, duration: Duration, ctx: &ToolContext) -> bool {
         let Some(events) = &self.events else { return true };
+        let secrets = ctx.secrets().unwrap_or_default();
         let kind = tell(|| match outcome {
             Ok(result) => {
-                let (content, _) = events.shown(result);
+                let (content, _) = events.shown(result, &secrets);
                 EventKind::ToolResponse { content, is_error: result.is_error(), duration }
             }
             Err(why) => {
-                let message = events.redactor.text(&why.to_string(), &events.secrets).into_owned();
+                let message = events.redactor.text(&why.to_string(), &secrets).into_owned();
                 EventKind::Error { message, code: why.code().to_owned(), duration }
             }
         });
@@ -164,7 +171,7 @@ impl Watch {
             return;
         }
         self.report(|events| {
-            let (content, details) = events.shown(&result);
+            let (content, details) = events.shown(&result, &Secrets::default());
             EventKind::Update { content, details }
         });
         let Some(hooks) = &self.hooks else {
@@ -197,6 +204,7 @@ impl Watch {
             agent_id: self.agent_id.clone(),
             session_id: self.session_id.clone(),
             principal: self.principal.clone(),
+            approved_by: self.approved_by.get().cloned(),
             at: SystemTime::now(),
             kind,
         }
@@ -205,8 +213,8 @@ impl Watch {
 
 impl Events {
     /// Returns the redacted content and details of a result.
-    fn shown(&self, result: &ToolResult) -> (Value, Value) {
-        let mut shown = self.redactor.result(result, &self.secrets);
+    fn shown(&self, result: &ToolResult, secrets: &Secrets) -> (Value, Value) {
+        let mut shown = self.redactor.result(result, secrets);
         (shown["content"].take(), shown["details"].take())
     }
 }
@@ -234,7 +242,7 @@ impl Drop for Begun<'_> {
     fn drop(&mut self) {
         self.ctx.end();
         if let Some(watch) = self.watch {
-            watch.ended(&Err(ToolError::Cancelled), self.since.elapsed());
+            watch.ended(&Err(ToolError::Cancelled), self.since.elapsed(), self.ctx);
         }
     }
 }

@@ -5,19 +5,13 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::rules::number::arbitrary as numbers;
+use super::rules::text::arbitrary as texts;
 use super::*;
+use crate::base::frozen::{List, Text};
 
 fn word() -> impl Strategy<Value = Text> {
     prop_oneof!["[a-c]{1,2}", "[a-z~/%ß ]{0,4}"].prop_map(Text::from)
-}
-
-fn number() -> impl Strategy<Value = Number> {
-    prop_oneof![
-        (-20i128..20).prop_map(Number::Int),
-        prop_oneof![Just(0.1), Just(2.5), Just(-1e-9), Just(1e200)].prop_map(Number::Float),
-        prop_oneof![Just(i128::from(u64::MAX)), Just(i128::from(i64::MIN)), Just(1i128 << 100)]
-            .prop_map(Number::Int),
-    ]
 }
 
 /// A JSON value.
@@ -41,39 +35,6 @@ pub(crate) fn json() -> impl Strategy<Value = Value> {
 
 fn literal() -> impl Strategy<Value = Literal> {
     json().prop_map(|value| Literal::of(&value))
-}
-
-fn number_rules() -> impl Strategy<Value = NumberRules> {
-    (option::of(number()), option::of(number()), option::of(number()), option::of(number()), word()).prop_map(
-        |(minimum, maximum, exclusive_minimum, exclusive_maximum, format)| NumberRules {
-            minimum,
-            maximum,
-            exclusive_minimum,
-            exclusive_maximum,
-            multiple_of: Some(Number::Float(0.25)),
-            format,
-        },
-    )
-}
-
-fn string_rules() -> impl Strategy<Value = StringRules> {
-    (option::of(0u64..5), option::of(any::<u64>()), [word(), word(), word(), word(), word(), word()])
-        .prop_map(
-            |(
-                min_length,
-                max_length,
-                [pattern, deny, deny_message, format, content_encoding, content_media_type],
-            )| StringRules {
-                min_length,
-                max_length,
-                pattern,
-                deny,
-                deny_message,
-                format,
-                content_encoding,
-                content_media_type,
-            },
-        )
 }
 
 fn raw() -> impl Strategy<Value = Kind> {
@@ -100,9 +61,9 @@ fn leaf() -> impl Strategy<Value = Kind> {
         Just(Kind::Integer(NumberRules::ANY)),
         Just(Kind::String(StringRules::ANY)),
         Just(Kind::Object(ObjectRules::ANY)),
-        number_rules().prop_map(Kind::Integer),
-        number_rules().prop_map(Kind::Number),
-        string_rules().prop_map(Kind::String),
+        numbers::any().prop_map(Kind::Integer),
+        numbers::any().prop_map(Kind::Number),
+        texts::any().prop_map(Kind::String),
         vec(literal(), 0..4).prop_map(|values| Kind::Enum(values.into())),
         word().prop_filter("a reference names something", |name| !name.is_empty()).prop_map(Kind::Ref),
         raw(),

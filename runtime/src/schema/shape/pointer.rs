@@ -42,7 +42,12 @@ pub(crate) fn referenced(reference: &str) -> Option<String> {
     if token.is_empty() || token.contains('/') {
         return None;
     }
-    Some(percent_decode(token)?.replace("~1", "/").replace("~0", "~"))
+    Some(token_of(&percent_decode(token)?))
+}
+
+/// Returns the key that a reference token stands for.
+pub(crate) fn token_of(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
 }
 
 fn percent_decode(text: &str) -> Option<String> {

@@ -26,13 +26,11 @@ mod source;
 
 use serde_json::Value;
 
-pub(super) use build::{
-    is_natural_all, is_natural_raw, is_natural_union, number_of, raw_keyword_is_well_formed,
-};
+pub(super) use build::{is_natural_all, is_natural_raw, is_natural_union, raw_keyword_is_well_formed};
 pub use normal::{examples, normal_form};
 pub use source::{Nesting, Place, Rules, Source};
 
-use super::{Def, Literal, Shape};
+use super::{Def, Shape};
 use crate::base::frozen::List;
 
 /// The maximum nesting, both of schemas and of values in a schema. No document in use comes near it, and the canonical
@@ -85,7 +83,7 @@ pub fn read(schema: &Value, problems: &mut Vec<ReadProblem>) -> Shape {
 fn read_at(schema: &Value, pointer: String, problems: &mut Vec<ReadProblem>) -> Shape {
     let place = Place { pointer, ..Place::default() };
     let normal = normal_form(schema, place.clone(), &mut source::Plain { problems });
-    build::shape(&normal, place.pointer, problems)
+    build::shape(&normal, place.pointer, "", problems)
 }
 
 /// Reads a whole document: a schema and the named schemas in its `$defs` and `definitions`, sorted by name.
@@ -108,31 +106,25 @@ pub fn read_document(schema: &Value, problems: &mut Vec<ReadProblem>) -> (Shape,
     (shape, defs.into())
 }
 
-/// Builds the shape of a schema in normal form, as [`normal_form`] returns it. Remaining problems come from combining
-/// schemas: values that no part allows, and nesting that became too deep.
+/// Builds the shape of a schema in normal form, as [`normal_form`] returns it. `name` is that of the field it
+/// describes, or empty. Remaining problems come from combining schemas: values that no part allows, and nesting that
+/// became too deep.
 #[must_use]
-pub fn read_normal_form(schema: &Value, problems: &mut Vec<ReadProblem>) -> Shape {
-    build::shape(schema, String::new(), problems)
+pub fn read_normal_form(schema: &Value, name: &str, problems: &mut Vec<ReadProblem>) -> Shape {
+    build::shape(schema, String::new(), name, problems)
+}
+
+/// Returns the shape of the values that at least one of the shapes allows, in its simplest form: `null` is no variant,
+/// and a single shape is itself. `None` without shapes.
+#[must_use]
+pub fn any_of(shapes: Vec<Shape>) -> Option<Shape> {
+    build::union(super::UnionMode::Any, shapes, None)
 }
 
 /// Reads the text form that generated code holds, as [`canonical`](super::render::canonical) writes it.
 #[must_use]
 pub fn read_canonical(schema: &Value) -> Shape {
     build::canonical(schema)
-}
-
-impl Literal {
-    /// Returns a JSON value as a literal.
-    #[must_use]
-    pub fn of(value: &Value) -> Literal {
-        match value {
-            Value::Null => Literal::Null,
-            Value::Bool(flag) => Literal::Bool(*flag),
-            Value::Number(number) => number_of(number).map_or(Literal::Null, Literal::Number),
-            Value::String(text) => Literal::String(text.clone().into()),
-            Value::Array(_) | Value::Object(_) => Literal::Json(value.to_string().into()),
-        }
-    }
 }
 
 /// Whether a value is nested no deeper than a limit.

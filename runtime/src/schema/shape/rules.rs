@@ -1,260 +1,204 @@
-//! Applies the rules of numbers and texts to values.
+//! The rules of numbers, texts, lists and objects, each kind in a file of its own.
+//!
+//! Such a file holds all that there is to say of a rule: its field, the keyword it is read from and how two schemas
+//! with that keyword are one, how it is written and told, how two sets of rules are one, how it is copied in a
+//! constant, and what is wrong with a value. Everything else asks these files. Each place takes the struct apart or
+//! builds it field by field, so a new field compiles only when every place knows what to do with it.
 
-use std::cell::RefCell;
-use std::cmp::Ordering;
-use std::rc::Rc;
+pub(super) mod array;
+pub(super) mod number;
+pub(super) mod object;
+pub(super) mod text;
 
-use super::{Number, NumberRules, StringRules};
+use serde_json::{Map, Value};
 
-mod effort;
+use crate::base::frozen::Text;
+use crate::schema::dialect::Dialect;
 
-/// Compares two numbers, exactly for integers.
-pub(crate) fn compare(a: Number, b: Number) -> Ordering {
+type Object = Map<String, Value>;
+
+/// A keyword of schemas for the values of one type.
+pub(crate) struct Keyword {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The form that its value must have.
+    pub(crate) form: Form,
+    /// The value that two schemas have together if both have the keyword.
+    pub(crate) together: Together,
+}
+
+/// The form of a keyword's value.
+#[derive(Clone, Copy)]
+pub(crate) enum Form {
+    /// A whole number from zero.
+    Count,
+    /// True or false.
+    Flag,
+    /// A text.
+    Text,
+    /// A regular expression.
+    Pattern,
+    /// A number.
+    Number,
+    /// A number that earlier drafts make exclusive by a flag next to it.
+    Limit,
+    /// A number above zero.
+    Step,
+}
+
+/// The value that two schemas have together.
+#[derive(Clone, Copy)]
+pub(crate) enum Together {
+    /// The larger number.
+    Larger,
+    /// The smaller number.
+    Smaller,
+    /// The later one: an annotation rather than a rule.
+    Later,
+    /// None, unless both values are the same.
+    Same,
+}
+
+impl Keyword {
+    const fn new(name: &'static str, form: Form, together: Together) -> Keyword {
+        Keyword { name, form, together }
+    }
+}
+
+/// The types whose values have rules, with their keywords.
+pub(crate) const TYPES: [(&str, &[Keyword]); 4] = [
+    ("object", object::KEYWORDS),
+    ("array", array::KEYWORDS),
+    ("string", text::KEYWORDS),
+    ("number", number::KEYWORDS),
+];
+
+/// Returns the keyword of a name, and the type it is for.
+pub(crate) fn keyword(name: &str) -> Option<(&'static str, &'static Keyword)> {
+    TYPES.iter().find_map(|(of, keywords)| Some((*of, keywords.iter().find(|known| known.name == name)?)))
+}
+
+/// A rule that is set, in every form in which it is given.
+#[derive(Debug)]
+pub(crate) struct Stated {
+    /// Its keyword in canonical text.
+    pub(crate) keyword: &'static str,
+    /// Its value in canonical text.
+    pub(crate) value: Value,
+    /// The keyword and the value that say it to a provider, if canonical text says it otherwise.
+    pub(crate) shown: Option<(&'static str, Value)>,
+    /// Whether a dialect that takes the keyword takes this value of it.
+    pub(crate) taken: fn(&Dialect, &Value) -> bool,
+    /// Part of a sentence that says it; empty if neither a provider nor a model is told.
+    pub(crate) told: String,
+}
+
+impl Stated {
+    fn new(keyword: &'static str, value: impl Into<Value>, told: String) -> Stated {
+        Stated { keyword, value: value.into(), shown: None, taken: |_, _| true, told }
+    }
+
+    /// A text, unless it is empty.
+    fn text(keyword: &'static str, text: &Text, told: impl FnOnce(&Text) -> String) -> Option<Stated> {
+        (!text.is_empty()).then(|| Stated::new(keyword, text.as_str(), told(text)))
+    }
+
+    /// A limit on a number of things: `at least 1 character`.
+    fn count(keyword: &'static str, limit: Option<u64>, thing: &str) -> Option<Stated> {
+        let limit = limit?;
+        let least = if keyword.starts_with("min") { "at least" } else { "at most" };
+        let plural = if limit == 1 { "" } else { "s" };
+        Some(Stated::new(keyword, limit, format!("{least} {limit} {thing}{plural}")))
+    }
+
+    /// A flag, if it is set.
+    fn flag(keyword: &'static str, flag: bool, told: &str) -> Option<Stated> {
+        flag.then(|| Stated::new(keyword, true, told.to_owned()))
+    }
+}
+
+/// Returns what is wrong with a number of things.
+fn wrong_count(count: u64, least: Option<u64>, most: Option<u64>, things: &str) -> Vec<String> {
+    let few = least.filter(|limit| count < *limit);
+    let few = few.map(|limit| format!("must have at least {limit} {things}, got {count}"));
+    let many = most.filter(|limit| count > *limit);
+    let many = many.map(|limit| format!("must have at most {limit} {things}, got {count}"));
+    few.into_iter().chain(many).collect()
+}
+
+/// Reads a count of a schema in normal form.
+fn count(schema: &Object, keyword: &str) -> Option<u64> {
+    schema.get(keyword).and_then(Value::as_u64)
+}
+
+/// Reads a text of a schema in normal form; empty if there is none.
+pub(super) fn text(schema: &Object, keyword: &str) -> Text {
+    schema.get(keyword).and_then(Value::as_str).map_or(Text::EMPTY, |text| text.to_owned().into())
+}
+
+/// Reads a flag of a schema in normal form.
+pub(super) fn flag(schema: &Object, keyword: &str) -> bool {
+    schema.get(keyword) == Some(&Value::Bool(true))
+}
+
+/// Returns the smaller of two limits.
+fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
-        (Number::Int(a), Number::Int(b)) => a.cmp(&b),
-        (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
-        (Number::Int(a), Number::Float(b)) => compare_mixed(a, b),
-        (Number::Float(a), Number::Int(b)) => compare_mixed(b, a).reverse(),
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (limit, None) | (None, limit) => limit,
     }
 }
 
-/// Compares an integer with a float, without rounding the integer.
-fn compare_mixed(int: i128, float: f64) -> Ordering {
-    if float.is_nan() {
-        return Ordering::Equal;
-    }
-    if float >= 2f64.powi(127) {
-        return Ordering::Less;
-    }
-    if float < -(2f64.powi(127)) {
-        return Ordering::Greater;
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "in range; the fraction is compared apart")]
-    let whole = float.trunc() as i128;
-    int.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal))
-}
-
-/// Whether two numbers are the same value.
-pub(crate) fn same_number(a: Number, b: Number) -> bool {
-    compare(a, b) == Ordering::Equal
-}
-
-/// Whether a number is an integer multiple of a step. Exact for integers; for decimals such as `0.1`, which floats
-/// only approximate, within the error of the division.
-pub(crate) fn is_multiple(value: Number, step: Number) -> bool {
-    match (value, step) {
-        (Number::Int(value), Number::Int(step)) => step == 0 || value % step == 0,
-        (value, step) => {
-            let (value, step) = (float(value), float(step));
-            if step == 0.0 || !step.is_finite() || !value.is_finite() {
-                return true;
-            }
-            let quotient = value / step;
-            if !quotient.is_finite() {
-                return value % step == 0.0;
-            }
-            (quotient - quotient.round()).abs() <= quotient.abs().max(1.0) * f64::EPSILON * 4.0
-        }
+/// Returns the value that is set, or one of two equal values. Two others have no value together.
+fn same<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
+    match (a, b) {
+        (a, b) if b == none || a == b => Some(a.clone()),
+        (a, b) if a == none => Some(b.clone()),
+        _ => None,
     }
 }
 
-fn float(number: Number) -> f64 {
-    match number {
-        #[expect(clippy::cast_precision_loss, reason = "only reached where the other number is a float")]
-        Number::Int(int) => int as f64,
-        Number::Float(float) => float,
-    }
+/// Returns the first text, or the second if that is empty.
+fn first(a: &Text, b: &Text) -> Text {
+    if a.is_empty() { b.clone() } else { a.clone() }
 }
 
-/// Whether a number meets all rules.
-pub(crate) fn number_fits(value: Number, rules: &NumberRules) -> bool {
-    rules.minimum.is_none_or(|limit| compare(value, limit) != Ordering::Less)
-        && rules.maximum.is_none_or(|limit| compare(value, limit) != Ordering::Greater)
-        && rules.exclusive_minimum.is_none_or(|limit| compare(value, limit) == Ordering::Greater)
-        && rules.exclusive_maximum.is_none_or(|limit| compare(value, limit) == Ordering::Less)
-        && rules.multiple_of.is_none_or(|step| is_multiple(value, step))
+/// Returns the first limit, or the second if that is not set.
+const fn either(first: Option<u64>, second: Option<u64>) -> Option<u64> {
+    if first.is_some() { first } else { second }
 }
 
-/// Returns the length of a text in characters.
-pub(crate) fn length(text: &str) -> u64 {
-    u64::try_from(text.chars().count()).unwrap_or(u64::MAX)
-}
-
-/// Whether a text meets all rules.
-pub(crate) fn text_fits(text: &str, rules: &StringRules) -> bool {
-    rules.min_length.is_none_or(|limit| length(text) >= limit)
-        && rules.max_length.is_none_or(|limit| length(text) <= limit)
-        && matches(&rules.pattern, text)
-        && refusal(rules, text).is_none()
-}
-
-/// Returns why `deny` refuses a text, without the text itself.
-pub(crate) fn refusal(rules: &StringRules, text: &str) -> Option<String> {
-    let StringRules { deny, deny_message, .. } = rules;
-    if deny.is_empty() {
-        return None;
-    }
-    // A text that cannot be matched counts as a match.
-    let Some(regex) = compile(deny) else {
-        return Some(format!("cannot be held against {deny}, which is no pattern"));
-    };
-    let most = longest_denied(deny);
-    if text.len() > most {
-        return Some(format!("must have at most {most} bytes to be held against the pattern {deny}"));
-    }
-    regex.find(text)?;
-    let told = if deny_message.is_empty() {
-        format!("must not match the pattern {deny}")
-    } else {
-        deny_message.to_string()
-    };
-    Some(told)
-}
-
-/// Returns the longest text that is searched for a denied pattern, in bytes. The author of the tool writes the
-/// pattern, and a longer text is refused, so a pattern whose work grows only with the text may take longer texts than
-/// [`longest_text`] allows.
-fn longest_denied(pattern: &str) -> usize {
-    match effort::repetitions(pattern) {
-        Some((repetitions, false)) if repetitions + usize::from(!pattern.starts_with('^')) <= 1 => 16_384,
-        _ => longest_text(pattern),
-    }
-}
-
-/// Whether a text is a regular expression that can be applied to values: one of ECMA-262, as JSON Schema requires,
-/// with or without Unicode mode. Values are not checked against any other `pattern`.
-#[must_use]
-pub fn is_pattern(pattern: &str) -> bool {
-    compile(pattern).is_some()
-}
-
-/// Whether a text matches a pattern anywhere. A text that the pattern [is not tried on](is_tried) matches.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    pattern.is_empty()
-        || text.len() > longest_text(pattern)
-        || compile(pattern).is_none_or(|regex| regex.find(text).is_some())
-}
-
-/// Whether a pattern is tried on a text: it parses, and the text is not too long for it.
-pub(crate) fn is_tried(pattern: &str, text: &str) -> bool {
-    text.len() <= longest_text(pattern) && is_pattern(pattern)
-}
-
-/// Returns the longest text a pattern is tried on, in bytes. The engine backtracks, so each unbounded repetition
-/// multiplies the work by the length of the text, and a nested repetition doubles it with each character: `^(a+)+$`
-/// takes hours for forty letters. A hostile text must not cost more than some ten million steps.
-fn longest_text(pattern: &str) -> usize {
-    let Some((repetitions, nested)) = effort::repetitions(pattern) else { return 0 };
-    if nested {
-        return 16;
-    }
-    let anchored = pattern.starts_with('^');
-    match repetitions + usize::from(!anchored) {
-        0..=2 => 2_000,
-        3 => 250,
-        4 => 64,
-        5 => 28,
-        _ => 12,
-    }
-}
-
-thread_local! {
-    /// The pattern tried last: lists and objects try one pattern on many texts.
-    static LAST: RefCell<Option<(String, Option<Rc<regress::Regex>>)>> = const { RefCell::new(None) };
-}
-
-/// JSON Schema requires Unicode mode; many patterns in use only parse without it (`\-` outside a class).
-fn compile(pattern: &str) -> Option<Rc<regress::Regex>> {
-    LAST.with_borrow_mut(|last| {
-        if let Some((known, regex)) = last
-            && known == pattern
-        {
-            return regex.clone();
-        }
-        let parsed = regress::Regex::with_flags(pattern, "u").or_else(|_| regress::Regex::new(pattern));
-        let regex = parsed.ok().map(Rc::new);
-        *last = Some((pattern.to_owned(), regex.clone()));
-        regex
-    })
+/// Returns the first text, or the second if that is empty. Both are part of the program.
+const fn either_text(first: &Text, second: &Text) -> Text {
+    let given = first.program();
+    Text::Static(if given.is_empty() { second.program() } else { given })
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::schema::shape::{Kind, arbitrary};
 
-    #[test]
-    fn patterns_are_only_tried_where_they_stay_fast() {
-        let cases = [
-            ("^[a-z]{2,3}$", 2_000),
-            ("^[a-z0-9_-]+$", 2_000),
-            ("^[^@]+@[^@]+$", 2_000),
-            ("^[^@]+@[^@]+\\.[a-z]{2,}$", 250),
-            (".*.*", 250),
-            ("^(a+)+$", 16),
-            ("^(a|aa)*$", 16),
-            ("^(\\d{3}-)*$", 2_000),
-            ("^[(+*]\\+\\*$", 2_000),
-        ];
-        for (pattern, expected) in cases {
-            assert_eq!(longest_text(pattern), expected, "{pattern}");
-        }
-    }
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    #[test]
-    fn hostile_texts_end_soon() {
-        let started = std::time::Instant::now();
-        let patterns = [
-            "^(a+)+$",
-            "^(a|aa)*$",
-            "a*a*a*a*a*a*b",
-            "(.*)*x",
-            "^(([a-z])+.)+[A-Z]([a-z])+$",
-            "^(.*a){20}$",
-            "^(a?){30}(a?){30}b$",
-            "^((a{1,4}){1,4}){1,4}$",
-        ];
-        for pattern in patterns {
-            for length in [12, 16, 28, 64, 250, 2_000] {
-                let _ = matches(pattern, &"a".repeat(length));
-                let _ = matches(pattern, &("a".repeat(length - 1) + "!"));
+        #[test]
+        fn what_is_stated_of_a_value_is_read_from_documents(shape in arbitrary::shape()) {
+            let (of, stated) = match &shape.kind {
+                Kind::Integer(rules) | Kind::Number(rules) => ("number", rules.stated()),
+                Kind::String(rules) => ("string", rules.stated()),
+                Kind::Array(rules) => ("array", rules.stated()),
+                Kind::Tuple(rules) => ("array", rules.stated()),
+                Kind::Object(rules) => ("object", rules.stated()),
+                _ => return Ok(()),
+            };
+            for name in stated.iter().map(|rule| rule.keyword) {
+                // `format` is for several types; what begins with `x-` stands only in canonical text.
+                let own = name == "format" || name.starts_with("x-");
+                prop_assert!(own || keyword(name).is_some_and(|(known, _)| known == of), "{} {}", of, name);
             }
         }
-        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
-    }
-
-    #[test]
-    fn what_cannot_be_looked_through_is_refused() {
-        let refused = |deny: &str, text: &str| {
-            let rules = StringRules { deny: deny.to_owned().into(), ..StringRules::ANY };
-            refusal(&rules, text)
-        };
-        assert_eq!(refused("rm -rf /", &"a".repeat(16_384)), None);
-        assert_eq!(refused("", &"a".repeat(1 << 20)), None);
-        let cases = [
-            ("rm -rf /", "cd x;rm -rf /".to_owned(), "must not match the pattern rm -rf /"),
-            ("rm -rf /", "a".repeat(16_385), "must have at most 16384 bytes"),
-            ("rm {1,8}-rf", "a".repeat(16_385), "must have at most 16384 bytes"),
-            ("rm +-rf", "a".repeat(2_001), "must have at most 2000 bytes"),
-            ("^(a+)+$", "b".repeat(17), "must have at most 16 bytes"),
-            ("(", "a".to_owned(), "which is no pattern"),
-        ];
-        for (deny, text, told) in cases {
-            assert!(refused(deny, &text).is_some_and(|why| why.contains(told)), "{deny}");
-        }
-    }
-
-    #[test]
-    fn numbers_are_compared_exactly() {
-        let big = i128::from(u64::MAX);
-        assert_eq!(compare(Number::Int(big), Number::Float(18_446_744_073_709_551_616.0)), Ordering::Less);
-        assert_eq!(compare(Number::Float(0.5), Number::Int(0)), Ordering::Greater);
-        assert_eq!(compare(Number::Float(-0.5), Number::Int(0)), Ordering::Less);
-        assert_eq!(compare(Number::Int(-1), Number::Float(-1.5)), Ordering::Greater);
-        assert_eq!(compare(Number::Int(i128::MAX), Number::Float(f64::MAX)), Ordering::Less);
-        assert!(same_number(Number::Int(5), Number::Float(5.0)));
-        assert!(is_multiple(Number::Float(0.3), Number::Float(0.1)));
-        assert!(is_multiple(Number::Float(1e300), Number::Int(5)));
-        assert!(!is_multiple(Number::Float(0.35), Number::Float(0.1)));
-        assert!(!is_multiple(Number::Int(i128::from(u64::MAX)), Number::Int(2)));
     }
 }

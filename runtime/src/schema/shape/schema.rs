@@ -87,6 +87,17 @@ pub struct Def {
     pub schema: Schema,
 }
 
+/// Follows references to a shape that is none; `None` if they lead nowhere or in a circle.
+pub(crate) fn resolved<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Shape> {
+    let mut shape = shape;
+    // More references than names are a circle.
+    for _ in 0..=defs.len() {
+        let Kind::Ref(name) = &shape.kind else { return Some(shape) };
+        shape = find_def(defs, name)?;
+    }
+    None
+}
+
 /// Returns the shape of this name in a list sorted by name.
 #[must_use]
 pub fn find_def<'a>(defs: &'a List<Def>, name: &str) -> Option<&'a Shape> {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgen_runtime::schema::shape::{Access, Extra, Kind, find_def};
+use toolgen_runtime::schema::shape::{Access, Kind, find_def};
 use toolgen_runtime::{List, Shape, ToolSpec};
 
 use super::model::{Item, Ty};
+use crate::shapes::parts;
 
 /// The direction in which a type is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,32 +65,13 @@ fn reach(shape: &Shape, defs: &List<toolgen_runtime::Def>, usage: Usage, reached
 fn references(shape: &Shape, usage: Usage, reached: &mut BTreeSet<String>, open: &mut Vec<String>) {
     let mut shapes = vec![shape];
     while let Some(shape) = shapes.pop() {
-        match &shape.kind {
-            Kind::Ref(name) if reached.insert(name.to_string()) => {
-                open.push(name.to_string());
-            }
-            Kind::Array(rules) => shapes.push(&rules.items),
-            Kind::Tuple(rules) => {
-                shapes.extend(rules.items.iter());
-                push_extra(&rules.rest, &mut shapes);
-            }
-            Kind::Object(rules) => {
-                shapes.extend(
-                    rules.fields.iter().filter(|field| usage.has(field.access)).map(|field| &field.shape),
-                );
-                shapes.extend(rules.patterns.iter().map(|pattern| &pattern.shape));
-                push_extra(&rules.extra, &mut shapes);
-            }
-            Kind::Union(rules) => shapes.extend(rules.variants.iter()),
-            Kind::All(parts) => shapes.extend(parts.iter()),
-            _ => {}
+        if let Kind::Ref(name) = &shape.kind
+            && reached.insert(name.to_string())
+        {
+            open.push(name.to_string());
         }
-    }
-}
-
-fn push_extra<'a>(extra: &'a Extra, shapes: &mut Vec<&'a Shape>) {
-    if let Extra::Of(shape) = extra {
-        shapes.push(shape);
+        let parts = parts(shape).into_iter().filter(|(access, _)| usage.has(*access));
+        shapes.extend(parts.map(|(_, part)| part));
     }
 }
 

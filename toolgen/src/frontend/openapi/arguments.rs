@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+use toolgen_runtime::schema::shape::{Access, Extra, Field, Kind, ObjectRules};
 use toolgen_runtime::spec::plan::{Body, BodyField, BodySource, Location, Parameter};
+use toolgen_runtime::{Shape, Text};
 
 use super::body::BodyDraft;
 use super::parameter::Param;
-use super::schema::WIRE;
 use crate::names::{hash8, is_portable_key, portable_keys, with_suffix};
 
 /// The arguments of a tool and their places in the request.
 pub(super) struct Arguments {
-    /// The schema of the arguments, in normal form.
-    pub(super) input: Value,
+    /// The shape of the arguments.
+    pub(super) input: Shape,
     /// Where parameters go.
     pub(super) parameters: Vec<Parameter>,
     /// Where the body comes from.
@@ -25,16 +26,14 @@ pub(super) struct Arguments {
 /// The longest example call kept, as JSON text.
 const MAX_EXAMPLE: usize = 2_000;
 
-/// The keyword for other keys that decoding accepts for a field, in normal form.
-const ALIASES: &str = "x-aliases";
-
 /// Combines parameters and body.
 pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Arguments {
     let names = argument_names(&params);
-    let mut fields = Fields::default();
+    let mut arguments = Fields::default();
     let mut parameters = Vec::with_capacity(params.len());
     for (param, argument) in params.into_iter().zip(names) {
-        fields.add(&argument, &param.name, param.schema, param.required);
+        let field = Field { required: param.required, shape: param.shape, ..Field::OPTIONAL };
+        arguments.add(&argument, &param.name, field);
         parameters.push(Parameter {
             argument: argument.into(),
             name: param.name.into(),
@@ -43,9 +42,12 @@ pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Argument
         });
     }
     let given = body.as_ref().and_then(|draft| draft.example.clone());
-    let body = body.map(|draft| fields.add_body(draft));
-    let example = fields.example(body.as_ref(), given);
-    Arguments { input: fields.into_schema(), parameters, body, example }
+    let body = body.map(|draft| arguments.add_body(draft));
+    let example = arguments.example(body.as_ref(), given);
+    let Fields { fields, description } = arguments;
+    let rules = ObjectRules { fields: fields.into(), extra: Extra::Closed, ..ObjectRules::ANY };
+    let input = Shape { description, ..Shape::of(Kind::Object(rules)) };
+    Arguments { input, parameters, body, example }
 }
 
 /// Returns the key of each parameter. If parameters in several places want the same key, the first place keeps it, in
@@ -81,11 +83,6 @@ fn argument_names(params: &[Param]) -> Vec<String> {
     taken
 }
 
-/// Whether only results have the field.
-fn is_read_only(field: &Value) -> bool {
-    field.get("readOnly") == Some(&Value::Bool(true)) && field.get("writeOnly") != Some(&Value::Bool(true))
-}
-
 fn is_own(argument: &str, name: &str) -> bool {
     argument == name && is_portable_key(name)
 }
@@ -93,83 +90,64 @@ fn is_own(argument: &str, name: &str) -> bool {
 /// The fields of the arguments while they are collected.
 #[derive(Default)]
 struct Fields {
-    properties: Map<String, Value>,
-    required: Vec<String>,
-    description: String,
+    fields: Vec<Field>,
+    description: Text,
 }
 
 impl Fields {
-    fn add(&mut self, argument: &str, original: &str, schema: Value, required: bool) {
-        let mut object = match schema {
-            Value::Object(object) => object,
-            _ => Map::new(),
-        };
-        object.shift_remove(WIRE);
-        if argument != original {
-            object.insert(ALIASES.to_owned(), json!([original]));
-        }
-        if required {
-            self.required.push(argument.to_owned());
-        }
-        self.properties.insert(argument.to_owned(), Value::Object(object));
+    fn has(&self, key: &str) -> bool {
+        self.fields.iter().any(|field| field.name == *key)
+    }
+
+    /// Adds an argument that stands for what the document calls `original`.
+    fn add(&mut self, argument: &str, original: &str, field: Field) {
+        let aliases = (argument != original).then(|| original.to_owned().into()).into_iter().collect();
+        self.fields.push(Field { name: argument.to_owned().into(), wire: Text::EMPTY, aliases, ..field });
     }
 
     fn add_body(&mut self, mut draft: BodyDraft) -> Body {
-        let source = match draft.fields.take().filter(|object| self.can_take(object, draft.required)) {
-            Some(object) => self.add_fields(&object, &draft),
+        let source = match draft.fields.take().filter(|rules| self.can_take(rules, draft.required)) {
+            Some(rules) => self.add_fields(&rules, &draft),
             None => self.add_whole(&mut draft),
         };
         Body { required: draft.required, media_type: draft.media_type.into(), codec: draft.codec, source }
     }
 
-    /// Whether the fields of the body can become arguments: no key is taken, and the body can still be absent.
-    fn can_take(&self, object: &Map<String, Value>, body_required: bool) -> bool {
-        let fields = object.get("properties").and_then(Value::as_object);
-        // Fields of results only become no arguments and take no key: the `id` of a thing and of its path.
-        let free = fields
-            .into_iter()
-            .flatten()
-            .all(|(key, field)| is_read_only(field) || !self.properties.contains_key(key));
-        let given =
-            |key: &str| fields.and_then(|fields| fields.get(key)).is_none_or(|field| !is_read_only(field));
-        let required = object.get("required").and_then(Value::as_array).into_iter().flatten();
-        free && (body_required || !required.filter_map(Value::as_str).any(given))
+    /// Whether the fields of the body can become arguments: no key is taken, and the body can still be absent. Fields
+    /// of results only become no arguments and take no key: the `id` of a thing and of its path.
+    fn can_take(&self, rules: &ObjectRules, body_required: bool) -> bool {
+        let mut given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
+        given.all(|field| !self.has(&field.name) && (body_required || !field.required))
     }
 
-    fn add_fields(&mut self, object: &Map<String, Value>, draft: &BodyDraft) -> BodySource {
-        let required = object.get("required").and_then(Value::as_array);
-        let is_required = |key: &str| required.is_some_and(|keys| keys.iter().any(|own| own == key));
+    fn add_fields(&mut self, rules: &ObjectRules, draft: &BodyDraft) -> BodySource {
         let mut fields = Vec::new();
-        for (key, field) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            if is_read_only(field) || *field == Value::Bool(false) {
+        for field in &rules.fields {
+            if field.access == Access::ReadOnly || field.shape.kind == Kind::Never {
                 continue;
             }
-            let wire = field.get(WIRE).and_then(Value::as_str).unwrap_or(key).to_owned();
-            self.add(key, &wire, field.clone(), is_required(key));
-            fields.push(BodyField { argument: key.clone().into(), name: wire.into() });
+            let wire = field.wire_name();
+            self.add(&field.name, wire, field.clone());
+            fields.push(BodyField { argument: field.name.clone(), name: wire.to_owned().into() });
         }
-        let own = object.get("description").and_then(Value::as_str).unwrap_or_default();
-        self.description =
-            if draft.description.is_empty() { own.to_owned() } else { draft.description.clone() };
+        let said = &draft.description;
+        self.description = if said.is_empty() { draft.own_description.clone() } else { said.clone().into() };
         BodySource::Fields(fields.into())
     }
 
     fn add_whole(&mut self, draft: &mut BodyDraft) -> BodySource {
         let mut name = "body".to_owned();
-        while self.properties.contains_key(&name) {
+        while self.has(&name) {
             name = if name == "body" { "_request_body".to_owned() } else { format!("_{name}") };
         }
-        let mut schema = std::mem::take(&mut draft.schema);
-        if let (Value::Object(object), false) = (&mut schema, draft.description.is_empty()) {
-            let said = object.get("description").and_then(Value::as_str).unwrap_or_default();
-            let both = if said.is_empty() || said == draft.description {
-                draft.description.clone()
-            } else {
-                format!("{} {said}", draft.description)
-            };
-            object.insert("description".to_owned(), Value::String(both));
+        let mut shape = std::mem::replace(&mut draft.shape, Shape::ANY);
+        let (outer, own) = (&draft.description, shape.description.as_str());
+        if own.is_empty() || own == outer {
+            shape.description = outer.clone().into();
+        } else if !outer.is_empty() {
+            shape.description = format!("{outer} {own}").into();
         }
-        self.add(&name, &name, schema, draft.required);
+        self.add(&name, &name, Field { required: draft.required, shape, ..Field::OPTIONAL });
         BodySource::Argument(name.into())
     }
 
@@ -188,27 +166,17 @@ impl Fields {
             }
             _ => {}
         }
-        for key in &self.required {
-            if !call.contains_key(key) {
-                let field = self.properties.get(key)?;
-                let value = field.get("examples").and_then(|values| values.get(0)).or(field.get("const"))?;
-                call.insert(key.clone(), value.clone());
+        for field in self.fields.iter().filter(|field| field.required) {
+            if !call.contains_key(field.name.as_str()) {
+                let only = match &field.shape.kind {
+                    Kind::Enum(values) if values.len() == 1 => values.first(),
+                    _ => None,
+                };
+                let value = field.shape.examples.first().or(only)?;
+                call.insert(field.name.to_string(), value.to_json());
             }
         }
         let call = Value::Object(call);
         (call != json!({}) && call.to_string().len() <= MAX_EXAMPLE).then_some(call)
-    }
-
-    fn into_schema(self) -> Value {
-        let mut schema = Map::from_iter([("type".to_owned(), json!("object"))]);
-        if !self.description.is_empty() {
-            schema.insert("description".to_owned(), Value::String(self.description));
-        }
-        schema.insert("properties".to_owned(), Value::Object(self.properties));
-        if !self.required.is_empty() {
-            schema.insert("required".to_owned(), json!(self.required));
-        }
-        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-        Value::Object(schema)
     }
 }

@@ -8,10 +8,11 @@ compiled.
 If the document is in truth of version 3, correct the field `openapi`.
 ";
     OPERATION = "E0303", "An operation cannot be compiled", "
-The method of a path holds something that is no operation, so there is nothing to make a tool of. It is left out, and
-the rest of the document is compiled.
+The method of a path holds something that is no operation, or the operation has a parameter or a body that cannot be
+sent: a reference to it leads to nothing, or no media type can carry its schema. A tool without it would send wrong
+requests, so the operation is left out, and the rest of the document is compiled.
 
-Write the operation, or remove the method.
+Write what is missing, or remove the method.
 
     /pets:
       get: listPets                      an operation is an object
@@ -63,7 +64,8 @@ Correct it as the message says; the specification of OpenAPI lists the form of e
 ";
     PARAMETER = "W0313", "A parameter is not usable as it is declared", "
 A parameter needs a `name`, an `in` of `path`, `query`, `header` or `cookie`, and a `schema` or a `content`, and is
-declared once an operation. What is missing or doubled is said in the message, together with what is done about it.
+declared once an operation. Headers such as `Content-Length` and `Host` are set by the HTTP client and are no
+parameters. What is missing or doubled is said in the message, together with what is done about it.
 
     parameters:
       - name: limit
@@ -83,14 +85,15 @@ OpenAPI defines which `style` a parameter may have by where it goes: paths take 
 form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form. The default of the place is used.
 ";
     BODY = "W0316", "A request body is not fully usable", "
-One of three things, which the message tells: the body has no media type and is left out; it is XML, which is not
-written from arguments, so the model writes the text itself; or it belongs to a method such as GET, for which a body
-has no defined meaning, and is sent all the same.
+One of these things, which the message tells: the body has no media type and is left out; no media type can carry its
+schema, as a form cannot carry a list; its media type, such as XML or YAML, is not written from arguments, so the model
+writes the text itself; or it belongs to a method such as GET, for which a body has no defined meaning, and is sent all
+the same.
 ";
     SECURITY = "W0317", "A security scheme is not usable", "
 An operation asks for a scheme that is not declared under `components/securitySchemes`, or is declared in a way that
 does not say where the credential goes. That alternative of authentication is left out, so a call may be refused by
-the server.
+the server. The same is true of a parameter `Authorization` that no scheme stands for: a model must not give credentials.
 ";
     SERVER = "W0318", "A server is not usable as it is declared", "
 A server needs a `url`, and each `{variable}` in it a default under `variables`. What has none must be given before

@@ -35,6 +35,10 @@ pub(super) struct Context<'a> {
     pub(super) nesting: Nesting,
 }
 
+/// An operation that must be left out, for a reason that has been reported.
+#[derive(Debug)]
+pub(super) struct LeftOut;
+
 impl<'a> Context<'a> {
     /// Returns the document as a node.
     pub(super) fn top(&self) -> Node<'a> {

@@ -1,12 +1,13 @@
 //! Compiles one operation to one tool.
 
 use serde_json::Value;
-use toolgen_runtime::spec::plan::{Location, RequestPlan, SecurityRequirement};
+use toolgen_runtime::spec::plan::{HeaderOwner, Location, RequestPlan, SecurityRequirement};
 use toolgen_runtime::spec::{Effects, Example, Files};
 use toolgen_runtime::{List, Text, ToolName, ToolSpec};
 
 use super::arguments::{Arguments, arguments};
-use super::context::Context;
+use super::codes;
+use super::context::{Context, LeftOut};
 use super::names::operation_name;
 use super::node::Node;
 use super::parameter::Param;
@@ -49,24 +50,41 @@ impl Operation<'_> {
     }
 }
 
-/// A tool whose named shapes are not attached yet.
-pub(super) struct Compiled {
-    /// What the tool is.
-    pub(super) spec: ToolSpec,
-    /// Its request.
-    pub(super) plan: RequestPlan,
-    /// The schemas in normal form whose references its shapes need.
-    pub(super) schemas: Vec<Value>,
-}
-
 impl<'a> Context<'a> {
-    /// Compiles one operation.
-    pub(super) fn operation(&mut self, operation: &Operation<'a>, name: ToolName) -> Compiled {
+    /// Compiles one operation, or reports that it is left out: a tool that cannot send what the operation requires is
+    /// worse than none.
+    pub(super) fn operation(
+        &mut self,
+        operation: &Operation<'a>,
+        name: ToolName,
+    ) -> Option<(ToolSpec, RequestPlan)> {
+        let compiled = self.compiled(operation, name);
+        if compiled.is_err() {
+            self.report(
+                codes::OPERATION,
+                &operation.node.pointer,
+                format!(
+                    "{} has a parameter or a body that cannot be sent; it is left out",
+                    operation.title()
+                ),
+                "another problem of the operation says which one, and what to do",
+            );
+        }
+        compiled.ok()
+    }
+
+    /// Compiles one operation to a tool whose named shapes are not attached yet.
+    fn compiled(
+        &mut self,
+        operation: &Operation<'a>,
+        name: ToolName,
+    ) -> Result<(ToolSpec, RequestPlan), LeftOut> {
         let node = &operation.node;
         let mut template = Template::parse(operation.path);
         let params = self.parameters(&operation.path_item, node, &mut template);
-        let (params, security) = self.split_credentials(params, node);
         let body = self.body(node, &operation.method);
+        let (params, body) = (params?, body?);
+        let (params, security) = self.split_credentials(params, node);
         let files = if body.as_ref().is_some_and(|body| body.files) { Files::Read } else { Files::None };
         let returned = self.returned(node);
         let Arguments { input, parameters, body, example } = arguments(params, body);
@@ -76,8 +94,8 @@ impl<'a> Context<'a> {
             name,
             returns: Text::from(returned.description),
             examples: example.iter().map(example_call).collect(),
-            input: self.read_shape(&input, &node.pointer).into(),
-            output: returned.schema.as_ref().map(|schema| self.read_shape(schema, &node.pointer).into()),
+            input: input.into(),
+            output: returned.shape.map(Into::into),
             scopes: vec![Text::Static(if effects.read_only { "read" } else { "write" })].into(),
             effects,
             ..described(operation)
@@ -92,7 +110,7 @@ impl<'a> Context<'a> {
             security,
             accept: returned.accept.into(),
         };
-        Compiled { spec, plan, schemas: [input].into_iter().chain(returned.schema).collect() }
+        Ok((spec, plan))
     }
 
     /// Removes parameters that hold the credential of a declared scheme, which a model must not give. If the operation
@@ -112,16 +130,20 @@ impl<'a> Context<'a> {
         let mut found = Vec::new();
         let mut needed = false;
         for param in params {
-            let id = match param.location {
-                Location::Path => None,
-                location => self.schemes.credential(location, &param.name).map(str::to_owned),
-            };
-            match id {
-                Some(id) if unsaid || named(&security, &id) => {
+            let id = self.schemes.credential(&param, |id| unsaid || named(&security, id));
+            match id.map(str::to_owned) {
+                Some(id) => {
                     needed |= param.required;
                     found.push(id);
                 }
-                _ => kept.push(param),
+                None if is_credential(&param) => self.report(
+                    codes::SECURITY,
+                    &operation.pointer,
+                    format!("no security scheme of the operation sends `{}`; the parameter is left out", param.name),
+                    "declare the scheme under `components/securitySchemes` and name it under `security`; as it is, \
+                     only `HttpEngineBuilder::header` can send it",
+                ),
+                None => kept.push(param),
             }
         }
         if unsaid && !found.is_empty() {
@@ -133,6 +155,11 @@ impl<'a> Context<'a> {
         }
         (kept, security.into())
     }
+}
+
+/// Whether the parameter is a header for credentials, which a model must not give.
+fn is_credential(param: &Param) -> bool {
+    param.location == Location::Header && HeaderOwner::of(&param.name) == Some(HeaderOwner::Security)
 }
 
 /// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). PUT, PATCH and DELETE overwrite or

@@ -1,10 +1,11 @@
 //! Reads the parameters of operations.
 
-use serde_json::{Map, Value, json};
-use toolgen_runtime::spec::plan::{Encoding, Location, Style};
+use toolgen_runtime::schema::shape::{Kind, Literal, StringRules};
+use toolgen_runtime::spec::plan::{Encoding, HeaderOwner, Location, Style};
+use toolgen_runtime::{List, Shape};
 
 use super::codes;
-use super::context::Context;
+use super::context::{Context, LeftOut};
 use super::node::Node;
 use super::path::Template;
 use super::schema::examples;
@@ -20,8 +21,8 @@ pub(super) struct Param {
     pub(super) required: bool,
     /// How it is written.
     pub(super) encoding: Encoding,
-    /// Its schema in normal form, with the parameter's own annotations.
-    pub(super) schema: Value,
+    /// The shape of its value, with the parameter's own annotations.
+    pub(super) shape: Shape,
 }
 
 impl<'a> Context<'a> {
@@ -32,9 +33,10 @@ impl<'a> Context<'a> {
         path_item: &Node<'a>,
         operation: &Node<'a>,
         template: &mut Template,
-    ) -> Vec<Param> {
-        let mut found: Vec<Param> = self.parameters_at(path_item);
-        for own in self.parameters_at(operation) {
+    ) -> Result<Vec<Param>, LeftOut> {
+        let (found, own) = (self.parameters_at(path_item), self.parameters_at(operation));
+        let mut found = found?;
+        for own in own? {
             match found.iter_mut().find(|param| same(param, &own)) {
                 Some(param) => *param = own,
                 None => found.push(own),
@@ -42,13 +44,18 @@ impl<'a> Context<'a> {
         }
         self.match_template(&mut found, operation, template);
         found.sort_by_key(|param| param.location);
-        found
+        Ok(found)
     }
 
-    fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
+    /// Returns the parameters that are listed here, unless one of the references leads to none.
+    fn parameters_at(&mut self, node: &Node<'a>) -> Result<Vec<Param>, LeftOut> {
         let mut params: Vec<Param> = Vec::new();
+        let mut complete = true;
         for node in node.items("parameters") {
-            let Some(resolved) = self.resolve(&node) else { continue };
+            let Some(resolved) = self.resolve(&node) else {
+                complete = false;
+                continue;
+            };
             let Some(param) = self.parameter(&resolved.node, resolved.description) else { continue };
             if params.iter().any(|other| same(other, &param)) {
                 self.report(
@@ -61,7 +68,7 @@ impl<'a> Context<'a> {
                 params.push(param);
             }
         }
-        params
+        if complete { Ok(params) } else { Err(LeftOut) }
     }
 
     fn parameter(&mut self, node: &Node<'a>, description: Option<&'a str>) -> Option<Param> {
@@ -84,9 +91,7 @@ impl<'a> Context<'a> {
                 return None;
             }
         };
-        // OpenAPI describes these headers elsewhere and ignores such parameters.
-        let described_elsewhere = ["accept", "content-type", "authorization"];
-        if location == Location::Header && described_elsewhere.contains(&name.to_ascii_lowercase().as_str()) {
+        if location == Location::Header && self.is_set_elsewhere(node, name) {
             return None;
         }
         if location == Location::Header && !is_token(name) {
@@ -94,10 +99,25 @@ impl<'a> Context<'a> {
             self.parameter_problem(node, &message, "use letters, digits and `-`");
             return None;
         }
-        let (encoding, mut schema) = self.parameter_value(node, name, location);
-        self.parameter_remarks(node, description, &mut schema);
+        let (encoding, mut shape) = self.parameter_value(node, name, location);
+        parameter_remarks(node, description, &mut shape);
         let required = location == Location::Path || node.flag("required");
-        Some(Param { name: name.to_owned(), location, required, encoding, schema })
+        Some(Param { name: name.to_owned(), location, required, encoding, shape })
+    }
+
+    /// Whether the header is no argument, because something else sets it. Credentials are told apart later.
+    fn is_set_elsewhere(&mut self, node: &Node<'a>, name: &str) -> bool {
+        match HeaderOwner::of(name) {
+            None | Some(HeaderOwner::Security) => return false,
+            // OpenAPI has such parameters ignored.
+            Some(HeaderOwner::Media) => {}
+            Some(HeaderOwner::Client) => self.parameter_problem(
+                node,
+                &format!("the header `{name}` is set by the HTTP client; the parameter is left out"),
+                "remove the parameter: what the header says follows from the request",
+            ),
+        }
+        true
     }
 
     fn parameter_problem(&mut self, node: &Node<'a>, message: &str, help: &str) {
@@ -105,24 +125,25 @@ impl<'a> Context<'a> {
     }
 
     /// Returns how the value is written, and its schema.
-    fn parameter_value(&mut self, node: &Node<'a>, name: &str, location: Location) -> (Encoding, Value) {
+    fn parameter_value(&mut self, node: &Node<'a>, name: &str, location: Location) -> (Encoding, Shape) {
         if let Some(schema) = node.get("schema") {
-            return (self.style(node, location), self.schema_of(&schema));
+            return (self.style(node, location), self.shape_of(&schema, name));
         }
         if let Some((media_type, media)) = node.members("content").into_iter().next() {
-            let schema = media.get("schema").map_or_else(|| json!({}), |schema| self.schema_of(&schema));
-            return (Encoding::Content(media_type.to_owned().into()), schema);
+            let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
+            self.take_text(&mut shape, media_type, &media);
+            return (Encoding::Content(media_type.to_owned().into()), shape);
         }
         // Swagger 2.0 puts the schema's keywords into the parameter itself.
         let own_type = node.text("type").is_some() || node.get("enum").is_some();
-        let schema = if own_type { self.schema_of(node) } else { json!({"type": "string"}) };
+        let shape = if own_type { self.shape_of(node, name) } else { text() };
         let taken = if own_type { "its own `type` is used" } else { "a text is assumed" };
         self.parameter_problem(
             node,
             &format!("the parameter `{name}` has neither `schema` nor `content`; {taken}"),
             "add a `schema`",
         );
-        (self.style(node, location), schema)
+        (self.style(node, location), shape)
     }
 
     fn style(&mut self, node: &Node<'a>, location: Location) -> Encoding {
@@ -156,32 +177,6 @@ impl<'a> Context<'a> {
         let explode = style == Style::DeepObject || explode.unwrap_or(style == Style::Form);
         let allow_reserved = location == Location::Query && node.flag("allowReserved");
         Encoding::Style { style, explode, allow_reserved }
-    }
-
-    /// Applies the parameter's own annotations, which take precedence over the schema's.
-    fn parameter_remarks(&mut self, node: &Node<'a>, description: Option<&'a str>, schema: &mut Value) {
-        if schema.is_boolean() {
-            *schema = json!({});
-        }
-        let Value::Object(object) = schema else { return };
-        if let Some(text) =
-            description.or(node.text("description")).map(str::trim).filter(|text| !text.is_empty())
-        {
-            object.insert("description".to_owned(), Value::from(text));
-        }
-        if node.flag("deprecated") {
-            object.insert("deprecated".to_owned(), Value::Bool(true));
-        }
-        for key in ["readOnly", "writeOnly"] {
-            object.shift_remove(key);
-        }
-        if !object.contains_key("examples") {
-            let example =
-                node.object().map(examples).unwrap_or_default().into_iter().find(|value| !value.is_null());
-            if let Some(example) = example.filter(|value| value.to_string().len() <= 256) {
-                object.insert("examples".to_owned(), json!([example]));
-            }
-        }
     }
 
     /// Restricts the path parameters to those in the path template.
@@ -222,11 +217,33 @@ impl<'a> Context<'a> {
                 format!("`{{{name}}}` of the path is not declared as a parameter; a text is assumed"),
                 "declare it under `parameters` with `in: path`",
             );
-            let schema = Value::Object(Map::from_iter([("type".to_owned(), json!("string"))]));
             let encoding = Encoding::SIMPLE;
-            params.push(Param { name, location: Location::Path, required: true, encoding, schema });
+            params.push(Param { name, location: Location::Path, required: true, encoding, shape: text() });
         }
     }
+}
+
+/// Applies the parameter's own annotations, which take precedence over the schema's.
+fn parameter_remarks(node: &Node<'_>, description: Option<&str>, shape: &mut Shape) {
+    if shape.kind == Kind::Never {
+        *shape = Shape::ANY;
+    }
+    let said = description.or(node.text("description")).map(str::trim).filter(|text| !text.is_empty());
+    if let Some(text) = said {
+        shape.description = text.to_owned().into();
+    }
+    shape.deprecated |= node.flag("deprecated");
+    if shape.examples.is_empty() {
+        let own = node.object().map(examples).unwrap_or_default();
+        let example = own.into_iter().find(|value| !value.is_null());
+        let short = example.filter(|value| value.to_string().len() <= 256);
+        shape.examples = short.map_or(List::EMPTY, |example| vec![Literal::of(example)].into());
+    }
+}
+
+/// The shape of any text.
+fn text() -> Shape {
+    Shape::of(Kind::String(StringRules::ANY))
 }
 
 fn same(left: &Param, right: &Param) -> bool {

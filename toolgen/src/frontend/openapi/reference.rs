@@ -169,19 +169,14 @@ fn anchor<'a>(value: &'a Value, name: &str, pointer: &Pointer) -> Option<Node<'a
     }
 }
 
-/// Returns the text of every reference into the document that does not simply name a component.
-pub(super) fn unusual_references(root: &Value) -> BTreeSet<&str> {
+/// Returns the texts of all references in a value.
+pub(super) fn reference_texts(root: &Value) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     let mut open = vec![root];
     while let Some(value) = open.pop() {
         match value {
             Value::Object(object) => {
-                if let Some(text) = object.get("$ref").and_then(Value::as_str) {
-                    let parts = text.split('/').count();
-                    if !(text.starts_with("#/components/") && parts == 4) {
-                        found.insert(text);
-                    }
-                }
+                found.extend(object.get("$ref").and_then(Value::as_str));
                 open.extend(object.values().filter(|value| value.is_object() || value.is_array()));
             }
             Value::Array(items) => open.extend(items),

@@ -1,6 +1,7 @@
 //! Reads the responses of operations.
 
-use serde_json::{Value, json};
+use toolgen_runtime::Shape;
+use toolgen_runtime::schema::shape::{Kind, read::any_of};
 
 use super::context::Context;
 use super::media;
@@ -11,8 +12,8 @@ const MAX_ACCEPT: usize = 256;
 
 /// What is known about an operation's results.
 pub(super) struct Returned {
-    /// The schema of a successful JSON result, in normal form.
-    pub(super) schema: Option<Value>,
+    /// The shape of a successful JSON result, if there is something to say about it.
+    pub(super) shape: Option<Shape>,
     /// The `Accept` header; empty for anything.
     pub(super) accept: String,
     /// What the document says about success.
@@ -29,7 +30,7 @@ impl<'a> Context<'a> {
         if chosen.is_empty() {
             chosen = all.iter().filter(|(status, _)| *status == "default").collect();
         }
-        let mut schemas: Vec<Value> = Vec::new();
+        let mut shapes: Vec<Shape> = Vec::new();
         let mut types: Vec<&str> = Vec::new();
         let mut description = String::new();
         for (_, node) in chosen {
@@ -41,29 +42,24 @@ impl<'a> Context<'a> {
             let content = resolved.node.get("content").and_then(|node| self.resolve(&node));
             let media = content.map(|resolved| resolved.node.entries()).unwrap_or_default();
             types.extend(media.iter().map(|(media_type, _)| media_type.trim()));
-            schemas.extend(self.json_schema_of(&media));
+            let shape = self.json_shape_of(&media);
+            shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
         }
-        schemas.dedup();
-        let schema = match schemas.len() {
-            0 => None,
-            1 => schemas.pop(),
-            _ => Some(json!({"anyOf": distinct(schemas)})),
-        };
-        let schema = schema.filter(|schema| *schema != json!({}));
+        let shape = any_of(shapes).filter(|shape| *shape != Shape::ANY);
         if says_nothing(&description) {
             description.clear();
         }
-        Returned { schema, accept: accept(&types), description }
+        Returned { shape, accept: accept(&types), description }
     }
 
-    fn json_schema_of(&mut self, media: &[(&'a str, Node<'a>)]) -> Option<Value> {
+    fn json_shape_of(&mut self, media: &[(&'a str, Node<'a>)]) -> Option<Shape> {
         let of = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
         let (_, node) =
             of(media::Kind::Json).or_else(|| of(media::Kind::JsonLike)).or_else(|| of(media::Kind::Any))?;
         let node = self.resolve(node)?.node;
-        let schema = self.schema_of(&node.get("schema")?);
-        let bytes = schema.get("format").is_some_and(|format| format == "binary");
-        (!bytes).then_some(schema)
+        let shape = self.shape_of(&node.get("schema")?, "");
+        let bytes = matches!(&shape.kind, Kind::String(rules) if rules.format == *"binary");
+        (!bytes).then_some(shape)
     }
 }
 
@@ -90,16 +86,6 @@ fn says_nothing(description: &str) -> bool {
     ];
     let text = description.trim_end_matches(['.', '!']).to_ascii_lowercase();
     EMPTY.contains(&text.trim()) || text.chars().all(|char| !char.is_alphabetic())
-}
-
-fn distinct(schemas: Vec<Value>) -> Vec<Value> {
-    let mut kept: Vec<Value> = Vec::with_capacity(schemas.len());
-    for schema in schemas {
-        if !kept.contains(&schema) {
-            kept.push(schema);
-        }
-    }
-    kept
 }
 
 /// Returns the `Accept` header: JSON first, the rest in the document's order.

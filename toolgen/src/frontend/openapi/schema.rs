@@ -26,20 +26,23 @@ use crate::names::portable_keys;
 use crate::problem::codes;
 use crate::source::Pointer;
 
-/// The keyword that records the data's key of a field with another name for the model.
-pub(super) const WIRE: &str = "x-wire";
-
 impl<'a> Context<'a> {
     /// Returns the normal form of the schema at a node.
-    pub(super) fn schema_of(&mut self, node: &Node<'a>) -> Value {
+    fn schema_of(&mut self, node: &Node<'a>) -> Value {
         let place = Place { pointer: node.pointer.as_str().to_owned(), nesting: self.nesting };
         normal_form(node.value, place, self)
     }
 
+    /// Returns the shape of the schema at a node; `name` is that of the field it describes, or empty.
+    pub(super) fn shape_of(&mut self, node: &Node<'a>, name: &str) -> Shape {
+        let schema = self.schema_of(node);
+        self.read_shape(&schema, name, &node.pointer)
+    }
+
     /// Returns the shape of a schema in normal form at this place of the document.
-    pub(super) fn read_shape(&mut self, schema: &Value, pointer: &Pointer) -> Shape {
+    fn read_shape(&mut self, schema: &Value, name: &str, pointer: &Pointer) -> Shape {
         let mut problems = Vec::new();
-        let shape = read_normal_form(schema, &mut problems);
+        let shape = read_normal_form(schema, name, &mut problems);
         for problem in problems {
             let place = self.nearest_place(pointer, &problem.pointer);
             self.report(codes::SCHEMA, &place, problem.message, CORRECT);

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::spec::plan::{Location, Placement, SecurityRequirement, SecurityScheme};
+use toolgen_runtime::spec::plan::{HeaderOwner, Location, Placement, SecurityRequirement, SecurityScheme};
 use toolgen_runtime::{List, Text};
 
 use super::codes;
 use super::context::Context;
 use super::node::Node;
+use super::parameter::Param;
 
 /// The schemes a document declares, by name.
 #[derive(Debug, Default)]
@@ -16,15 +17,20 @@ pub(super) struct Schemes {
 }
 
 impl Schemes {
-    /// Returns the scheme whose credential is sent at the place of a parameter.
-    pub(super) fn credential(&self, location: Location, name: &str) -> Option<&str> {
-        let found = self.placements.iter().find(|(_, placement)| match (placement, location) {
+    /// Returns the first acceptable scheme whose credential is sent at the place of a parameter.
+    pub(super) fn credential(&self, param: &Param, accept: impl Fn(&str) -> bool) -> Option<&str> {
+        let name = param.name.as_str();
+        let fits = |placement: &Placement| match (placement, param.location) {
             (Placement::Header(header), Location::Header) => header.eq_ignore_ascii_case(name),
             (Placement::Query(query), Location::Query) => *query == *name,
             (Placement::Cookie(cookie), Location::Cookie) => *cookie == *name,
+            (Placement::Basic | Placement::Bearer | Placement::Other(_), Location::Header) => {
+                HeaderOwner::of(name) == Some(HeaderOwner::Security)
+            }
             _ => false,
-        });
-        found.map(|(id, _)| id.as_str())
+        };
+        let mut found = self.placements.iter().filter(|(id, placement)| fits(placement) && accept(id));
+        found.next().map(|(id, _)| id.as_str())
     }
 }
 

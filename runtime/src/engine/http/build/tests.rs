@@ -282,6 +282,25 @@ fn multipart_bodies() {
 }
 
 #[test]
+fn a_file_is_of_the_type_its_argument_or_its_name_says() {
+    let sent_as = |allowed: &'static str, file: Value| {
+        let part = Part { name: "f".into(), file: true, content_type: allowed.into(), encoding: None };
+        let codec = Codec::Multipart(vec![part].into());
+        let (_, body) =
+            sent(&with_body("multipart/form-data", codec, fields(&["f"]), false), &json!({"f": file}));
+        body.lines().find_map(|line| line.strip_prefix("Content-Type: ")).unwrap().to_owned()
+    };
+    let several = "image/*, image/png, image/jpeg";
+    assert_eq!(sent_as(several, json!({"base64": "aGk="})), "image/png");
+    assert_eq!(sent_as(several, json!({"base64": "aGk=", "filename": "a.JPG"})), "image/jpeg");
+    assert_eq!(sent_as(several, json!({"base64": "aGk=", "content_type": "image/gif"})), "image/gif");
+    assert_eq!(
+        sent_as("image/*", json!({"base64": "aGk=", "filename": "a.jpg"})),
+        "application/octet-stream"
+    );
+}
+
+#[test]
 fn text_and_binary_bodies() {
     let text = with_body("text/plain", Codec::Text, BodySource::Argument("body".into()), false);
     assert_eq!(sent(&text, &json!({"body": "hi"})), ("text/plain".to_owned(), "hi".to_owned()));

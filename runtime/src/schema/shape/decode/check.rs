@@ -1,6 +1,5 @@
 //! Checks whether a value fits a shape, and what is wrong if not.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -8,12 +7,9 @@ use serde_json::Value;
 use super::{ArgumentProblem, ArgumentProblemKind, say};
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::read::number_of;
-use crate::schema::shape::render::canonical;
-use crate::schema::shape::render::prose;
+use crate::schema::shape::number::same_number;
 use crate::schema::shape::{
-    Access, ArrayRules, Def, Extra, Kind, Literal, Number, NumberRules, Shape, StringRules, TupleRules,
-    find_def, pointer, rules,
+    Access, ArrayRules, Def, Extra, Kind, Literal, Number, Shape, TupleRules, find_def, pointer,
 };
 
 /// The maximum number of problems reported.
@@ -97,6 +93,10 @@ impl<'a> Checker<'a> {
         self.add(ArgumentProblemKind::Value, message);
     }
 
+    pub(super) fn values(&mut self, messages: impl IntoIterator<Item = String>) {
+        messages.into_iter().for_each(|message| self.value(message));
+    }
+
     pub(super) fn at<T>(&mut self, token: &str, check: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
         pointer::push(&mut self.path, token);
@@ -124,17 +124,17 @@ impl<'a> Checker<'a> {
         match (&shape.kind, value) {
             (Kind::Any | Kind::Raw(_), _) | (Kind::Null, Value::Null) | (Kind::Boolean, Value::Bool(_)) => {}
             (Kind::Never, _) => self.value(format!("no value is allowed here, got {}", say::given(value))),
-            (Kind::Integer(rules), Value::Number(number)) => match number_of(number) {
+            (Kind::Integer(rules), Value::Number(number)) => match Number::of(number) {
                 Some(Number::Float(float)) if float.fract() != 0.0 => self.mismatch(value, shape),
-                Some(number) => self.number(number, rules),
+                Some(number) => self.values(rules.problem(number)),
                 None => {}
             },
             (Kind::Number(rules), Value::Number(number)) => {
-                if let Some(number) = number_of(number) {
-                    self.number(number, rules);
+                if let Some(number) = Number::of(number) {
+                    self.values(rules.problem(number));
                 }
             }
-            (Kind::String(rules), Value::String(text)) => self.text(text, rules),
+            (Kind::String(rules), Value::String(text)) => self.values(rules.problems(text)),
             (Kind::Enum(values), value) => self.listed(value, values, shape.nullable),
             (Kind::Array(rules), Value::Array(items)) => self.array(items, rules),
             (Kind::Tuple(rules), Value::Array(items)) => self.tuple(items, rules),
@@ -185,48 +185,6 @@ impl<'a> Checker<'a> {
         self.add_all(problems);
     }
 
-    fn number(&mut self, value: Number, limits: &NumberRules) {
-        let told = |number: Number| canonical::number(number);
-        let order = |limit: Option<Number>| limit.map(|limit| (limit, rules::compare(value, limit)));
-        let mut wrong: Vec<String> = Vec::new();
-        if let Some((limit, Ordering::Less)) = order(limits.minimum) {
-            wrong.push(format!("at least {}", told(limit)));
-        }
-        if let Some((limit, Ordering::Less | Ordering::Equal)) = order(limits.exclusive_minimum) {
-            wrong.push(format!("more than {}", told(limit)));
-        }
-        if let Some((limit, Ordering::Greater)) = order(limits.maximum) {
-            wrong.push(format!("at most {}", told(limit)));
-        }
-        if let Some((limit, Ordering::Greater | Ordering::Equal)) = order(limits.exclusive_maximum) {
-            wrong.push(format!("less than {}", told(limit)));
-        }
-        if let Some(step) = limits.multiple_of.filter(|step| !rules::is_multiple(value, *step)) {
-            wrong.push(format!("a multiple of {}", told(step)));
-        }
-        if !wrong.is_empty() {
-            self.value(format!("must be {}, got {}", wrong.join(" and "), told(value)));
-        }
-    }
-
-    fn text(&mut self, text: &str, limits: &StringRules) {
-        let length = rules::length(text);
-        let got = format!("got {length}");
-        if let Some(limit) = limits.min_length.filter(|limit| length < *limit) {
-            self.value(format!("must have at least {limit} characters, {got}"));
-        }
-        if let Some(limit) = limits.max_length.filter(|limit| length > *limit) {
-            self.value(format!("must have at most {limit} characters, {got}"));
-        }
-        if !rules::matches(&limits.pattern, text) {
-            let given = say::given(&Value::from(prose::cut(text, 60)));
-            self.value(format!("must match the pattern {}, got {given}", limits.pattern));
-        }
-        if let Some(why) = rules::refusal(limits, text) {
-            self.value(why);
-        }
-    }
-
     fn listed(&mut self, value: &Value, values: &[Literal], nullable: bool) {
         if values.iter().any(|literal| equals(value, literal)) {
             return;
@@ -249,7 +207,7 @@ impl<'a> Checker<'a> {
     }
 
     fn array(&mut self, items: &[Value], limits: &ArrayRules) {
-        self.item_count(items.len(), limits.min_items, limits.max_items);
+        self.values(limits.count_problems(items.len()));
         for (index, item) in items.iter().enumerate() {
             self.at(&index.to_string(), |checker| checker.check(item, &limits.items));
         }
@@ -267,7 +225,7 @@ impl<'a> Checker<'a> {
     }
 
     fn tuple(&mut self, items: &[Value], limits: &TupleRules) {
-        self.item_count(items.len(), limits.min_items, limits.max_items);
+        self.values(limits.count_problems(items.len()));
         for (index, item) in items.iter().enumerate() {
             match (limits.items.get(index), &limits.rest) {
                 (Some(shape), _) => self.at(&index.to_string(), |checker| checker.check(item, shape)),
@@ -284,16 +242,6 @@ impl<'a> Checker<'a> {
             }
         }
     }
-
-    fn item_count(&mut self, length: usize, min: Option<u64>, max: Option<u64>) {
-        let count = u64::try_from(length).unwrap_or(u64::MAX);
-        if let Some(limit) = min.filter(|limit| count < *limit) {
-            self.value(format!("must have at least {limit} items, got {count}"));
-        }
-        if let Some(limit) = max.filter(|limit| count > *limit) {
-            self.value(format!("must have at most {limit} items, got {count}"));
-        }
-    }
 }
 
 /// Whether a value is this literal; `1` and `1.0` are the same number.
@@ -301,10 +249,10 @@ pub(super) fn equals(value: &Value, literal: &Literal) -> bool {
     match (value, literal) {
         (Value::Null, Literal::Null) => true,
         (Value::Bool(a), Literal::Bool(b)) => a == b,
-        (Value::Number(a), Literal::Number(b)) => number_of(a).is_some_and(|a| rules::same_number(a, *b)),
+        (Value::Number(a), Literal::Number(b)) => Number::of(a).is_some_and(|a| same_number(a, *b)),
         (Value::String(a), Literal::String(b)) => *a == **b,
         (Value::Array(_) | Value::Object(_), Literal::Json(_)) => {
-            comparable(value) == comparable(&canonical::literal(literal))
+            comparable(value) == comparable(&literal.to_json())
         }
         _ => false,
     }
@@ -313,7 +261,7 @@ pub(super) fn equals(value: &Value, literal: &Literal) -> bool {
 /// Returns a text that is the same for equal values: numbers by value, keys in order.
 fn comparable(value: &Value) -> String {
     match value {
-        Value::Number(number) => match number_of(number) {
+        Value::Number(number) => match Number::of(number) {
             Some(Number::Float(float)) if float.fract() == 0.0 => format!("{float:.0}").replace("-0", "0"),
             _ => number.to_string(),
         },

@@ -1,12 +1,11 @@
 //! The fast path for arguments that need no change, which is the common case.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::decode::borrowed::BorrowedValue;
-use crate::schema::shape::read::number_of;
-use crate::schema::shape::{Access, Def, Extra, Kind, Literal, ObjectRules, Shape, find_def, rules};
+use crate::schema::shape::{Access, Def, Extra, Kind, Literal, Number, ObjectRules, Shape, find_def};
 
 /// Values nested deeper than this take the slow path.
 const MAX_DEPTH: usize = 32;
@@ -31,7 +30,7 @@ pub(crate) trait Tree: Sized {
 pub(crate) enum View<'a, T> {
     Null,
     Bool,
-    Number(&'a Number),
+    Number(&'a serde_json::Number),
     Text(&'a str),
     List(&'a [T]),
     Object,
@@ -89,21 +88,19 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, depth: usize) -> bo
         }
         (_, View::Null) => shape.nullable,
         (Kind::Any, View::Bool | View::Text(_)) | (Kind::Boolean, View::Bool) => true,
-        (Kind::String(known), View::Text(text)) => rules::text_fits(text, known),
+        (Kind::String(known), View::Text(text)) => known.problems(text).is_empty(),
         (Kind::Integer(known), View::Number(number)) => {
-            !number.is_f64() && number_of(number).is_some_and(|number| rules::number_fits(number, known))
+            !number.is_f64() && Number::of(number).is_some_and(|number| known.problem(number).is_none())
         }
         (Kind::Number(known), View::Number(number)) => {
-            number_of(number).is_some_and(|number| rules::number_fits(number, known))
+            Number::of(number).is_some_and(|number| known.problem(number).is_none())
         }
         (Kind::Enum(values), View::Text(text)) => {
             values.iter().any(|literal| matches!(literal, Literal::String(known) if *known == text))
         }
         (Kind::Array(known), View::List(items)) => {
-            let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
             !known.unique
-                && known.min_items.is_none_or(|least| count >= least)
-                && known.max_items.is_none_or(|most| count <= most)
+                && known.count_problems(items.len()).is_empty()
                 && items.iter().all(|item| fits(item, &known.items, defs, depth + 1))
         }
         (Kind::Object(known), View::Object) => object(value, known, defs, depth),

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::check::Checker;
 use super::{ArgumentProblemKind, say};
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::{Access, Extra, Field, ObjectRules, rules};
+use crate::schema::shape::pattern::matches;
+use crate::schema::shape::{Access, Extra, Field, ObjectRules};
 
 impl Checker<'_> {
     pub(super) fn object(&mut self, given: &Map<String, Value>, known: &ObjectRules) {
@@ -48,12 +49,7 @@ impl Checker<'_> {
         for problem in known.relations.iter().filter_map(|relation| relation.problem(is_given)) {
             self.value(problem);
         }
-        if let Some(limit) = known.min_properties.filter(|limit| count < *limit) {
-            self.value(format!("must have at least {limit} keys, got {count}"));
-        }
-        if let Some(limit) = known.max_properties.filter(|limit| count > *limit) {
-            self.value(format!("must have at most {limit} keys, got {count}"));
-        }
+        self.values(known.count_problems(count));
     }
 
     /// Whether a `null` only means that the model left something out.
@@ -72,7 +68,7 @@ impl Checker<'_> {
             // The dialect showed a union as one object: this is a field of another variant.
             None => {
                 !matches!(known.extra, Extra::Of(_))
-                    && !known.patterns.iter().any(|pattern| rules::matches(&pattern.pattern, key))
+                    && !known.patterns.iter().any(|pattern| matches(&pattern.pattern, key))
             }
         }
     }
@@ -80,7 +76,7 @@ impl Checker<'_> {
     fn patterns_and_extra(&mut self, key: &str, value: &Value, field: Option<&Field>, known: &ObjectRules) {
         let mut matched = field.is_some();
         for pattern in &known.patterns {
-            if rules::matches(&pattern.pattern, key) {
+            if matches(&pattern.pattern, key) {
                 matched = true;
                 self.at(key, |checker| checker.check(value, &pattern.shape));
             }

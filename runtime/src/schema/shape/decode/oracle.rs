@@ -9,47 +9,12 @@ use super::decode;
 use crate::base::frozen::List;
 use crate::schema::dialect::{ANTHROPIC, Dialect, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
 use crate::schema::shape::render::render_input;
+use crate::schema::shape::rules::number::arbitrary as numbers;
+use crate::schema::shape::rules::text::arbitrary as texts;
 use crate::schema::shape::{
-    Access, ArrayRules, Def, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, PatternField,
-    Shape, StringRules, TupleRules, UnionMode, UnionRules, arbitrary,
+    Access, ArrayRules, Def, Extra, Field, Kind, Literal, ObjectRules, PatternField, Shape, TupleRules,
+    UnionMode, UnionRules, arbitrary,
 };
-
-fn number() -> impl Strategy<Value = Number> {
-    prop_oneof![(-3i128..6).prop_map(Number::Int), Just(Number::Float(0.5)), Just(Number::Float(2.5))]
-}
-
-fn numbers() -> impl Strategy<Value = NumberRules> {
-    let step = prop_oneof![(1i128..4).prop_map(Number::Int), Just(Number::Float(0.5))];
-    (
-        option::of(number()),
-        option::of(number()),
-        option::weighted(0.2, number()),
-        option::weighted(0.2, number()),
-        option::weighted(0.3, step),
-    )
-        .prop_map(|(minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of)| NumberRules {
-            minimum,
-            maximum,
-            exclusive_minimum,
-            exclusive_maximum,
-            multiple_of,
-            format: crate::base::frozen::Text::EMPTY,
-        })
-}
-
-fn texts() -> impl Strategy<Value = StringRules> {
-    let pattern = prop_oneof![Just(""), Just("^a"), Just("b$"), Just("[ab]{2}"), Just("ß")];
-    let deny = prop_oneof![9 => Just(""), 1 => Just("^b"), 1 => Just("ab")];
-    (option::of(0u64..3), option::of(0u64..4), pattern, deny).prop_map(
-        |(min_length, max_length, pattern, deny)| StringRules {
-            min_length,
-            max_length,
-            pattern: pattern.into(),
-            deny: deny.into(),
-            ..StringRules::ANY
-        },
-    )
-}
 
 pub(crate) fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -73,9 +38,9 @@ fn leaf() -> impl Strategy<Value = Kind> {
         1 => Just(Kind::Never),
         1 => Just(Kind::Null),
         2 => Just(Kind::Boolean),
-        3 => numbers().prop_map(Kind::Integer),
-        3 => numbers().prop_map(Kind::Number),
-        4 => texts().prop_map(Kind::String),
+        3 => numbers::small().prop_map(Kind::Integer),
+        3 => numbers::small().prop_map(Kind::Number),
+        4 => texts::small().prop_map(Kind::String),
         3 => vec(value().prop_map(|value| Literal::of(&value)), 1..4).prop_map(|values| Kind::Enum(values.into())),
         2 => prop_oneof![Just("first"), Just("second"), Just("tree")].prop_map(|name| Kind::Ref(name.into())),
     ]

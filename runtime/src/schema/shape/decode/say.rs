@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::base::truncate;
 use crate::schema::shape::render::prose;
 use crate::schema::shape::{Kind, Literal, Shape, UnionRules};
 
@@ -18,7 +19,7 @@ pub(super) fn given(value: &Value) -> String {
         Value::Number(number) => format!("the number {number}"),
         // As JSON, so that quotes and line breaks are distinct from the message.
         Value::String(text) => {
-            let cut = prose::cut(text, MAX_GIVEN);
+            let cut = truncate::cut(text, MAX_GIVEN);
             format!("the text {}", Value::from(cut))
         }
         Value::Array(items) if items.is_empty() => "an empty list".into(),
@@ -72,7 +73,7 @@ pub(super) fn listed(values: &[Literal]) -> String {
 /// Lists names in backquotes.
 pub(super) fn names(names: &[&str]) -> String {
     let told: Vec<String> =
-        names.iter().take(MAX_LISTED).map(|name| format!("`{}`", prose::cut(name, MAX_GIVEN))).collect();
+        names.iter().take(MAX_LISTED).map(|name| format!("`{}`", truncate::cut(name, MAX_GIVEN))).collect();
     let more = if names.len() > MAX_LISTED { ", …" } else { "" };
     format!("{}{more}", told.join(", "))
 }

@@ -248,6 +248,18 @@ fn a_discriminator_names_the_variant() {
 }
 
 #[test]
+fn a_discriminator_that_no_variant_requires_may_be_missing() {
+    let variant = |mode: &str, field: &str| json!({"type": "object", "properties": {"mode": {"enum": [mode]}, field: {"type": "string"}}, "required": [field]});
+    let mut schema = object(&json!({"auth": {
+        "oneOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}], "discriminator": {"propertyName": "mode"}
+    }}));
+    schema["$defs"] = json!({"A": variant("a", "x"), "B": variant("b", "y")});
+    taken(&schema, &json!({"auth": {"x": "1"}}), &json!({"auth": {"x": "1"}}));
+    refused(&schema, &json!({"auth": {}}), &["/auth/mode: missing: expected one of \"a\", \"b\""]);
+    refused(&schema, &json!({"auth": {"mode": "b", "x": "1"}}), &["/auth/y: missing: expected a text"]);
+}
+
+#[test]
 fn without_one_the_nearest_variant_is_told() {
     refused(
         &pets(&Value::Null),

@@ -6,8 +6,8 @@ use super::check::{Checker, Form, equals};
 use super::fits;
 use super::objects::find_field;
 use crate::schema::dialect::JSON_SCHEMA;
-use crate::schema::shape::render::canonical::literal;
-use crate::schema::shape::{Access, Extra, Field, Kind, Literal, Number, Shape, find_def, rules};
+use crate::schema::shape::pattern::matches;
+use crate::schema::shape::{Access, Extra, Field, Kind, Literal, Number, Shape, find_def};
 
 /// References nested deeper than this are not followed: they may be cyclic.
 const MAX_DEPTH: usize = 64;
@@ -88,7 +88,7 @@ impl<'a> Checker<'a> {
                     shapes.push(&field.shape);
                 }
                 let before = shapes.len();
-                let matching = known.patterns.iter().filter(|pattern| rules::matches(&pattern.pattern, key));
+                let matching = known.patterns.iter().filter(|pattern| matches(&pattern.pattern, key));
                 shapes.extend(matching.map(|pattern| &pattern.shape));
                 if let (Extra::Of(shape), None, true) = (&known.extra, field, before == shapes.len()) {
                     shapes.push(shape);
@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
         let Kind::Object(known) = &shape.kind else { return };
         for field in &known.fields {
             let Some(default) = &field.shape.default else { continue };
-            let value = literal(default);
+            let value = default.to_json();
             let is_open = field.access != Access::ReadOnly && !out.contains_key(field.name.as_str());
             if is_open && !value.is_null() && fits(&value, &field.shape, self.defs) {
                 // Uses a new checker: this one remembers values by address, and this value is dropped soon.

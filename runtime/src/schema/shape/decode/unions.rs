@@ -14,7 +14,9 @@ const MAX_DEPTH: usize = 16;
 enum Choice<'s> {
     /// It names this variant.
     Variant(&'s Shape),
-    /// The property is missing or holds no known value.
+    /// The property is missing.
+    Missing,
+    /// The property holds no known value.
     Wrong,
     /// It does not decide.
     Open,
@@ -22,16 +24,18 @@ enum Choice<'s> {
 
 impl Checker<'_> {
     pub(super) fn union(&mut self, value: &Value, union: &UnionRules, shape: &Shape) {
-        if let Some(discriminator) = &union.discriminator {
-            match self.choose(value, discriminator, union) {
-                Choice::Variant(variant) => return self.check(value, variant),
-                Choice::Wrong => return self.wrong_choice(value, discriminator, union),
-                Choice::Open => {}
-            }
+        let choice = union.discriminator.as_ref().map(|by| (self.choose(value, by, union), by));
+        match choice {
+            Some((Choice::Variant(variant), _)) => return self.check(value, variant),
+            Some((Choice::Wrong, by)) => return self.wrong_choice(value, by, union),
+            _ => {}
         }
         let tried: Vec<Vec<ArgumentProblem>> =
             union.variants.iter().map(|variant| self.problems_of(value, variant)).collect();
         let fitting = tried.iter().filter(|problems| problems.is_empty()).count();
+        if let (Some((Choice::Missing, by)), 0) = (&choice, fitting) {
+            return self.wrong_choice(value, by, union);
+        }
         if fitting > 1 && union.mode == UnionMode::One && !self.loose_one_of {
             self.value(format!(
                 "fits {fitting} of the alternatives, must fit exactly one; leave out what makes it ambiguous"
@@ -98,7 +102,7 @@ impl Checker<'_> {
     pub(super) fn chosen<'s>(&self, value: &Value, union: &'s UnionRules) -> Option<&'s Shape> {
         match self.choose(value, union.discriminator.as_ref()?, union) {
             Choice::Variant(variant) => Some(variant),
-            Choice::Wrong | Choice::Open => None,
+            Choice::Missing | Choice::Wrong | Choice::Open => None,
         }
     }
 
@@ -111,7 +115,8 @@ impl Checker<'_> {
         let complete = tags.iter().all(|tags| !tags.is_empty());
         let Some(tag) = union.variants.iter().find_map(|variant| self.tag(given, variant, property, 0))
         else {
-            return if complete { Choice::Wrong } else { Choice::Open };
+            // Without it, the variants that do not require it may fit.
+            return if complete { Choice::Missing } else { Choice::Open };
         };
         let Value::String(tag) = tag else { return if complete { Choice::Wrong } else { Choice::Open } };
         let mut fitting = union.variants.iter().zip(&tags).filter(|(_, tags)| tags.contains(tag));

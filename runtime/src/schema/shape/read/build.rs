@@ -8,26 +8,25 @@ mod enums;
 mod exact;
 mod objects;
 mod raw;
-mod scalars;
 mod types;
 
 use serde_json::{Map, Value};
 
+pub(super) use combine::union;
 pub(in crate::schema::shape) use combine::{is_natural_all, is_natural_union};
 pub(in crate::schema::shape) use raw::{
     is_natural as is_natural_raw, well_formed as raw_keyword_is_well_formed,
 };
-pub(in crate::schema::shape) use scalars::number as number_of;
 
 use super::{MAX_DEPTH, ReadProblem, ReadProblemKind};
-use crate::base::frozen::Text;
+use crate::schema::shape::rules::{flag, text};
 use crate::schema::shape::{Kind, Literal, Shape, pointer};
 
 type Object = Map<String, Value>;
 
 /// Builds the shape of a schema in normal form at this place.
-pub(super) fn shape(schema: &Value, place: String, problems: &mut Vec<ReadProblem>) -> Shape {
-    Builder { problems, path: place, depth: 0, limit: MAX_DEPTH }.shape(schema, "")
+pub(super) fn shape(schema: &Value, place: String, name: &str, problems: &mut Vec<ReadProblem>) -> Shape {
+    Builder { problems, path: place, depth: 0, limit: MAX_DEPTH }.shape(schema, name)
 }
 
 /// Builds the shape of canonical text. Its depth is not limited: the text's reader has done that.
@@ -128,15 +127,6 @@ fn reference(reference: &Value) -> Option<Shape> {
             Kind::Raw(Value::Object(raw).to_string().into())
         }
     }))
-}
-
-/// Returns a text, or an empty one if there is none.
-fn text(schema: &Object, keyword: &str) -> Text {
-    schema.get(keyword).and_then(Value::as_str).map_or(Text::EMPTY, |text| text.to_owned().into())
-}
-
-fn flag(schema: &Object, keyword: &str) -> bool {
-    schema.get(keyword) == Some(&Value::Bool(true))
 }
 
 fn title_says_something(title: &str, name: &str) -> bool {

@@ -14,7 +14,7 @@ pub use values::examples;
 
 use self::types::Types;
 use super::{MAX_DEPTH, Place, ReadProblem, ReadProblemKind, Rules, Source, within_depth};
-use crate::schema::shape::pointer;
+use crate::schema::shape::{pointer, rules};
 
 type Object = Map<String, Value>;
 
@@ -54,13 +54,8 @@ enum Form {
     Dependencies,
     Additional,
     Unevaluated,
-    Count,
-    Limit,
-    Number,
-    Step,
-    Text,
-    Pattern,
-    Flag,
+    /// A value of a rule.
+    Of(rules::Form),
     Enum,
     Const,
     Discriminator,
@@ -72,31 +67,22 @@ enum Form {
 /// without effect, and for those that are read together with others.
 fn form(keyword: &str) -> Option<(Form, &'static str)> {
     Some(match keyword {
-        "description" | "format" => (Form::Text, ""),
-        "deprecated" | "readOnly" | "writeOnly" => (Form::Flag, ""),
+        "description" | "format" => (Form::Of(rules::Form::Text), ""),
+        "deprecated" | "readOnly" | "writeOnly" => (Form::Of(rules::Form::Flag), ""),
         "enum" => (Form::Enum, ""),
         "const" => (Form::Const, ""),
         "allOf" | "anyOf" | "oneOf" => (Form::List, ""),
         "items" => (Form::Items, "array"),
         "additionalItems" => (Form::Schema, "array"),
         "prefixItems" => (Form::List, "array"),
-        "uniqueItems" => (Form::Flag, "array"),
-        "minItems" | "maxItems" => (Form::Count, "array"),
         "unevaluatedItems" => (Form::Unevaluated, "array"),
         "patternProperties" => (Form::Patterns, "object"),
         "additionalProperties" => (Form::Additional, "object"),
-        "minProperties" | "maxProperties" => (Form::Count, "object"),
         "unevaluatedProperties" => (Form::Unevaluated, "object"),
-        "minLength" | "maxLength" => (Form::Count, "string"),
-        "pattern" => (Form::Pattern, "string"),
-        "contentEncoding" | "contentMediaType" => (Form::Text, "string"),
-        "minimum" | "maximum" => (Form::Limit, "number"),
-        "exclusiveMinimum" | "exclusiveMaximum" => (Form::Number, "number"),
-        "multipleOf" => (Form::Step, "number"),
         "not" | "if" | "then" | "else" | "contains" | "propertyNames" | "contentSchema" => (Form::Rule, ""),
         "dependentRequired" | "dependentSchemas" | "dependencies" => (Form::Dependencies, ""),
-        "minContains" | "maxContains" => (Form::Count, ""),
-        _ => return None,
+        "minContains" | "maxContains" => (Form::Of(rules::Form::Count), ""),
+        _ => return rules::keyword(keyword).map(|(of, keyword)| (Form::Of(keyword.form), of)),
     })
 }
 
@@ -104,8 +90,8 @@ fn form(keyword: &str) -> Option<(Form, &'static str)> {
 fn plain_form(keyword: &str) -> Option<(Form, &'static str)> {
     Some(match keyword {
         "$ref" => (Form::Reference, ""),
-        "$dynamicRef" | "$recursiveRef" | "title" | "x-wire" => (Form::Text, ""),
-        "nullable" => (Form::Flag, ""),
+        "$dynamicRef" | "$recursiveRef" | "title" | "x-wire" => (Form::Of(rules::Form::Text), ""),
+        "nullable" => (Form::Of(rules::Form::Flag), ""),
         "discriminator" => (Form::Discriminator, ""),
         "x-aliases" | "x-relations" => (Form::AsIs, ""),
         _ => return None,
@@ -243,13 +229,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             Form::Dependencies => self.dependencies(keyword, value),
             Form::Additional => self.additional(value, object),
             Form::Unevaluated => self.unevaluated(&mut name, value, object),
-            Form::Count => self.count(keyword, value),
-            Form::Limit => self.limit(&mut name, value, object),
-            Form::Number => self.number(keyword, value).map(Value::Number),
-            Form::Step => self.step(value),
-            Form::Text => self.text(keyword, value),
-            Form::Pattern => self.pattern(value),
-            Form::Flag => self.flag(keyword, value),
+            Form::Of(form) => self.value(form, &mut name, value, object),
             Form::Enum => self.listed(value, types, out),
             Form::Const => self.literals(std::slice::from_ref(value), types).pop(),
             Form::Discriminator => self.plain_discriminator(value),
@@ -259,6 +239,25 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         self.path.truncate(length);
         if let Some(read) = read {
             out.insert(name.to_owned(), read);
+        }
+    }
+
+    /// Reads a value of a form, and renames a bound that is exclusive.
+    fn value(
+        &mut self,
+        form: rules::Form,
+        keyword: &mut &str,
+        value: &Value,
+        object: &Object,
+    ) -> Option<Value> {
+        match form {
+            rules::Form::Count => self.count(keyword, value),
+            rules::Form::Flag => self.flag(keyword, value),
+            rules::Form::Text => self.text(keyword, value),
+            rules::Form::Pattern => self.pattern(value),
+            rules::Form::Number => self.number(keyword, value).map(Value::Number),
+            rules::Form::Limit => self.limit(keyword, value, object),
+            rules::Form::Step => self.step(keyword, value),
         }
     }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 use crate::schema::shape::arbitrary;
 use crate::schema::shape::render::canonical;
-use crate::schema::shape::{Access, ArrayRules, Extra, Kind, NumberRules, StringRules, UnionMode};
+use crate::schema::shape::{Access, ArrayRules, Extra, Kind, Literal, NumberRules, StringRules, UnionMode};
 
 /// Reads and gives the canonical text, which says everything there is to a shape.
 fn text(schema: &Value) -> String {

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::schema::shape::read::{is_natural_all, is_natural_raw, is_natural_union};
+use crate::schema::shape::rules::Stated;
 use crate::schema::shape::{
-    Access, ArrayRules, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Shape, StringRules,
-    TupleRules, UnionMode, UnionRules, pointer, relations,
+    Access, ArrayRules, Extra, Field, Kind, Literal, Number, ObjectRules, Shape, TupleRules, UnionMode,
+    UnionRules, pointer,
 };
 
 type Object = Map<String, Value>;
@@ -35,10 +36,10 @@ fn object(shape: &Shape) -> Object {
     text(&mut out, "description", &shape.description);
     body(shape, &mut out);
     if let Some(default) = &shape.default {
-        out.insert("default".into(), literal(default));
+        out.insert("default".into(), default.to_json());
     }
     if !shape.examples.is_empty() {
-        out.insert("examples".into(), shape.examples.iter().map(literal).collect());
+        out.insert("examples".into(), shape.examples.iter().map(Literal::to_json).collect());
     }
     flag(&mut out, "deprecated", shape.deprecated);
     flag(&mut out, "nullable", shape.nullable && !null_said);
@@ -70,13 +71,13 @@ fn head(shape: &Shape, out: &mut Object) -> bool {
 }
 
 fn enumeration(values: &[Literal], nullable: bool, out: &mut Object) -> bool {
-    let listed = values.iter().map(literal);
+    let listed = values.iter().map(Literal::to_json);
     if values.is_empty() || values.contains(&Literal::Null) || repeats(values) {
         out.insert("x-enum".into(), listed.collect());
         return false;
     }
     if let ([only], false) = (values, nullable) {
-        out.insert("const".into(), literal(only));
+        out.insert("const".into(), only.to_json());
     } else {
         out.insert("enum".into(), listed.chain(nullable.then_some(Value::Null)).collect());
     }
@@ -90,7 +91,7 @@ fn repeats(values: &[Literal]) -> bool {
     };
     // A list may have tens of thousands of values, too many to compare each with each.
     let mut seen = BTreeSet::new();
-    values.iter().any(numbers) || !values.iter().all(|value| seen.insert(literal(value).to_string()))
+    values.iter().any(numbers) || !values.iter().all(|value| seen.insert(value.to_json().to_string()))
 }
 
 fn body(shape: &Shape, out: &mut Object) {
@@ -99,8 +100,8 @@ fn body(shape: &Shape, out: &mut Object) {
         Kind::Never => {
             out.insert("not".into(), Value::Object(Object::new()));
         }
-        Kind::Integer(rules) | Kind::Number(rules) => number_rules(rules, out),
-        Kind::String(rules) => string_rules(rules, out),
+        Kind::Integer(rules) | Kind::Number(rules) => stated(rules.stated(), out),
+        Kind::String(rules) => stated(rules.stated(), out),
         Kind::Array(rules) => array(rules, out),
         Kind::Tuple(rules) => tuple(rules, out),
         Kind::Object(rules) => object_rules(rules, out),
@@ -118,38 +119,19 @@ fn body(shape: &Shape, out: &mut Object) {
     }
 }
 
-pub(super) fn number_rules(rules: &NumberRules, out: &mut Object) {
-    text(out, "format", &rules.format);
-    for (keyword, bound) in rules.bounds() {
-        if let Some(bound) = bound {
-            out.insert(keyword.into(), number(bound));
-        }
-    }
-}
-
-pub(super) fn string_rules(rules: &StringRules, out: &mut Object) {
-    text(out, "format", &rules.format);
-    count(out, "minLength", rules.min_length);
-    count(out, "maxLength", rules.max_length);
-    text(out, "pattern", &rules.pattern);
-    text(out, "x-deny", &rules.deny);
-    text(out, "x-deny-message", &rules.deny_message);
-    text(out, "contentEncoding", &rules.content_encoding);
-    text(out, "contentMediaType", &rules.content_media_type);
+fn stated(rules: Vec<Stated>, out: &mut Object) {
+    out.extend(rules.into_iter().map(|rule| (rule.keyword.to_owned(), rule.value)));
 }
 
 fn array(rules: &ArrayRules, out: &mut Object) {
-    count(out, "minItems", rules.min_items);
-    count(out, "maxItems", rules.max_items);
-    flag(out, "uniqueItems", rules.unique);
+    stated(rules.stated(), out);
     if *rules.items != Shape::ANY {
         out.insert("items".into(), value(&rules.items));
     }
 }
 
 fn tuple(rules: &TupleRules, out: &mut Object) {
-    count(out, "minItems", rules.min_items);
-    count(out, "maxItems", rules.max_items);
+    stated(rules.stated(), out);
     out.insert("prefixItems".into(), rules.items.iter().map(value).collect());
     extra(out, "items", &rules.rest);
 }
@@ -170,11 +152,7 @@ fn object_rules(rules: &ObjectRules, out: &mut Object) {
         out.insert("patternProperties".into(), Value::Object(patterns));
     }
     extra(out, "additionalProperties", &rules.extra);
-    count(out, "minProperties", rules.min_properties);
-    count(out, "maxProperties", rules.max_properties);
-    if !rules.relations.is_empty() {
-        out.insert(relations::KEYWORD.into(), relations::write(&rules.relations));
-    }
+    stated(rules.stated(), out);
 }
 
 fn field(field: &Field) -> (String, Value) {
@@ -221,43 +199,13 @@ fn union(rules: &UnionRules, out: &mut Object) {
     out.insert("discriminator".into(), Value::Object(told));
 }
 
-/// Returns a number as JSON. What JSON cannot hold becomes `null`.
-pub(crate) fn number(number: Number) -> Value {
-    match number {
-        Number::Int(int) => match (i64::try_from(int), u64::try_from(int)) {
-            (Ok(int), _) => int.into(),
-            (_, Ok(int)) => int.into(),
-            #[expect(clippy::cast_precision_loss, reason = "JSON readers do not keep more either")]
-            _ => (int as f64).into(),
-        },
-        Number::Float(float) => float.into(),
-    }
-}
-
-/// Returns a literal as JSON.
-pub(crate) fn literal(literal: &Literal) -> Value {
-    match literal {
-        Literal::Null => Value::Null,
-        Literal::Bool(flag) => (*flag).into(),
-        Literal::Number(value) => number(*value),
-        Literal::String(text) => text.as_str().into(),
-        Literal::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
-    }
-}
-
-pub(super) fn text(out: &mut Object, keyword: &str, text: &str) {
+fn text(out: &mut Object, keyword: &str, text: &str) {
     if !text.is_empty() {
         out.insert(keyword.into(), text.into());
     }
 }
 
-pub(super) fn count(out: &mut Object, keyword: &str, count: Option<u64>) {
-    if let Some(count) = count {
-        out.insert(keyword.into(), count.into());
-    }
-}
-
-pub(super) fn flag(out: &mut Object, keyword: &str, flag: bool) {
+fn flag(out: &mut Object, keyword: &str, flag: bool) {
     if flag {
         out.insert(keyword.into(), true.into());
     }

@@ -2,15 +2,14 @@
 
 use serde_json::Value;
 
-use super::canonical::literal;
 use super::node::{Node, named, typed};
 use super::{Object, Renderer, prose};
-use crate::schema::shape::{ArrayRules, Extra, Literal, Number, Shape, TupleRules};
+use crate::schema::shape::{ArrayRules, Extra, Literal, Shape, TupleRules};
 
 impl Renderer<'_> {
     pub(super) fn enumeration(&mut self, values: &[Literal], node: &mut Node) {
         let types = types_of(values);
-        let listed = || values.iter().map(literal).collect::<Vec<Value>>();
+        let listed = || values.iter().map(Literal::to_json).collect::<Vec<Value>>();
         if self.dialect.takes("enum") {
             match types.as_slice() {
                 [only] if !matches!(*only, "array" | "object") => named(node, only),
@@ -24,7 +23,7 @@ impl Renderer<'_> {
                 self.refuse(format!("{} lists no values that are lists or objects", self.dialect.title));
             }
             if let ([only], true) = (values, self.dialect.takes("const")) {
-                node.map.insert("const".into(), literal(only));
+                node.map.insert("const".into(), only.to_json());
             } else {
                 node.map.insert("enum".into(), listed().into());
             }
@@ -55,11 +54,7 @@ impl Renderer<'_> {
 
     pub(super) fn array(&mut self, rules: &ArrayRules, node: &mut Node) {
         named(node, "array");
-        self.count(node, "minItems", rules.min_items);
-        self.count(node, "maxItems", rules.max_items);
-        if rules.unique {
-            self.keyword(node, "uniqueItems", true.into(), || "no item twice".into());
-        }
+        self.rules(rules.stated(), node);
         let items = self.at(&["items"], |renderer| renderer.node(&rules.items, false));
         node.map.insert("items".into(), items);
     }
@@ -67,8 +62,7 @@ impl Renderer<'_> {
     pub(super) fn tuple(&mut self, rules: &TupleRules, node: &mut Node) {
         named(node, "array");
         if self.dialect.takes("prefixItems") {
-            self.count(node, "minItems", rules.min_items);
-            self.count(node, "maxItems", rules.max_items);
+            self.rules(rules.stated(), node);
             let items = self.list("prefixItems", &rules.items);
             // An empty list of schemas is not one.
             if !items.is_empty() {
@@ -117,13 +111,11 @@ impl Renderer<'_> {
             }
         }
         let length = u64::try_from(rules.items.len()).unwrap_or(u64::MAX);
-        let max = if closed {
-            Some(rules.max_items.map_or(length, |max| max.min(length)))
-        } else {
-            rules.max_items
-        };
-        self.count(node, "minItems", rules.min_items);
-        self.count(node, "maxItems", max);
+        let mut limits = rules.clone();
+        if closed {
+            limits.max_items = Some(rules.max_items.map_or(length, |max| max.min(length)));
+        }
+        self.rules(limits.stated(), node);
         if !places.is_empty() {
             node.notes.push(format!("in this order: {}", places.join(", ")));
         }
@@ -142,16 +134,7 @@ impl Renderer<'_> {
 /// Returns the JSON types of listed values, each once.
 fn types_of(values: &[Literal]) -> Vec<&'static str> {
     let mut types = Vec::new();
-    for value in values {
-        let name = match value {
-            Literal::Null => "null",
-            Literal::Bool(_) => "boolean",
-            Literal::Number(Number::Int(_)) => "integer",
-            Literal::Number(Number::Float(_)) => "number",
-            Literal::String(_) => "string",
-            Literal::Json(text) if text.starts_with('[') => "array",
-            Literal::Json(_) => "object",
-        };
+    for name in values.iter().map(Literal::type_name) {
         if !types.contains(&name) {
             types.push(name);
         }

@@ -1,12 +1,10 @@
 //! Merges several shapes that all apply into one.
 
-use super::canonical;
 use crate::base::frozen::List;
 use crate::schema::shape::decode;
-use crate::schema::shape::rules;
+use crate::schema::shape::pattern;
 use crate::schema::shape::{
-    Access, ArrayRules, Def, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Shape,
-    StringRules, UnionRules, find_def,
+    Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules, find_def,
 };
 
 /// References nested deeper than this are not followed: they may be cyclic.
@@ -112,17 +110,15 @@ impl<'d> Merger<'d> {
             (_, Kind::Enum(values)) => self.listed(values, a)?,
             (Kind::Null, Kind::Null) => Kind::Null,
             (Kind::Boolean, Kind::Boolean) => Kind::Boolean,
-            (Kind::Number(a), Kind::Number(b)) => Kind::Number(numbers(a, b).or_else(|| self.fail())?),
+            (Kind::Number(a), Kind::Number(b)) => Kind::Number(a.and(b).or_else(|| self.fail())?),
             (Kind::Integer(a) | Kind::Number(a), Kind::Integer(b) | Kind::Number(b)) => {
-                Kind::Integer(numbers(a, b).or_else(|| self.fail())?)
+                Kind::Integer(a.and(b).or_else(|| self.fail())?)
             }
-            (Kind::String(a), Kind::String(b)) => Kind::String(texts(a, b).or_else(|| self.fail())?),
-            (Kind::Array(a), Kind::Array(b)) => Kind::Array(ArrayRules {
-                items: self.two(&a.items, &b.items, depth + 1).unwrap_or(NEVER).into(),
-                min_items: a.min_items.max(b.min_items),
-                max_items: least(a.max_items, b.max_items),
-                unique: a.unique || b.unique,
-            }),
+            (Kind::String(a), Kind::String(b)) => Kind::String(a.and(b).or_else(|| self.fail())?),
+            (Kind::Array(a), Kind::Array(b)) => {
+                let items = self.two(&a.items, &b.items, depth + 1).unwrap_or(NEVER);
+                Kind::Array(a.and(b, items.into()))
+            }
             (Kind::Object(a), Kind::Object(b)) => Kind::Object(self.objects(a, b, depth)?),
             (Kind::Tuple(_), Kind::Array(_) | Kind::Tuple(_)) | (Kind::Array(_), Kind::Tuple(_)) => {
                 return self.fail();
@@ -132,7 +128,7 @@ impl<'d> Merger<'d> {
     }
 
     fn listed(&self, values: &[Literal], other: &Shape) -> Option<Kind> {
-        let fits = |value: &&Literal| decode::fits(&canonical::literal(value), other, self.defs);
+        let fits = |value: &&Literal| decode::fits(&value.to_json(), other, self.defs);
         let values: List<Literal> = values.iter().filter(fits).cloned().collect();
         (!values.is_empty()).then_some(Kind::Enum(values))
     }
@@ -180,14 +176,7 @@ impl<'d> Merger<'d> {
             (Extra::Closed, _) | (_, Extra::Closed) => Extra::Closed,
             (Extra::Of(a), Extra::Of(b)) => Extra::Of(self.two(a, b, depth + 1).unwrap_or(NEVER).into()),
         };
-        Some(ObjectRules {
-            fields: fields.into(),
-            patterns: a.patterns.iter().chain(&b.patterns).cloned().collect(),
-            extra,
-            min_properties: a.min_properties.max(b.min_properties),
-            max_properties: least(a.max_properties, b.max_properties),
-            relations: a.relations.iter().chain(&b.relations).cloned().collect(),
-        })
+        Some(a.and(b, fields.into(), extra))
     }
 
     /// Returns a field of one object, as the other allows it: `Some(None)` if it must be absent, `None` if it must be
@@ -205,7 +194,7 @@ impl<'d> Merger<'d> {
             return Some(Some(Field { required, shape, ..field.clone() }));
         }
         Some(match &other.extra {
-            _ if other.patterns.iter().any(|pattern| rules::matches(&pattern.pattern, &field.name)) => {
+            _ if other.patterns.iter().any(|known| pattern::matches(&known.pattern, &field.name)) => {
                 Some(field.clone())
             }
             Extra::Open => Some(field.clone()),
@@ -223,58 +212,6 @@ impl<'d> Merger<'d> {
     }
 }
 
-fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (limit, None) | (None, limit) => limit,
-    }
-}
-
-/// Returns the only value that is set, or one of two equal values.
-fn one<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
-    match (a, b) {
-        (a, b) if b == none || a == b => Some(a.clone()),
-        (a, b) if a == none => Some(b.clone()),
-        _ => None,
-    }
-}
-
-fn tightest(a: Option<Number>, b: Option<Number>, wanted: std::cmp::Ordering) -> Option<Number> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(if rules::compare(a, b) == wanted { a } else { b }),
-        (bound, None) | (None, bound) => bound,
-    }
-}
-
-fn numbers(a: &NumberRules, b: &NumberRules) -> Option<NumberRules> {
-    use std::cmp::Ordering::{Greater, Less};
-    Some(NumberRules {
-        minimum: tightest(a.minimum, b.minimum, Greater),
-        maximum: tightest(a.maximum, b.maximum, Less),
-        exclusive_minimum: tightest(a.exclusive_minimum, b.exclusive_minimum, Greater),
-        exclusive_maximum: tightest(a.exclusive_maximum, b.exclusive_maximum, Less),
-        multiple_of: one(&a.multiple_of, &b.multiple_of, &None)?,
-        format: if a.format.is_empty() { b.format.clone() } else { a.format.clone() },
-    })
-}
-
-fn texts(a: &StringRules, b: &StringRules) -> Option<StringRules> {
-    let none = StringRules::ANY;
-    let first = |a: &crate::base::frozen::Text, b: &crate::base::frozen::Text| {
-        if a.is_empty() { b.clone() } else { a.clone() }
-    };
-    Some(StringRules {
-        min_length: a.min_length.max(b.min_length),
-        max_length: least(a.max_length, b.max_length),
-        pattern: one(&a.pattern, &b.pattern, &none.pattern)?,
-        deny: one(&a.deny, &b.deny, &none.deny)?,
-        deny_message: first(&a.deny_message, &b.deny_message),
-        format: first(&a.format, &b.format),
-        content_encoding: first(&a.content_encoding, &b.content_encoding),
-        content_media_type: first(&a.content_media_type, &b.content_media_type),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;
@@ -283,6 +220,7 @@ mod tests {
 
     use super::*;
     use crate::schema::dialect::JSON_SCHEMA;
+    use crate::schema::shape::StringRules;
     use crate::schema::shape::decode::{decode, oracle};
 
     proptest! {

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use super::canonical::{self, literal};
 use super::merge::Merger;
 use super::{Object, Renderer, prose};
+use crate::base::truncate;
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::read::raw_keyword_is_well_formed;
-use crate::schema::shape::{Kind, NumberRules, Shape, StringRules, find_def, is_pattern, pointer};
+use crate::schema::shape::rules::Stated;
+use crate::schema::shape::{Kind, Literal, Shape, find_def, pointer};
 
 /// A schema that is being written.
 #[derive(Default)]
@@ -44,15 +45,15 @@ impl Renderer<'_> {
             Kind::Boolean => named(node, "boolean"),
             Kind::Integer(rules) => {
                 named(node, "integer");
-                self.number(rules, node);
+                self.rules(rules.stated(), node);
             }
             Kind::Number(rules) => {
                 named(node, "number");
-                self.number(rules, node);
+                self.rules(rules.stated(), node);
             }
             Kind::String(rules) => {
                 named(node, "string");
-                self.string(rules, node);
+                self.rules(rules.stated(), node);
             }
             Kind::Enum(values) if values.is_empty() => self.never(node),
             Kind::Enum(values) => self.enumeration(values, node),
@@ -124,7 +125,7 @@ impl Renderer<'_> {
     /// Drops a schema that the dialect has no place for, and records the loss.
     fn lose_raw(&mut self, text: &str, notes: &mut Vec<String>) {
         self.lose("schema", true);
-        notes.push(format!("must also fit the JSON Schema {}", prose::cut(text, 200)));
+        notes.push(format!("must also fit the JSON Schema {}", truncate::cut(text, 200)));
     }
 
     fn raw(&mut self, text: &str, node: &mut Node) {
@@ -215,67 +216,30 @@ impl Renderer<'_> {
         }
     }
 
-    fn number(&mut self, rules: &NumberRules, node: &mut Node) {
-        // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
-        for (keyword, bound) in rules.bounds() {
-            if let Some(bound) = bound {
-                self.keyword(node, keyword, canonical::number(bound), || prose::bound(keyword, bound));
+    /// Writes the rules that the dialect accepts, and states the others in prose.
+    pub(super) fn rules(&mut self, rules: Vec<Stated>, node: &mut Node) {
+        for Stated { keyword, value, shown, taken, told } in rules {
+            if told.is_empty() {
+                continue;
             }
-        }
-    }
-
-    fn string(&mut self, rules: &StringRules, node: &mut Node) {
-        if !rules.format.is_empty() {
-            if self.dialect.takes_format(&rules.format) {
-                node.map.insert("format".into(), rules.format.as_str().into());
+            let (keyword, value) = shown.unwrap_or((keyword, value));
+            if taken(self.dialect, &value) {
+                self.keyword(node, keyword, value, || told);
             } else {
-                self.lose("format", true);
-                node.notes.push(format!("format: {}", rules.format));
+                self.lose(keyword, true);
+                node.notes.push(told);
             }
-        }
-        self.count(node, "minLength", rules.min_length);
-        self.count(node, "maxLength", rules.max_length);
-        if !rules.pattern.is_empty() {
-            // Providers compile patterns to automata, which cannot look around, and know no other dialect.
-            let looks_around =
-                ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| rules.pattern.contains(group));
-            if (self.dialect.strict && looks_around) || !is_pattern(&rules.pattern) {
-                self.lose("pattern", true);
-                node.notes.push(format!("matching {}", rules.pattern));
-            } else {
-                let pattern = rules.pattern.as_str();
-                self.keyword(node, "pattern", pattern.into(), || format!("matching {pattern}"));
-            }
-        }
-        if !rules.deny.is_empty() {
-            let mut not = Object::new();
-            not.insert("pattern".into(), rules.deny.as_str().into());
-            self.keyword(node, "not", Value::Object(not), || prose::denied(rules));
-        }
-        if !rules.content_encoding.is_empty() {
-            let encoding = rules.content_encoding.as_str();
-            self.keyword(node, "contentEncoding", encoding.into(), || format!("{encoding} text"));
-        }
-        if !rules.content_media_type.is_empty() {
-            let media_type = rules.content_media_type.as_str();
-            self.keyword(node, "contentMediaType", media_type.into(), || {
-                format!("content of type {media_type}")
-            });
-        }
-    }
-
-    pub(super) fn count(&mut self, node: &mut Node, keyword: &'static str, count: Option<u64>) {
-        if let Some(count) = count {
-            self.keyword(node, keyword, count.into(), || prose::count(keyword, count));
         }
     }
 
     fn annotations(&mut self, shape: &Shape, node: &mut Node) {
         if let Some(default) = &shape.default {
-            self.keyword(node, "default", literal(default), || format!("default: {}", prose::value(default)));
+            self.keyword(node, "default", default.to_json(), || {
+                format!("default: {}", prose::value(default))
+            });
         }
         if !shape.examples.is_empty() {
-            let examples: Vec<Value> = shape.examples.iter().map(literal).collect();
+            let examples: Vec<Value> = shape.examples.iter().map(Literal::to_json).collect();
             self.keyword(node, "examples", examples.into(), || prose::examples(&shape.examples));
         }
         if shape.deprecated {

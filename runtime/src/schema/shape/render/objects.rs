@@ -33,8 +33,7 @@ impl Renderer<'_> {
         }
         self.patterns(rules, node);
         self.extra(&rules.extra, fields.is_empty(), node);
-        self.count(node, "minProperties", rules.min_properties);
-        self.count(node, "maxProperties", rules.max_properties);
+        self.rules(rules.stated(), node);
         node.notes.extend(rules.relations.iter().map(Relation::said));
         if root {
             self.relations(rules, node);

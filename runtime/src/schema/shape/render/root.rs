@@ -6,6 +6,7 @@ use super::merge::Merger;
 use super::node::{Node, typed};
 use super::{Object, Renderer, prose};
 use crate::base::frozen::List;
+use crate::base::truncate;
 use crate::schema::shape::{
     Extra, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def,
 };
@@ -102,7 +103,7 @@ impl Renderer<'_> {
             Kind::Ref(name) => self.superset(find_def(self.defs, name)?, notes, depth + 1),
             Kind::Raw(text) => {
                 self.lose("schema", true);
-                notes.push(format!("must also fit the JSON Schema {}", prose::cut(text, 200)));
+                notes.push(format!("must also fit the JSON Schema {}", truncate::cut(text, 200)));
                 Some(ObjectRules::ANY)
             }
             Kind::All(parts) => {
@@ -110,7 +111,7 @@ impl Renderer<'_> {
                 let merged = merger.all(parts, 0);
                 for text in std::mem::take(&mut merger.raw) {
                     self.lose("schema", true);
-                    notes.push(format!("must also fit the JSON Schema {}", prose::cut(&text, 200)));
+                    notes.push(format!("must also fit the JSON Schema {}", truncate::cut(&text, 200)));
                 }
                 let merged = merged?;
                 // What is still a conjunction or a reference after merging has no single form.

@@ -3,53 +3,42 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
-
-const OBJECT: [&str; 3] = ["type", "properties", "required"];
+use toolgen_runtime::Shape;
+use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules};
 
 /// Removes from unions the fields that each of their variants also has.
-pub(super) fn drop_repeated(shapes: &mut BTreeMap<String, Value>) {
-    let repeated: Vec<String> = shapes
-        .iter()
-        .filter(|(_, shape)| says_no_more(shape, shapes))
-        .map(|(name, _)| name.clone())
-        .collect();
-    for name in repeated {
-        if let Some(Value::Object(shape)) = shapes.get_mut(&name) {
-            for key in OBJECT {
-                shape.shift_remove(key);
-            }
+pub(super) fn drop_repeated(shapes: &mut BTreeMap<String, Shape>) {
+    let unions = shapes.iter().filter_map(|(name, shape)| Some((name.clone(), bare_union(shape, shapes)?)));
+    for (name, union) in unions.collect::<Vec<_>>() {
+        if let Some(shape) = shapes.get_mut(&name) {
+            shape.kind = union;
         }
     }
 }
 
-fn says_no_more(shape: &Value, shapes: &BTreeMap<String, Value>) -> bool {
-    let Value::Object(base) = shape else { return false };
-    if !base.contains_key("properties") || base.contains_key("additionalProperties") {
-        return false;
-    }
-    let variants = base.get("oneOf").or(base.get("anyOf")).and_then(Value::as_array);
-    variants.is_some_and(|variants| {
-        variants.iter().all(|variant| {
-            let name =
-                variant.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/$defs/"));
-            let target = name.and_then(|name| shapes.get(name)).and_then(Value::as_object);
-            target.is_some_and(|target| extends(target, base))
-        })
+/// Returns the union of a base whose own fields say no more than its variants do.
+fn bare_union(base: &Shape, shapes: &BTreeMap<String, Shape>) -> Option<Kind> {
+    let Kind::All(parts) = &base.kind else { return None };
+    let [Shape { kind: Kind::Object(rules), .. }, union] = &**parts else { return None };
+    let Kind::Union(variants) = &union.kind else { return None };
+    let says_no_more = rules.extra == Extra::Open
+        && variants.variants.iter().all(|variant| match &variant.kind {
+            Kind::Ref(name) => shapes.get(name.as_str()).is_some_and(|target| extends(target, rules)),
+            _ => false,
+        });
+    says_no_more.then(|| union.kind.clone())
+}
+
+fn extends(variant: &Shape, base: &ObjectRules) -> bool {
+    let Kind::Object(own) = &variant.kind else { return false };
+    base.fields.iter().all(|shared| {
+        let field = own.fields.iter().find(|field| field.name == shared.name);
+        field.is_some_and(|field| repeats(field, shared) && (field.required || !shared.required))
     })
 }
 
-fn extends(variant: &Map<String, Value>, base: &Map<String, Value>) -> bool {
-    let fields = |schema: &Map<String, Value>| schema.get("properties").and_then(Value::as_object).cloned();
-    let (own, shared) = (fields(variant).unwrap_or_default(), fields(base).unwrap_or_default());
-    let required = |schema: &Map<String, Value>| schema.get("required").and_then(Value::as_array).cloned();
-    let (needs, needed) = (required(variant).unwrap_or_default(), required(base).unwrap_or_default());
-    variant.get("type") == base.get("type")
-        && shared.iter().all(|(key, field)| own.get(key).is_some_and(|own| own == field || is_listed(own)))
-        && needed.iter().all(|key| needs.contains(key))
-}
-
-/// Whether a variant's field lists the values of the discriminating property, as the base's does not.
-fn is_listed(field: &Value) -> bool {
-    field.get("const").or(field.get("enum")).is_some()
+/// Whether the field of a variant is that of the base, or lists the values of the discriminating property, as the
+/// base's does not.
+fn repeats(field: &Field, shared: &Field) -> bool {
+    matches!(field.shape.kind, Kind::Enum(_)) || field.shape == shared.shape
 }

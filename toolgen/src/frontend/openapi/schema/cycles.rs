@@ -3,13 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value, json};
-
-/// Keywords whose schemas apply to the same value as the schema that contains them.
-const SAME_VALUE: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+use toolgen_runtime::Shape;
+use toolgen_runtime::schema::shape::{Kind, UnionRules};
 
 /// Removes the parts that lead back to their own shape. Returns the names of the changed shapes.
-pub(super) fn cut(shapes: &mut BTreeMap<String, Value>) -> Vec<String> {
+pub(super) fn cut(shapes: &mut BTreeMap<String, Shape>) -> Vec<String> {
     let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (name, shape) in shapes.iter() {
         let mut targets = BTreeSet::new();
@@ -55,65 +53,71 @@ fn targets_of<'e>(edges: &'e BTreeMap<String, BTreeSet<String>>, name: &str) -> 
     edges.get(name).into_iter().flatten().rev().map(String::as_str).collect()
 }
 
-/// Collects the shapes that a schema refers to for the same value.
-fn direct(schema: &Value, targets: &mut BTreeSet<String>) {
-    targets.extend(target(schema).map(str::to_owned));
-    for key in SAME_VALUE {
-        for part in schema.get(key).and_then(Value::as_array).into_iter().flatten() {
-            direct(part, targets);
-        }
+/// Returns the parts that describe the same value as the whole.
+fn same_value(shape: &Shape) -> &[Shape] {
+    match &shape.kind {
+        Kind::All(parts) => parts,
+        Kind::Union(rules) => &rules.variants,
+        _ => &[],
     }
 }
 
-fn target(schema: &Value) -> Option<&str> {
-    schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
+/// Collects the shapes that a shape refers to for the same value.
+fn direct(shape: &Shape, targets: &mut BTreeSet<String>) {
+    if let Kind::Ref(name) = &shape.kind {
+        targets.insert(name.to_string());
+    }
+    same_value(shape).iter().for_each(|part| direct(part, targets));
 }
 
 /// Removes references to these shapes for the same value.
-fn without(schema: &mut Value, names: &BTreeSet<String>) {
-    if target(schema).is_some_and(|name| names.contains(name)) {
-        *schema = json!({});
-        return;
+fn without(shape: &mut Shape, names: &BTreeSet<String>) {
+    let leads_back = |part: &Shape| matches!(&part.kind, Kind::Ref(name) if names.contains(name.as_str()));
+    if leads_back(shape) {
+        *shape = Shape::ANY;
     }
-    let Value::Object(object) = schema else { return };
-    for key in SAME_VALUE {
-        if let Some(Value::Array(parts)) = object.get_mut(key) {
-            parts.retain(|part| !target(part).is_some_and(|name| names.contains(name)));
-            parts.iter_mut().for_each(|part| without(part, names));
-            if parts.is_empty() {
-                object.shift_remove(key);
+    let mut parts: Vec<Shape> = same_value(shape).iter().filter(|part| !leads_back(part)).cloned().collect();
+    parts.iter_mut().for_each(|part| without(part, names));
+    match (&mut shape.kind, parts.len()) {
+        (Kind::All(_) | Kind::Union(_), 0) => shape.kind = Kind::Any,
+        (Kind::All(_) | Kind::Union(_), 1) => {
+            for part in parts {
+                adopt(shape, part);
             }
         }
+        (Kind::All(all), _) => *all = parts.into(),
+        (Kind::Union(UnionRules { variants, .. }), _) => *variants = parts.into(),
+        _ => {}
     }
-    inline_single(object);
 }
 
-/// Replaces a list of one part by the part, if nothing else is in the schema.
-fn inline_single(object: &mut Map<String, Value>) {
-    for key in SAME_VALUE {
-        let single = object.get(key).and_then(Value::as_array).filter(|parts| parts.len() == 1);
-        let Some(Value::Object(only)) = single.and_then(|parts| parts.first()).cloned() else { continue };
-        if only.keys().all(|own| !object.contains_key(own)) {
-            object.shift_remove(key);
-            object.extend(only);
-        }
-    }
+/// Replaces the kind by that of the only part, whose remarks count where there are no others.
+fn adopt(shape: &mut Shape, part: Shape) {
+    let description = if shape.description.is_empty() { part.description } else { shape.description.clone() };
+    let default = shape.default.take().or(part.default);
+    let examples = if shape.examples.is_empty() { part.examples } else { shape.examples.clone() };
+    let (nullable, deprecated) = (shape.nullable || part.nullable, shape.deprecated || part.deprecated);
+    *shape = Shape { kind: part.kind, nullable, description, default, examples, deprecated };
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+    use toolgen_runtime::schema::shape::{read::read, render::canonical};
+
     use super::*;
 
-    fn cut_all(shapes: Value) -> (Value, Vec<String>) {
-        let Value::Object(shapes) = shapes else { panic!() };
-        let mut shapes: BTreeMap<String, Value> = shapes.into_iter().collect();
+    fn cut_all(schemas: &Value) -> (Value, Vec<String>) {
+        let read = |(name, schema): (&String, &Value)| (name.clone(), read(schema, &mut Vec::new()));
+        let mut shapes: BTreeMap<String, Shape> = schemas.as_object().unwrap().iter().map(read).collect();
         let changed = cut(&mut shapes);
-        (Value::Object(shapes.into_iter().collect()), changed)
+        let written = |(name, shape)| (name, serde_json::from_str(&canonical(&shape)).unwrap());
+        (Value::Object(shapes.into_iter().map(written).collect()), changed)
     }
 
     #[test]
     fn what_leads_back_is_taken_out() {
-        let (shapes, changed) = cut_all(json!({
+        let (shapes, changed) = cut_all(&json!({
             "A": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]},
             "B": {"oneOf": [{"$ref": "#/$defs/C"}, {"type": "integer"}]},
             "C": {"allOf": [{"anyOf": [{"$ref": "#/$defs/B"}, {"type": "boolean"}]}], "description": "c"},

@@ -3,15 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolgen_runtime::{Def, List};
+use toolgen_runtime::schema::shape::{Kind, read::read_normal_form};
+use toolgen_runtime::{Def, List, Shape};
 
 use super::super::context::Context;
 use super::super::node::Node;
-use super::super::reference::{Broken, target_of, unusual_references};
+use super::super::reference::{Broken, reference_texts, target_of};
 use super::{bases, cycles};
 use crate::names::{hash8, legal_shape_name, with_suffix};
 use crate::problem::codes;
+use crate::shapes::parts;
 use crate::source::Pointer;
+use crate::tool::Tool;
 
 /// The longest name of a shape.
 const MAX_NAME: usize = 96;
@@ -53,7 +56,8 @@ impl<'a> Context<'a> {
         for (name, node) in other {
             rest.insert(node.pointer, name.to_owned());
         }
-        for text in unusual_references(self.root) {
+        let names_component = |text: &&str| text.starts_with("#/components/") && text.split('/').count() == 4;
+        for text in reference_texts(self.root).into_iter().filter(|text| !names_component(text)) {
             if let Ok(node) = self.locate(text) {
                 let name = readable_name(&node.pointer);
                 rest.entry(node.pointer).or_insert(name);
@@ -110,19 +114,29 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reads every shape that was referred to, and returns those the schemas reach, sorted by name.
-    pub(in super::super) fn reached_defs(&mut self, roots: &[Value]) -> List<Def> {
-        let mut read: BTreeMap<String, Value> = BTreeMap::new();
-        let mut open: Vec<String> = Vec::new();
-        roots.iter().for_each(|root| collect_refs(root, &mut open));
+    /// Returns the named shape as far as it is known.
+    pub(in super::super) fn def_shape(&mut self, name: &str) -> Shape {
+        self.def(name).map_or(Shape::ANY, |schema| read_normal_form(&schema, "", &mut Vec::new()))
+    }
+
+    /// Reads every shape that was referred to, and returns those the tools reach, sorted by name.
+    pub(in super::super) fn reached_defs(&mut self, tools: &[Tool]) -> List<Def> {
+        let mut roots: Vec<String> = Vec::new();
+        for Tool { spec, .. } in tools {
+            references(&spec.input, &mut roots);
+            spec.output.iter().for_each(|output| references(output, &mut roots));
+        }
+        let mut read: BTreeMap<String, Shape> = BTreeMap::new();
+        let mut open = roots.clone();
         while let Some(name) = open.pop() {
             if read.contains_key(&name) {
                 continue;
             }
             self.read_def(&name);
             let done = self.defs.slots.get_mut(&name).and_then(|slot| slot.done.take()).unwrap_or_default();
-            collect_refs(&done, &mut open);
-            read.insert(name, done);
+            let shape = self.read_shape(&done, "", &self.def_pointer(&name));
+            references(&shape, &mut open);
+            read.insert(name, shape);
         }
         for name in cycles::cut(&mut read) {
             let pointer = self.def_pointer(&name);
@@ -135,22 +149,15 @@ impl<'a> Context<'a> {
         }
         bases::drop_repeated(&mut read);
         // A cut part may have been the only way to a shape.
-        let mut reached: BTreeSet<String> = BTreeSet::new();
-        roots.iter().for_each(|root| collect_refs(root, &mut open));
+        let mut reached: BTreeMap<String, Shape> = BTreeMap::new();
+        let mut open = roots;
         while let Some(name) = open.pop() {
-            if let Some(schema) = read.get(&name).filter(|_| !reached.contains(&name)) {
-                collect_refs(schema, &mut open);
-                reached.insert(name);
+            if let Some(shape) = read.remove(&name) {
+                references(&shape, &mut open);
+                reached.insert(name, shape);
             }
         }
-        read.retain(|name, _| reached.contains(name));
-        let mut defs = Vec::with_capacity(read.len());
-        for (name, schema) in read {
-            let pointer = self.def_pointer(&name);
-            let shape = self.read_shape(&schema, &pointer);
-            defs.push(Def { name: name.into(), schema: shape.into() });
-        }
-        defs.into()
+        reached.into_iter().map(|(name, shape)| Def { name: name.into(), schema: shape.into() }).collect()
     }
 
     fn def_pointer(&self, name: &str) -> Pointer {
@@ -179,19 +186,16 @@ impl Defs<'_> {
     }
 }
 
-/// Collects the names of a schema's references.
-fn collect_refs(schema: &Value, into: &mut Vec<String>) {
-    let Value::Object(object) = schema else { return };
-    for (key, value) in object {
-        match (key.as_str(), value) {
-            ("$ref", Value::String(text)) => into.extend(text.strip_prefix("#/$defs/").map(str::to_owned)),
-            ("properties" | "patternProperties" | "dependentSchemas", Value::Object(members)) => {
-                members.values().for_each(|member| collect_refs(member, into));
-            }
-            ("examples" | "default" | "enum" | "const" | "discriminator", _) => {}
-            (_, Value::Array(items)) => items.iter().for_each(|item| collect_refs(item, into)),
-            (_, inner) => collect_refs(inner, into),
+/// Collects the names that a shape refers to.
+fn references(shape: &Shape, names: &mut Vec<String>) {
+    match &shape.kind {
+        Kind::Ref(name) => names.push(name.to_string()),
+        Kind::Raw(text) => {
+            let schema: Value = serde_json::from_str(text).unwrap_or_default();
+            let texts = reference_texts(&schema).into_iter();
+            names.extend(texts.filter_map(|text| text.strip_prefix("#/$defs/")).map(str::to_owned));
         }
+        _ => parts(shape).into_iter().for_each(|(_, part)| references(part, names)),
     }
 }
 

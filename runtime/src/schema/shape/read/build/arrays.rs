@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Builder, Object, flag};
+use super::{Builder, Object};
 use crate::base::frozen::Frozen;
 use crate::schema::shape::{ArrayRules, Extra, Kind, Shape, TupleRules};
 
@@ -16,17 +16,15 @@ pub(super) fn tuple(schema: &Object) -> Option<(&'static str, &'static str)> {
 
 impl Builder<'_> {
     pub(super) fn array(&mut self, schema: &Object) -> Kind {
-        let count = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
-        let (min_items, max_items) = (count("minItems"), count("maxItems"));
         if let Some((first, rest)) = tuple(schema) {
             let items = self.schemas(schema, first).into();
-            return Kind::Tuple(TupleRules { items, rest: self.extra(schema, rest), min_items, max_items });
+            return Kind::Tuple(TupleRules::read(schema, items, self.extra(schema, rest)));
         }
         let items = match schema.get("items") {
             None => Frozen::Static(&Shape::ANY),
             Some(schema) => self.at("items", |builder| builder.shape(schema, "")).into(),
         };
-        Kind::Array(ArrayRules { items, min_items, max_items, unique: flag(schema, "uniqueItems") })
+        Kind::Array(ArrayRules::read(schema, items))
     }
 
     /// Returns what may follow the known members.

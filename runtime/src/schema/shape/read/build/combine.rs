@@ -35,7 +35,11 @@ impl Builder<'_> {
 }
 
 /// Returns the simplest form of a union: `null` is removed, and a single variant replaces the union.
-fn union(mode: UnionMode, mut variants: Vec<Shape>, discriminator: Option<Discriminator>) -> Option<Shape> {
+pub(in crate::schema::shape::read) fn union(
+    mode: UnionMode,
+    mut variants: Vec<Shape>,
+    discriminator: Option<Discriminator>,
+) -> Option<Shape> {
     if variants.is_empty() {
         return None;
     }

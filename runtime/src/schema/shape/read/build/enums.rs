@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::scalars::{number_rules, string_rules};
 use super::{Builder, Object, ReadProblemKind};
-use crate::schema::shape::rules;
-use crate::schema::shape::{Kind, Literal, Number, Shape, StringRules};
+use crate::schema::shape::pattern;
+use crate::schema::shape::{Kind, Literal, Number, NumberRules, Shape, StringRules};
 
 /// Returns the distinct values. Long lists consist of texts, so texts are not compared pairwise.
 fn distinct(listed: Vec<Literal>) -> Vec<Literal> {
@@ -16,7 +15,7 @@ fn distinct(listed: Vec<Literal>) -> Vec<Literal> {
     let mut is_new = |value: &Literal| match value {
         Literal::String(text) => texts.insert(text.clone()),
         value => {
-            let new = !others.iter().any(|known| same(known, value));
+            let new = !others.iter().any(|known| known.same(value));
             if new {
                 others.push(value.clone());
             }
@@ -84,11 +83,11 @@ impl Builder<'_> {
             }
             return;
         }
-        let strings = string_rules(schema);
-        let numbers = number_rules(schema);
+        let strings = StringRules::read(schema);
+        let numbers = NumberRules::read(schema);
         let allowed = |value: &&Literal| match value {
-            Literal::String(text) => rules::text_fits(text, &strings),
-            Literal::Number(number) => rules::number_fits(*number, &numbers),
+            Literal::String(text) => strings.problems(text).is_empty(),
+            Literal::Number(number) => numbers.problem(*number).is_none(),
             _ => true,
         };
         let narrowed: Vec<Literal> = values.iter().filter(allowed).cloned().collect();
@@ -106,7 +105,7 @@ impl Builder<'_> {
         }
         // A pattern that could not be applied is kept.
         let tried = |value: &Literal| match value {
-            Literal::String(text) => rules::is_tried(&strings.pattern, text),
+            Literal::String(text) => pattern::is_tried(&strings.pattern, text),
             _ => true,
         };
         if !strings.pattern.is_empty() && !values.iter().all(tried) {
@@ -117,22 +116,11 @@ impl Builder<'_> {
 }
 
 fn is_of(value: &Literal, types: &[&str]) -> bool {
-    let has = |wanted: &str| types.contains(&wanted);
+    let name = value.type_name();
     match value {
-        Literal::Null => has("null"),
-        Literal::Bool(_) => has("boolean"),
-        Literal::Number(Number::Int(_)) => has("integer") || has("number"),
-        Literal::Number(Number::Float(float)) => has("number") || has("integer") && float.fract() == 0.0,
-        Literal::String(_) => has("string"),
-        Literal::Json(text) if text.starts_with('[') => has("array"),
-        Literal::Json(_) => has("object"),
-    }
-}
-
-/// Equal as JSON Schema understands it: `1` and `1.0` are the same number.
-fn same(a: &Literal, b: &Literal) -> bool {
-    match (a, b) {
-        (Literal::Number(a), Literal::Number(b)) => rules::same_number(*a, *b),
-        _ => a == b,
+        _ if types.contains(&name) => true,
+        Literal::Number(Number::Int(_)) => types.contains(&"number"),
+        Literal::Number(Number::Float(float)) => types.contains(&"integer") && float.fract() == 0.0,
+        _ => false,
     }
 }

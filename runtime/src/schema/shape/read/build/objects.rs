@@ -4,20 +4,12 @@ use serde_json::Value;
 
 use super::{Builder, Object, flag, text};
 use crate::base::frozen::List;
-use crate::schema::shape::{Access, Extra, Field, ObjectRules, PatternField, Shape, relations};
+use crate::schema::shape::{Access, Extra, Field, ObjectRules, PatternField, Shape};
 
 impl Builder<'_> {
     pub(super) fn object_rules(&mut self, schema: &Object) -> ObjectRules {
-        let count = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
         let extra = self.extra(schema, "additionalProperties");
-        ObjectRules {
-            fields: self.fields(schema, &extra),
-            patterns: self.patterns(schema),
-            extra,
-            min_properties: count("minProperties"),
-            max_properties: count("maxProperties"),
-            relations: relations::read(schema),
-        }
+        ObjectRules::read(schema, self.fields(schema, &extra), self.patterns(schema), extra)
     }
 
     /// Reads the listed fields, then those that are only required.

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::scalars::{number_rules, string_rules};
 use super::{Builder, Object};
 use crate::schema::shape::read::normal::implied;
 use crate::schema::shape::{
@@ -54,9 +53,9 @@ impl Builder<'_> {
     fn kind(&mut self, name: &str, schema: &Object) -> Option<Kind> {
         Some(match name {
             "boolean" => Kind::Boolean,
-            "integer" => Kind::Integer(number_rules(schema)),
-            "number" => Kind::Number(number_rules(schema)),
-            "string" => Kind::String(string_rules(schema)),
+            "integer" => Kind::Integer(NumberRules::read(schema)),
+            "number" => Kind::Number(NumberRules::read(schema)),
+            "string" => Kind::String(StringRules::read(schema)),
             "array" => self.array(schema),
             "object" => Kind::Object(self.object_rules(schema)),
             _ => return None,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Object, Reader, allow_null};
+use crate::base::json::type_name;
 use crate::schema::shape::read::Source;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
@@ -97,9 +98,9 @@ fn of_listed(variants: Vec<Value>, out: &mut Object) -> Vec<Value> {
 fn drop_type_of_values(variants: &[Value], out: &mut Object) {
     let Some(Value::String(name)) = out.get("type") else { return };
     let implied = variants.iter().all(|variant| match variant.get("const") {
-        Some(Value::String(_)) => name == "string",
-        Some(Value::Number(number)) => name == "number" || (name == "integer" && number.is_i64()),
-        Some(Value::Bool(_)) => name == "boolean",
+        Some(value @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) => {
+            name == type_name(value) || (name == "integer" && value.is_i64())
+        }
         _ => false,
     });
     if implied {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{Object, REMARKS, Reader, allow_null};
 use crate::schema::shape::pointer;
 use crate::schema::shape::read::{Nesting, Source};
+use crate::schema::shape::rules::{self, Together};
 
 /// The largest named shape that is written out where it is merged, in JSON values: one that is a part of the schema
 /// itself, and one that is a part of a field. Without these limits shapes that share fields of shapes that share
@@ -167,15 +168,14 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 _ => self.intersection(vec![left, right.clone()]),
             }),
             "items" => Some(self.intersection(vec![left, right.clone()])),
-            "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {
-                Some(if left.as_f64()? >= right.as_f64()? { left } else { right.clone() })
-            }
-            "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
-                Some(if left.as_f64()? <= right.as_f64()? { left } else { right.clone() })
-            }
-            // Annotations rather than rules: the later one is the more specific.
-            "format" | "contentEncoding" | "contentMediaType" => Some(right.clone()),
-            _ => None,
+            // An annotation rather than a rule: the later one is the more specific.
+            "format" => Some(right.clone()),
+            rule => match rules::keyword(rule)?.1.together {
+                Together::Larger if left.as_f64()? >= right.as_f64()? => Some(left),
+                Together::Smaller if left.as_f64()? <= right.as_f64()? => Some(left),
+                Together::Larger | Together::Smaller | Together::Later => Some(right.clone()),
+                Together::Same => None,
+            },
         }
     }
 

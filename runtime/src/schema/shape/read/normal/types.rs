@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Object, Reader};
 use crate::schema::shape::read::{ReadProblemKind, Source};
+use crate::schema::shape::rules::{self, Keyword};
 
 const LEGAL: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
@@ -80,22 +81,21 @@ pub(super) fn includes(types: &[&'static str], kind: &str) -> bool {
 /// Returns the types that the keywords of a schema without `type` apply to. Formally such a schema allows other values
 /// too, but that is never meant.
 pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
-    const SPEAK: [(&str, &[&str]); 4] = [
-        ("object", &["additionalProperties", "patternProperties", "minProperties", "maxProperties"]),
-        ("array", &["items", "prefixItems", "minItems", "maxItems", "uniqueItems"]),
-        ("string", &["minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType"]),
-        ("number", &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
-    ];
     let has = |keyword: &str| schema.get(keyword).is_some_and(|value| !value.is_null());
     if has("properties") {
         return vec!["object"];
     }
     // `required: true` is a mistake of the property that holds it and says nothing about its own type.
     let keys_required = schema.get("required").is_some_and(Value::is_array);
-    let spoken = |(name, keywords): (&'static str, &[&str])| {
-        (keywords.iter().any(|keyword| has(keyword)) || (name == "object" && keys_required)).then_some(name)
+    let has_members = |name| match name {
+        "object" => keys_required || has("additionalProperties") || has("patternProperties"),
+        "array" => has("items") || has("prefixItems"),
+        _ => false,
     };
-    let types: Types = SPEAK.into_iter().filter_map(spoken).collect();
+    let is_meant = |(name, keywords): &(&'static str, &[Keyword])| {
+        has_members(name) || keywords.iter().any(|keyword| has(keyword.name))
+    };
+    let types: Types = rules::TYPES.iter().filter(|of| is_meant(of)).map(|(name, _)| *name).collect();
     let elsewhere = ["$ref", "allOf", "anyOf", "oneOf"].into_iter().any(has);
     match schema.get("format").and_then(Value::as_str) {
         Some(format) if types.is_empty() && !elsewhere => vec![match format {

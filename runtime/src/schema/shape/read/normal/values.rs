@@ -4,6 +4,7 @@ use serde_json::{Number, Value, json};
 
 use super::types::{self, Types};
 use super::{Object, Reader};
+use crate::base::json::type_name;
 use crate::schema::shape::pointer;
 use crate::schema::shape::read::{ReadProblemKind, Source};
 
@@ -147,12 +148,12 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         Some(Value::Number(limit))
     }
 
-    pub(super) fn step(&mut self, value: &Value) -> Option<Value> {
-        let step = self.number("multipleOf", value)?;
+    pub(super) fn step(&mut self, keyword: &str, value: &Value) -> Option<Value> {
+        let step = self.number(keyword, value)?;
         if step.as_f64().is_some_and(|step| step > 0.0) {
             return Some(Value::Number(step));
         }
-        self.malformed("`multipleOf` must be greater than zero; it is ignored");
+        self.malformed(format!("`{keyword}` must be greater than zero; it is ignored"));
         None
     }
 
@@ -185,18 +186,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 /// for a text. Without types any value fits.
 fn fitting(value: &Value, types: &Types) -> Option<Value> {
     let of = |name: &str| types.contains(&name);
-    let fits = types.is_empty()
-        || match value {
-            Value::Null => of("null"),
-            Value::Bool(_) => of("boolean"),
-            Value::Number(number) => {
-                of("number") || (of("integer") && number.as_f64().is_some_and(|number| number.fract() == 0.0))
-            }
-            Value::String(_) => of("string"),
-            Value::Array(_) => of("array"),
-            Value::Object(_) => of("object"),
-        };
-    if fits {
+    let is_whole = |value: &Value| value.as_f64().is_some_and(|number| number.fract() == 0.0);
+    if types.is_empty() || of(type_name(value)) || (of("integer") && is_whole(value)) {
         return Some(value.clone());
     }
     match value {

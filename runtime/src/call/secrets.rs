@@ -4,7 +4,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::REDACTED;
+use crate::call::result::{Content, ResourceData, ToolResult};
+
+/// Replaces a secret.
+pub const REDACTED: &str = "[REDACTED]";
 
 /// Shorter texts occur by chance.
 const SHORTEST: usize = 4;
@@ -13,7 +16,11 @@ const START: usize = 16;
 /// With more secrets than this they are not searched for one by one: then no text of the call is shown.
 const MOST: usize = 64;
 
-/// The secrets in the arguments of a call. Its debug output contains none of them.
+/// How deeply values are searched; deeper ones are hidden.
+const DEPTH: usize = 64;
+
+/// The secrets of a call: those in its arguments, in the answers to its questions, and of the calls above it. Its
+/// debug output contains none of them.
 #[derive(Clone, Default)]
 pub struct Secrets {
     /// Longest first, so that a secret that contains another is replaced as a whole.
@@ -23,6 +30,12 @@ pub struct Secrets {
 }
 
 impl Secrets {
+    /// Returns whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty() && !self.too_many
+    }
+
     /// Returns secrets that cover everything: no text of the call is shown.
     #[cfg(feature = "audit")]
     pub(crate) fn all() -> Secrets {
@@ -30,7 +43,7 @@ impl Secrets {
     }
 
     /// Collects every text and every number in a value.
-    pub(super) fn collect(&mut self, value: &Value, depth: usize) {
+    pub(crate) fn collect(&mut self, value: &Value, depth: usize) {
         match value {
             Value::String(text) => self.add(text),
             Value::Number(number) => self.add(&number.to_string()),
@@ -58,23 +71,32 @@ impl Secrets {
         }
     }
 
-    pub(super) fn extend(&mut self, other: &Secrets) {
+    /// Adds other secrets. [`seal`](Self::seal) must follow.
+    pub(crate) fn extend(&mut self, other: &Secrets) {
         self.too_many |= other.too_many;
         self.known.extend(other.known.iter().cloned());
     }
 
+    /// Returns both these and other secrets.
+    pub(crate) fn and(&self, other: &Secrets) -> Secrets {
+        let mut all = self.clone();
+        all.extend(other);
+        all.seal();
+        all
+    }
+
     /// Completes the collection. Called once all secrets are known.
-    pub(super) fn seal(&mut self) {
+    pub(crate) fn seal(&mut self) {
         self.known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self.known.dedup();
     }
 
-    pub(super) fn is_one(&self, text: &str) -> bool {
+    pub(crate) fn is_one(&self, text: &str) -> bool {
         self.too_many || self.known.iter().any(|known| known == text)
     }
 
     /// Returns the text without the secrets. `None`: it contains none.
-    pub(super) fn replace(&self, text: &str) -> Option<String> {
+    pub(crate) fn replace(&self, text: &str) -> Option<String> {
         if self.too_many {
             return Some(REDACTED.to_owned());
         }
@@ -85,6 +107,42 @@ impl Secrets {
             }
         }
         out
+    }
+}
+
+impl Secrets {
+    /// Hides these secrets in what people see of a result.
+    pub(crate) fn hide_in(&self, result: &mut ToolResult) {
+        for content in &mut result.content {
+            if let Content::Text(text) | Content::Resource { data: ResourceData::Text(text), .. } = content {
+                self.hide_in_text(text);
+            }
+        }
+        self.hide_in_value(&mut result.details, DEPTH);
+    }
+
+    /// Hides these secrets in a text.
+    pub(crate) fn hide_in_text(&self, text: &mut String) {
+        if let Some(clean) = self.replace(text) {
+            *text = clean;
+        }
+    }
+
+    fn hide_in_value(&self, value: &mut Value, depth: usize) {
+        match value {
+            Value::String(text) => self.hide_in_text(text),
+            Value::Number(number) if self.is_one(&number.to_string()) => *value = Value::from(REDACTED),
+            Value::Array(_) | Value::Object(_) if depth == 0 => *value = Value::from(REDACTED),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_in_value(item, depth - 1)),
+            Value::Object(fields) => {
+                for (mut key, mut value) in std::mem::take(fields) {
+                    self.hide_in_text(&mut key);
+                    self.hide_in_value(&mut value, depth - 1);
+                    fields.insert(key, value);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
     }
 }
 

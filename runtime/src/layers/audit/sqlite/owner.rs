@@ -1,0 +1,77 @@
+//! Who writes to a database, and whether they still do.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OpenFlags};
+
+/// A sink that writes to a database. While it lives it holds a lock on a file beside the database, which the system
+/// releases whatever ends the program. The file is a database itself, since SQLite can lock those everywhere.
+#[derive(Debug)]
+pub(super) struct Owner {
+    id: String,
+    /// The name of the files of all owners, without their IDs. `None`: the database is in memory, and has no other
+    /// owners.
+    beside: Option<String>,
+    lock: Option<Connection>,
+}
+
+impl Owner {
+    /// Becomes an owner of a database.
+    pub(super) fn of(database: &Connection) -> Result<Owner, rusqlite::Error> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{:x}-{:x}-{number:x}", now.as_nanos(), std::process::id());
+        let beside = database.path().filter(|path| !path.is_empty()).map(|path| format!("{path}-writer-"));
+        let mut owner = Owner { id, beside, lock: None };
+        if let Some(file) = owner.file(&owner.id) {
+            let lock = Connection::open(file)?;
+            lock.execute_batch("BEGIN EXCLUSIVE")?;
+            owner.lock = Some(lock);
+        }
+        Ok(owner)
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns whether an owner is still there, and cleans up after it if not. When in doubt, it is.
+    pub(super) fn is_alive(&self, id: &str) -> bool {
+        if id == self.id {
+            return true;
+        }
+        let Some(file) = self.file(id).filter(|file| file.exists()) else { return false };
+        // Does not create the file if it has just been removed.
+        let Ok(lock) = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_WRITE) else {
+            return file.exists();
+        };
+        let is_free = lock.busy_timeout(Duration::ZERO).and_then(|()| lock.execute_batch("BEGIN EXCLUSIVE"));
+        if is_free.is_err() {
+            return true;
+        }
+        drop(lock);
+        // A file that stays is free, too.
+        let _ = std::fs::remove_file(file);
+        false
+    }
+
+    /// Returns the file of an owner, unless its ID, which comes from the database, is none.
+    fn file(&self, id: &str) -> Option<PathBuf> {
+        let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        self.beside.as_ref().filter(|_| is_id).map(|beside| PathBuf::from(format!("{beside}{id}")))
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if self.lock.take().is_some()
+            && let Some(file) = self.file(&self.id)
+        {
+            // A file that stays is free.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}

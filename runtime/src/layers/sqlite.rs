@@ -1,0 +1,29 @@
+//! What the layers that use an SQLite database share.
+
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+/// How long to wait for other writers of the same database.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Makes a connection wait for other writers, and lets others read while it writes.
+pub(super) fn prepared(connection: Connection) -> Result<Connection, rusqlite::Error> {
+    connection.busy_timeout(BUSY)?;
+    // Returns the mode, which is different for a database in memory.
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// Runs statements in one transaction, which an error undoes.
+pub(super) fn transact<T>(
+    connection: &Connection,
+    run: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
+) -> Result<T, rusqlite::Error> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let done = run(connection).and_then(|done| connection.execute_batch("COMMIT").map(|()| done));
+    if done.is_err() && !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK")?;
+    }
+    done
+}

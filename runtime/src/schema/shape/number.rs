@@ -1,0 +1,142 @@
+//! Numbers of schemas.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+/// A number of a schema, exact for every integer up to 128 bits.
+#[derive(Clone, Copy, Debug)]
+pub enum Number {
+    /// An integer.
+    Int(i128),
+    /// Any other finite number.
+    Float(f64),
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Number::Int(a), Number::Int(b)) => a == b,
+            // Compared by bits, so that every value equals itself.
+            (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
+            _ => false,
+        }
+    }
+}
+
+impl Number {
+    /// Returns a JSON number as written: integers stay integers, all others are floats.
+    pub(crate) fn of(number: &serde_json::Number) -> Option<Number> {
+        if let Some(int) = number.as_i64() {
+            return Some(Number::Int(int.into()));
+        }
+        if let Some(int) = number.as_u64() {
+            return Some(Number::Int(int.into()));
+        }
+        number.as_f64().filter(|float| float.is_finite()).map(Number::Float)
+    }
+
+    /// Returns the number with `3.0` and `1e3` as integers, exact up to 2^126.
+    pub(crate) fn integral(self) -> Number {
+        match self {
+            // Within these limits the conversion of an integral float is exact.
+            Number::Float(float) if float.fract() == 0.0 && float.abs() <= 2f64.powi(126) =>
+            {
+                #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and in range")]
+                Number::Int(float as i128)
+            }
+            other => other,
+        }
+    }
+
+    /// Returns the number as JSON. What JSON cannot hold becomes `null`.
+    pub(crate) fn to_json(self) -> Value {
+        match self {
+            Number::Int(int) => match (i64::try_from(int), u64::try_from(int)) {
+                (Ok(int), _) => int.into(),
+                (_, Ok(int)) => int.into(),
+                #[expect(clippy::cast_precision_loss, reason = "JSON readers do not keep more either")]
+                _ => (int as f64).into(),
+            },
+            Number::Float(float) => float.into(),
+        }
+    }
+}
+
+/// Compares two numbers, exactly for integers.
+pub(crate) fn compare(a: Number, b: Number) -> Ordering {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => a.cmp(&b),
+        (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
+        (Number::Int(a), Number::Float(b)) => compare_mixed(a, b),
+        (Number::Float(a), Number::Int(b)) => compare_mixed(b, a).reverse(),
+    }
+}
+
+/// Compares an integer with a float, without rounding the integer.
+fn compare_mixed(int: i128, float: f64) -> Ordering {
+    if float.is_nan() {
+        return Ordering::Equal;
+    }
+    if float >= 2f64.powi(127) {
+        return Ordering::Less;
+    }
+    if float < -(2f64.powi(127)) {
+        return Ordering::Greater;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "in range; the fraction is compared apart")]
+    let whole = float.trunc() as i128;
+    int.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal))
+}
+
+/// Whether two numbers are the same value.
+pub(crate) fn same_number(a: Number, b: Number) -> bool {
+    compare(a, b) == Ordering::Equal
+}
+
+/// Whether a number is an integer multiple of a step. Exact for integers; for decimals such as `0.1`, which floats
+/// only approximate, within the error of the division.
+pub(crate) fn is_multiple(value: Number, step: Number) -> bool {
+    match (value, step) {
+        (Number::Int(value), Number::Int(step)) => step == 0 || value % step == 0,
+        (value, step) => {
+            let (value, step) = (float(value), float(step));
+            if step == 0.0 || !step.is_finite() || !value.is_finite() {
+                return true;
+            }
+            let quotient = value / step;
+            if !quotient.is_finite() {
+                return value % step == 0.0;
+            }
+            (quotient - quotient.round()).abs() <= quotient.abs().max(1.0) * f64::EPSILON * 4.0
+        }
+    }
+}
+
+fn float(number: Number) -> f64 {
+    match number {
+        #[expect(clippy::cast_precision_loss, reason = "only reached where the other number is a float")]
+        Number::Int(int) => int as f64,
+        Number::Float(float) => float,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_compared_exactly() {
+        let big = i128::from(u64::MAX);
+        assert_eq!(compare(Number::Int(big), Number::Float(18_446_744_073_709_551_616.0)), Ordering::Less);
+        assert_eq!(compare(Number::Float(0.5), Number::Int(0)), Ordering::Greater);
+        assert_eq!(compare(Number::Float(-0.5), Number::Int(0)), Ordering::Less);
+        assert_eq!(compare(Number::Int(-1), Number::Float(-1.5)), Ordering::Greater);
+        assert_eq!(compare(Number::Int(i128::MAX), Number::Float(f64::MAX)), Ordering::Less);
+        assert!(same_number(Number::Int(5), Number::Float(5.0)));
+        assert!(is_multiple(Number::Float(0.3), Number::Float(0.1)));
+        assert!(is_multiple(Number::Float(1e300), Number::Int(5)));
+        assert!(!is_multiple(Number::Float(0.35), Number::Float(0.1)));
+        assert!(!is_multiple(Number::Int(i128::from(u64::MAX)), Number::Int(2)));
+    }
+}

@@ -1,0 +1,120 @@
+//! Regular expressions of ECMA-262, as schemas hold them, tried on texts.
+//!
+//! Their engine backtracks, so each is only tried on texts that are short enough for it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+mod effort;
+
+/// Returns the longest text that is searched for a denied pattern, in bytes. The author of the tool writes the
+/// pattern, and a longer text is refused, so a pattern whose work grows only with the text may take longer texts than
+/// [`longest_text`] allows.
+pub(crate) fn longest_denied(pattern: &str) -> usize {
+    match effort::repetitions(pattern) {
+        Some((repetitions, false)) if repetitions + usize::from(!pattern.starts_with('^')) <= 1 => 16_384,
+        _ => longest_text(pattern),
+    }
+}
+
+/// Whether a text is a regular expression that can be applied to values: one of ECMA-262, as JSON Schema requires,
+/// with or without Unicode mode. Values are not checked against any other `pattern`.
+#[must_use]
+pub fn is_pattern(pattern: &str) -> bool {
+    compile(pattern).is_some()
+}
+
+/// Whether a text matches a pattern anywhere. A text that the pattern [is not tried on](is_tried) matches.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    pattern.is_empty()
+        || text.len() > longest_text(pattern)
+        || compile(pattern).is_none_or(|regex| regex.find(text).is_some())
+}
+
+/// Whether a pattern is tried on a text: it parses, and the text is not too long for it.
+pub(crate) fn is_tried(pattern: &str, text: &str) -> bool {
+    text.len() <= longest_text(pattern) && is_pattern(pattern)
+}
+
+/// Returns the longest text a pattern is tried on, in bytes. The engine backtracks, so each unbounded repetition
+/// multiplies the work by the length of the text, and a nested repetition doubles it with each character: `^(a+)+$`
+/// takes hours for forty letters. A hostile text must not cost more than some ten million steps.
+fn longest_text(pattern: &str) -> usize {
+    let Some((repetitions, nested)) = effort::repetitions(pattern) else { return 0 };
+    if nested {
+        return 16;
+    }
+    let anchored = pattern.starts_with('^');
+    match repetitions + usize::from(!anchored) {
+        0..=2 => 2_000,
+        3 => 250,
+        4 => 64,
+        5 => 28,
+        _ => 12,
+    }
+}
+
+thread_local! {
+    /// The pattern tried last: lists and objects try one pattern on many texts.
+    static LAST: RefCell<Option<(String, Option<Rc<regress::Regex>>)>> = const { RefCell::new(None) };
+}
+
+/// JSON Schema requires Unicode mode; many patterns in use only parse without it (`\-` outside a class).
+pub(crate) fn compile(pattern: &str) -> Option<Rc<regress::Regex>> {
+    LAST.with_borrow_mut(|last| {
+        if let Some((known, regex)) = last
+            && known == pattern
+        {
+            return regex.clone();
+        }
+        let parsed = regress::Regex::with_flags(pattern, "u").or_else(|_| regress::Regex::new(pattern));
+        let regex = parsed.ok().map(Rc::new);
+        *last = Some((pattern.to_owned(), regex.clone()));
+        regex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_only_tried_where_they_stay_fast() {
+        let cases = [
+            ("^[a-z]{2,3}$", 2_000),
+            ("^[a-z0-9_-]+$", 2_000),
+            ("^[^@]+@[^@]+$", 2_000),
+            ("^[^@]+@[^@]+\\.[a-z]{2,}$", 250),
+            (".*.*", 250),
+            ("^(a+)+$", 16),
+            ("^(a|aa)*$", 16),
+            ("^(\\d{3}-)*$", 2_000),
+            ("^[(+*]\\+\\*$", 2_000),
+        ];
+        for (pattern, expected) in cases {
+            assert_eq!(longest_text(pattern), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn hostile_texts_end_soon() {
+        let started = std::time::Instant::now();
+        let patterns = [
+            "^(a+)+$",
+            "^(a|aa)*$",
+            "a*a*a*a*a*a*b",
+            "(.*)*x",
+            "^(([a-z])+.)+[A-Z]([a-z])+$",
+            "^(.*a){20}$",
+            "^(a?){30}(a?){30}b$",
+            "^((a{1,4}){1,4}){1,4}$",
+        ];
+        for pattern in patterns {
+            for length in [12, 16, 28, 64, 250, 2_000] {
+                let _ = matches(pattern, &"a".repeat(length));
+                let _ = matches(pattern, &("a".repeat(length - 1) + "!"));
+            }
+        }
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
+}

@@ -1,0 +1,127 @@
+//! The rules of lists and tuples.
+
+use super::{Form, Keyword, Object, Stated, Together, count, either, flag, least, wrong_count};
+use crate::base::frozen::{Frozen, List};
+use crate::schema::shape::{Extra, Shape};
+
+/// The rules of a list of values of one shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayRules {
+    /// The shape of each value.
+    pub items: Frozen<Shape>,
+    /// The smallest allowed number of values.
+    pub min_items: Option<u64>,
+    /// The largest allowed number of values.
+    pub max_items: Option<u64>,
+    /// Whether no value may occur twice.
+    pub unique: bool,
+}
+
+/// The rules of a list whose first values have their own shapes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TupleRules {
+    /// The shapes of the first values.
+    pub items: List<Shape>,
+    /// The values that may follow.
+    pub rest: Extra,
+    /// The smallest allowed number of values.
+    pub min_items: Option<u64>,
+    /// The largest allowed number of values.
+    pub max_items: Option<u64>,
+}
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("minItems", Form::Count, Together::Larger),
+    Keyword::new("maxItems", Form::Count, Together::Smaller),
+    Keyword::new("uniqueItems", Form::Flag, Together::Same),
+];
+
+impl ArrayRules {
+    /// The rules that allow every list.
+    pub const ANY: ArrayRules =
+        ArrayRules { items: Frozen::Static(&Shape::ANY), min_items: None, max_items: None, unique: false };
+
+    /// Reads the rules of a schema in normal form, for values of a shape.
+    pub(crate) fn read(schema: &Object, items: Frozen<Shape>) -> ArrayRules {
+        ArrayRules {
+            items,
+            min_items: count(schema, "minItems"),
+            max_items: count(schema, "maxItems"),
+            unique: flag(schema, "uniqueItems"),
+        }
+    }
+
+    /// Returns the rules that are set, apart from the shape of the values.
+    pub(crate) fn stated(&self) -> Vec<Stated> {
+        let ArrayRules { items: _, min_items, max_items, unique } = self;
+        counts(*min_items, *max_items).chain(Stated::flag("uniqueItems", *unique, "no item twice")).collect()
+    }
+
+    /// Returns what is wrong with the number of values.
+    pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
+        wrong_count(length(count), self.min_items, self.max_items, "items")
+    }
+
+    /// Returns the rules that allow what both allow, for values of a shape.
+    pub(crate) fn and(&self, other: &ArrayRules, items: Frozen<Shape>) -> ArrayRules {
+        ArrayRules {
+            items,
+            min_items: self.min_items.max(other.min_items),
+            max_items: least(self.max_items, other.max_items),
+            unique: self.unique || other.unique,
+        }
+    }
+
+    /// Copies the rules in a constant, for values of a shape, with other limits where they are set.
+    pub(crate) const fn with(
+        &self,
+        items: Frozen<Shape>,
+        min_items: Option<u64>,
+        max_items: Option<u64>,
+    ) -> ArrayRules {
+        ArrayRules {
+            items,
+            min_items: either(min_items, self.min_items),
+            max_items: either(max_items, self.max_items),
+            unique: self.unique,
+        }
+    }
+}
+
+impl TupleRules {
+    /// Reads the rules of a schema in normal form, for values of these shapes.
+    pub(crate) fn read(schema: &Object, items: List<Shape>, rest: Extra) -> TupleRules {
+        let (min_items, max_items) = (count(schema, "minItems"), count(schema, "maxItems"));
+        TupleRules { items, rest, min_items, max_items }
+    }
+
+    /// Returns the rules that are set, apart from the shapes of the values.
+    pub(crate) fn stated(&self) -> Vec<Stated> {
+        let TupleRules { items: _, rest: _, min_items, max_items } = self;
+        counts(*min_items, *max_items).collect()
+    }
+
+    /// Returns what is wrong with the number of values.
+    pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
+        wrong_count(length(count), self.min_items, self.max_items, "items")
+    }
+
+    /// Copies the rules in a constant.
+    pub(crate) const fn copied(&self) -> TupleRules {
+        TupleRules {
+            items: self.items.borrowed(),
+            rest: self.rest.copied(),
+            min_items: self.min_items,
+            max_items: self.max_items,
+        }
+    }
+}
+
+fn counts(min_items: Option<u64>, max_items: Option<u64>) -> impl Iterator<Item = Stated> {
+    let limits = [("minItems", min_items), ("maxItems", max_items)];
+    limits.into_iter().filter_map(|(keyword, limit)| Stated::count(keyword, limit, "item"))
+}
+
+fn length(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,184 @@
+//! The rules of objects.
+
+use super::{Form, Keyword, Object, Stated, Together, count, either, least, wrong_count};
+use crate::base::frozen::{Frozen, List, Text};
+use crate::schema::shape::Shape;
+use crate::schema::shape::relations::{self, Relation};
+
+/// The rules of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectRules {
+    /// The known fields, in the order of the source.
+    pub fields: List<Field>,
+    /// Fields identified by a pattern of their names.
+    pub patterns: List<PatternField>,
+    /// The values that other fields may hold.
+    pub extra: Extra,
+    /// The smallest allowed number of fields.
+    pub min_properties: Option<u64>,
+    /// The largest allowed number of fields.
+    pub max_properties: Option<u64>,
+    /// Rules between fields.
+    pub relations: List<Relation>,
+}
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("minProperties", Form::Count, Together::Larger),
+    Keyword::new("maxProperties", Form::Count, Together::Smaller),
+];
+
+impl ObjectRules {
+    /// The rules that allow every object.
+    pub const ANY: ObjectRules = ObjectRules {
+        fields: List::EMPTY,
+        patterns: List::EMPTY,
+        extra: Extra::Open,
+        min_properties: None,
+        max_properties: None,
+        relations: List::EMPTY,
+    };
+
+    /// Reads the rules of a schema in normal form, for these members.
+    pub(crate) fn read(
+        schema: &Object,
+        fields: List<Field>,
+        patterns: List<PatternField>,
+        extra: Extra,
+    ) -> ObjectRules {
+        ObjectRules {
+            fields,
+            patterns,
+            extra,
+            min_properties: count(schema, "minProperties"),
+            max_properties: count(schema, "maxProperties"),
+            relations: relations::read(schema),
+        }
+    }
+
+    /// Returns the rules that are set, apart from the members.
+    pub(crate) fn stated(&self) -> Vec<Stated> {
+        let ObjectRules { fields: _, patterns: _, extra: _, min_properties, max_properties, relations } =
+            self;
+        // Rules between fields are told apart from these, and only the root says them in keywords.
+        let relations = (!relations.is_empty())
+            .then(|| Stated::new(relations::KEYWORD, relations::write(relations), String::new()));
+        let stated = [
+            Stated::count("minProperties", *min_properties, "key"),
+            Stated::count("maxProperties", *max_properties, "key"),
+            relations,
+        ];
+        stated.into_iter().flatten().collect()
+    }
+
+    /// Returns what is wrong with the number of fields.
+    pub(crate) fn count_problems(&self, count: u64) -> Vec<String> {
+        wrong_count(count, self.min_properties, self.max_properties, "keys")
+    }
+
+    /// Returns the rules that allow what both allow, for these fields and these others.
+    pub(crate) fn and(&self, other: &ObjectRules, fields: List<Field>, extra: Extra) -> ObjectRules {
+        ObjectRules {
+            fields,
+            patterns: self.patterns.iter().chain(&other.patterns).cloned().collect(),
+            extra,
+            min_properties: self.min_properties.max(other.min_properties),
+            max_properties: least(self.max_properties, other.max_properties),
+            relations: self.relations.iter().chain(&other.relations).cloned().collect(),
+        }
+    }
+
+    /// Copies the rules in a constant, with other limits where they are set.
+    pub(crate) const fn with(&self, min_properties: Option<u64>, max_properties: Option<u64>) -> ObjectRules {
+        ObjectRules {
+            fields: self.fields.borrowed(),
+            patterns: self.patterns.borrowed(),
+            extra: self.extra.copied(),
+            min_properties: either(min_properties, self.min_properties),
+            max_properties: either(max_properties, self.max_properties),
+            relations: self.relations.borrowed(),
+        }
+    }
+}
+
+/// What an object or a tuple may hold besides its known members.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Extra {
+    /// Anything.
+    Open,
+    /// Nothing.
+    Closed,
+    /// Values of this shape.
+    Of(Frozen<Shape>),
+}
+
+impl Extra {
+    /// Copies it in a constant.
+    pub(crate) const fn copied(&self) -> Extra {
+        match self {
+            Extra::Open => Extra::Open,
+            Extra::Closed => Extra::Closed,
+            Extra::Of(shape) => Extra::Of(shape.borrowed()),
+        }
+    }
+}
+
+/// A known field of an object.
+///
+/// Write a literal with `..Field::OPTIONAL` or `..Field::REQUIRED`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// The key a model sees and sends.
+    pub name: Text,
+    /// The key in the data, if providers would refuse it as a name (`filter[x]`, `$top`); empty if it is the name.
+    /// Decoding replaces the name with it.
+    pub wire: Text,
+    /// Other keys that decoding accepts for this field. They are not advertised.
+    pub aliases: List<Text>,
+    /// Whether the field must be given.
+    pub required: bool,
+    /// Which side gives the field.
+    pub access: Access,
+    /// The shape of its value.
+    pub shape: Shape,
+}
+
+impl Field {
+    /// A field that may be left out.
+    pub const OPTIONAL: Field = Field {
+        name: Text::EMPTY,
+        wire: Text::EMPTY,
+        aliases: List::EMPTY,
+        required: false,
+        access: Access::Both,
+        shape: Shape::ANY,
+    };
+
+    /// A field that must be given.
+    pub const REQUIRED: Field = Field { required: true, ..Field::OPTIONAL };
+
+    /// Returns the key in the data.
+    #[must_use]
+    pub fn wire_name(&self) -> &str {
+        if self.wire.is_empty() { &self.name } else { &self.wire }
+    }
+}
+
+/// Fields identified by a pattern of their names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatternField {
+    /// An ECMA-262 regular expression.
+    pub pattern: Text,
+    /// The shape of the values.
+    pub shape: Shape,
+}
+
+/// Which side gives the value of a field (JSON Schema's `readOnly` and `writeOnly`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Requests and responses.
+    Both,
+    /// Responses only: a model never sends it.
+    ReadOnly,
+    /// Requests only: a result never holds it.
+    WriteOnly,
+}

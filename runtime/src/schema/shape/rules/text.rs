@@ -1,0 +1,271 @@
+//! The rules of texts.
+
+use serde_json::{Value, json};
+
+use super::{
+    Form, Keyword, Object, Stated, Together, count, either, either_text, first, least, same, text,
+    wrong_count,
+};
+use crate::base::frozen::Text;
+use crate::base::truncate;
+use crate::schema::shape::pattern::{compile, is_pattern, longest_denied, matches};
+
+/// The length at which given texts are cut, in characters.
+const MAX_GIVEN: usize = 60;
+
+/// The rules of a text. Lengths count characters (Unicode scalar values).
+#[derive(Clone, Debug, PartialEq)]
+pub struct StringRules {
+    /// The smallest allowed length.
+    pub min_length: Option<u64>,
+    /// The largest allowed length.
+    pub max_length: Option<u64>,
+    /// An ECMA-262 regular expression that the text must match somewhere; empty if there is none.
+    pub pattern: Text,
+    /// An ECMA-262 regular expression that the text must not match anywhere; empty if there is none. A text that is
+    /// too long to be matched is refused, too.
+    pub deny: Text,
+    /// The message for a text that `deny` refuses; if empty, the expression is shown.
+    pub deny_message: Text,
+    /// A format such as `date-time`, `uuid` or `byte`; empty if there is none. It is an annotation and not enforced.
+    pub format: Text,
+    /// The encoding of the content, such as `base64`; empty if there is none.
+    pub content_encoding: Text,
+    /// The media type of the content; empty if there is none.
+    pub content_media_type: Text,
+}
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("minLength", Form::Count, Together::Larger),
+    Keyword::new("maxLength", Form::Count, Together::Smaller),
+    Keyword::new("pattern", Form::Pattern, Together::Same),
+    Keyword::new("contentEncoding", Form::Text, Together::Later),
+    Keyword::new("contentMediaType", Form::Text, Together::Later),
+];
+
+impl StringRules {
+    /// The rules that allow every text.
+    pub const ANY: StringRules = StringRules {
+        min_length: None,
+        max_length: None,
+        pattern: Text::EMPTY,
+        deny: Text::EMPTY,
+        deny_message: Text::EMPTY,
+        format: Text::EMPTY,
+        content_encoding: Text::EMPTY,
+        content_media_type: Text::EMPTY,
+    };
+
+    /// Reads the rules of a schema in normal form.
+    pub(crate) fn read(schema: &Object) -> StringRules {
+        StringRules {
+            min_length: count(schema, "minLength"),
+            max_length: count(schema, "maxLength"),
+            pattern: text(schema, "pattern"),
+            deny: text(schema, "x-deny"),
+            deny_message: text(schema, "x-deny-message"),
+            format: text(schema, "format"),
+            content_encoding: text(schema, "contentEncoding"),
+            content_media_type: text(schema, "contentMediaType"),
+        }
+    }
+
+    /// Returns the rules that are set, in the order in which they are written and described.
+    pub(crate) fn stated(&self) -> Vec<Stated> {
+        let StringRules {
+            min_length,
+            max_length,
+            pattern,
+            deny,
+            deny_message,
+            format,
+            content_encoding,
+            content_media_type,
+        } = self;
+        let format =
+            Stated::text("format", format, |format| format!("format: {format}")).map(|rule| Stated {
+                taken: |dialect, format| format.as_str().is_some_and(|format| dialect.takes_format(format)),
+                ..rule
+            });
+        let pattern =
+            Stated::text("pattern", pattern, |pattern| format!("matching {pattern}")).map(|rule| Stated {
+                // Providers compile patterns to automata, which cannot look around, and know no other dialect.
+                taken: |dialect, pattern| {
+                    pattern.as_str().is_some_and(|pattern| {
+                        is_pattern(pattern) && !(dialect.strict && looks_around(pattern))
+                    })
+                },
+                ..rule
+            });
+        let deny = Stated::text("x-deny", deny, |deny| format!("not matching {deny}"))
+            .map(|rule| Stated { shown: Some(("not", json!({ "pattern": rule.value }))), ..rule });
+        let stated = [
+            format,
+            Stated::count("minLength", *min_length, "character"),
+            Stated::count("maxLength", *max_length, "character"),
+            pattern,
+            deny,
+            Stated::text("x-deny-message", deny_message, |_| String::new()),
+            Stated::text("contentEncoding", content_encoding, |encoding| format!("{encoding} text")),
+            Stated::text("contentMediaType", content_media_type, |of| format!("content of type {of}")),
+        ];
+        stated.into_iter().flatten().collect()
+    }
+
+    /// Returns what is wrong with a text.
+    pub(crate) fn problems(&self, given: &str) -> Vec<String> {
+        let StringRules {
+            min_length,
+            max_length,
+            pattern,
+            deny: _,
+            deny_message: _,
+            // Annotations, which are not enforced.
+            format: _,
+            content_encoding: _,
+            content_media_type: _,
+        } = self;
+        let mut problems = Vec::new();
+        if min_length.is_some() || max_length.is_some() {
+            let length = u64::try_from(given.chars().count()).unwrap_or(u64::MAX);
+            problems = wrong_count(length, *min_length, *max_length, "characters");
+        }
+        if !matches(pattern, given) {
+            let given = Value::from(truncate::cut(given, MAX_GIVEN));
+            problems.push(format!("must match the pattern {pattern}, got the text {given}"));
+        }
+        problems.extend(refusal(self, given));
+        problems
+    }
+
+    /// Returns the rules that allow what both allow, if some do.
+    pub(crate) fn and(&self, other: &StringRules) -> Option<StringRules> {
+        Some(StringRules {
+            min_length: self.min_length.max(other.min_length),
+            max_length: least(self.max_length, other.max_length),
+            pattern: same(&self.pattern, &other.pattern, &Text::EMPTY)?,
+            deny: same(&self.deny, &other.deny, &Text::EMPTY)?,
+            deny_message: first(&self.deny_message, &other.deny_message),
+            format: first(&self.format, &other.format),
+            content_encoding: first(&self.content_encoding, &other.content_encoding),
+            content_media_type: first(&self.content_media_type, &other.content_media_type),
+        })
+    }
+
+    /// Copies the rules in a constant, with those of another set in place of its own where they are set.
+    pub(crate) const fn with(&self, other: &StringRules) -> StringRules {
+        StringRules {
+            min_length: either(other.min_length, self.min_length),
+            max_length: either(other.max_length, self.max_length),
+            pattern: either_text(&other.pattern, &self.pattern),
+            deny: either_text(&other.deny, &self.deny),
+            deny_message: either_text(&other.deny_message, &self.deny_message),
+            format: either_text(&other.format, &self.format),
+            content_encoding: either_text(&other.content_encoding, &self.content_encoding),
+            content_media_type: either_text(&other.content_media_type, &self.content_media_type),
+        }
+    }
+}
+
+fn looks_around(pattern: &str) -> bool {
+    ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| pattern.contains(group))
+}
+
+/// Returns why `deny` refuses a text, without the text itself.
+fn refusal(rules: &StringRules, text: &str) -> Option<String> {
+    let StringRules { deny, deny_message, .. } = rules;
+    if deny.is_empty() {
+        return None;
+    }
+    // A text that cannot be matched counts as a match.
+    let Some(regex) = compile(deny) else {
+        return Some(format!("cannot be held against {deny}, which is no pattern"));
+    };
+    let most = longest_denied(deny);
+    if text.len() > most {
+        return Some(format!("must have at most {most} bytes to be held against the pattern {deny}"));
+    }
+    regex.find(text)?;
+    let told = if deny_message.is_empty() {
+        format!("must not match the pattern {deny}")
+    } else {
+        deny_message.to_string()
+    };
+    Some(told)
+}
+
+/// Rules of texts, for property tests.
+#[cfg(test)]
+pub(crate) mod arbitrary {
+    use proptest::option;
+    use proptest::prelude::*;
+
+    use super::StringRules;
+    use crate::base::frozen::Text;
+
+    /// Rules of every form.
+    pub(crate) fn any() -> impl Strategy<Value = StringRules> {
+        let word = || prop_oneof!["[a-c]{1,2}", "[a-z~/%ß ]{0,4}"].prop_map(Text::from);
+        let words = [word(), word(), word(), word(), word(), word()];
+        (option::of(0u64..5), option::of(proptest::num::u64::ANY), words).prop_map(
+            |(
+                min_length,
+                max_length,
+                [pattern, deny, deny_message, format, content_encoding, content_media_type],
+            )| StringRules {
+                min_length,
+                max_length,
+                pattern,
+                deny,
+                deny_message,
+                format,
+                content_encoding,
+                content_media_type,
+            },
+        )
+    }
+
+    /// Rules that short texts meet and miss.
+    pub(crate) fn small() -> impl Strategy<Value = StringRules> {
+        let pattern = prop_oneof![Just(""), Just("^a"), Just("b$"), Just("[ab]{2}"), Just("ß")];
+        let deny = prop_oneof![9 => Just(""), 1 => Just("^b"), 1 => Just("ab")];
+        (option::of(0u64..3), option::of(0u64..4), pattern, deny).prop_map(
+            |(min_length, max_length, pattern, deny)| StringRules {
+                min_length,
+                max_length,
+                pattern: pattern.into(),
+                deny: deny.into(),
+                deny_message: Text::EMPTY,
+                format: Text::EMPTY,
+                content_encoding: Text::EMPTY,
+                content_media_type: Text::EMPTY,
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_looked_through_is_refused() {
+        let refused = |deny: &str, text: &str| {
+            let rules = StringRules { deny: deny.to_owned().into(), ..StringRules::ANY };
+            refusal(&rules, text)
+        };
+        assert_eq!(refused("rm -rf /", &"a".repeat(16_384)), None);
+        assert_eq!(refused("", &"a".repeat(1 << 20)), None);
+        let cases = [
+            ("rm -rf /", "cd x;rm -rf /".to_owned(), "must not match the pattern rm -rf /"),
+            ("rm -rf /", "a".repeat(16_385), "must have at most 16384 bytes"),
+            ("rm {1,8}-rf", "a".repeat(16_385), "must have at most 16384 bytes"),
+            ("rm +-rf", "a".repeat(2_001), "must have at most 2000 bytes"),
+            ("^(a+)+$", "b".repeat(17), "must have at most 16 bytes"),
+            ("(", "a".to_owned(), "which is no pattern"),
+        ];
+        for (deny, text, told) in cases {
+            assert!(refused(deny, &text).is_some_and(|why| why.contains(told)), "{deny}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Every layer with every other and with every kind of tool: what each promises alone holds beside each of the others.
+//!
+//! A new layer is a row of `rows.rs`, a new kind of tool one of `kinds.rs`. Setters of the builder and tools without a
+//! row fail a test here.
+#![cfg(all(feature = "agent", feature = "audit", feature = "http", feature = "macros"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
+
+mod checks;
+mod evidence;
+mod kinds;
+mod rows;
+mod server;
+mod spans;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::{
+    CancellationToken, Dependencies, Principal, Provider, ProviderContext, Registry, Session, ToolCall,
+    ToolContext, ToolError, ToolResponse, tool, toolset,
+};
+
+use evidence::{Answer, Cell, PANIC, PIN, Resumed, World};
+use kinds::Kind;
+use rows::{Row, Setup};
+
+/// Is there so that lists are never empty.
+#[tool(undocumented, read_only)]
+fn bystander() {}
+
+/// How calls come in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// One at a time, with arguments as JSON values.
+    Called,
+    /// As turns, with arguments as JSON texts.
+    Dispatched,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_layer_promises_holds_beside_every_other_and_for_every_kind_of_tool() {
+    quiet_panics();
+    spans::listen();
+    let count = rows::all().len();
+    let (mut cells, mut broken) = (JoinSet::new(), Vec::new());
+    for kind in 0..kinds::all().len() {
+        for first in 0..count {
+            for second in first..count {
+                let ways = [Way::Called, Way::Dispatched];
+                // Beside others a layer is called in one of the two ways, by itself in both.
+                let skipped = (first != second).then_some(ways[(kind + first + second) % 2]);
+                for way in ways.into_iter().filter(|way| Some(*way) != skipped) {
+                    if cells.len() >= 64 {
+                        broken.extend(cells.join_next().await.unwrap().unwrap());
+                    }
+                    cells.spawn(async move {
+                        let (rows, kinds) = (rows::all(), kinds::all());
+                        cell(&kinds[kind], [&rows[first], &rows[second]], way).await
+                    });
+                }
+            }
+        }
+    }
+    while let Some(cell) = cells.join_next().await {
+        broken.extend(cell.unwrap());
+    }
+    if let Ok(file) = std::env::var("MATRIX_OUT") {
+        std::fs::write(file, broken.join("\n")).unwrap();
+    }
+    let first: Vec<&str> = broken.iter().take(20).map(String::as_str).collect();
+    assert!(broken.is_empty(), "{} promises are broken\n{}", broken.len(), first.join("\n"));
+}
+
+/// Makes the calls of a cell and returns what does not hold.
+async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let pin = format!("{PIN}{}-x", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let world = Arc::new(World { pin, ..World::default() });
+    let tools = (kind.tools)(Arc::clone(&world)).await;
+    let mut others = vec!["bystander"];
+    others.extend((kind.called != "target").then_some(kind.called));
+    let registry = Registry::builder().add_all(tools).add_all(toolset![bystander]).seal().unwrap();
+    let open = Arc::clone(&world);
+    let setup = Setup {
+        builder: Provider::builder(&registry),
+        context: ProviderContext::new().with_agent_id("agent").with_service(Arc::clone(&world)),
+        turn: ToolContext::new("turn", "")
+            .with_session(Session::new("s-1"))
+            .with_principal(Principal::new("alice").with_scopes(["read", "write", "work"])),
+        dependencies: Dependencies::new().custom("open", move |_: &Value, _: &ToolContext| {
+            let open = !open.closed.load(Ordering::SeqCst);
+            Box::pin(std::future::ready(Ok(open)))
+        }),
+        world: Arc::clone(&world),
+        others,
+    };
+    let twice = rows[0].name == rows[1].name;
+    let setup = rows.iter().take(if twice { 1 } else { 2 }).fold(setup, |setup, row| (row.install)(setup));
+    let provider = setup.builder.context(setup.context).dependencies(setup.dependencies).build().unwrap();
+    let name = format!("{} × {}, {}, {way:?}", rows[0].name, rows[1].name, kind.name);
+    let names = rows.map(|row| row.name);
+    let mut cell = Cell { name, rows: names, kind, world, answers: Vec::new(), broken: Mutex::default() };
+    for (number, path) in script(names.contains(&"time")).into_iter().enumerate() {
+        let answer = give(&cell, &provider, &setup.turn, way, format!("c{number}"), path).await;
+        let rest = answer.response.text().split_once("read_result with ").map(|(_, rest)| rest.to_owned());
+        cell.answers.push(answer);
+        if let Some(rest) = rest {
+            let call = serde_json::Deserializer::from_str(&rest).into_iter().next().unwrap().unwrap();
+            let call = ToolCall::new(format!("r{number}"), "read_result", call);
+            let response = provider.call(call, &setup.turn).await;
+            cell.holds(!response.is_error(), "the rest can be read", &response);
+            let id = response.id.to_string();
+            cell.answers.push(Answer { path: "rest", id, response, ran: Vec::new(), resumed: None });
+        }
+    }
+    checks::always(&cell).await;
+    for row in rows {
+        (row.check)(&cell);
+    }
+    cell.broken.into_inner().unwrap()
+}
+
+/// The calls of a cell, by what is said in their `path`.
+fn script(slow: bool) -> Vec<&'static str> {
+    let slow = slow.then_some("/slow");
+    let usual = ["/a", "/skip", "/fail", "/fail", "/fail", "/large", "/echo", "/ask", "/panic"];
+    usual.into_iter().chain(slow).chain(["bad", "cancelled", "unknown", "/a"]).collect()
+}
+
+/// Makes a call of the script, and resumes it twice if it has to wait.
+async fn give(
+    cell: &Cell<'_>,
+    provider: &Provider,
+    turn: &ToolContext,
+    way: Way,
+    id: String,
+    path: &'static str,
+) -> Answer {
+    let world = &cell.world;
+    let arguments = match (cell.kind.name, path) {
+        (_, "bad") => json!({"pth": "/a"}),
+        ("sub-agent", path) => json!({"task": path}),
+        (_, path) => json!({"path": path, "pin": world.pin}),
+    };
+    let arguments = if way == Way::Dispatched { Value::from(arguments.to_string()) } else { arguments };
+    let name = if path == "unknown" { "targett" } else { cell.kind.called };
+    let mut turn = turn.clone();
+    if path == "cancelled" {
+        let token = CancellationToken::new();
+        token.cancel();
+        turn = turn.with_cancel(token);
+    }
+    let before = world.runs().len();
+    let call = ToolCall::new(id.clone(), name, arguments);
+    let response = match way {
+        Way::Called => provider.call(call, &turn).await,
+        Way::Dispatched => {
+            let options = DispatchOptions::new();
+            provider.dispatch(vec![call], &turn, &options).await.responses.remove(0)
+        }
+    };
+    let ran = world.runs().split_off(before);
+    let resumed = match &response.outcome {
+        Err(ToolError::ApprovalRequired(request)) => {
+            let text = serde_json::to_string(request).unwrap();
+            let once = async || {
+                let before = world.runs().len();
+                let _: ToolResponse = provider.resume(serde_json::from_str(&text).unwrap(), &turn).await;
+                world.runs().split_off(before)
+            };
+            let (first, second) = (once().await, once().await);
+            Some(Resumed { request: (**request).clone(), first, second })
+        }
+        _ => None,
+    };
+    Answer { path, id, response, ran, resumed }
+}
+
+/// Panics that are meant print nothing.
+fn quiet_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if info.payload_as_str() != Some(PANIC) {
+            usual(info);
+        }
+    }));
+}
+
+/// The names that follow a text in a source.
+fn named<'a>(source: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
+    source.split(before).skip(1).map(|rest| {
+        rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default()
+    })
+}
+
+#[test]
+fn every_setter_of_the_builder_has_a_row() {
+    let rows = rows::all();
+    let known: Vec<&str> = rows.iter().flat_map(|row| row.setters).copied().chain(["build"]).collect();
+    let source = include_str!("../../src/provider/builder.rs");
+    let unknown: Vec<_> = named(source, "    pub fn ").filter(|setter| !known.contains(setter)).collect();
+    assert!(unknown.is_empty(), "add rows to rows.rs for {unknown:?}");
+}
+
+#[test]
+fn every_kind_of_tool_has_a_row() {
+    // Tools of the runtime itself, which a provider has beside the tools of a program.
+    let own = ["AskQuestion", "ReadResult"];
+    let kinds = kinds::all();
+    let known: Vec<&str> = kinds.iter().flat_map(|kind| kind.types).copied().chain(own).collect();
+    let mut unknown = Vec::new();
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("tests.rs") {
+                let source = std::fs::read_to_string(&path).unwrap();
+                let code: String =
+                    source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+                let types = named(&code, " AgentTool for ").map(str::to_owned);
+                unknown.extend(types.filter(|name| !name.is_empty() && !known.contains(&name.as_str())));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "add rows to kinds.rs for {unknown:?}");
+}

@@ -1,0 +1,168 @@
+//! Reads forms: the parts of a body that are written one by one, and the files among them.
+
+use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules};
+use toolgen_runtime::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style};
+use toolgen_runtime::{Shape, Text};
+
+use super::codes;
+use super::context::Context;
+use super::media::{self, Kind as Medium};
+use super::node::Node;
+use super::parameter::style_of;
+use crate::source::Pointer;
+
+impl<'a> Context<'a> {
+    /// Returns how the fields of a form are written. Fields that are files become file arguments.
+    pub(super) fn parts(&mut self, media: &Node<'a>, object: &mut Shape, kind: Medium) -> Vec<Part> {
+        if let Kind::All(all) = &object.kind {
+            // Of shapes that all apply, the first object has the fields.
+            let mut all = all.to_vec();
+            let first = all.iter_mut().find(|part| matches!(part.kind, Kind::Object(_)));
+            let parts = first.map(|part| self.parts(media, part, kind)).unwrap_or_default();
+            object.kind = Kind::All(all.into());
+            return parts;
+        }
+        let Kind::Object(rules) = &mut object.kind else { return Vec::new() };
+        let encodings = media.get("encoding");
+        let mut parts = Vec::new();
+        let mut fields = rules.fields.to_vec();
+        for field in &mut fields {
+            let name = field.wire_name().to_owned();
+            let encoding = encodings.as_ref().and_then(|node| node.get(&name));
+            let content_type =
+                encoding.as_ref().and_then(|node| node.text("contentType")).unwrap_or_default();
+            let file = kind != Medium::Form && self.take_file(field, content_type);
+            // A file may be of any of several types.
+            let content_type = match &encoding {
+                Some(encoding) if !file => self.take_text(&mut field.shape, content_type, encoding),
+                _ => content_type.to_owned(),
+            };
+            let part = Part {
+                name: name.into(),
+                file,
+                content_type: content_type.into(),
+                encoding: encoding.as_ref().filter(|_| kind == Medium::Form).and_then(field_encoding),
+            };
+            if part.file || !part.content_type.is_empty() || part.encoding.is_some() {
+                parts.push(part);
+            }
+        }
+        rules.fields = fields.into();
+        parts
+    }
+
+    /// Turns a field that holds a file, or a list of them, into a file argument.
+    fn take_file(&mut self, field: &mut Field, content_type: &str) -> bool {
+        if self.is_file(&field.shape, content_type) {
+            field.shape = file_shape(&field.shape.description);
+            return true;
+        }
+        match &mut field.shape.kind {
+            Kind::Array(rules) if self.is_file(&rules.items, content_type) => {
+                rules.items = file_shape("").into();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns which of the listed media types a value is written in, or none. If a list or an object cannot be written
+    /// in any, it becomes a text, and a problem says so.
+    pub(super) fn take_text(&mut self, shape: &mut Shape, listed: &str, place: &Node<'a>) -> String {
+        let types =
+            || listed.split(',').map(str::trim).filter(|name| !name.is_empty() && !name.contains('*'));
+        let written = |name: &&str| {
+            matches!(media::kind(name), Medium::Json | Medium::JsonLike) || *name == "text/plain"
+        };
+        let first = types().next().unwrap_or_default();
+        if first.is_empty() || !self.is_structured(shape) {
+            return first.to_owned();
+        }
+        if let Some(name) = types().find(written) {
+            return name.to_owned();
+        }
+        if let Kind::Array(rules) = &mut shape.kind {
+            // Each item is written by itself.
+            let mut items = (*rules.items).clone();
+            self.take_text(&mut items, first, place);
+            rules.items = items.into();
+        } else {
+            *shape = document_shape(&shape.description, first);
+            self.not_written(first, &place.pointer, "the argument is the text");
+        }
+        first.to_owned()
+    }
+
+    /// Whether the values of a shape are objects or lists.
+    pub(super) fn is_structured(&mut self, shape: &Shape) -> bool {
+        matches!(self.resolved(shape).kind, Kind::Object(_) | Kind::All(_) | Kind::Array(_) | Kind::Tuple(_))
+    }
+
+    pub(super) fn not_written(&mut self, media_type: &str, place: &Pointer, instead: &str) {
+        self.report(
+            codes::BODY,
+            place,
+            format!("`{media_type}` is not written from arguments of this schema; {instead}"),
+            "offer it as JSON, too",
+        );
+    }
+
+    /// Whether a shape stands for bytes: `format: binary` (3.0), or a text with a media type but no encoding (3.1).
+    pub(super) fn is_file(&mut self, shape: &Shape, content_type: &str) -> bool {
+        let Kind::String(rules) = self.resolved(shape).kind else { return false };
+        let bytes = |media_type: &str| !media_type.is_empty() && media::kind(media_type) == Medium::Binary;
+        rules.format == *"binary"
+            || (rules.content_encoding.is_empty()
+                && (bytes(&rules.content_media_type) || (rules.format.is_empty() && bytes(content_type))))
+    }
+}
+
+fn field_encoding(node: &Node<'_>) -> Option<Encoding> {
+    let style = node.text("style").and_then(|text| style_of(text, Location::Query));
+    let explode = node.get("explode").and_then(|node| node.value.as_bool());
+    let allow_reserved = node.flag("allowReserved");
+    if style.is_none() && explode.is_none() && !allow_reserved {
+        return None;
+    }
+    let style = style.unwrap_or(Style::Form);
+    let explode = style == Style::DeepObject || explode.unwrap_or(style == Style::Form);
+    Some(Encoding::Style { style, explode, allow_reserved })
+}
+
+/// Returns the shape if its values are texts, or else that of any text.
+pub(super) fn text_shape(shape: Shape) -> Shape {
+    match &shape.kind {
+        Kind::String(rules) if !shape.nullable && rules.format != *"binary" => shape,
+        Kind::Enum(_) if !shape.nullable => shape,
+        _ => Shape { description: shape.description, ..Shape::of(Kind::String(StringRules::ANY)) },
+    }
+}
+
+/// Returns the shape of a whole document that a model writes itself.
+pub(super) fn document_shape(said: &str, media_type: &str) -> Shape {
+    let description = described(said, &format!("A text of the type {media_type}."));
+    Shape { description, ..Shape::of(Kind::String(StringRules::ANY)) }
+}
+
+fn described(said: &str, how: &str) -> Text {
+    let said = said.trim();
+    if said.is_empty() { how.to_owned().into() } else { format!("{said} ({how})").into() }
+}
+
+/// Returns the shape of a file argument: see [`FILE_FIELDS`].
+pub(super) fn file_shape(said: &str) -> Shape {
+    let description = described(said, "A file: give exactly one of `path` and `base64`.");
+    let about = [
+        "Path of a local file to send.",
+        "The content, base64-encoded.",
+        "Name to send it under.",
+        "Media type, such as image/png.",
+    ];
+    let field = |(name, about): (&'static str, &'static str)| {
+        let shape = Shape { description: about.into(), ..Shape::of(Kind::String(StringRules::ANY)) };
+        Field { name: name.into(), shape, ..Field::OPTIONAL }
+    };
+    let fields = FILE_FIELDS.into_iter().zip(about).map(field).collect();
+    let rules = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
+    Shape { description, ..Shape::of(Kind::Object(rules)) }
+}
