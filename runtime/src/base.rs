@@ -7,6 +7,8 @@ pub(crate) mod data;
 pub(crate) mod depth;
 #[cfg(feature = "runtime")]
 pub(crate) mod discreet;
+#[cfg(feature = "runtime")]
+pub(crate) mod exclusion;
 pub(crate) mod frozen;
 #[cfg(feature = "runtime")]
 mod frozen_data;

@@ -28,6 +28,7 @@ pub mod values;
 pub(crate) mod waiting;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
@@ -162,7 +163,7 @@ pub struct ToolResponse {
     /// How long the call took.
     pub duration: Duration,
     /// The structured result that the tool declares, which MCP sends. Set by a provider.
-    pub declared: Option<Box<StructuredOutput>>,
+    pub declared: Option<Arc<StructuredOutput>>,
 }
 
 impl ToolResponse {

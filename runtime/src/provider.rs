@@ -38,6 +38,7 @@ use crate::registry::Registry;
 use crate::schema::shape::decode::say::meant;
 use crate::spec::ToolSpec;
 use crate::spec::docs;
+use crate::spec::output::StructuredOutput;
 
 /// The tools of one agent: the allowed part of a [`Registry`], together with the layers that every call passes
 /// through. Clones share the same provider.
@@ -56,7 +57,7 @@ use crate::spec::docs;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let registry = Registry::new(toolset![add])?;
-/// let provider = registry.provider(ProviderContext::new().with_agent_id("coder-1"))?;
+/// let provider = registry.provider(ProviderContext::new().with_agent_id("coder-1"));
 /// let turn = ToolContext::new("turn-1", "");
 /// let response = provider.call(ToolCall::new("call-1", "add", json!({"a": 1, "b": 2})), &turn).await;
 /// assert_eq!(response.text(), "3");
@@ -96,6 +97,7 @@ struct Slot {
     refused: OnceLock<Option<Box<ToolError>>>,
     tool: OnceLock<Arc<dyn AgentTool>>,
     redactor: OnceLock<ToolRedactor>,
+    declared: OnceLock<Option<Arc<StructuredOutput>>>,
 }
 
 /// A tool that may be called.
@@ -189,7 +191,7 @@ impl Provider {
     }
 
     /// Returns the tool with this name. The tool is built on first use and reused from then on; if building it fails,
-    /// the next call tries again.
+    /// the next call tries again. What is done with the tool itself passes no layer; agents use [`call`](Self::call).
     ///
     /// # Errors
     ///
@@ -264,6 +266,12 @@ impl Inner {
         }
     }
 
+    /// Returns the structured result that a tool declares.
+    pub(crate) fn declared(&self, index: usize) -> Option<Arc<StructuredOutput>> {
+        let declared = || self.registry.at(index).spec().structured_output().map(Arc::new);
+        self.slots.get(index)?.declared.get_or_init(declared).clone()
+    }
+
     /// Returns the tool itself, building it first if necessary.
     pub(crate) fn build(&self, admitted: Admitted<'_>) -> Result<&Arc<dyn AgentTool>, ToolError> {
         self.tool(admitted.index).map_err(|why| {
@@ -331,12 +339,9 @@ impl Peers for Inner {
 
 impl Registry {
     /// Builds a provider of all tools of this registry; [`Provider::builder`] offers more options.
-    ///
-    /// # Errors
-    ///
-    /// There are none at present.
-    pub fn provider(&self, context: ProviderContext) -> Result<Provider, ProviderError> {
-        Provider::builder(self).context(context).build()
+    #[must_use]
+    pub fn provider(&self, context: ProviderContext) -> Provider {
+        Provider::builder(self).context(context).built()
     }
 }
 

@@ -49,7 +49,8 @@ pub struct ToolSpec {
     pub scopes: List<Text>,
     /// The time limit of a call.
     pub timeout: Timeout,
-    /// Whether the tool must run alone among the calls of its turn.
+    /// Whether the tool must run alone among the calls of its provider: those of its turn, of other turns, and those
+    /// that tools make. A tool that calls it waits for it, and what it calls itself runs while it waits.
     pub exclusive: bool,
     /// The service that a circuit breaker watches for this tool. Empty for none.
     pub service: Text,

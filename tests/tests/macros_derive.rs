@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolgen_runtime::call::tool::{DEFAULT_TIMEOUT, call};
+use toolgen_runtime::call::tool::{DEFAULT_TIMEOUT, call_without_layers as call};
 use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::render::render_input;
 use toolgen_runtime::{AgentTool, FunctionTool, ToolContext, ToolInput, tool};

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
-use toolgen_runtime::call::tool::{DEFAULT_TIMEOUT, call};
+use toolgen_runtime::call::tool::{DEFAULT_TIMEOUT, call_without_layers as call};
 use toolgen_runtime::schema::dialect::{JSON_SCHEMA, OPENAI_STRICT};
 use toolgen_runtime::schema::shape::render::render_input;
 use toolgen_runtime::{AgentTool, ToolContext, ToolError, ToolResult, tool};

@@ -211,7 +211,7 @@ async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
     // A set is sealed; tools that turn up later go into a new one beside the old ones.
     let sealed = Registry::builder().seal().unwrap();
     let registry = sealed.extend(loaded.tools).unwrap();
-    let provider = registry.provider(ProviderContext::new()).unwrap();
+    let provider = registry.provider(ProviderContext::new());
     let turn = ToolContext::new("turn", "");
     let response = provider.call(ToolCall::new("1", "getPet", json!({"id": 7})), &turn).await;
     assert_eq!(response.text(), format!("GET {}/api/v2/pets/7 → 200\n\nRex", server.url));

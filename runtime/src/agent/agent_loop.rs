@@ -19,7 +19,6 @@ use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
-use crate::call::session::Span;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
@@ -241,7 +240,7 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let provider = Registry::new(toolset![add])?.provider(Default::default())?;
+/// let provider = Registry::new(toolset![add])?.provider(Default::default());
 /// // Stands for a language model: calls once, then says what it read.
 /// let mut model = |transcript: Transcript| async move {
 ///     Ok::<_, String>(match transcript.last() {
@@ -262,7 +261,7 @@ pub async fn run_loop<M: Model + ?Sized>(
     transcript: Transcript,
     options: &LoopOptions,
 ) -> LoopRun<M::Error> {
-    let turn = context.in_some_session(Span::Loop).into_owned();
+    let turn = context.for_loop();
     let dispatch = options.steered();
     let mut run = Running { provider, turn, options, dispatch, transcript, iterations: 0 };
     let outcome = run.finish(model).await;

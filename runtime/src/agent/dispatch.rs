@@ -3,7 +3,7 @@
 //! Every call gets exactly one answer, and the answers come in the order of the calls, whatever happens to any of
 //! them. A [`Strategy`] says how many run at once; within that, calls that conflict never overlap:
 //!
-//! - a tool that is `exclusive` runs alone;
+//! - a tool that is `exclusive` runs alone, see [exclusive tools](#exclusive-tools);
 //! - among calls that declare what they read and write ([`ToolSpec::reads`](crate::ToolSpec::reads) and
 //!   [`writes`](crate::ToolSpec::writes)), a call that writes a resource never overlaps one that reads or writes it;
 //! - a call whose tool requires another tool waits for the calls of that tool that the model made before it.
@@ -19,6 +19,15 @@
 //! relative to the work directory if the provider has one; links are not followed. Where an argument is missing, or is
 //! an object, the call touches every resource with the same beginning up to there. Changes that middleware makes to
 //! the arguments are not visible here: a tool whose resource middleware changes should be `exclusive`.
+//!
+//! # Exclusive tools
+//!
+//! While an exclusive tool runs, no other tool of the provider does, whether a call of this turn, of another turn or of
+//! a tool started it. Three things do not wait for it: the tools above it, which called it and wait for its answer; the
+//! tools that it calls itself through its context, which are exclusive only among each other; and the work that a tool
+//! above it does besides waiting. So a tool may call itself and other exclusive tools. A tool must make such calls
+//! through [`ToolContext::call`](crate::ToolContext::call), or with a context derived from its own: a call in a new
+//! context knows nothing of the one that made it, and waits for it until its time is up.
 //!
 //! # One task or several
 //!
@@ -48,7 +57,7 @@ use crate::base::future::BoxFuture;
 use crate::base::future::caught;
 use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
-use crate::call::session::Span;
+use crate::call::session::{Session, Span};
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
@@ -198,8 +207,10 @@ impl Provider {
         turn: &ToolContext,
         options: &DispatchOptions,
     ) -> Dispatched {
-        let turn = &*turn.in_some_session(Span::Turn);
-        let around = self.turn_context(turn);
+        let mut around = self.turn_context(turn);
+        if around.session.is_none() {
+            Arc::make_mut(&mut around).session = Some(Session::passing(Span::Turn));
+        }
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
         let fit = |call: ToolCall| {
             let mut call = call.shallow();

@@ -29,7 +29,7 @@ use crate::spec::ToolSpec;
 /// fn mark_story_complete() {}
 ///
 /// let registry = Registry::new(toolset![submit_plan, mark_story_complete])?;
-/// let provider = registry.provider(Default::default())?;
+/// let provider = registry.provider(Default::default());
 /// let states = StateMap::builder()
 ///     .on("PLAN_REVIEW", State::PlanReview)
 ///     .on("DONE", State::Done)

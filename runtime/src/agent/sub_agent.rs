@@ -205,7 +205,7 @@ impl std::error::Error for AgentFailure {}
 ///     .system_prompt("You find things.")
 ///     .tools(toolset![search])
 ///     .build()?;
-/// let provider = Registry::builder().add(researcher).seal()?.provider(Default::default())?;
+/// let provider = Registry::builder().add(researcher).seal()?.provider(Default::default());
 /// let call = ToolCall::new("call-1", "researcher", json!({"task": "What is there about loops?"}));
 /// let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
 /// assert_eq!(answer.text(), "I found 3 pages about loops.");

@@ -16,6 +16,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::base::exclusion::Seat;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::error::ToolError;
@@ -70,6 +71,8 @@ pub struct ToolContext {
     made: OnceLock<Arc<AtomicU32>>,
     /// The answers to the tool's requests for input.
     inputs: Option<Arc<[Value]>>,
+    /// The seat of the call, or of the one that makes it, where some calls run alone.
+    seat: Option<Arc<Seat>>,
 }
 
 impl ToolContext {
@@ -84,6 +87,7 @@ impl ToolContext {
             agents: 0,
             made: OnceLock::new(),
             inputs: None,
+            seat: None,
         }
     }
 
@@ -285,12 +289,22 @@ impl ToolContext {
             agents: self.agents,
             made: OnceLock::new(),
             inputs: None,
+            seat: self.seat.clone(),
         }
     }
 
     /// The token whose firing ends the call: the caller's token, of which this call's own may be a child.
     pub(crate) fn caller_token(&self) -> &CancellationToken {
         self.token.caller()
+    }
+
+    pub(crate) fn seat(&self) -> Option<&Arc<Seat>> {
+        self.seat.as_ref()
+    }
+
+    /// A copy of this context for a call that has a seat.
+    pub(crate) fn seated(&self, seat: &Arc<Seat>) -> ToolContext {
+        ToolContext { seat: Some(Arc::clone(seat)), ..self.clone() }
     }
 
     /// Stops everything that the call started, and nothing else.
@@ -310,6 +324,7 @@ impl Clone for ToolContext {
             agents: self.agents,
             made: OnceLock::from(Arc::clone(self.made.get_or_init(Arc::default))),
             inputs: self.inputs.clone(),
+            seat: self.seat.clone(),
         }
     }
 }

@@ -4,7 +4,8 @@ use crate::call::context::ToolContext;
 use crate::spec::{Network, hosts};
 
 impl ToolContext {
-    /// Restricts the call to those of these hosts that it may already reach: the list can shrink but never grow.
+    /// Restricts the call to those of these hosts that it may already reach: the list can shrink but never grow, and what
+    /// a tool rules out is ruled out for the calls that it makes, too.
     ///
     /// A provider sets it from the `Limits::network` of its context. Tools that connect to hosts check each of them:
     /// the HTTP engine does so for the first URL and every redirect.

@@ -81,13 +81,14 @@ pub struct MissingDependencies {
     pub missing: Vec<Unmet>,
     /// The tools to call first, each after all tools it requires itself.
     pub suggested_order: Vec<String>,
-    /// Whether it is the program's fault that earlier calls of required tools are not known: the call has no session.
+    /// Whether calls of earlier turns are not known, because the call has no session that outlasts its turn. Then the
+    /// text says what the program must do.
     pub without_session: bool,
 }
 
-/// What a program must do about a requirement that no call can meet.
-const NO_SESSION: &str = "The call has no session, so earlier calls are not known, and repeating them does not help: \
-    the program must give the context of the turn a session, with `ToolContext::with_session`.";
+/// What a program must do that wants earlier turns to count.
+const NO_SESSION: &str = "Calls of earlier turns are not known here, because no session outlasts the turn. The program \
+    must give the context of its turns a session, with `ToolContext::with_session`.";
 
 impl MissingDependencies {
     /// Returns what the caller can do about it, in one sentence.

@@ -1,7 +1,8 @@
 //! The principals on whose behalf a model calls tools.
 //!
 //! The program that hosts the agent authenticates a principal; this module derives what that principal may do with
-//! tools. A call without a principal is the program's own and is not checked, because the program needs no permission.
+//! tools. A call without a principal is the program's own and its scopes are not checked, because the program needs no
+//! permission; rate limits hold for it, too.
 //! A program that serves calls of others puts a [`Principal`] into each context.
 
 use crate::base::frozen::{List, Text};

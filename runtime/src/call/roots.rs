@@ -31,7 +31,8 @@ impl Roots {
 }
 
 impl ToolContext {
-    /// Adds a named directory to which paths can be restricted.
+    /// Adds a named directory to which paths can be restricted. Calls that a tool makes keep those that the provider
+    /// derived.
     #[must_use]
     pub fn with_root(self, name: impl Into<String>, directory: impl Into<PathBuf>) -> ToolContext {
         let (name, directory) = (name.into(), directory.into());

@@ -19,7 +19,7 @@
 //!     .effects(Effects::NONE)
 //!     .run(|params, _ctx| async move { Ok(format!("Hello, {}!", params["name"].as_str().unwrap_or("you"))) })?;
 //!
-//! let provider = Registry::builder().add(greet).seal()?.provider(Default::default())?;
+//! let provider = Registry::builder().add(greet).seal()?.provider(Default::default());
 //! let turn = ToolContext::new("turn-1", "");
 //! let call = |arguments| provider.call(ToolCall::new("call-1", "greet", arguments), &turn);
 //! assert_eq!(call(json!({"name": "Ada"})).await.text(), "Hello, Ada!");

@@ -29,7 +29,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let provider = Registry::builder().add(rhymes::tool()).seal()?.provider(Default::default())?;
+//! let provider = Registry::builder().add(rhymes::tool()).seal()?.provider(Default::default());
 //! let turn = ToolContext::new("turn-1", "");
 //! let call = |arguments| provider.call(ToolCall::new("call-1", "rhymes", arguments), &turn);
 //! assert_eq!(call(json!({"word": "light", "limit": 1})).await.text(), r#"["night"]"#);
@@ -122,7 +122,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let counter = Arc::new(Counter(Default::default()));
-//! let provider = Registry::new(toolset![hello, Counter::tools(&counter)])?.provider(Default::default())?;
+//! let provider = Registry::new(toolset![hello, Counter::tools(&counter)])?.provider(Default::default());
 //! let call = ToolCall::new("call-1", "count", json!({"by": 2}));
 //! assert_eq!(provider.call(call, &ToolContext::new("turn-1", "")).await.text(), "2");
 //! # Ok(())

@@ -14,6 +14,7 @@ use crate::call::context::ToolContext;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::call::session::Session;
 use crate::call::tool::DEFAULT_TIMEOUT;
 use crate::call::values::{Provenance, is_given};
 use crate::registry::Registry;
@@ -168,8 +169,8 @@ impl Dependencies {
             return Ok(optional);
         }
         let suggested_order = suggested(&missing, spec, ctx, tools);
-        let without_session =
-            ctx.session().is_none() && missing.iter().any(|it| it.kind == RequirementKind::Tool);
+        let without_session = ctx.session().is_none_or(Session::is_of_turn)
+            && missing.iter().any(|it| it.kind == RequirementKind::Tool);
         let tool = spec.name.to_string();
         Err(MissingDependencies { tool, missing, suggested_order, without_session }.into())
     }

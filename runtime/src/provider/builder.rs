@@ -319,9 +319,16 @@ impl ProviderBuilder {
         if !unused.is_empty() {
             return Err(ProviderError::UnusedRules(unused));
         }
+        Ok(self.built())
+    }
+
+    /// Builds the provider of lists and rules that are known to fit the tools.
+    pub(super) fn built(mut self) -> Provider {
         for outer in &self.inherited {
             self.context.limits = self.context.limits.and(&outer.policy.limits);
         }
+        let any_exclusive = self.registry.iter().any(|tool| tool.spec().exclusive);
+        self.layers.exclusion = any_exclusive.then(Arc::default);
         let policy = Policy::new(self.context.limits.clone()).with_rules(self.rules);
         let own = Arc::new(Bounds { allowed: self.allowed, policy });
         let bounds: Box<[_]> = self.inherited.into_iter().chain([own]).collect();
@@ -335,7 +342,7 @@ impl ProviderBuilder {
             Slot { listed: reads_on || bounds.iter().all(lists), on_demand, refused, ..Slot::default() }
         };
         let slots = self.registry.iter().map(slot).collect();
-        Ok(Provider(Arc::new(Inner {
+        Provider(Arc::new(Inner {
             registry: self.registry,
             context: self.context,
             layers: self.layers,
@@ -343,7 +350,7 @@ impl ProviderBuilder {
             slots,
             hide_forbidden: self.hide_forbidden,
             building: Mutex::new(()),
-        })))
+        }))
     }
 
     /// Returns the allowed names that no tool has.

@@ -36,7 +36,7 @@ type Create = dyn Fn(&ProviderContext) -> Result<Arc<dyn AgentTool>, FactoryErro
 ///     let chat = ctx.service::<Chat>().ok_or_else(|| FactoryError::requires("chat_post", "a chat service"))?;
 ///     Ok(Post(chat))
 /// });
-/// let provider = Registry::builder().add(post).seal()?.provider(ProviderContext::new())?;
+/// let provider = Registry::builder().add(post).seal()?.provider(ProviderContext::new());
 /// let missing = provider.get("chat_post").err().map(|why| why.to_string());
 /// assert_eq!(
 ///     missing.as_deref(),

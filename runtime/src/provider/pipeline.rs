@@ -1,7 +1,7 @@
 //! The path of every call through a [`Provider`]:
 //!
 //! registered → allowed → scopes → list of tools → rate → dependencies → identical failures → arguments → middleware →
-//! approval → circuit breaker → record of the intent → the tool, under its timeout and token → size of the result →
+//! approval → exclusive calls → circuit breaker → record of the intent → the tool, under its timeout and token → size of the result →
 //! record of the outcome → events.
 //!
 //! Every call gets one answer, whatever any of the layers does.
@@ -19,6 +19,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 
+use crate::base::exclusion::Exclusion;
 use crate::call::callback::Patience;
 use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
@@ -52,6 +53,8 @@ use watch::{Begun, Watch};
 #[derive(Clone)]
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
+    /// Where calls run that must not run beside exclusive ones, if there are any.
+    pub(crate) exclusion: Option<Arc<Exclusion>>,
     pub(crate) rate: Option<Arc<dyn RateLimit>>,
     pub(crate) dependencies: Dependencies,
     pub(crate) repeats: Repeats,
@@ -74,6 +77,7 @@ impl Layers {
     pub(crate) fn new(default_timeout: Duration) -> Layers {
         Layers {
             default_timeout,
+            exclusion: None,
             rate: None,
             dependencies: Dependencies::default(),
             repeats: Repeats::default(),
@@ -135,7 +139,7 @@ impl Provider {
         call.cut_name();
         let (started, clock) = (SystemTime::now(), Instant::now());
         let watch = Watch::of(self, &call, &around);
-        let around = watch.as_ref().map_or(around.clone(), |watch| watch.around(&around));
+        let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.around(&around));
         let ctx = turn.child_in(around, call.id.clone(), call.name.clone());
         self.inner().hide_secrets(&call, &ctx);
         // If this future is dropped, the record says so.
@@ -148,14 +152,15 @@ impl Provider {
             return response;
         }
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
+        let inner = self.inner();
+        let index = inner.registry.index(&call.name);
         let outcome = {
             let run = pin!(self.run(&call, &ctx, &mut record, watch.as_deref()));
             let run = pin!(guarded(run));
-            let inner = self.inner();
             let subject = Traced {
                 call: &call,
                 ctx: &ctx,
-                tool: inner.registry.get(&call.name).map(|tool| &**tool),
+                tool: index.map(|index| &**inner.registry.at(index)),
                 redactor: &|| inner.redactor(&call.name),
             };
             traced(&inner.layers.trace, &subject, run).await
@@ -164,14 +169,7 @@ impl Provider {
         ctx.end();
         record.hide(ctx.secrets());
         record.finish(&outcome).await;
-        let declared = match &outcome {
-            Ok(_) => self
-                .inner()
-                .registry
-                .get(&call.name)
-                .and_then(|tool| tool.spec().structured_output().map(Box::new)),
-            Err(_) => None,
-        };
+        let declared = index.filter(|_| outcome.is_ok()).and_then(|index| inner.declared(index));
         let response = ToolResponse {
             id: ctx.tool_call_id.clone(),
             name: ctx.tool_name.clone(),
@@ -313,8 +311,30 @@ impl Provider {
 }
 
 impl Layers {
-    /// Runs a tool, unless its service is down, or the request that the call resumes was resumed before.
+    /// Runs a tool, alone if it is exclusive and not beside one that is.
     async fn execute<'a>(
+        &self,
+        tool: &'a dyn AgentTool,
+        spec: &ToolSpec,
+        arguments: BorrowedValue<'a>,
+        ctx: &'a ToolContext,
+        record: &mut Record,
+        spends: &[Ticket],
+    ) -> Result<ToolResult, ToolError> {
+        let Some(exclusion) = &self.exclusion else {
+            return self.run_tool(tool, spec, arguments, ctx, record, spends).await;
+        };
+        let seated = Exclusion::enter(exclusion, ctx.seat(), spec.exclusive);
+        if seated.must_wait() {
+            let ready = ctx.caller_token().run_until_cancelled(seated.ready()).await;
+            ready.ok_or(ToolError::Cancelled)?;
+        }
+        let ctx = ctx.seated(seated.seat());
+        self.run_tool(tool, spec, arguments, &ctx, record, spends).await
+    }
+
+    /// Runs a tool, unless its service is down, or the request that the call resumes was resumed before.
+    async fn run_tool<'a>(
         &self,
         tool: &'a dyn AgentTool,
         spec: &ToolSpec,

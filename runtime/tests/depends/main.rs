@@ -14,6 +14,7 @@ mod inject;
 mod order;
 mod service;
 mod troubleshooting;
+mod turns;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -2,6 +2,7 @@
 #![cfg(all(feature = "audit", feature = "macros"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+mod exclusive;
 mod footprints;
 mod hooks;
 mod leaks;

@@ -138,7 +138,7 @@ async fn an_executor_by_its_type_is_held_to_the_limits_too() {
     let relaxed = ToolFactory::new(spec, |_| Ok(run::tool()));
     let relaxed = Registry::builder().add(relaxed).seal().unwrap();
     for (registry, context, network_disabled) in [(registry, context, false), (relaxed, lent, true)] {
-        let provider = registry.provider(context).unwrap();
+        let provider = registry.provider(context);
         let call = ToolCall::new("c", "run", json!({"line": "true"}));
         let response = provider.call(call, &ToolContext::new("turn", "")).await;
         assert!(!response.is_error(), "{}", response.text());

@@ -53,7 +53,7 @@ async fn call(url: &str, roots: &[String]) -> ToolResponse {
         .iter()
         .fold(engine().private_host("localhost"), |engine, pem| engine.root_certificates(pem.as_str()));
     let registry = Registry::new(engine.build().unwrap().tools_from([tool(plan("GET", url, "/"))])).unwrap();
-    let provider = registry.provider(ProviderContext::new()).unwrap();
+    let provider = registry.provider(ProviderContext::new());
     provider.call(ToolCall::new("1", "t", json!({})), &ctx()).await
 }
 

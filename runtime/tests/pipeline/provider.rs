@@ -64,7 +64,7 @@ fn a_tool_that_could_not_be_built_is_tried_again() {
         1 => panic!("not like this"),
         _ => Ok(add::tool()),
     });
-    let provider = Registry::builder().add(flaky).seal().unwrap().provider(ProviderContext::new()).unwrap();
+    let provider = Registry::builder().add(flaky).seal().unwrap().provider(ProviderContext::new());
     assert_eq!(refused(&provider, "flaky"), "failed to create tool 'flaky': not yet");
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| refused(&provider, "flaky")));
     assert!(panicked.is_err());
@@ -76,7 +76,7 @@ async fn a_factory_that_panics_is_an_error_of_its_call() {
     let broken =
         ToolFactory::new(spec("broken"), |_| -> Result<ToolFactory, FactoryError> { panic!("secret") });
     let registry = Registry::builder().add(broken).seal().unwrap();
-    let provider = registry.provider(ProviderContext::new()).unwrap();
+    let provider = registry.provider(ProviderContext::new());
     let response = call(&provider, "broken", json!({})).await;
     assert_eq!(response.text(), "tool panicked");
 }
@@ -93,8 +93,7 @@ async fn a_turn_says_who_calls_and_the_provider_where_it_does_not() {
     let values = ContextValues::default().with_trusted("workspace_id", 7);
     let context = ProviderContext::new().with_agent_id("agent-1").with_values(values);
     let registry = Registry::new(toolset![whoami]).unwrap();
-    let (provider, bare) =
-        (registry.provider(context).unwrap(), registry.provider(ProviderContext::new()).unwrap());
+    let (provider, bare) = (registry.provider(context), registry.provider(ProviderContext::new()));
     let ask = async |provider: &Provider, turn: ToolContext| {
         provider.call(ToolCall::new("c1", "whoami", json!({})), &turn).await.text()
     };

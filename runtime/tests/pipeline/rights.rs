@@ -79,7 +79,7 @@ fn provider() -> Provider {
         .with_root("data", "/data")
         .with_values(ContextValues::default().with_trusted("tenant", 7))
         .with_service(Arc::new(1_u8));
-    Registry::new(toolset![wipe, whose, climb, humble, outlive, wrap]).unwrap().provider(context).unwrap()
+    Registry::new(toolset![wipe, whose, climb, humble, outlive, wrap]).unwrap().provider(context)
 }
 
 fn reader() -> ToolContext {
@@ -134,7 +134,7 @@ async fn another_provider_gives_no_more_rights_than_the_first() {
         other.call(ToolCall::new("c2", "wipe", json!({})), &raised(ctx)).await.text()
     }
     let context = ProviderContext::new().with_service(Arc::new(provider()));
-    let outer = Registry::new(toolset![elsewhere]).unwrap().provider(context).unwrap();
+    let outer = Registry::new(toolset![elsewhere]).unwrap().provider(context);
     let response = outer.call(ToolCall::new("c1", "elsewhere", json!({})), &reader()).await;
     assert_eq!(response.text(), "Permission denied: API key missing scope 'write' for tool 'wipe'");
 }

@@ -43,7 +43,7 @@ async fn a_tool_is_built_once_when_it_is_first_used_and_is_the_same_from_then_on
     let (used, used_made) = factory(spec("used"));
     let (idle, idle_made) = factory(spec("idle"));
     let registry = Registry::new([Arc::new(used) as Arc<dyn AgentTool>, Arc::new(idle)]).unwrap();
-    let provider = registry.provider(ProviderContext::new()).unwrap();
+    let provider = registry.provider(ProviderContext::new());
     // Nothing that only tells of tools builds them.
     assert_eq!(provider.list().len(), 2);
     assert!(provider.generate_tool_documentation().contains("used"));
@@ -54,7 +54,7 @@ async fn a_tool_is_built_once_when_it_is_first_used_and_is_the_same_from_then_on
     assert_eq!(said(&provider, "used").await, "built");
     assert_eq!((used_made.get(), idle_made.get()), (1, 0));
     // Another provider has tools of its own.
-    let other = registry.provider(ProviderContext::new()).unwrap();
+    let other = registry.provider(ProviderContext::new());
     assert!(!Arc::ptr_eq(&first, &other.get("used").unwrap()));
     assert_eq!(used_made.get(), 2);
 }
@@ -107,11 +107,11 @@ fn a_tool_is_another_one_in_another_context() {
     });
     let registry = Registry::builder().add(places).seal().unwrap();
     for place in ["/workspace", "/mnt/coders/a"] {
-        let provider = registry.provider(ProviderContext::new().with_work_dir(place)).unwrap();
+        let provider = registry.provider(ProviderContext::new().with_work_dir(place));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         assert_eq!(runtime.block_on(said(&provider, "place")), place);
     }
-    let nowhere = registry.provider(ProviderContext::new()).unwrap().get("place").err().unwrap();
+    let nowhere = registry.provider(ProviderContext::new()).get("place").err().unwrap();
     assert_eq!(nowhere.to_string(), "failed to create tool 'place': WorkDir is required for place tool");
 }
 
@@ -128,9 +128,9 @@ fn unknown_names_in_a_list_are_told_together() {
 #[tokio::test]
 async fn tools_that_turn_up_later_are_in_a_new_snapshot() {
     let registry = Registry::new(tools(&["a"])).unwrap();
-    let before = registry.provider(ProviderContext::new()).unwrap();
+    let before = registry.provider(ProviderContext::new());
     let more = registry.extend([tool(spec("b"))]).unwrap();
-    let after = more.provider(ProviderContext::new()).unwrap();
+    let after = more.provider(ProviderContext::new());
     assert_eq!((names(&before), names(&after)), (vec!["a".to_owned()], vec!["a".into(), "b".into()]));
     assert_eq!(said(&before, "b").await, "Tool not found: b");
     assert_eq!(said(&after, "b").await, "b ran");

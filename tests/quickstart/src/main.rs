@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = HttpEngine::builder().base_url(base_url).credentials(credentials).build()?;
     let registry = Registry::builder().add_all(engine.tools(tasks::TOOLS)).add_all(toolset![days]).seal()?;
 
-    let provider = registry.provider(ProviderContext::new().with_agent_id("quickstart"))?;
+    let provider = registry.provider(ProviderContext::new().with_agent_id("quickstart"));
 
     println!("The tools, as a model is told of them:\n");
     for tool in &registry {

@@ -4,9 +4,20 @@ use std::sync::Arc;
 
 use super::{CancellationToken, ToolContext, TurnContext};
 use crate::base::frozen::Text;
-use crate::call::session::Session;
+use crate::call::session::{Session, Span};
 
 impl ToolContext {
+    /// The context of the turns of a loop: this one, in a session that ends with the loop unless it has one already.
+    pub(crate) fn for_loop(&self) -> ToolContext {
+        let rights = self.rights();
+        if rights.session.is_some() {
+            return self.clone();
+        }
+        let session = Some(Session::passing(Span::Loop));
+        let turn = TurnContext { session, ..TurnContext::clone(&rights) };
+        ToolContext { turn: Some(Arc::new(turn)), ..self.clone() }
+    }
+
     /// The context for the turns of an agent that this call starts. Services and the principal stay, the session is the
     /// agent's own, and reports of the agent's tools are not reports of this call.
     pub(crate) fn for_agent(

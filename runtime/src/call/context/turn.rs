@@ -10,7 +10,7 @@ use crate::call::peers::Peers;
 use crate::call::principal::Principal;
 use crate::call::roots::Roots;
 use crate::call::services::Services;
-use crate::call::session::{Session, Span};
+use crate::call::session::Session;
 use crate::call::values::ContextValues;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::spec::Network;
@@ -84,15 +84,5 @@ impl ToolContext {
             hosts: turn.hosts.clone(),
             ..TurnContext::clone(derived)
         }))
-    }
-
-    /// This context, in a session that lasts this long unless it has one already.
-    pub(crate) fn in_some_session(&self, span: Span) -> Cow<'_, ToolContext> {
-        let rights = self.rights();
-        if rights.session.is_some() {
-            return Cow::Borrowed(self);
-        }
-        let turn = TurnContext { session: Some(Session::passing(span)), ..TurnContext::clone(&rights) };
-        Cow::Owned(ToolContext { turn: Some(Arc::new(turn)), ..self.clone() })
     }
 }

@@ -39,7 +39,7 @@ fn twice() -> DynamicTool {
 #[tokio::test]
 async fn a_tool_of_a_closure_is_checked_documented_and_called_as_any_other() {
     let registry = Registry::builder().add(twice()).seal().unwrap();
-    let provider = registry.provider(ProviderContext::new()).unwrap();
+    let provider = registry.provider(ProviderContext::new());
     let call = async |arguments| provider.call(ToolCall::new("1", "times", arguments), &ctx()).await;
     // The default is there before the closure runs.
     assert_eq!(call(json!({"n": 4})).await.text(), r#"{"product":8}"#);

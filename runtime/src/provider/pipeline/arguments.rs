@@ -45,6 +45,7 @@ impl Layers {
             // Reads arguments only of tools with requirements.
             dependencies: _,
             default_timeout: _,
+            exclusion: _,
             rate: _,
             breaker: _,
             pages: _,

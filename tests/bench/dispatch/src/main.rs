@@ -54,7 +54,7 @@ fn main() {
     let _inside = runtime.enter();
     let (registry, server, handlers) = (ours::registry(), mcp::server(), rig::handlers());
     let turn = ToolContext::new("turn", "");
-    let provider = registry.provider(ProviderContext::new()).unwrap();
+    let provider = registry.provider(ProviderContext::new());
     let mut contenders: [(&str, Box<dyn FnMut(&str, &str) -> String>); 5] = [
         ("by hand", Box::new(by_hand::call)),
         ("registry", Box::new(|name, arguments| now(ours::call(&registry, &turn, name, arguments)))),

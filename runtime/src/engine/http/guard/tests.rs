@@ -272,7 +272,7 @@ async fn a_refusal_says_which_host_why_and_what_opens_it() {
 fn provider(engine: &HttpEngine, url: &str, allowed: &'static [&'static str]) -> Provider {
     let registry = Registry::new([engine.tool(tool(url))]).unwrap();
     let network = Network::Hosts(allowed.iter().copied().map(Text::Static).collect());
-    registry.provider(ProviderContext::new().with_limits(Limits { network, ..Limits::ANY })).unwrap()
+    registry.provider(ProviderContext::new().with_limits(Limits { network, ..Limits::ANY }))
 }
 
 #[tokio::test]

@@ -1,0 +1,59 @@
+//! Requirements of earlier calls, where the program set no session.
+
+use serde_json::json;
+use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::spec::Requirement;
+use toolgen_runtime::{Principal, Provider, Session, ToolCall, ToolContext, ToolError};
+
+use super::{probe, registry};
+
+fn provider() -> Provider {
+    let tools = registry([probe("start", []), probe("go", [Requirement::tool("start")])]);
+    tools.provider(Default::default())
+}
+
+fn turn() -> ToolContext {
+    ToolContext::new("turn", "").with_agent_id("agent-1")
+}
+
+async fn dispatched(provider: &Provider, names: &[&str], turn: &ToolContext) -> Vec<bool> {
+    let calls = names.iter().map(|name| ToolCall::new("c1", *name, json!({}))).collect();
+    let answers = provider.dispatch(calls, turn, &DispatchOptions::new()).await.responses;
+    answers.iter().map(|answer| !answer.is_error()).collect()
+}
+
+const MISSING: &str = "Cannot execute 'go': prerequisites not met.\n\nMissing:\n\
+    - Tool 'start' must be called first\n\nSuggested order:\n  1. start\n\n\
+    Calls of earlier turns are not known here, because no session outlasts the turn. \
+    The program must give the context of its turns a session, with `ToolContext::with_session`.";
+
+#[tokio::test]
+async fn a_call_of_its_own_says_that_it_has_no_session() {
+    let provider = provider();
+    let turn = turn();
+    let call = |name| provider.call(ToolCall::new("c1", name, json!({})), &turn);
+    assert_eq!(call("start").await.text(), "done");
+    let refused = call("go").await;
+    assert_eq!(refused.text(), MISSING);
+    let Err(error) = refused.outcome else { panic!("it was refused") };
+    assert_eq!(error.operator_text(), MISSING);
+    let read: ToolError = serde_json::from_value(serde_json::to_value(&error).unwrap()).unwrap();
+    assert_eq!(read, error);
+}
+
+#[tokio::test]
+async fn the_calls_of_a_turn_know_of_each_other_and_of_no_other_turn() {
+    let provider = provider();
+    assert_eq!(dispatched(&provider, &["start", "go"], &turn()).await, [true, true]);
+    let stranger = turn().with_principal(Principal::new("p").with_scopes(["write"]));
+    for turn in [turn(), stranger] {
+        assert_eq!(dispatched(&provider, &["go"], &turn).await, [false]);
+    }
+    let calls = vec![ToolCall::new("c1", "go", json!({}))];
+    let refused = provider.dispatch(calls, &turn(), &DispatchOptions::new()).await.responses.remove(0);
+    assert_eq!(refused.text(), MISSING);
+    // A session of the program outlasts the turn.
+    let lasting = turn().with_session(Session::new("s"));
+    assert_eq!(dispatched(&provider, &["start"], &lasting).await, [true]);
+    assert_eq!(dispatched(&provider, &["go"], &lasting).await, [true]);
+}
