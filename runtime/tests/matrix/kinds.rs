@@ -40,11 +40,11 @@ pub(crate) fn all() -> Vec<Kind> {
     vec![
         Kind {
             interruptible: false,
-            ..kind("plain function", &["FunctionTool"], |_| ready(toolset![plain::target].into()))
+            ..kind("plain function", &["FunctionTool"], |_| ready(toolset![plain::target]))
         },
-        kind("blocking function", &[], |_| ready(toolset![blocking::target].into())),
-        kind("async function", &[], |_| ready(toolset![target].into())),
-        kind("method", &[], |world| ready(toolset![Methods::tools(&Arc::new(Methods(world)))].into())),
+        kind("blocking function", &[], |_| ready(toolset![blocking::target])),
+        kind("async function", &[], |_| ready(toolset![target])),
+        kind("method", &[], |world| ready(toolset![Methods::tools(&Arc::new(Methods(world)))])),
         kind("written by hand", &[], |world| ready(vec![Arc::new(ByHand(spec(), world))])),
         kind("dynamic", &["DynamicTool"], |world| ready(vec![Arc::new(dynamic(world))])),
         kind("factory", &["ToolFactory"], |world| {
@@ -52,7 +52,7 @@ pub(crate) fn all() -> Vec<Kind> {
             ready(vec![Arc::new(ToolFactory::new(spec(), create))])
         }),
         kind("HTTP", &["HttpTool"], |world| Box::pin(async move { vec![server::tool(world).await] })),
-        Kind { called: "outer", ..kind("nested call", &[], |_| ready(toolset![target, outer].into())) },
+        Kind { called: "outer", ..kind("nested call", &[], |_| ready(toolset![target, outer])) },
         Kind {
             called: "outer",
             ..kind("sub-agent", &["SubAgentTool"], |world| ready(vec![Arc::new(sub_agent(world))]))

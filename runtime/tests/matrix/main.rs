@@ -184,7 +184,9 @@ async fn give(
 fn quiet_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if info.payload_as_str() != Some(PANIC) {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        if text.or(payload.downcast_ref::<String>().map(String::as_str)) != Some(PANIC) {
             usual(info);
         }
     }));
