@@ -56,7 +56,7 @@
 //! `service = "db"` (watched by a [circuit breaker](crate::layers::breaker)), `blocking` (runs on a thread that may
 //! block), `undocumented`, `dialects(openai_strict, …)` and `crate = path`. `exclusive`, `reads("file:{path}")` and
 //! `writes("file:{path}")` control which calls of a turn may overlap; see [dispatch](crate::agent::dispatch). A result
-//! larger than `result_limit = "64KiB"` is split into [pages](crate::layers::pages) if the provider has them.
+//! larger than `result_limit = "64KiB"` is split into [pages](crate::layers::pages), unless the provider has none.
 //!
 //! Effects count as the worst unless declared: `read_only`, `destructive`, `idempotent`, `open_world`, `spawns` (flags,
 //! also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or `network = "none"`, and `pure` for no
@@ -77,7 +77,10 @@
 //! * `deny_pattern = "rm +-rf"` refuses text that matches anywhere, with the message `deny_message = "…"`. It guards
 //!   against accidents, not against hostile input. Text too long to check is refused: more than 16 KiB, less where the
 //!   pattern repeats without an end (`+`, `*`);
-//! * `items(…)` with the same rules for the items of a list; `example = …`; `secret`; `deprecated`;
+//! * `items(…)` with the same rules for the items of a list; `example = …`; `deprecated`;
+//! * `secret`: the value is hidden in records, events, spans and updates, also in those of the calls that the tool
+//!   makes, and from people who approve the call; see [`redact`](crate::layers::redact). The model sees what the tool
+//!   answers, so a tool must not say a secret that the model does not know;
 //! * `path` (no `..`) and `path(within = "workdir")`: the function gets the path inside the directory that
 //!   [`ToolContext::with_root`] named, with links resolved; a path outside it is refused.
 //!

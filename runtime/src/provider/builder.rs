@@ -30,7 +30,7 @@ use crate::registry::{Registry, UnknownTool};
 use crate::schema::shape::decode::say::meant;
 
 /// Builds a [`Provider`]: which tools it has, in which context, and behind which layers. A layer that is not set is
-/// absent and costs nothing.
+/// absent and costs nothing, except for [pages](Self::pages) and [repeats](Self::repeat_limit), which are on.
 pub struct ProviderBuilder {
     registry: Registry,
     context: ProviderContext,

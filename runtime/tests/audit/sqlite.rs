@@ -213,6 +213,8 @@ async fn a_locked_database_is_waited_for_once_a_batch_and_written_when_it_is_fre
     assert!(auditor.flush().await.unwrap_err().to_string().contains("locked"));
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     assert_eq!((auditor.errors(), auditor.dropped()), (0, 0), "nothing is lost, it only waits");
+    // Long enough for another attempt that fails.
+    tokio::time::sleep(Duration::from_millis(1300)).await;
     other.execute_batch("ROLLBACK").unwrap();
     // And it goes on when it can, without being asked.
     let count = "SELECT COUNT(*) FROM tool_executions WHERE status = 'ok'";

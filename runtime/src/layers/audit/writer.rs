@@ -194,7 +194,8 @@ impl Writer {
             answer(Some(ack), result.clone());
         }
         if !batch.flushes.is_empty() {
-            let failed = self.failed.take();
+            // What the sink keeps is not written either.
+            let failed = self.failed.take().or_else(|| result.err());
             for ack in batch.flushes {
                 answer(Some(ack), failed.clone().map_or(Ok(()), Err));
             }
@@ -203,7 +204,9 @@ impl Writer {
 
     fn lost(&mut self, records: usize, kept: usize, why: &AuditError) {
         self.counts.lose(records);
-        self.failed = Some(why.clone());
+        if records > 0 {
+            self.failed = Some(why.clone());
+        }
         log::lost(records, kept, why);
     }
 
