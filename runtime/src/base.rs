@@ -1,7 +1,10 @@
 //! The foundation: helpers independent of tools.
 
+pub(crate) mod const_text;
 #[cfg(feature = "runtime")]
 pub(crate) mod data;
+#[cfg(feature = "runtime")]
+pub(crate) mod depth;
 #[cfg(feature = "runtime")]
 pub(crate) mod discreet;
 #[cfg(feature = "runtime")]
@@ -12,6 +15,8 @@ mod frozen_data;
 #[cfg(feature = "runtime")]
 pub(crate) mod future;
 pub(crate) mod json;
+#[cfg(feature = "runtime")]
+pub(crate) mod media_type;
 #[cfg(feature = "runtime")]
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]

@@ -25,6 +25,7 @@ pub mod session;
 pub mod structured;
 pub mod tool;
 pub mod values;
+pub(crate) mod waiting;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
+use crate::base::depth::{MOST, shallow};
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
@@ -111,6 +113,17 @@ impl ToolCall {
     pub fn blocked(mut self, why: Blocked) -> ToolCall {
         self.blocked = Some(why);
         self
+    }
+
+    /// Returns the call with arguments that can be walked: if they are nested too deeply, it is blocked.
+    #[must_use]
+    pub(crate) fn shallow(mut self) -> ToolCall {
+        match shallow(std::mem::take(&mut self.arguments)) {
+            Some(arguments) => ToolCall { arguments, ..self },
+            None => self.blocked(Blocked::Malformed(
+                format!("its arguments are nested more than {MOST} levels deep").into(),
+            )),
+        }
     }
 
     /// Marks the call as one that the model could not finish.

@@ -262,7 +262,7 @@ impl Inner {
     pub(crate) fn hide_secrets(&self, call: &ToolCall, ctx: &ToolContext) {
         let redactor = self.registry.index(&call.name).and_then(|index| self.redactor_at(index));
         if let Some(secrets) = redactor.and_then(|redactor| redactor.secrets_in(&call.arguments)) {
-            ctx.hide(secrets);
+            ctx.hide(&secrets);
         }
     }
 

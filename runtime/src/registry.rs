@@ -12,6 +12,7 @@ use serde_json::Value;
 
 pub use unknown::UnknownTool;
 
+use crate::base::depth::shallow;
 use crate::base::frozen::Text;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -240,6 +241,7 @@ impl Registry {
         match self.get(name) {
             Some(tool) => call_without_layers(tool.as_ref(), params, ctx, self.default_timeout).await,
             None => {
+                drop(shallow(params));
                 let suggestion = meant(name, self.names.iter().map(Text::as_str));
                 Err(ToolError::NotFound {
                     name: shown_name(name).into_owned(),

@@ -33,13 +33,13 @@
 
 mod anthropic;
 mod bedrock;
+mod calls;
 mod content;
 mod gemini;
 mod ids;
 pub mod mcp;
 mod openai_chat;
 mod openai_responses;
-mod read;
 mod tools;
 
 use std::fmt;
@@ -50,8 +50,8 @@ use crate::call::ToolResponse;
 use crate::schema::dialect::Dialect;
 use crate::spec::ToolSpec;
 
+pub use calls::{Calls, WireError};
 pub use ids::is_made_up;
-pub use read::{Calls, WireError};
 pub use tools::{RefusedTool, RefusedTools};
 
 /// Declares the formats and the module that holds the `FORMAT` of each: the only list of them.
@@ -100,8 +100,8 @@ struct Format {
     /// Whether calls without an ID can be answered.
     ids_optional: bool,
     /// Where a response holds the blocks that may be calls.
-    layout: read::Layout,
-    item: for<'v> fn(&'v Value) -> read::Item<'v>,
+    layout: calls::Layout,
+    item: for<'v> fn(&'v Value) -> calls::Item<'v>,
     answer: fn(&ToolResponse, &AnswerOptions<'_>) -> Value,
     /// The key of a user message that holds all answers. If empty, each answer is a message of its own.
     message: &'static str,
@@ -177,7 +177,7 @@ impl WireFormat {
     /// If the value is not a response of this format, or only a piece of one. Calls that cannot be answered are listed
     /// in [problems](Calls::problems) instead.
     pub fn calls(self, response: &Value) -> Result<Calls, WireError> {
-        read::calls(self.format(), response)
+        calls::calls(self.format(), response)
     }
 
     /// Renders the answers for the conversation: one message per call for OpenAI, one message with all answers for

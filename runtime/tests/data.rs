@@ -90,7 +90,7 @@ fn what_waits_can_be_kept() {
                 "expires_at": 1500, "principal": "p", "session_id": "s", "agent_id": "a", "inputs": [1], "seal": "n.s"}),
     );
     let pending = json!({"id": "1", "name": "rm", "arguments": {}, "request": {"message": "Sure?", "schema": {}},
-                         "inputs": [{"sure": true}], "approved": ["x"], "expires_at": 1500, "principal": "p", "seal": "n.s"});
+                         "approved": ["x"], "expires_at": 1500, "principal": "p", "inputs": [{"sure": true}], "seal": "n.s"});
     let pending: PendingInput = read(&pending);
     let missing = json!({
         "error": "dependency_not_met", "message": "Cannot execute 'log': prerequisites not met", "tool": "log",
@@ -169,7 +169,7 @@ fn debug_output_shows_neither_arguments_nor_results() {
             result.with_content(Content::Resource { uri: NEEDLE.to_owned(), mime_type: "t".into(), data });
     }
     let bytes = Content::Image { data: NEEDLE.to_owned(), mime_type: "image/png".into() };
-    let response = ToolResponse::new(&call, Ok(result.clone().with_content(bytes)));
+    let response = ToolResponse::new(&call, Ok(result.with_content(bytes)));
     let turn = ModelTurn::calls([call.clone()]).with_text(NEEDLE);
     let mut transcript = Transcript::user(NEEDLE);
     transcript.push(Entry::Model(turn));

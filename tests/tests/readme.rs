@@ -18,6 +18,12 @@ mod build_script {
     fn main() {
         toolgen::Build::new("petstore").document("petstore.yaml").emit();
     }
+
+    fn with_credentials() {
+        // build.rs: the scheme is one of the document's `components/securitySchemes`.
+        let options = toolgen::Options::default().credential("petstore_auth", "PETSTORE_TOKEN");
+        toolgen::Build::new("petstore").document("petstore.yaml").options(options).emit();
+    }
 }
 
 // src/main.rs
@@ -36,6 +42,20 @@ fn for_an_agent() -> AnyResult<Provider> {
     let context = ProviderContext::new().with_agent_id("clerk").with_limits(Limits::ANY);
     let provider = Provider::builder(&registry).context(context).allow(["listPets", "getPet"]).build()?;
     Ok(provider)
+}
+
+fn credentials() -> AnyResult<HttpEngine> {
+    use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
+
+    // src/main.rs: a variable named here takes precedence.
+    let credentials = EnvCredentials::new().variable("petstore_auth", "MY_TOKEN");
+    let engine = HttpEngine::builder().credentials(credentials).build()?;
+    Ok(engine)
+}
+
+#[test]
+fn credentials_come_from_named_variables() {
+    assert!(credentials().is_ok());
 }
 
 #[expect(dead_code, reason = "it would fetch a document that is not there")]

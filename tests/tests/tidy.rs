@@ -181,6 +181,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("runtime/src/engine/http/credentials.rs", &["std::env"], "reads credentials"),
     ("runtime/src/engine/http/files.rs", &["std::fs"], "reads the files that arguments name"),
     ("runtime/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
+    (
+        "runtime/src/layers/audit/sqlite/owner.rs",
+        &["std::fs"],
+        "says by a locked file that a writer is alive",
+    ),
     ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
     ("toolgen/src/cli/call.rs", &["std::fs"], "reads arguments from a file"),
     ("toolgen/src/cli/generate.rs", &["std::fs"], "looks for the crate it writes into"),

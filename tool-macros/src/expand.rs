@@ -10,13 +10,13 @@ use crate::argument;
 use crate::dialects;
 use crate::docs::{self, Description, Docs};
 use crate::errors::{Errors, at};
+use crate::form;
 use crate::names;
 use crate::param::{self, Param, Source};
 use crate::runtime_path;
 use crate::signature;
 use crate::stub;
 use crate::tool_attr::{self, ToolAttr};
-use crate::types;
 
 /// Everything that is known about a tool.
 pub(crate) struct Tool {
@@ -105,6 +105,13 @@ pub(crate) fn read(
         errors.at(
             blocking,
             "an `async` function must not block; make it a plain function, or leave `blocking` out",
+        );
+    }
+    if let (Some(timeout), None, None) = (&attr.timeout, &attr.blocking, &signature.asyncness) {
+        errors.at(
+            timeout,
+            "nothing can stop a plain function that runs where it is called; make it `async fn`, or add `blocking`: \
+             then it runs on a thread of its own, which the call does not wait for when the time is up",
         );
     }
     let output = match &signature.output {
@@ -241,7 +248,7 @@ impl Tool {
     /// Returns the returned type, if it can be named in a constant.
     fn known_output(&self) -> Option<TokenStream> {
         let output = self.output.as_ref()?;
-        let tokens = types::fixed(output);
+        let tokens = form::fixed(output);
         (!has_impl(&tokens)).then_some(tokens)
     }
 

@@ -20,6 +20,7 @@ mod docs;
 mod effects;
 mod errors;
 mod expand;
+mod form;
 mod json;
 mod methods;
 mod names;
@@ -32,7 +33,6 @@ mod signature;
 mod stub;
 mod tool_attr;
 mod toolset;
-mod types;
 
 use proc_macro::TokenStream;
 

@@ -9,7 +9,7 @@ use crate::arg_attr::{self, ArgAttr};
 use crate::attr;
 use crate::docs::{self, Description};
 use crate::errors::Errors;
-use crate::types::{self, Form};
+use crate::form::{self, Form};
 
 /// A parameter.
 pub(crate) struct Param {
@@ -57,7 +57,7 @@ pub(crate) fn read(input: &mut FnArg, errors: &mut Errors) -> Option<Param> {
     if let (Some(arg), Some(_)) = (&arg, &inject) {
         errors.push(syn::Error::new(arg.span, "a parameter is either an argument or injected, not both"));
     }
-    let injected = inject.is_some() || (arg.is_none() && types::is_injected(&input.ty));
+    let injected = inject.is_some() || (arg.is_none() && form::is_injected(&input.ty));
     let source = if injected {
         let elided = Ident::new("_", Span::call_site());
         Source::Context(attr::with_lifetimes(quote::ToTokens::to_token_stream(&input.ty), &elided))
@@ -79,7 +79,7 @@ fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut
             return None;
         }
     };
-    let form = errors.ok(types::form(&input.ty))?;
+    let form = errors.ok(form::form(&input.ty))?;
     let name = match &attr.rename {
         Some(name) => name.value(),
         None => ident.unraw().to_string(),

@@ -14,8 +14,8 @@ type Read = fn(&mut Rules, Key, &mut Errors);
 
 /// Every rule by its key. Values of a list may have them, too.
 const RULES: &[(&str, Read)] = &[
-    ("range", Rules::range),
-    ("len", Rules::len),
+    ("range", |rules, key, errors| rules.range(&key, errors)),
+    ("len", |rules, key, errors| rules.len(&key, errors)),
     ("non_empty", |rules, key, errors| {
         if key.flag(errors) == Some(true) {
             rules.set(quote!(min_len: __toolgen::Some(1)));
@@ -83,9 +83,9 @@ impl Rules {
         self.fields.push(field);
     }
 
-    fn range(&mut self, key: Key, errors: &mut Errors) {
+    fn range(&mut self, key: &Key, errors: &mut Errors) {
         let form = "needs a range: `range = 1..=100`, `range = 0..` or `range = ..=9.5`";
-        let Some(range) = range(&key, form, errors) else { return };
+        let Some(range) = range(key, form, errors) else { return };
         let float = [&range.start, &range.end].into_iter().flatten().any(|bound| is_float(bound));
         let number = |bound: &Expr| {
             let bound_span = bound.span();
@@ -107,7 +107,7 @@ impl Rules {
         }
     }
 
-    fn len(&mut self, key: Key, errors: &mut Errors) {
+    fn len(&mut self, key: &Key, errors: &mut Errors) {
         let form = "needs a number or a range: `len = 3`, `len = 1..=80` or `len = ..=80`";
         if let Value::Is(expr) = &key.value
             && let exact @ Expr::Lit(ExprLit { lit: Lit::Int(_), .. }) = ungroup(expr)
@@ -116,7 +116,7 @@ impl Rules {
             self.set(quote!(max_len: __toolgen::Some(#exact as __toolgen::u64)));
             return;
         }
-        let Some(range) = range(&key, form, errors) else { return };
+        let Some(range) = range(key, form, errors) else { return };
         if let Some(start) = &range.start {
             self.set(quote!(min_len: __toolgen::Some(#start as __toolgen::u64)));
         }

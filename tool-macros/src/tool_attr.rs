@@ -57,6 +57,8 @@ pub(crate) struct ToolAttr {
     pub(crate) effects: Effects,
     /// Set if it runs on a thread that may block.
     pub(crate) blocking: Option<Ident>,
+    /// How long it may take, if it says so.
+    pub(crate) timeout: Option<LitStr>,
     /// Whether it needs no descriptions.
     pub(crate) undocumented: bool,
     /// The dialects it must fit.
@@ -133,8 +135,11 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
             }
         }
         "timeout" => {
-            if let Some(timeout) = timeout(key, errors) {
+            if let Some(text) = key.text(errors)
+                && let Some(timeout) = timeout(&text, errors)
+            {
                 tool.fields.push(quote!(timeout: #timeout));
+                tool.timeout = Some(text).filter(|text| text.value() != "none");
             }
         }
         "result_limit" => tool.fields.extend(result_limit(key, errors)),
@@ -185,14 +190,13 @@ fn dialects(key: Key, errors: &mut Errors) -> Vec<Ident> {
     idents.collect()
 }
 
-fn timeout(key: Key, errors: &mut Errors) -> Option<TokenStream> {
-    let text = key.text(errors)?;
+fn timeout(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {
     if text.value() == "none" {
         return Some(quote!(__toolgen::Timeout::Never));
     }
     let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("min", 60_000), ("h", 3_600_000)];
     let form = "a timeout is a number with a unit, such as `\"500ms\"`, `\"30s\"`, `\"5m\"` or `\"1h\"`, or `\"none\"`";
-    let millis = measured(&text, &units, form, errors)?;
+    let millis = measured(text, &units, form, errors)?;
     Some(quote!(__toolgen::Timeout::Millis(#millis)))
 }
 

@@ -171,6 +171,7 @@ impl Build {
         }
         let folder = std::env::var_os("OUT_DIR").ok_or(BuildError::NoOutDir)?;
         let built = self.compile();
+        script.arguments = self.options.command_line();
         if let Some(module) = &built.module {
             let path = Path::new(&folder).join(format!("{}.rs", self.name));
             script.wrote = write_if_changed(&path, module).map_err(BuildError::Write)?;
@@ -212,6 +213,8 @@ fn full_path(path: &Path) -> PathBuf {
 struct Script {
     lines: Vec<String>,
     wrote: bool,
+    /// The arguments of `cargo toolgen` that stand for the options.
+    arguments: String,
 }
 
 impl Script {
@@ -251,7 +254,8 @@ impl Script {
             1 => "warning",
             _ => "warnings",
         };
-        let command = format!("cargo toolgen check {}", documents.join(" "));
+        // Without the options other operations are checked, and others have problems.
+        let command = format!("cargo toolgen check {}{}", documents.join(" "), self.arguments);
         self.say("warning", &format!("{} more {noun}; `{command}` has the details", others.len()));
     }
 

@@ -94,4 +94,54 @@ impl Options {
         self.types = generate;
         self
     }
+
+    /// Returns the arguments that make `cargo toolgen` choose and name the same tools, each after a space, as a shell
+    /// reads them. Credentials are left out: they change no tool.
+    #[must_use]
+    pub fn command_line(&self) -> String {
+        let namespace = self.namespace.iter().map(|name| ("--namespace", name.clone()));
+        let included = self.include.iter().map(|selector| ("--operation", selector.to_string()));
+        let excluded = self.exclude.iter().map(|selector| ("--exclude", selector.to_string()));
+        let renamed = self.renames.iter().map(|(from, to)| ("--rename", format!("{from}={to}")));
+        let mut line = String::new();
+        for (option, value) in included.chain(excluded).chain(namespace).chain(renamed) {
+            line.push_str(&format!(" {option} {}", quoted(&value)));
+        }
+        if !self.deprecated {
+            line.push_str(" --no-deprecated");
+        }
+        line
+    }
+}
+
+/// Quotes a text for a shell, if that is needed.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@+,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_says_what_the_options_do() {
+        assert_eq!(Options::default().credential("key", "KEY").command_line(), "");
+        let options = Options::default()
+            .include("tag:Albums")
+            .include("GET /pets/**")
+            .exclude("it's")
+            .namespace("a")
+            .rename("x", "y")
+            .deprecated(false);
+        assert_eq!(
+            options.command_line(),
+            " --operation tag:Albums --operation 'GET /pets/**' --exclude 'it'\\''s' --namespace a --rename x=y \
+             --no-deprecated"
+        );
+    }
 }

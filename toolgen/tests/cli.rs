@@ -211,7 +211,10 @@ fn variables_of_the_server_are_checked_in_a_dry_run_too() {
         assert!(stderr.contains("Server variable `region` must be one of: eu, us"), "{stderr}");
         let (code, stdout, stderr) = call(&[more, &["--server-variable", "regoin=us"]].concat());
         assert_eq!((code, stdout.as_str()), (Some(2), ""));
-        assert!(stderr.contains("the server has no variable `regoin`; it has `region`"), "{stderr}");
+        assert!(
+            stderr.contains("the server has no variable `regoin`; it has `region`; did you mean `region`?"),
+            "{stderr}"
+        );
     }
 }
 

@@ -289,10 +289,11 @@ impl Running<'_> {
             }
             self.iterations += 1;
             let said = model.next(&self.transcript);
-            let said = match self.turn.cancel().run_until_cancelled(said).await {
+            let mut said = match self.turn.cancel().run_until_cancelled(said).await {
                 None => return Err(LoopError::Cancelled),
                 Some(said) => said.map_err(LoopError::Model)?,
             };
+            said.calls = said.calls.into_iter().map(ToolCall::shallow).collect();
             let (text, calls) = (said.text.clone(), said.calls.clone());
             self.transcript.push(Entry::Model(said));
             if !calls.is_empty() {

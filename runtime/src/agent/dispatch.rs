@@ -212,11 +212,12 @@ impl Provider {
             Arc::make_mut(&mut around).session = Some(Session::passing(Span::Turn));
         }
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
-        let cut = |mut call: ToolCall| {
+        let fit = |call: ToolCall| {
+            let mut call = call.shallow();
             call.cut_name();
             Some(call)
         };
-        let calls = calls.into_iter().map(cut).collect();
+        let calls = calls.into_iter().map(fit).collect();
         let calls = Calls { provider: self, turn, around, options, tasks, calls };
         let (responses, interrupted) = drive(options.strategy.step(), calls).await;
         Dispatched { responses, interrupted }

@@ -95,12 +95,8 @@ impl ToolContext {
     /// the call still cancels, too.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
-        let secrets = self.token.secrets();
         let sealed = self.turn().peers.is_some();
-        self.token = if sealed { self.token.and(cancel) } else { Link::from(cancel) };
-        if let Some(secrets) = secrets {
-            self.token.hide(&secrets);
-        }
+        self.token = if sealed { self.token.and(cancel) } else { self.token.with(cancel) };
         self
     }
 

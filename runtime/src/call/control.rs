@@ -8,7 +8,7 @@
 //! [`InputHandler`]: crate::layers::control::InputHandler
 
 use std::fmt;
-use std::time::SystemTime;
+use std::ops::Deref;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::base::data::{Members, plain_data};
 use crate::base::discreet::{Hidden, discreet_debug};
 use crate::base::frozen::Text;
-use crate::call::approval::{CalledBy, millis_of, time_of};
+use crate::call::waiting::WaitingCall;
 
 /// A request of a result to the loop around the call. It never leaves another call of the turn unanswered, because the
 /// loop handles it when the turn has finished.
@@ -69,7 +69,6 @@ pub struct Effect {
 }
 
 discreet_debug!(Effect: name; data);
-discreet_debug!(PendingInput: id, name, request, approved, called_by, expires_at; arguments, inputs);
 plain_data!(Effect: name, data);
 plain_data!(InputRequest: message, schema);
 
@@ -125,26 +124,21 @@ impl InputRequest {
 ///
 /// It is sealed like an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest): it resumes once, for the same
 /// caller, before it expires, and is refused if modified.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PendingInput {
-    /// The model's ID of the call.
-    pub id: Text,
-    /// The name of the tool.
-    pub name: Text,
-    /// The arguments as the model sent them, or the approved ones if the call has been approved.
-    pub arguments: Value,
+    /// The call.
+    pub call: WaitingCall,
     /// The request to answer.
     pub request: InputRequest,
-    /// The earlier answers, in order.
-    pub inputs: Vec<Value>,
-    /// The reasons that were approved.
-    pub approved: Vec<String>,
-    /// The caller; no other caller can resume the call.
-    pub called_by: CalledBy,
-    /// When the call expires.
-    pub expires_at: SystemTime,
-    pub(crate) seal: Text,
+}
+
+impl Deref for PendingInput {
+    type Target = WaitingCall;
+
+    fn deref(&self) -> &WaitingCall {
+        &self.call
+    }
 }
 
 /// `{"kind": "continue"}`, `{"kind": "complete", "signal", "data"}`, `{"kind": "effect", "effect"}` or
@@ -178,38 +172,17 @@ impl<'de> Deserialize<'de> for Control {
     }
 }
 
-/// `{"id", "name", "arguments", "request", "inputs", "approved", "expires_at", "seal"}`, the time in milliseconds since
+/// `{"id", "name", "arguments", "request", "approved", "expires_at", "inputs", "seal"}`, the time in milliseconds since
 /// 1970, and, where known, `principal`, `session_id` and `agent_id`.
 impl Serialize for PendingInput {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = json!({
-            "id": self.id,
-            "name": self.name,
-            "arguments": self.arguments,
-            "request": self.request,
-            "inputs": self.inputs,
-            "approved": self.approved,
-            "expires_at": millis_of(self.expires_at),
-        });
-        self.called_by.write(&mut out);
-        out["seal"] = json!(self.seal);
-        out.serialize(serializer)
+        self.call.write(json!({ "request": self.request })).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for PendingInput {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Members::read(deserializer, "PendingInput")?;
-        Ok(PendingInput {
-            id: members.take("id")?,
-            name: members.take("name")?,
-            arguments: members.take("arguments")?,
-            request: members.take("request")?,
-            inputs: members.take("inputs")?,
-            approved: members.take("approved")?,
-            called_by: CalledBy::read(&mut members)?,
-            expires_at: time_of(&mut members)?,
-            seal: members.take("seal")?,
-        })
+        Ok(PendingInput { call: WaitingCall::read(&mut members)?, request: members.take("request")? })
     }
 }

@@ -7,10 +7,11 @@ use serde_json::{Map, Value, json};
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
-use crate::call::approval::{ApprovalRequest, CalledBy};
+use crate::call::approval::ApprovalRequest;
 use crate::call::control::PendingInput;
 use crate::call::digest::seal_name;
 use crate::call::error::ToolError;
+use crate::call::waiting::WaitingCall;
 
 /// The saved state of a call that waited. None of it can be trusted before its seal is checked.
 #[derive(Clone, PartialEq)]
@@ -51,18 +52,13 @@ static NOTHING: Resumption = Resumption {
 impl ToolCall {
     /// Creates a call that resumes from unverified state, adding an answer to those it already had.
     pub(crate) fn resumed(waited: Waited, answer: Option<Value>) -> ToolCall {
-        let (id, name, arguments) = match &waited {
-            Waited::Approval(request) => (&request.id, &request.name, &request.arguments),
-            Waited::Input(pending) => (&pending.id, &pending.name, &pending.arguments),
-        };
-        let call = ToolCall { arguments: arguments.clone(), ..ToolCall::named(id.clone(), name.clone()) };
-        let (approved, approver, mut inputs) = match &waited {
-            Waited::Approval(request) => {
-                let approved = [&request.approved[..], &request.reasons[..]].concat();
-                (approved, request.approver.clone(), request.inputs.clone())
-            }
-            Waited::Input(pending) => (pending.approved.clone(), Text::EMPTY, pending.inputs.clone()),
-        };
+        let WaitingCall { id, name, arguments, approved, inputs, .. } = waited.call().clone();
+        let call = ToolCall { arguments, ..ToolCall::named(id, name) };
+        let (mut approved, mut inputs, mut approver) = (approved, inputs, Text::EMPTY);
+        if let Waited::Approval(request) = &waited {
+            approved.extend(request.reasons.iter().cloned());
+            approver.clone_from(&request.approver);
+        }
         inputs.extend(answer);
         let spends = vec![waited.ticket()];
         call.resuming(Resumption { waited: Some(waited), approved, approver, inputs, spends })
@@ -102,30 +98,16 @@ impl Waited {
         }
     }
 
-    pub(crate) fn called_by(&self) -> &CalledBy {
+    pub(crate) fn call(&self) -> &WaitingCall {
         match self {
-            Waited::Approval(request) => &request.called_by,
-            Waited::Input(pending) => &pending.called_by,
-        }
-    }
-
-    pub(crate) fn expires_at(&self) -> SystemTime {
-        match self {
-            Waited::Approval(request) => request.expires_at,
-            Waited::Input(pending) => pending.expires_at,
-        }
-    }
-
-    pub(crate) fn seal(&self) -> &str {
-        match self {
-            Waited::Approval(request) => &request.seal,
-            Waited::Input(pending) => &pending.seal,
+            Waited::Approval(request) => &request.call,
+            Waited::Input(pending) => &pending.call,
         }
     }
 
     pub(crate) fn ticket(&self) -> Ticket {
-        let name = Text::copy_of(seal_name(self.seal()));
-        Ticket { name, prefix: self.prefix(), expires_at: self.expires_at() }
+        let WaitingCall { seal, expires_at, .. } = self.call();
+        Ticket { name: Text::copy_of(seal_name(seal)), prefix: self.prefix(), expires_at: *expires_at }
     }
 
     /// Returns the data to seal, for a tool with this promise.
@@ -140,8 +122,8 @@ impl Waited {
 
     pub(crate) fn sealed_with(mut self, seal: Text) -> Waited {
         match &mut self {
-            Waited::Approval(request) => request.seal = seal,
-            Waited::Input(pending) => pending.seal = seal,
+            Waited::Approval(request) => request.call.seal = seal,
+            Waited::Input(pending) => pending.call.seal = seal,
         }
         self
     }

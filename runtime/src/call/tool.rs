@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::base::depth::{MOST, shallow};
 use crate::base::future::{BoxFuture, poll_caught};
 use crate::base::json::type_name;
 use crate::call::context::{Ending, ToolContext};
@@ -21,6 +22,7 @@ use crate::call::result::ToolResult;
 use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::decode::borrowed::BorrowedValue;
+use crate::schema::shape::decode::integers::{any_rounded, rounded_integers};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned, exact::is_exact};
 use crate::schema::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
@@ -278,7 +280,8 @@ impl Drop for Stop<'_> {
 
 /// The arguments in a text, if they are valid as they are.
 pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<BorrowedValue<'t>> {
-    BorrowedValue::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
+    let exact = |given: &BorrowedValue<'_>| is_exact(given, &spec.input, &spec.defs, dialect);
+    BorrowedValue::read(text).filter(|given| exact(given) && !any_rounded(text))
 }
 
 /// Checks and decodes the arguments a model sent.
@@ -296,11 +299,17 @@ pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
         let kind = ArgumentProblemKind::Type;
         ToolError::from_problems(vec![ArgumentProblem { pointer: String::new(), kind, message }])
     };
+    let Some(params) = shallow(params) else {
+        return Err(whole(format!("the arguments are nested more than {MOST} levels deep")));
+    };
     let params = match params {
         Value::Null => json!({}),
         Value::String(text) if text.trim().is_empty() => json!({}),
         Value::String(text) => match serde_json::from_str(&text) {
             Ok(Value::Null) => json!({}),
+            Ok(params) if any_rounded(&text) => {
+                return Err(ToolError::from_problems(rounded_integers(&text, &params)));
+            }
             Ok(params) => params,
             Err(why) => return Err(whole(format!("the arguments are not JSON: {why}"))),
         },

@@ -7,9 +7,10 @@
 //! its own value. They are checked where they are derived if the whole crate asks for a dialect (`TOOLGEN_DIALECTS`),
 //! which reaches every depth, one type at a time; otherwise where the tool is rendered.
 
+use crate::base::const_text::ConstText;
 use crate::base::frozen::{Frozen, Text};
 use crate::function::input::{Of, ToolInput};
-use crate::schema::dialect::{Dialect, KeyRule};
+use crate::schema::dialect::Dialect;
 use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Shape, UnionRules};
 
 /// The longest path that is reported, in steps.
@@ -31,17 +32,18 @@ pub struct Misfit {
 #[track_caller]
 #[expect(clippy::panic, reason = "a tool no provider takes is a compile error where it is written")]
 pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialect) {
-    if !takes_key(dialect, argument) {
-        panic!("{}", Message::new("tool `", tool, "`, argument `", argument).end(dialect, KEY).text());
+    if !dialect.keys.takes(argument) {
+        let place = message("tool `", tool, "`, argument `", argument);
+        panic!("{}", ended(place, dialect, KEY).as_str());
     }
     if let Some(misfit) = of::<T>(dialect) {
-        let mut message = Message::new("tool `", tool, "`, argument `", argument);
+        let mut place = message("tool `", tool, "`, argument `", argument);
         let mut step = misfit.steps;
         while step > 0 {
             step -= 1;
-            message = message.and(".").and(misfit.path[step]);
+            place = place.and(".").and(misfit.path[step]);
         }
-        panic!("{}", message.end(dialect, misfit.reason).text());
+        panic!("{}", ended(place, dialect, misfit.reason).as_str());
     }
 }
 
@@ -55,7 +57,8 @@ pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialec
 pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
     if let Some(misfit) = of::<T>(dialect) {
         let field = if misfit.steps == 0 { "" } else { misfit.path[misfit.steps - 1] };
-        panic!("{}", Message::new("type `", name, "`, field `", field).end(dialect, misfit.reason).text());
+        let place = message("type `", name, "`, field `", field);
+        panic!("{}", ended(place, dialect, misfit.reason).as_str());
     }
 }
 
@@ -126,7 +129,7 @@ const fn of_object(rules: &ObjectRules, body: Option<&'static Shape>, dialect: &
     let mut index = 0;
     while index < fields.len() {
         let name = static_text(&fields[index].name);
-        let found = if takes_key(dialect, name) {
+        let found = if dialect.keys.takes(name) {
             of_shape(&fields[index].shape, body, dialect)
         } else {
             misfit(KEY)
@@ -153,65 +156,13 @@ const fn static_text(text: &Text) -> &'static str {
     }
 }
 
-const fn takes_key(dialect: &Dialect, key: &str) -> bool {
-    let KeyRule::Ascii { also, starts_with_letter, length } = dialect.keys else { return true };
-    let (bytes, also) = (key.as_bytes(), also.as_bytes());
-    if bytes.is_empty() || bytes.len() > length {
-        return false;
-    }
-    if starts_with_letter && !(bytes[0].is_ascii_alphabetic() || bytes[0] == b'_') {
-        return false;
-    }
-    let mut index = 0;
-    while index < bytes.len() {
-        let mut allowed = bytes[index].is_ascii_alphanumeric();
-        let mut other = 0;
-        while other < also.len() {
-            allowed |= also[other] == bytes[index];
-            other += 1;
-        }
-        if !allowed {
-            return false;
-        }
-        index += 1;
-    }
-    true
+/// Describes a place and what is wrong there.
+const fn message(start: &str, name: &str, middle: &str, part: &str) -> ConstText<600> {
+    ConstText::EMPTY.and(start).and(name).and(middle).and(part)
 }
 
-/// A text built in a constant.
-struct Message {
-    bytes: [u8; 600],
-    length: usize,
-}
-
-impl Message {
-    const fn new(start: &str, name: &str, middle: &str, part: &str) -> Message {
-        Message { bytes: [0; 600], length: 0 }.and(start).and(name).and(middle).and(part)
-    }
-
-    const fn and(mut self, text: &str) -> Message {
-        let text = text.as_bytes();
-        let mut index = 0;
-        while index < text.len() && self.length < self.bytes.len() {
-            // A truncated character would not be valid text.
-            self.bytes[self.length] = if text[index].is_ascii() { text[index] } else { b'?' };
-            self.length += 1;
-            index += 1;
-        }
-        self
-    }
-
-    const fn end(self, dialect: &Dialect, reason: &str) -> Message {
-        self.and("`: ").and(dialect.title).and(" ").and(reason)
-    }
-
-    const fn text(&self) -> &str {
-        let (text, _) = self.bytes.split_at(self.length);
-        match core::str::from_utf8(text) {
-            Ok(text) => text,
-            Err(_) => "a dialect refuses an argument of this tool",
-        }
-    }
+const fn ended(message: ConstText<600>, dialect: &Dialect, reason: &str) -> ConstText<600> {
+    message.and("`: ").and(dialect.title).and(" ").and(reason)
 }
 
 #[cfg(all(test, feature = "runtime"))]

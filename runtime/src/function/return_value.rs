@@ -78,15 +78,69 @@ texts!(String &str Box<str> Cow<'_, str>);
 #[derive(Debug)]
 pub struct Probe<'a, T>(pub &'a T);
 
-/// The value is a `Result`.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Fallible;
+/// Declares the conversions, which have no fields.
+macro_rules! conversions {
+    ($($(#[$doc:meta])+ $conversion:ident;)+) => {$(
+        $(#[$doc])+
+        #[doc(hidden)]
+        #[derive(Debug)]
+        pub struct $conversion;
+    )+};
+}
 
-/// The value is not a `Result`.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Plain;
+conversions! {
+    /// The value is a `Result`.
+    Fallible;
+    /// The value is not a `Result`.
+    Plain;
+    /// A conversion by `IntoToolOutput`.
+    Itself;
+    /// A conversion to JSON.
+    AsJson;
+    /// The error is, or converts into, a `ToolError`.
+    Own;
+    /// The error implements `Error`.
+    Chained;
+    /// The error implements `Display` only.
+    Said;
+    /// The error implements `Debug` only.
+    Hidden;
+}
+
+/// Declares the choices: the first trait that fits has the method that returns the conversion.
+macro_rules! choices {
+    ($($(#[$doc:meta])+ $probe:ident.$method:ident -> $conversion:ident;)+) => {$(
+        $(#[$doc])+
+        #[doc(hidden)]
+        pub trait $probe {
+            /// Returns the conversion.
+            fn $method(&self) -> $conversion {
+                $conversion
+            }
+        }
+    )+};
+}
+
+choices! {
+    /// First choice of `toolgen_outcome`. The value is a `Result`.
+    ProbeFallible.toolgen_outcome -> Fallible;
+    /// Second choice of `toolgen_outcome`. The value is not a `Result`.
+    ProbePlain.toolgen_outcome -> Plain;
+    /// First choice of `toolgen_output`. The type defines its own output.
+    ProbeOutput.toolgen_output -> Itself;
+    /// Second choice of `toolgen_output`. The type can be written as JSON.
+    ProbeSerialize.toolgen_output -> AsJson;
+    /// Last choice of `toolgen_output`: the compiler reports what is missing. The type would have to define its own output.
+    ProbeNothing.toolgen_output -> Itself;
+    /// First choice of `toolgen_failure`. The error converts into a `ToolError`.
+    ProbeOwn.toolgen_failure -> Own;
+    /// Second choice of `toolgen_failure`. The error implements `Error`.
+    ProbeError.toolgen_failure -> Chained;
+    /// Third choice of `toolgen_failure`. The error implements `Display`.
+    ProbeDisplay.toolgen_failure -> Said;
+    /// Last choice of `toolgen_failure`. The error can be shown to operators only.
+    ProbeDebug.toolgen_failure -> Hidden;
+}
 
 impl Fallible {
     /// Returns the value as a `Result`.
@@ -102,36 +156,8 @@ impl Plain {
     }
 }
 
-/// First choice of `toolgen_outcome`.
-#[doc(hidden)]
-pub trait ProbeFallible {
-    /// The value is a `Result`.
-    fn toolgen_outcome(&self) -> Fallible {
-        Fallible
-    }
-}
-
-/// Second choice of `toolgen_outcome`.
-#[doc(hidden)]
-pub trait ProbePlain {
-    /// The value is not a `Result`.
-    fn toolgen_outcome(&self) -> Plain {
-        Plain
-    }
-}
-
 impl<T, E> ProbeFallible for &Probe<'_, Result<T, E>> {}
 impl<T> ProbePlain for Probe<'_, T> {}
-
-/// A conversion by `IntoToolOutput`.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Itself;
-
-/// A conversion to JSON.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct AsJson;
 
 impl Itself {
     /// Converts the value.
@@ -153,56 +179,9 @@ impl AsJson {
     }
 }
 
-/// First choice of `toolgen_output`.
-#[doc(hidden)]
-pub trait ProbeOutput {
-    /// The type defines its own output.
-    fn toolgen_output(&self) -> Itself {
-        Itself
-    }
-}
-
-/// Second choice of `toolgen_output`.
-#[doc(hidden)]
-pub trait ProbeSerialize {
-    /// The type can be written as JSON.
-    fn toolgen_output(&self) -> AsJson {
-        AsJson
-    }
-}
-
-/// Last choice of `toolgen_output`: the compiler then reports what is missing.
-#[doc(hidden)]
-pub trait ProbeNothing {
-    /// The type would have to define its own output.
-    fn toolgen_output(&self) -> Itself {
-        Itself
-    }
-}
-
 impl<T: IntoToolOutput> ProbeOutput for &&Probe<'_, T> {}
 impl<T: Serialize> ProbeSerialize for &Probe<'_, T> {}
 impl<T> ProbeNothing for Probe<'_, T> {}
-
-/// The error is, or converts into, a `ToolError`.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Own;
-
-/// The error implements `Error`.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Chained;
-
-/// The error implements `Display` only.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Said;
-
-/// The error implements `Debug` only.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Hidden;
 
 impl Own {
     /// Converts the error.
@@ -236,42 +215,6 @@ impl Hidden {
     /// Shows the model only that the tool failed; operators see the value.
     pub fn convert<E: Debug>(&self, error: E) -> ToolError {
         ToolError::failed("the tool failed").with_operator_detail(format!("{error:?}"))
-    }
-}
-
-/// First choice of `toolgen_failure`.
-#[doc(hidden)]
-pub trait ProbeOwn {
-    /// The error converts into a `ToolError`.
-    fn toolgen_failure(&self) -> Own {
-        Own
-    }
-}
-
-/// Second choice of `toolgen_failure`.
-#[doc(hidden)]
-pub trait ProbeError {
-    /// The error implements `Error`.
-    fn toolgen_failure(&self) -> Chained {
-        Chained
-    }
-}
-
-/// Third choice of `toolgen_failure`.
-#[doc(hidden)]
-pub trait ProbeDisplay {
-    /// The error implements `Display`.
-    fn toolgen_failure(&self) -> Said {
-        Said
-    }
-}
-
-/// Last choice of `toolgen_failure`.
-#[doc(hidden)]
-pub trait ProbeDebug {
-    /// The error can be shown to operators only.
-    fn toolgen_failure(&self) -> Hidden {
-        Hidden
     }
 }
 

@@ -40,7 +40,13 @@
 //!
 //! # The function
 //!
-//! A function may be plain or `async` and have any visibility. Its doc comment describes the tool. The sections
+//! A function may be plain or `async` and have any visibility. A plain function runs inline, which means on the thread
+//! that makes the call: nothing else happens there until it returns, and neither a timeout nor a cancellation can stop
+//! it. That is the fastest way for what takes microseconds. What waits or computes for longer should be `async`, or
+//! `blocking`: then it runs on a thread of its own, which the call does not wait for once its time is up. So `timeout`
+//! is an error for an inline function.
+//!
+//! The doc comment describes the tool. The sections
 //! `# Returns`, `# Use for`, `# Examples` and `# Arguments` become parts of the specification; `# Errors`, `# Panics`,
 //! `# Safety` and Rust code are for people only. A tool or an argument without a description is a compile error unless
 //! `#[tool(undocumented)]` is set.
@@ -139,8 +145,8 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, Execution};
-use crate::function::input::{BorrowedValue, Defs, ToolInput, missing, with_named_shapes};
-use crate::schema::shape::decode::borrowed::{Entries, entry};
+use crate::function::input::derive::{Fields, of};
+use crate::function::input::{ArgumentProblem, BorrowedValue, Defs, ToolInput, with_named_shapes};
 use crate::spec::ToolSpec;
 
 /// The outcome of a function.
@@ -310,15 +316,12 @@ pub trait ToolFunction {
 
 /// Checked arguments, by name.
 #[derive(Debug)]
-pub struct Arguments<'a>(Entries<'a>);
+pub struct Arguments<'a>(Fields<'a>);
 
 impl<'a> Arguments<'a> {
     fn new(given: BorrowedValue<'a>) -> Result<Arguments<'a>, ToolError> {
         let given = if given == BorrowedValue::Null { BorrowedValue::Object(Vec::new()) } else { given };
-        Entries::new(given).map(Arguments).map_err(|other| {
-            let problem = crate::function::input::problem("an object", &other);
-            ToolError::from_problems(vec![problem])
-        })
+        Fields::new(given).map(Arguments).map_err(refused)
     }
 
     /// Takes out an argument.
@@ -327,11 +330,7 @@ impl<'a> Arguments<'a> {
     ///
     /// If the argument does not fit its type, or is missing although required.
     pub fn take<T: ToolInput>(&mut self, name: &str) -> Result<T, ToolError> {
-        let taken = match self.0.take(name) {
-            Some(given) => entry(name, T::from_given(given)),
-            None => missing(name),
-        };
-        taken.map_err(|problem| ToolError::from_problems(vec![problem]))
+        self.0.take(of::<T>(), name).map_err(refused)
     }
 
     /// Takes out an argument, or returns the default if it is missing.
@@ -340,13 +339,12 @@ impl<'a> Arguments<'a> {
     ///
     /// If the argument does not fit its type.
     pub fn take_or<T: ToolInput>(&mut self, name: &str, default: impl FnOnce() -> T) -> Result<T, ToolError> {
-        match self.0.take(name) {
-            Some(given) => {
-                entry(name, T::from_given(given)).map_err(|problem| ToolError::from_problems(vec![problem]))
-            }
-            None => Ok(default()),
-        }
+        self.0.take_or(of::<T>(), name, default).map_err(refused)
     }
+}
+
+fn refused(problem: ArgumentProblem) -> ToolError {
+    ToolError::from_problems(vec![problem])
 }
 
 /// Boxes a future as a trait object.

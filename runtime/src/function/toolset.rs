@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::base::const_text::{ConstText, same};
 use crate::call::tool::AgentTool;
 
 /// An item of [`toolset!`](crate::toolset!) other than a function: a tool, or several.
@@ -41,7 +42,7 @@ pub const fn check_names(names: &[&str]) {
         let mut other = 0;
         while other < index {
             assert!(
-                !same(names[index].as_bytes(), names[other].as_bytes()),
+                !same(names[index], names[other]),
                 "two tools of this set have the same name; give one of them another by `#[tool(name = \"…\")]`"
             );
             other += 1;
@@ -100,7 +101,7 @@ const fn blocker<const N: usize>(
     while index < required.len() {
         let mut other = 0;
         while other < N {
-            if !free[other] && same(required[index].as_bytes(), tools[other].0.as_bytes()) {
+            if !free[other] && same(required[index], tools[other].0) {
                 return Some(other);
             }
             other += 1;
@@ -110,68 +111,24 @@ const fn blocker<const N: usize>(
     None
 }
 
-/// Returns the text of a cycle, as [`RequirementProblem`](crate::spec::graph::RequirementProblem) displays it.
-const fn told<const N: usize>(tools: &[(&str, &[&str]); N], free: &[bool; N], first: usize) -> Told {
-    let mut told = Told { bytes: [0; Told::MOST], len: 0 };
-    told.push("Circular dependency detected while validating [");
-    told.push(tools[first].0);
-    told.push("]. The path is ");
-    told.push(tools[first].0);
+/// Names the tools of a cycle, each after the one that requires it.
+const fn told<const N: usize>(
+    tools: &[(&str, &[&str]); N],
+    free: &[bool; N],
+    first: usize,
+) -> ConstText<1024> {
+    let name = tools[first].0;
+    let mut told = ConstText::EMPTY.and("Circular dependency detected while validating [").and(name);
+    told = told.and("]. The path is ").and(name);
     let mut tool = first;
     while let Some(next) = blocker(tools, free, tool) {
-        told.push(" -> ");
-        told.push(tools[next].0);
+        told = told.and(" -> ").and(tools[next].0);
         if next == first {
             break;
         }
         tool = next;
     }
-    told.push(".");
-    told
-}
-
-/// A text built at compile time. Pieces that do not fit are left out as a whole.
-struct Told {
-    bytes: [u8; Told::MOST],
-    len: usize,
-}
-
-impl Told {
-    const MOST: usize = 1024;
-
-    const fn push(&mut self, text: &str) {
-        let text = text.as_bytes();
-        if self.len + text.len() > Told::MOST {
-            return;
-        }
-        let mut index = 0;
-        while index < text.len() {
-            self.bytes[self.len] = text[index];
-            self.len += 1;
-            index += 1;
-        }
-    }
-
-    const fn as_str(&self) -> &str {
-        match core::str::from_utf8(self.bytes.split_at(self.len).0) {
-            Ok(text) => text,
-            Err(_) => "these tools require each other",
-        }
-    }
-}
-
-const fn same(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut index = 0;
-    while index < a.len() {
-        if a[index] != b[index] {
-            return false;
-        }
-        index += 1;
-    }
-    true
+    told.and(".")
 }
 
 #[cfg(test)]

@@ -8,17 +8,19 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use serde_json::Value;
+
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 use crate::call::ToolCall;
-use crate::call::approval::{CalledBy, millis_of};
 use crate::call::callback;
 use crate::call::context::ToolContext;
 use crate::call::digest::{SealKey, promise};
 use crate::call::error::ToolError;
 use crate::call::resumption::{Ticket, Waited};
 use crate::call::tool::AgentTool;
+use crate::call::waiting::{CalledBy, WaitingCall, millis_of};
 
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteApprovals;
@@ -135,12 +137,33 @@ impl Seals {
     }
 
     /// Returns when a call that starts to wait now expires, in whole milliseconds.
-    pub(crate) fn expires_at(&self) -> SystemTime {
+    fn expires_at(&self) -> SystemTime {
         /// Longer than any real wait, and short enough that the time can be written.
         const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
         let now = SystemTime::now();
         let end = now.checked_add(self.expiry.min(LONGEST)).unwrap_or(now);
         UNIX_EPOCH.checked_add(Duration::from_millis(millis_of(end))).unwrap_or(end)
+    }
+
+    /// Returns a call that starts to wait now, not sealed yet.
+    pub(crate) fn waiting(
+        &self,
+        call: &ToolCall,
+        name: Text,
+        arguments: Value,
+        inputs: Vec<Value>,
+        ctx: &ToolContext,
+    ) -> WaitingCall {
+        WaitingCall {
+            id: call.id.clone(),
+            name,
+            arguments,
+            approved: call.brings().approved.clone(),
+            expires_at: self.expires_at(),
+            called_by: CalledBy::of(ctx),
+            inputs,
+            seal: Text::EMPTY,
+        }
     }
 
     /// Seals a waiting call for its tool, as registered.
@@ -159,13 +182,14 @@ impl Seals {
         let Some(waited) = &call.brings().waited else { return Ok(()) };
         let prefix = waited.prefix();
         let invalid = |why: String| Err(refusal(prefix, "INVALID", why));
-        if !self.key()?.holds(waited.seal(), &waited.sealed(&promise(tool))) {
+        let WaitingCall { seal, called_by, expires_at, .. } = waited.call();
+        if !self.key()?.holds(seal, &waited.sealed(&promise(tool))) {
             return invalid("its request was changed, the tool was, or another provider has made it.".into());
         }
-        if let Some(what) = waited.called_by().difference(&CalledBy::of(ctx)) {
+        if let Some(what) = called_by.difference(&CalledBy::of(ctx)) {
             return invalid(format!("its request is for another {what}."));
         }
-        if waited.expires_at() <= SystemTime::now() {
+        if *expires_at <= SystemTime::now() {
             return Err(refusal(prefix, "EXPIRED", "it has waited too long. Call the tool again."));
         }
         Ok(())

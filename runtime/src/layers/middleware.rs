@@ -12,7 +12,7 @@
 //! have not been approved yet lead to a new request, which also holds those approved before.
 //!
 //! A request shows its arguments in two forms: [`shown`](ApprovalRequest::shown) is for people and holds no secrets,
-//! [`arguments`](ApprovalRequest::arguments) is what runs. Secrets in reasons are hidden.
+//! [`arguments`](WaitingCall::arguments) is what runs. Secrets in reasons are hidden.
 //!
 //! Middleware that takes longer than [`callback_timeout`](crate::provider::ProviderBuilder::callback_timeout), or
 //! panics, denies the call.
@@ -104,7 +104,8 @@ use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::spec::ToolSpec;
 
-pub use crate::call::approval::{ApprovalRequest, CalledBy};
+pub use crate::call::approval::ApprovalRequest;
+pub use crate::call::waiting::{CalledBy, WaitingCall};
 
 /// Decides about calls whose arguments are already checked. See the [module](self).
 pub trait Middleware: Send + Sync {

@@ -265,7 +265,7 @@ impl ToolRedactor {
         let known = ctx.secrets();
         let none = Secrets::default();
         let (shown, found) = self.arguments_with(arguments.clone(), known.as_deref().unwrap_or(&none));
-        ctx.hide(found);
+        ctx.hide(&found);
         shown
     }
 

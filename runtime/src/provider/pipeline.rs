@@ -104,7 +104,7 @@ impl Provider {
     ///
     /// This never fails: an error is the answer.
     pub async fn call(&self, call: ToolCall, turn: &ToolContext) -> ToolResponse {
-        self.answer(call, turn, self.turn_context(turn)).await
+        self.answer(call.shallow(), turn, self.turn_context(turn)).await
     }
 
     /// Returns what the calls of a turn share: what the turn supplies, and then what the provider supplies.

@@ -346,18 +346,29 @@ impl Dialect {
 impl KeyRule {
     /// Whether an object may have this key.
     #[must_use]
-    pub fn takes(self, key: &str) -> bool {
-        match self {
-            KeyRule::Any => true,
-            KeyRule::Ascii { also, starts_with_letter, length } => {
-                let fits = |c: char| c.is_ascii_alphanumeric() || also.contains(c);
-                let start = key.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-                !key.is_empty()
-                    && key.len() <= length
-                    && key.chars().all(fits)
-                    && (start || !starts_with_letter)
-            }
+    pub const fn takes(self, key: &str) -> bool {
+        let KeyRule::Ascii { also, starts_with_letter, length } = self else { return true };
+        let (bytes, also) = (key.as_bytes(), also.as_bytes());
+        if bytes.is_empty() || bytes.len() > length {
+            return false;
         }
+        if starts_with_letter && !(bytes[0].is_ascii_alphabetic() || bytes[0] == b'_') {
+            return false;
+        }
+        let mut index = 0;
+        while index < bytes.len() {
+            let mut allowed = bytes[index].is_ascii_alphanumeric();
+            let mut other = 0;
+            while other < also.len() {
+                allowed |= also[other] == bytes[index];
+                other += 1;
+            }
+            if !allowed {
+                return false;
+            }
+            index += 1;
+        }
+        true
     }
 }
 

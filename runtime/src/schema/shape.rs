@@ -19,6 +19,7 @@ mod nulls;
 mod number;
 mod pattern;
 pub(crate) mod pointer;
+pub(crate) mod prose;
 pub mod read;
 mod relations;
 pub mod render;
@@ -76,6 +77,20 @@ impl Shape {
     #[must_use]
     pub fn of(kind: Kind) -> Shape {
         Shape { kind, ..Shape::ANY }
+    }
+
+    /// Takes the annotations of another shape that this one does not have.
+    fn adopt(&mut self, other: &Shape) {
+        if self.description.is_empty() {
+            self.description = other.description.clone();
+        }
+        if self.default.is_none() {
+            self.default = other.default.clone();
+        }
+        if self.examples.is_empty() {
+            self.examples = other.examples.clone();
+        }
+        self.deprecated |= other.deprecated;
     }
 }
 

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::base::frozen::List;
-use crate::schema::shape::render::prose;
+use crate::schema::shape::prose;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def, resolved};
 use crate::spec::{Example, ToolSpec};
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::calls::{Call, Ending, Item, Layout, text};
 use super::content::{self, Media};
-use super::read::{Call, Ending, Item, Layout, text};
 use super::tools::{self, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::calls::{Call, Ending, Item, Layout, text};
 use super::content::{self, Media, MediaKind};
-use super::read::{Call, Ending, Item, Layout, text};
 use super::tools::{self, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::AnswerOptions;
+use crate::base::media_type::essence;
 use crate::call::ToolResponse;
 use crate::call::result::{Content, ResourceData};
 
@@ -85,7 +86,10 @@ enum Piece<'r> {
 
 fn piece(content: &Content) -> Piece<'_> {
     let media = |kind, uri, mime_type: &str, data| {
-        let mime_type = essence(mime_type);
+        let mime_type = match essence(mime_type) {
+            wrong if wrong == "image/jpg" => String::from("image/jpeg"),
+            right => right,
+        };
         Piece::Media(Media { kind, mime_type, data, uri })
     };
     match content {
@@ -100,12 +104,6 @@ fn piece(content: &Content) -> Piece<'_> {
             }
         },
     }
-}
-
-/// Normalises a media type: `Image/JPG; q=1` becomes `image/jpeg`.
-fn essence(mime_type: &str) -> String {
-    let essence = mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if essence == "image/jpg" { String::from("image/jpeg") } else { essence }
 }
 
 /// Why binary data is left out of an answer.

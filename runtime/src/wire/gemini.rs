@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
+use super::calls::{Call, Ending, Item, Layout, text};
 use super::content::{self, IMAGES, Media, MediaKind, TEXT_ONLY};
-use super::read::{Call, Ending, Item, Layout, text};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format, is_made_up};
 use crate::call::ToolResponse;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use super::calls::{Call, Item, Layout, text};
 use super::content::{self, TEXT_ONLY};
-use super::read::{Call, Item, Layout, text};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;

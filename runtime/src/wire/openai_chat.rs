@@ -7,9 +7,9 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use super::calls::{Call, Ending, Item, Layout, text, text_id};
 use super::content::{self, TEXT_ONLY};
 use super::ids::{Id, is_made_up};
-use super::read::{Call, Ending, Item, Layout, text, text_id};
 use super::tools::{self, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::calls::{Call, Ending, Item, Layout, text};
 use super::content::{self, Media, TEXT_ONLY};
 use super::ids::Id;
 use super::openai_chat::given;
-use super::read::{Call, Ending, Item, Layout, text};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;

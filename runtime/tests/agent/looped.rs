@@ -269,3 +269,24 @@ async fn what_the_tools_of_a_sub_agent_report_is_no_report_of_the_sub_agent() {
     assert_eq!(call_in(&provider(tool), json!({"task": "x"}), &turn).await.text(), "done");
     assert_eq!(*updates.lock().unwrap(), ["[sub-agent calling tool: chatty]", "done"]);
 }
+
+#[tokio::test]
+async fn a_sub_agent_whose_call_needs_an_approval_names_it() {
+    struct Asks;
+    impl Middleware for Asks {
+        fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+            let asks = request.spec.name.as_str() == "look_up";
+            let decision =
+                if asks { Decision::NeedApproval("It looks.".to_owned()) } else { Decision::Allow };
+            Box::pin(std::future::ready(decision))
+        }
+    }
+    let helper = looping_with(|_| look(), LoopOptions::stop_when_waiting).build().unwrap();
+    let provider = behind(helper).middleware(Asks).build().unwrap();
+    let why = call_in(&provider, json!({"task": "look"}), &turn()).await.outcome.unwrap_err();
+    assert_eq!(
+        why.to_string(),
+        "Sub-agent 'helper' was aborted: its call of 'look_up' waits. The call was not executed: it needs an \
+         approval. It looks."
+    );
+}

@@ -1,10 +1,12 @@
 //! What comes of a sub-agent.
 
+use std::sync::{Arc, Mutex};
+
 use serde_json::json;
 use toolgen_runtime::agent::sub_agent::{AgentFailure, AgentMonitor, AgentTask};
-use toolgen_runtime::{Session, ToolContext};
+use toolgen_runtime::{CancellationToken, Provider, Registry, Session, ToolContext, toolset};
 
-use super::{By, SubAgentTool, call, call_in, provider, says, turn, watched};
+use super::{By, SubAgentTool, call, call_in, look_up, provider, says, turn, watched};
 
 #[tokio::test]
 async fn p10_the_text_of_the_sub_agent_is_the_result() {
@@ -114,7 +116,7 @@ async fn a_runner_that_panics_tells_the_model_nothing() {
 
 #[tokio::test]
 async fn several_sub_agents_work_beside_each_other() {
-    let gate = std::sync::Arc::new(tokio::sync::Barrier::new(2));
+    let gate = Arc::new(tokio::sync::Barrier::new(2));
     let runner = By(move |task: AgentTask, _| {
         let gate = gate.clone();
         async move {
@@ -130,4 +132,21 @@ async fn several_sub_agents_work_beside_each_other() {
     assert_eq!((one.text().as_str(), two.text().as_str()), ("one", "two"));
     let ids = [one, two].map(|response| response.outcome.unwrap().child_loop_id.unwrap());
     assert_eq!(ids, ["s-1.sub.1", "s-1.sub.2"]);
+}
+
+#[tokio::test]
+async fn a_context_that_a_runner_left_behind_is_of_no_use() {
+    let kept = Arc::new(Mutex::new(None));
+    let leaks = kept.clone();
+    let runner = By(move |task: AgentTask, _| {
+        *leaks.lock().unwrap() = Some(task.context.with_cancel(CancellationToken::new()));
+        async { Ok("done".to_owned()) }
+    });
+    let helper = SubAgentTool::builder("helper", runner).build().unwrap();
+    let registry = Registry::builder().add(helper).add_all(toolset![look_up]).seal().unwrap();
+    let provider = Provider::builder(&registry).build().unwrap();
+    assert_eq!(call_in(&provider, json!({"task": "do it"}), &turn()).await.text(), "done");
+    let left = kept.lock().unwrap().take().unwrap();
+    let why = left.call("look_up", json!({"what": "it"})).await.unwrap_err();
+    assert_eq!(why.code(), "CALL_ENDED");
 }

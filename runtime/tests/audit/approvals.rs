@@ -40,8 +40,9 @@ impl Middleware for Asks {
 }
 
 fn say(what: &str) {
-    println!("\nsaid:{what}");
-    std::io::stdout().flush().unwrap();
+    let mut out = std::io::stdout();
+    writeln!(out, "\nsaid:{what}").unwrap();
+    out.flush().unwrap();
 }
 
 /// Not a test of its own: what the process does that is killed. It asks for an approval and waits to be killed; the
@@ -65,12 +66,12 @@ async fn child_process() {
         // Somebody grants it, and before it runs, everything ends.
         std::fs::write(&kept, serde_json::to_string(&request).unwrap()).unwrap();
         say("granted");
-        return std::future::pending().await;
+        return std::future::pending::<()>().await;
     };
     let request: ApprovalRequest = serde_json::from_str(&stored).unwrap();
     let response = provider.resume(request.approved_by("Eve"), &turn).await;
     say(response.outcome.unwrap_err().code());
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Runs the child until it says something, kills it, and returns what it said.

@@ -15,7 +15,7 @@ use super::call;
 
 /// Notifies.
 #[tool(undocumented, timeout = "50ms")]
-fn notify(text: String) -> Effect {
+async fn notify(text: String) -> Effect {
     Effect::new("notify", json!({ "text": text }))
 }
 

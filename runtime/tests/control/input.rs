@@ -16,7 +16,7 @@ use super::call;
 
 /// Orders something, once it knows the size and the colour.
 #[tool(undocumented, timeout = "50ms")]
-fn order(what: String, ctx: &ToolContext) -> ToolResult {
+async fn order(what: String, ctx: &ToolContext) -> ToolResult {
     let ask = |message: &str, schema: Value| {
         ToolResult::empty().with_control(Control::NeedInput(InputRequest::new(message, schema)))
     };

@@ -90,12 +90,21 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
 async fn a_call_without_its_credential_says_what_to_set() {
     let server = TestServer::ok().await;
     let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
-    let error = call(engine().credentials(EnvCredentials::new()), plan, json!({})).await.unwrap_err();
+    let error = call(engine().credentials(EnvCredentials::new()), plan.clone(), json!({})).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "No credential is configured for `s` (environment variable TOOLGEN_TEST_NOT_SET)"
+        "No credential is configured for `s` (set the environment variable TOOLGEN_TEST_NOT_SET)"
     );
     assert_eq!(error.code(), "missing_credential");
+    let own = EnvCredentials::new().variable("s", "TOOLGEN_TEST_NOT_SET_EITHER");
+    for (engine, remedy) in [
+        (engine().credentials(own), "set the environment variable TOOLGEN_TEST_NOT_SET_EITHER"),
+        (engine(), "give the engine a source: `HttpEngineBuilder::credentials`"),
+        (engine().credentials(StaticCredentials::new()), "`StaticCredentials::with(\"s\", …)`"),
+    ] {
+        let error = call(engine, plan.clone(), json!({})).await.unwrap_err().to_string();
+        assert!(error.contains(remedy), "{error}");
+    }
     assert!(server.seen().is_empty());
 }
 

@@ -1,14 +1,16 @@
 //! Calls from Rust.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgen_runtime::TypedTool;
 use toolgen_runtime::engine::http::CallError;
 use toolgen_runtime::engine::typed::serde::{Deserialize, Serialize};
+use toolgen_runtime::spec::Network;
 use toolgen_runtime::spec::plan::{Encoding, Location, RequestPlan, Tool};
+use toolgen_runtime::{CancellationToken, ToolContext, ToolError, TypedTool};
 
-use crate::server::{TestServer, engine, parameter, plan, reply, tool};
+use crate::server::{Step, TestServer, engine, parameter, plan, reply, tool};
 
 #[derive(Serialize)]
 #[serde(crate = "toolgen_runtime::engine::typed::serde")]
@@ -69,6 +71,26 @@ async fn each_failure_is_of_its_own_kind() {
     let engine = engine().base_url("http://127.0.0.1:1").build().unwrap();
     let error = engine.call(GetPet { id: 7, verbose: None }).await;
     assert!(matches!(error, Err(CallError::Transport(_))));
+}
+
+#[tokio::test]
+async fn a_context_cancels_limits_and_narrows_a_call() {
+    let server = TestServer::start(|_| vec![Step::Wait(Duration::from_secs(20))]).await;
+    let engine = engine().base_url(&server.url).build().unwrap();
+    let failure = async |ctx: &ToolContext| match engine.call_in(GetPet { id: 7, verbose: None }, ctx).await {
+        Err(CallError::Transport(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    let ctx = ToolContext::new("1", "t");
+    let elsewhere = ctx.clone().with_allowed_hosts(&Network::Hosts(vec!["api.example.com".into()].into()));
+    assert_eq!(failure(&elsewhere).await.code(), "PERMISSION_DENIED");
+    assert!(server.seen().is_empty());
+    let short = ctx.clone().with_timeout(Duration::from_millis(50));
+    assert!(matches!(failure(&short).await, ToolError::Timeout { .. }));
+    let token = CancellationToken::new();
+    let cancelled = ctx.with_cancel(token.clone());
+    let (error, ()) = tokio::join!(failure(&cancelled), async { token.cancel() });
+    assert!(matches!(error, ToolError::Cancelled), "{error:?}");
 }
 
 /// A tool whose result is not described.

@@ -5,6 +5,8 @@
 mod approval;
 mod callbacks;
 mod composition;
+#[cfg(all(feature = "agent", feature = "audit"))]
+mod deep;
 mod ended;
 mod failing;
 mod middleware;

@@ -67,7 +67,8 @@ struct Says(Journal, Approval);
 
 impl Approver for Says {
     fn approve<'a>(&'a self, request: &'a ApprovalRequest, _ctx: &'a ToolContext) -> BoxFuture<'a, Approval> {
-        let ApprovalRequest { id, name, arguments, reasons, .. } = request;
+        let (id, name, arguments, reasons) =
+            (&request.id, &request.name, &request.arguments, &request.reasons);
         let asked = json!({"id": &**id, "name": &**name, "arguments": arguments, "reasons": reasons});
         self.0.note(asked.to_string());
         Box::pin(ready(self.1.clone()))

@@ -102,11 +102,12 @@ fn a_filter_that_fits_one_of_several_documents_is_no_mistake() {
 #[test]
 fn the_hint_names_a_command_that_shows_the_rest() {
     let (_folder, path) = case(&GOOD.replace("responses: {}", "parameters: [{in: query}], responses: {}"));
-    let built = Build::new("api").document(&path).options(Options::default().include("getA")).compile();
-    let mut script = Script { wrote: true, ..Script::default() };
+    let options = Options::default().include("GET /**");
+    let mut script = Script { wrote: true, arguments: options.command_line(), ..Script::default() };
+    let built = Build::new("api").document(&path).options(options).compile();
     assert!(!script.report(&built, false));
-    let hint =
-        format!("cargo::warning=1 more warning; `cargo toolgen check {}` has the details", path.display());
+    let command = format!("cargo toolgen check {} --operation 'GET /**'", path.display());
+    let hint = format!("cargo::warning=1 more warning; `{command}` has the details");
     assert_eq!(script.lines, [hint]);
 }
 

@@ -39,7 +39,7 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     let Some(&tool) = chosen.first() else { return Ok(Outcome::Problems) };
-    if let Some(message) = tool.call.http().and_then(|plan| request::wrong_variable(task, plan)) {
+    if let Some(message) = tool.call.http().and_then(|plan| request::unknown_variable(task, plan)) {
         output.complain(&message);
         return Ok(Outcome::Usage);
     }

@@ -45,8 +45,9 @@ pub(super) fn compile_all(selection: &Selection, output: &mut Output) -> (Vec<Co
         let others = others.filter(|one| one.severity() == Severity::Warning && !is_told(one)).count();
         if others > 0 {
             let path = path.display();
+            let options = selection.options.command_line();
             let noun = if others == 1 { "warning" } else { "warnings" };
-            output.note(&format!("{others} {noun}; `cargo toolgen check {path}` has the details"));
+            output.note(&format!("{others} {noun}; `cargo toolgen check {path}{options}` has the details"));
         }
     }
     let none_left = all.iter().all(|one| one.tools().is_empty())

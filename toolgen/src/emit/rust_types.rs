@@ -25,6 +25,7 @@ mod depth;
 mod doc;
 mod lower;
 mod model;
+mod objects;
 mod print;
 mod union;
 mod usage;

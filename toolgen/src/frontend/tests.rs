@@ -36,7 +36,7 @@ impl Frontend for Toy {
         let pointer = Pointer::ROOT.child(self.0);
         let name = document.root.get(self.0).and_then(|name| name.as_str()).unwrap_or_default();
         let Ok(name) = ToolName::parse(name.to_owned()) else {
-            problems.report(codes::MALFORMED, &pointer, "this is no name", "give it one");
+            problems.report(openapi::codes::MALFORMED, &pointer, "this is no name", "give it one");
             return None;
         };
         let origin = Origin {

@@ -33,8 +33,6 @@ pub(crate) use table;
 pub(crate) mod choice;
 pub(crate) mod source;
 
-// The front end reads these where it reports them; they are listed here until it names its own table.
-pub use crate::frontend::openapi::codes::*;
 pub use choice::*;
 pub use source::*;
 

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use serde_json::json as value;
 
 use super::*;
+use crate::frontend::openapi;
 use crate::source::Format;
 
 fn problems(text: &str) -> Problems {
@@ -83,9 +84,9 @@ fn deep_indentation_is_cut() {
 fn a_problem_of_many_places_is_shown_once() {
     let mut problems = problems("{\n\"a\": 1,\n\"b\": 2,\n\"c\": 3}");
     for place in ["/b", "/a", "/c"] {
-        problems.report(codes::MISSING_REF, &pointer(place), "`x` leads to nothing", "add it");
+        problems.report(openapi::codes::MISSING_REF, &pointer(place), "`x` leads to nothing", "add it");
     }
-    problems.report(codes::MISSING_REF, &pointer("/b"), "`y` leads to nothing", "");
+    problems.report(openapi::codes::MISSING_REF, &pointer("/b"), "`y` leads to nothing", "");
     let shown: Vec<String> = shown(&problems).iter().map(|one| Human::new(false).show_all(one)).collect();
     let [x, y] = shown.as_slice() else { panic!("{shown:?}") };
     assert!(x.contains("--> a.json:2:1") && x.contains("= also at 3:1, 4:1\n"), "{x}");

@@ -8,6 +8,7 @@ use crate::agent::agent_loop::{
     Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop,
 };
 use crate::base::future::BoxFuture;
+use crate::call::error::ToolError;
 use crate::provider::{Provider, ProviderError};
 
 /// Creates the provider of a sub-agent.
@@ -85,9 +86,7 @@ where
             match outcome {
                 Ok(LoopEnd::Text(text)) => Ok(text),
                 Ok(LoopEnd::Completed(completed)) => Ok(said(&transcript, &completed.call_id)),
-                Ok(LoopEnd::Waiting) => {
-                    Err(AgentFailure::Aborted("one of its calls waits for somebody".to_owned()))
-                }
+                Ok(LoopEnd::Waiting) => Err(AgentFailure::Aborted(waiting(&transcript))),
                 Err(LoopError::NoToolTwice) => Err(AgentFailure::Looped),
                 Err(LoopError::MaxIterations(most)) => Err(AgentFailure::MaxTurns(most)),
                 Err(LoopError::Cancelled) => Err(AgentFailure::Cancelled),
@@ -101,6 +100,17 @@ impl<F> fmt::Debug for LoopRunner<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LoopRunner").field("options", &self.options).finish_non_exhaustive()
     }
+}
+
+/// Says which calls wait, and for what.
+fn waiting(transcript: &Transcript) -> String {
+    let waits = transcript.last_answers().filter_map(|response| match &response.outcome {
+        Err(why @ (ToolError::ApprovalRequired(_) | ToolError::InputRequired(_))) => {
+            Some(format!("its call of '{}' waits. {why}", response.name))
+        }
+        _ => None,
+    });
+    waits.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the text of an agent that ended with a completion tool: its last text, or otherwise what the tool returned.

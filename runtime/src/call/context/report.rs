@@ -39,9 +39,9 @@ impl ToolContext {
     }
 
     /// Adds secrets to those of this call.
-    pub(crate) fn hide(&self, secrets: Secrets) {
+    pub(crate) fn hide(&self, secrets: &Secrets) {
         if !secrets.is_empty() {
-            self.token.hide(&secrets);
+            self.token.hide(secrets);
         }
     }
 

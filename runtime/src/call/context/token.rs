@@ -44,6 +44,18 @@ impl Link {
         Link { parent: None, own: OnceLock::from(Arc::new(token)) }
     }
 
+    /// A link to another token, which ends with this one and hides its secrets, but is not cancelled with it.
+    pub(super) fn with(&self, cancel: CancellationToken) -> Link {
+        let above = match &self.parent {
+            Some(parent) => Some(self.own.get().unwrap_or(parent)),
+            // No call, such as a turn, whose token may be replaced any number of times.
+            None => self.own.get().and_then(|own| own.above.as_ref()),
+        };
+        let above = above.cloned();
+        let token = Token { above, own: OnceLock::from(cancel), ..Token::default() };
+        Link { parent: None, own: OnceLock::from(Arc::new(token)) }
+    }
+
     /// A link to the same token.
     pub(super) fn copy(&self) -> Link {
         Link { parent: self.parent.clone(), own: OnceLock::from(Arc::clone(self.shared())) }
@@ -77,10 +89,10 @@ impl Link {
     pub(super) fn hide(&self, secrets: &Secrets) {
         let token = self.shared();
         token.hide(secrets);
-        let mut above = token.parent.as_ref();
-        while let Some(token) = above.filter(|token| token.parent.is_some()) {
+        let mut above = token.outer();
+        while let Some(token) = above.filter(|token| token.outer().is_some()) {
             token.hide(secrets);
-            above = token.parent.as_ref();
+            above = token.outer();
         }
     }
 
@@ -99,6 +111,8 @@ impl Link {
 #[derive(Default)]
 struct Token {
     parent: Option<Arc<Token>>,
+    /// The token that this one replaces.
+    above: Option<Arc<Token>>,
     own: OnceLock<CancellationToken>,
     /// Whether the call is answered.
     over: AtomicBool,
@@ -118,9 +132,14 @@ impl Token {
             || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
     }
 
+    /// The token of the call above this one.
+    fn outer(&self) -> Option<&Token> {
+        self.parent.as_deref().or(self.above.as_deref())
+    }
+
     fn secrets(&self) -> Option<Arc<Secrets>> {
         let own = unpoisoned(self.secrets.lock()).clone();
-        own.or_else(|| self.parent.as_ref()?.secrets())
+        own.or_else(|| self.outer()?.secrets())
     }
 
     fn hide(&self, secrets: &Secrets) {
@@ -129,13 +148,6 @@ impl Token {
     }
 
     fn is_over(&self) -> bool {
-        self.over.load(Ordering::Acquire) || self.parent.as_ref().is_some_and(|parent| parent.is_over())
-    }
-}
-
-impl From<CancellationToken> for Link {
-    fn from(token: CancellationToken) -> Self {
-        let token = Token { own: OnceLock::from(token), ..Token::default() };
-        Link { parent: None, own: OnceLock::from(Arc::new(token)) }
+        self.over.load(Ordering::Acquire) || self.outer().is_some_and(Token::is_over)
     }
 }

@@ -2,6 +2,8 @@
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::base::truncate::whole;
+
 /// The start of a stream, and the number of bytes that followed.
 pub(super) struct Capture {
     kept: Vec<u8>,
@@ -29,7 +31,7 @@ impl Capture {
     /// Returns the text, without a partial character at its end, and the number of bytes that are not in it.
     pub(super) fn finish(mut self) -> (String, u64) {
         if self.dropped > 0 {
-            let end = whole_characters(&self.kept);
+            let end = whole(&self.kept).len();
             self.dropped += (self.kept.len() - end) as u64;
             self.kept.truncate(end);
         }
@@ -37,21 +39,6 @@ impl Capture {
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         (text, self.dropped)
     }
-}
-
-/// Returns the end of a text that may have been cut inside its last character.
-fn whole_characters(bytes: &[u8]) -> usize {
-    let is_start = |byte: u8| byte & 0b1100_0000 != 0b1000_0000;
-    // A character has at most four bytes.
-    let tail = bytes.iter().rev().take(4).position(|byte| is_start(*byte));
-    let Some(start) = tail.map(|back| bytes.len() - 1 - back) else { return bytes.len() };
-    let length = match bytes[start] {
-        0b1100_0000..=0b1101_1111 => 2,
-        0b1110_0000..=0b1110_1111 => 3,
-        0b1111_0000..=0b1111_0111 => 4,
-        _ => 1,
-    };
-    if start + length > bytes.len() { start } else { bytes.len() }
 }
 
 #[cfg(test)]

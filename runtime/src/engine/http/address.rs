@@ -127,6 +127,14 @@ fn of_ipv4(address: Ipv4Addr) -> Range {
 }
 
 fn of_ipv6(address: Ipv6Addr) -> Range {
+    let outer = by_prefix(address);
+    // RFC 5214, section 6.1: under any prefix, the interface identifier may carry the address of a tunnel's end.
+    let [.., kind, 0x5efe, _, _] = address.segments() else { return outer };
+    let inner = carried("ISATAP", address.to_bits() as u32, outer.access);
+    if matches!(kind, 0 | 0x200) && inner.access > outer.access { inner } else { outer }
+}
+
+fn by_prefix(address: Ipv6Addr) -> Range {
     let is_in = |start: &[u16; 8], length: u32| {
         (address.to_bits() ^ Ipv6Addr::from(*start).to_bits()).leading_zeros() >= length
     };

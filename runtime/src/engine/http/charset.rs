@@ -1,6 +1,6 @@
 //! Decodes the text of responses.
 
-use crate::base::truncate::floor;
+use crate::base::truncate::{floor, whole};
 
 /// The bytes 0x80 to 0x9f of windows-1252, which is what `iso-8859-1` means on the web (WHATWG Encoding).
 const WINDOWS_1252: [char; 32] = [
@@ -47,20 +47,6 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
 
 fn utf8(bytes: &[u8], truncated: bool) -> String {
     String::from_utf8_lossy(if truncated { whole(bytes) } else { bytes }).into_owned()
-}
-
-/// Drops a character that was cut in two at the end.
-fn whole(bytes: &[u8]) -> &[u8] {
-    // A character has at most four bytes, so at most three of them can be left.
-    let tail = bytes.len().saturating_sub(3);
-    let start = bytes[tail..].iter().rposition(|byte| *byte >= 0xc0).map(|at| tail + at);
-    match start {
-        Some(start) => match std::str::from_utf8(&bytes[start..]) {
-            Err(error) if error.error_len().is_none() => &bytes[..start],
-            _ => bytes,
-        },
-        None => bytes,
-    }
 }
 
 /// Whether the bytes are UTF-8 text without `NUL`, apart from a character cut off at the end.

@@ -34,6 +34,12 @@ pub trait Credentials: fmt::Debug + Send + Sync {
     /// Returns the credential for a scheme, if there is one. It is sent to [`CredentialRequest::origin`] and nowhere
     /// else.
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret>;
+
+    /// Returns what to do so that there is a credential, for the error of a call that needs it: `set the environment
+    /// variable …`.
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        format!("let the engine's `Credentials` give one for `{}`", request.scheme)
+    }
 }
 
 /// Provides no credentials.
@@ -43,6 +49,10 @@ pub struct NoCredentials;
 impl Credentials for NoCredentials {
     fn credential(&self, _request: &CredentialRequest<'_>) -> Option<Secret> {
         None
+    }
+
+    fn remedy(&self, _request: &CredentialRequest<'_>) -> String {
+        "give the engine a source: `HttpEngineBuilder::credentials`".to_owned()
     }
 }
 
@@ -68,17 +78,32 @@ impl EnvCredentials {
         self.variables.insert(scheme.into(), variable.into());
         self
     }
+
+    fn variable_of<'a>(&'a self, request: &CredentialRequest<'a>) -> &'a str {
+        self.variables.get(request.scheme).map_or(request.env, String::as_str)
+    }
 }
 
 impl Credentials for EnvCredentials {
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
-        let variable = self.variables.get(request.scheme).map_or(request.env, String::as_str);
+        let variable = self.variable_of(request);
         if variable.is_empty() || variable.contains(['=', '\0']) {
             return None;
         }
         let value = std::env::var(variable).ok()?;
         let value = value.trim();
         (!value.is_empty()).then(|| Secret::new(value))
+    }
+
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        let scheme = request.scheme;
+        match self.variable_of(request) {
+            "" => format!(
+                "name its environment variable: `EnvCredentials::variable({scheme:?}, …)`, or \
+                 `Options::credential({scheme:?}, …)` where the tools are compiled"
+            ),
+            variable => format!("set the environment variable {variable}"),
+        }
     }
 }
 
@@ -124,6 +149,11 @@ impl Credentials for StaticCredentials {
         let exact = self.secrets.get(&(scheme.clone(), Some(request.origin.to_owned())));
         exact.or_else(|| self.secrets.get(&(scheme, None))).cloned()
     }
+
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        let CredentialRequest { scheme, origin, .. } = request;
+        format!("add it for {origin}: `StaticCredentials::with({scheme:?}, …)`")
+    }
 }
 
 /// A credential that a request needs and does not have.
@@ -131,8 +161,10 @@ impl Credentials for StaticCredentials {
 pub struct MissingCredential {
     /// The scheme.
     pub scheme: String,
-    /// The environment variable that would hold it; empty if none is named.
+    /// The environment variable that the plan names for it; empty if there is none.
     pub env: String,
+    /// What to do so that there is one.
+    pub remedy: String,
 }
 
 /// Adds the credentials of the first alternative of `plan.security` that is satisfied.
@@ -196,6 +228,7 @@ fn collect<'a>(
             None => missing.push(MissingCredential {
                 scheme: scheme.id.as_str().to_owned(),
                 env: scheme.env.as_str().to_owned(),
+                remedy: credentials.remedy(&request),
             }),
         }
     }

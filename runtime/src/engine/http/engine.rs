@@ -19,6 +19,7 @@ use super::tls;
 use super::transport::{self, Reply, Route, SendError};
 use crate::base::frozen::{Frozen, Text};
 use crate::base::future::BoxFuture;
+use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
@@ -153,7 +154,7 @@ impl HttpEngine {
         }
         let mut changed = spec.clone();
         if let Some(timeout) = timeout {
-            changed.timeout = Timeout::Millis(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+            changed.timeout = Timeout::Millis(whole_millis(timeout));
         }
         if let Some(host) = host {
             changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
@@ -301,10 +302,7 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
 }
 
 fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
-    let one = |credential: &MissingCredential| match credential.env.as_str() {
-        "" => format!("`{}`", credential.scheme),
-        env => format!("`{}` (environment variable {env})", credential.scheme),
-    };
+    let one = |credential: &MissingCredential| format!("`{}` ({})", credential.scheme, credential.remedy);
     let alternatives = missing.iter().map(|all| all.iter().map(one).collect::<Vec<_>>().join(" and "));
     let alternatives = alternatives.collect::<Vec<_>>().join(", or ");
     ToolError::failed_with("missing_credential", format!("No credential is configured for {alternatives}"))

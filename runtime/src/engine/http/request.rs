@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::files::{Files, NoFiles};
 use super::{secret, style};
+use crate::base::media_type::essence;
 
 /// A request, ready to be sent.
 ///
@@ -187,7 +188,7 @@ pub(super) fn content(value: &Value, media_type: &str) -> String {
 
 /// Whether the media type is JSON or based on it.
 pub(super) fn is_json(media_type: &str) -> bool {
-    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let essence = essence(media_type);
     essence == "application/json" || essence == "text/json" || essence.ends_with("+json")
 }
 

@@ -13,6 +13,7 @@ use super::charset;
 use super::request::{HttpRequest, is_json};
 use super::transport::Reply;
 use crate::base::frozen::Text;
+use crate::base::media_type::essence;
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 
@@ -132,7 +133,7 @@ pub(super) async fn read(
 }
 
 fn kind(content_type: &str, still_encoded: bool) -> Kind {
-    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let essence = essence(content_type);
     const TEXTS: [&str; 10] = [
         "application/xml",
         "application/javascript",

@@ -11,7 +11,7 @@
 //!   them up. A parameter that is itself a list is written `a[]=x&a[]=y`.
 //! - `spaceDelimited` and `pipeDelimited` with `explode`, and either of a plain value, are written as `form`.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::encode::{Escape, escape};
 use crate::spec::plan::Style;
@@ -141,18 +141,16 @@ fn deep_object(name: &str, value: &Value, escaping: Escape) -> Vec<String> {
 fn deep_value(key: &str, value: &Value, escaping: Escape, pairs: &mut Vec<String>) {
     match value {
         Value::Null => {}
-        Value::Object(fields) => deep_fields(key, fields, escaping, pairs),
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                deep_value(&format!("{key}[{field}]"), value, escaping, pairs);
+            }
+        }
         Value::Array(items) => deep_list(key, key, items, escaping, pairs),
         scalar => {
             let value = text(scalar);
             pairs.push(format!("{}={}", name_of(key, escaping), escape(&value, escaping)));
         }
-    }
-}
-
-fn deep_fields(key: &str, fields: &Map<String, Value>, escaping: Escape, pairs: &mut Vec<String>) {
-    for (field, value) in fields {
-        deep_value(&format!("{key}[{field}]"), value, escaping, pairs);
     }
 }
 

@@ -9,9 +9,11 @@ use super::request::is_json;
 use super::response::{header, read};
 use super::{charset, transport::Reply};
 use crate::base::frozen::Frozen;
+use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::engine::typed::TypedTool;
 use crate::spec::Network;
+use crate::spec::plan::Tool;
 
 /// Why a typed call returned no value.
 #[derive(Debug)]
@@ -68,27 +70,48 @@ impl HttpEngine {
     ///
     /// See [`CallError`]. Unlike for a model, a status other than success is an error here.
     pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, CallError> {
+        self.call_in(arguments, &ToolContext::new("", "")).await
+    }
+
+    /// As [`call`](Self::call), in a context: its token cancels the call, its time limit and its allowed hosts apply.
+    ///
+    /// ```ignore
+    /// let ctx = ToolContext::new("1", "list_pets").with_timeout(Duration::from_secs(2));
+    /// let pets = engine.call_in(petstore::ListPets { limit: Some(5) }, &ctx).await?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call); [`CallError::Transport`] with [`ToolError::Cancelled`] when the token fires, and with a
+    /// denial when the host is not one of those the context allows.
+    pub async fn call_in<A: TypedTool>(
+        &self,
+        arguments: A,
+        ctx: &ToolContext,
+    ) -> Result<A::Output, CallError> {
         let tool = A::tool();
-        let run = self.call_within(tool, arguments);
-        match self.time_limit(&tool.spec, None) {
+        let run = self.call_within(tool, arguments, ctx.allowed_hosts());
+        let run = ctx.cancel().run_until_cancelled(run);
+        let outcome = match self.time_limit(&tool.spec, ctx.timeout()) {
             Some(duration) => tokio::time::timeout(duration, run)
                 .await
                 .map_err(|_| CallError::Transport(ToolError::Timeout { duration }))?,
             None => run.await,
-        }
+        };
+        outcome.unwrap_or(Err(CallError::Transport(ToolError::Cancelled)))
     }
 
     async fn call_within<A: TypedTool>(
         &self,
-        tool: &'static crate::spec::plan::Tool,
+        tool: &'static Tool,
         arguments: A,
+        allowed: &Network,
     ) -> Result<A::Output, CallError> {
         let arguments = arguments.into_arguments().map_err(|why| {
             CallError::Transport(ToolError::invalid_args(format!("the arguments are not JSON: {why}")))
         })?;
         let request = self.prepare(&Frozen::Static(tool), arguments).await.map_err(CallError::Transport)?;
-        let Reply { mut response, .. } =
-            self.send(&request, &Network::Any).await.map_err(CallError::Transport)?;
+        let Reply { mut response, .. } = self.send(&request, allowed).await.map_err(CallError::Transport)?;
         let status = response.status();
         let content_type = header(response.headers(), "content-type");
         let limit = self.settings().max_typed_bytes;

@@ -10,6 +10,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::base::json::whole;
 use crate::schema::shape::pointer;
 
 #[cfg(test)]
@@ -242,16 +243,8 @@ macro_rules! scalar {
 
 scalar!(bool, "a boolean", value => value.as_bool());
 scalar!(f64, "a number", value => value.as_f64());
-scalar!(i64, "an integer of 64 bits", value => value.as_i64().or_else(|| whole(&value)));
-scalar!(u64, "a positive integer of 64 bits", value => value.as_u64().or_else(|| u64::try_from(whole(&value)?).ok()));
-
-/// Returns an integer; `5.0` is one in JSON Schema.
-fn whole(value: &Value) -> Option<i64> {
-    let number = value.as_f64()?;
-    // 2^53: up to here every integer has its own float.
-    let exact = number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0;
-    exact.then(|| format!("{number:.0}").parse().ok())?
-}
+scalar!(i64, "an integer of 64 bits", value => value.as_i64().or_else(|| whole(value.as_f64()?)));
+scalar!(u64, "a positive integer of 64 bits", value => value.as_u64().or_else(|| u64::try_from(whole(value.as_f64()?)?).ok()));
 
 impl<T: ToJson> ToJson for Option<T> {
     fn to_json(&self) -> Value {

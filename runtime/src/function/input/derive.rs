@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::copy::copy_field;
-use super::rules::with_kind;
+use super::rules::{named, with_kind};
 use super::{ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine};
 use crate::base::frozen::{Frozen, Text};
 use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
 use crate::schema::shape::{
-    Access, Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
+    Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
 };
 
 /// A shape that allows only these values.
@@ -50,14 +50,7 @@ pub const fn union(variants: &'static [Shape]) -> Shape {
 /// A required field.
 #[must_use]
 pub const fn member(name: &'static str, shape: Shape) -> Field {
-    Field {
-        name: Frozen::Static(name),
-        wire: Text::EMPTY,
-        aliases: crate::base::frozen::List::EMPTY,
-        required: true,
-        access: Access::Both,
-        shape,
-    }
+    named(name, &[], true, shape)
 }
 
 /// What a derive needs of a field's type. All uses go through this type in the same words, so that rustc reports an
@@ -120,14 +113,7 @@ pub const fn field_of<T>(
     has_default: bool,
     rules: Rules,
 ) -> Field {
-    Field {
-        name: Frozen::Static(name),
-        wire: Text::EMPTY,
-        aliases: Frozen::Static(aliases),
-        required: of.required && !has_default,
-        access: Access::Both,
-        shape: refine(of.shape, rules),
-    }
+    named(name, aliases, of.required && !has_default, refine(of.shape, rules))
 }
 
 /// The object rules of a type, by reference or in place.

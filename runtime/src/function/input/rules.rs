@@ -108,13 +108,22 @@ pub const fn field<T: ToolInput>(
     has_default: bool,
     rules: Rules,
 ) -> Field {
+    named(name, aliases, T::REQUIRED && !has_default, refine(Of::<T>::SHAPE, rules))
+}
+
+pub(super) const fn named(
+    name: &'static str,
+    aliases: &'static [Text],
+    required: bool,
+    shape: Shape,
+) -> Field {
     Field {
         name: Frozen::Static(name),
         wire: Text::EMPTY,
         aliases: Frozen::Static(aliases),
-        required: T::REQUIRED && !has_default,
+        required,
         access: Access::Both,
-        shape: refine(Of::<T>::SHAPE, rules),
+        shape,
     }
 }
 

@@ -10,8 +10,8 @@ use rusqlite::{Connection, params};
 use super::ApprovalStore;
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
-use crate::call::approval::millis_of;
 use crate::call::error::ToolError;
+use crate::call::waiting::millis_of;
 use crate::layers::sqlite::{prepared, transact};
 
 /// Creates the table if it does not exist.

@@ -11,7 +11,6 @@ use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::secrets::Secrets;
 use crate::call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, ToolName, ToolSpec};
@@ -56,7 +55,7 @@ impl ReadResult {
             return Err(ToolError::failed_with("RESULT_NOT_FOUND", text));
         };
         if let Some(secrets) = secrets {
-            ctx.hide(Secrets::clone(&secrets));
+            ctx.hide(&secrets);
         }
         if offset >= text.len() {
             let text =

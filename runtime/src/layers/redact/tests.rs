@@ -334,3 +334,39 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn only_arguments_that_may_hold_secrets_are_looked_at() {
+    let closed = |fields: Value| json!({"type": "object", "properties": fields, "required": [], "additionalProperties": false});
+    let text = json!({"type": "string"});
+    let open = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    for (input, may_hold) in [
+        (closed(json!({"a": {"type": "integer"}, "b": {"type": "array", "items": text}})), false),
+        (closed(json!({"a": closed(json!({"b": {"enum": ["x", "y"]}}))})), false),
+        (closed(json!({"a": {"anyOf": [text, {"type": "null"}]}})), false),
+        (closed(json!({"a": text, "pin": secret()})), true),
+        (closed(json!({"a": text, "api_key": text})), true),
+        (closed(json!({"a": closed(json!({"userPassword": text}))})), true),
+        (closed(json!({"headers": open})), true),
+        (closed(json!({"anything": {}})), true),
+        (json!({"type": "object", "properties": {"a": text}}), true),
+    ] {
+        let redactor = Redactor::new().for_tool(&tool(&input, &json!({})));
+        assert_eq!(redactor.may_hold, may_hold, "{input}");
+    }
+    let redactor = Redactor::new().for_tool(&tool(&closed(json!({"headers": open})), &json!({})));
+    assert!(redactor.secrets_in(&json!({"headers": {"accept": "text/plain"}})).is_none());
+    assert!(redactor.secrets_in(&json!("{\"headers\": {\"x-api-key\": \"abcdef\"}}")).is_some());
+}
+
+#[cfg(feature = "macros")]
+#[test]
+fn most_functions_have_nothing_to_look_at() {
+    /// Does it.
+    #[crate::tool(undocumented)]
+    fn plain(text: &str, number: Option<i64>, list: Vec<Vec<u8>>, one: (bool, f64)) -> String {
+        format!("{text} {number:?} {list:?} {one:?}")
+    }
+    let tools = crate::toolset![plain];
+    assert!(!Redactor::new().for_tool(tools[0].spec()).may_hold, "{:?}", tools[0].parameters_schema());
+}

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Layers, Record};
+use crate::base::depth::{MOST, shallow};
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
-use crate::call::approval::CalledBy;
 use crate::call::callback::{Silence, answer};
 use crate::call::context::ToolContext;
 use crate::call::control::{Control, Effect, InputRequest, PendingInput};
@@ -23,7 +23,7 @@ use crate::layers::control::{
     InputQuestion,
 };
 use crate::schema::dialect::JSON_SCHEMA;
-use crate::schema::shape::decode::{ArgumentProblem, decode};
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode};
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
 
@@ -64,7 +64,7 @@ impl Layers {
         let kept = controls.input.is_some().then(|| arguments.clone().into_value());
         let brings = call.brings();
         // The questions asked before the call was resumed are unknown.
-        brings.inputs.iter().for_each(|answer| ctx.hide(self.redactor.secrets_in_answer(None, answer)));
+        brings.inputs.iter().for_each(|answer| ctx.hide(&self.redactor.secrets_in_answer(None, answer)));
         let resumed = (!brings.inputs.is_empty()).then(|| ctx.with_inputs(brings.inputs.clone()));
         let first = resumed.as_ref().unwrap_or(ctx);
         let run = self.execute(tool, spec, arguments, first, record, &brings.spends);
@@ -92,7 +92,7 @@ impl Layers {
                             return Err(self.waits(target.registered, request, inputs, call, ctx));
                         }
                     };
-                    ctx.hide(self.redactor.secrets_in_answer(Some(&schema), &answer));
+                    ctx.hide(&self.redactor.secrets_in_answer(Some(&schema), &answer));
                     inputs.push(answer);
                     let (arguments, again) =
                         (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
@@ -115,17 +115,8 @@ impl Layers {
         call: &ToolCall,
         ctx: &ToolContext,
     ) -> ToolError {
-        let pending = PendingInput {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            arguments: call.arguments.clone(),
-            request,
-            inputs,
-            approved: call.brings().approved.clone(),
-            called_by: CalledBy::of(ctx),
-            expires_at: self.seals.expires_at(),
-            seal: Text::EMPTY,
-        };
+        let waiting = self.seals.waiting(call, call.name.clone(), call.arguments.clone(), inputs, ctx);
+        let pending = PendingInput { call: waiting, request };
         self.seals.seal(Waited::Input(Box::new(pending)), tool).map_or_else(|why| why, Waited::not_yet)
     }
 }
@@ -187,7 +178,7 @@ impl Controls {
                 Some(Ok(said)) => said?,
             };
             match said {
-                InputAnswer::Given(answer) => match fitted(&request, &answer) {
+                InputAnswer::Given(answer) => match fitted(&request, answer) {
                     Ok(answer) => return Ok(Asked::Answer(answer)),
                     Err(wrong) => problems = wrong,
                 },
@@ -225,13 +216,21 @@ fn own(why: ToolError, call: &ToolCall) -> ToolError {
 }
 
 /// Returns the answer to a request as the tool gets it, or everything that is wrong with it.
-pub(super) fn fitted(request: &InputRequest, answer: &Value) -> Result<Value, Vec<ArgumentProblem>> {
+pub(super) fn fitted(request: &InputRequest, answer: Value) -> Result<Value, Vec<ArgumentProblem>> {
     const KEY: &str = "answer";
+    let Some(answer) = shallow(answer) else {
+        let message = format!("the answer is nested more than {MOST} levels deep");
+        return Err(vec![ArgumentProblem {
+            pointer: String::new(),
+            kind: ArgumentProblemKind::Value,
+            message,
+        }]);
+    };
     let read = |schema: &Value| read_document(schema, &mut Vec::new());
     let schema = &request.schema;
     if schema.get("type").is_none_or(|kind| kind == "object") && answer.is_object() {
         let (shape, defs) = read(schema);
-        return decode(answer, &shape, &defs, &JSON_SCHEMA);
+        return decode(&answer, &shape, &defs, &JSON_SCHEMA);
     }
     // Arguments are always objects, so an answer, which may be something else, is wrapped in one to be checked.
     let mut around = json!({ "type": "object", "properties": { KEY: schema }, "required": [KEY] });

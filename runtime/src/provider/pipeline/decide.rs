@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Layers;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
-use crate::call::approval::{ApprovalRequest, CalledBy};
+use crate::call::approval::ApprovalRequest;
 use crate::call::callback::{Silence, answer};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -78,7 +78,7 @@ impl Layers {
                 Decision::Modify(modified) => {
                     arguments = Arguments::checked(spec, &parsed(modified)?, ctx)?;
                     if let Some(secrets) = redactor.and_then(|it| it.secrets_in(&arguments.shown)) {
-                        ctx.hide(secrets);
+                        ctx.hide(&secrets);
                     }
                 }
                 Decision::Deny(why) => return Err(ToolError::denied(why)),
@@ -127,19 +127,9 @@ impl Layers {
         ctx: &ToolContext,
     ) -> Result<Box<ToolCall>, ToolError> {
         let before = call.brings();
-        let request = ApprovalRequest {
-            id: call.id.clone(),
-            name: tool.spec().name.to_text(),
-            arguments,
-            shown,
-            called_by: CalledBy::of(ctx),
-            reasons,
-            approved: before.approved.clone(),
-            expires_at: self.seals.expires_at(),
-            inputs: before.inputs.clone(),
-            approver: Text::EMPTY,
-            seal: Text::EMPTY,
-        };
+        let name = tool.spec().name.to_text();
+        let call = self.seals.waiting(call, name, arguments, before.inputs.clone(), ctx);
+        let request = ApprovalRequest { call, shown, reasons, approver: Text::EMPTY };
         let waited = self.seals.seal(Waited::Approval(Box::new(request)), tool)?;
         let Waited::Approval(request) = &waited else { return Err(waited.not_yet()) };
         let said = match &self.approver {

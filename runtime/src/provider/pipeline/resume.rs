@@ -39,7 +39,7 @@ impl Provider {
         answer: Value,
         turn: &ToolContext,
     ) -> Result<ToolResponse, ToolError> {
-        let answer = fitted(&pending.request, &answer).map_err(ToolError::from_problems)?;
+        let answer = fitted(&pending.request, answer).map_err(ToolError::from_problems)?;
         let call = ToolCall::resumed(Waited::Input(Box::new(pending)), Some(answer));
         Ok(self.call(call, turn).await)
     }

@@ -13,6 +13,8 @@
 pub(crate) mod borrowed;
 mod check;
 pub(crate) mod exact;
+#[cfg(feature = "runtime")]
+pub(crate) mod integers;
 mod objects;
 pub(crate) mod say;
 mod transform;

@@ -14,12 +14,6 @@ pub(crate) fn push(pointer: &mut String, token: &str) {
     }
 }
 
-/// Adds the index of a list to a JSON pointer.
-pub(crate) fn push_index(pointer: &mut String, index: usize) {
-    // Writing to a `String` does not fail.
-    let _ = write!(pointer, "/{index}");
-}
-
 /// Returns the reference to a named shape, `#/$defs/NAME`, as a URI fragment (RFC 6901, section 6).
 pub(crate) fn reference(name: &str) -> String {
     let mut token = String::new();

@@ -10,7 +10,6 @@ mod lists;
 mod merge;
 mod node;
 mod objects;
-pub(crate) mod prose;
 mod relations;
 mod root;
 mod unions;

@@ -118,7 +118,8 @@ impl Stated {
 }
 
 /// Returns what is wrong with a number of things.
-fn wrong_count(count: u64, least: Option<u64>, most: Option<u64>, things: &str) -> Vec<String> {
+fn wrong_count(count: usize, least: Option<u64>, most: Option<u64>, things: &str) -> Vec<String> {
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
     let few = least.filter(|limit| count < *limit);
     let few = few.map(|limit| format!("must have at least {limit} {things}, got {count}"));
     let many = most.filter(|limit| count > *limit);

@@ -3,7 +3,6 @@
 use base64::Engine as _;
 use serde_json::Value;
 use toolgen::select::did_you_mean;
-use toolgen_runtime::Text;
 use toolgen_runtime::engine::http::{
     self, BuildOptions, FilesRoot, HttpRequest, RequestProblem, RequestProblemKind,
 };
@@ -15,27 +14,16 @@ use super::super::output::Output;
 /// The server of a dry run if neither the document nor the user names one.
 const NOWHERE: &str = "http://localhost";
 
-/// Returns a message about a given variable that the server does not have, or about a value that it does not allow.
-pub(super) fn wrong_variable(task: &Call, plan: &RequestPlan) -> Option<String> {
+/// Returns a message about a given variable that the server does not have.
+pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String> {
     let variables = || plan.servers.iter().flat_map(|server| &server.variables);
-    task.server_variables.iter().find_map(|(name, value)| {
-        let Some(variable) = variables().find(|variable| variable.name == name.as_str()) else {
-            let known: Vec<&str> = variables().map(|variable| variable.name.as_str()).collect();
-            return Some(listed(&format!("the server has no variable `{name}`"), name, &known));
-        };
-        let allowed: Vec<&str> = variable.allowed.iter().map(Text::as_str).collect();
-        let wrong = !allowed.is_empty() && !allowed.contains(&value.as_str());
-        wrong.then(|| listed(&format!("the server's variable `{name}` cannot be `{value}`"), value, &allowed))
-    })
-}
-
-/// Adds what was probably meant, or else all that there is.
-fn listed(message: &str, given: &str, known: &[&str]) -> String {
-    match did_you_mean(given, known.iter().copied()) {
-        Some(near) => format!("{message}; did you mean `{near}`?"),
-        None if known.is_empty() => format!("{message}; it has none"),
-        None => format!("{message}; there are: `{}`", known.join("`, `")),
-    }
+    let unknown = |name: &&String| variables().all(|variable| variable.name != name.as_str());
+    let name = task.server_variables.iter().map(|(name, _)| name).find(unknown)?;
+    let known: Vec<String> = variables().map(|variable| format!("`{}`", variable.name)).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    let near = did_you_mean(name, variables().map(|variable| variable.name.as_str()));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    Some(format!("the server has no variable `{name}`; it has {known}{near}"))
 }
 
 /// Builds the request. An error is what a model would read.

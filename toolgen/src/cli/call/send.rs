@@ -23,6 +23,9 @@ pub(super) fn run(task: &Call, tool: &Tool, arguments: Value, output: &mut Outpu
             if matches!(error, ToolError::Denied { .. }) && task.base_url.is_none() {
                 output.note("`--base-url URL` sends the request to a private address or to `localhost`");
             }
+            if error.code() == "missing_credential" {
+                output.note("`--auth SCHEME=VARIABLE` names the environment variable of a scheme");
+            }
             Ok(Outcome::Problems)
         }
     }

@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 
 use toolgen_runtime::schema::shape::{
-    Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, find_def,
+    Access, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, UnionRules, find_def,
 };
 use toolgen_runtime::{Def, List, Shape};
 
 use super::super::idents::{self, Names};
 use super::doc::first_paragraph;
-use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Wanted, Wrap};
+use super::model::{
+    Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Variant, Wanted, Wrap,
+};
+use super::objects::{MAX_NESTING, object_of};
 use super::usage::Usage;
 use super::{depth, union};
-
-/// The maximum nesting of unnamed shapes; anything deeper stays JSON.
-const MAX_NESTING: usize = 24;
 
 /// The state of the translation.
 pub(super) struct Lowering<'a> {
     defs: &'a List<Def>,
     usage: &'a BTreeMap<String, Usage>,
-    pub(super) items: Vec<Item>,
+    items: Vec<Item>,
     names: Names,
     /// The item of each named shape that has one.
     by_def: BTreeMap<String, usize>,
@@ -33,15 +33,15 @@ pub(super) struct Lowering<'a> {
 
 /// The place of a shape in a document, as far as its type depends on it.
 #[derive(Clone)]
-pub(super) struct Place {
+struct Place {
     /// The name of a type made here.
-    pub(super) name: String,
-    pub(super) usage: Usage,
-    pub(super) nesting: usize,
+    name: String,
+    usage: Usage,
+    nesting: usize,
 }
 
 impl Place {
-    pub(super) fn inner(&self, part: &str) -> Place {
+    fn inner(&self, part: &str) -> Place {
         let name = format!("{}{}", self.name, idents::camel(part));
         Place { name, usage: self.usage, nesting: self.nesting + 1 }
     }
@@ -65,7 +65,7 @@ impl<'a> Lowering<'a> {
         let spec = wanted.spec;
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
         let place = Place { name: name.clone(), usage: Usage::INPUT, nesting: 0 };
-        let rules = self.object_of(&spec.input, 0);
+        let rules = object_of(self.defs, &spec.input, 0);
         let body = match rules {
             Some(rules) => self.structure(&rules, &place),
             // Arguments that are not a plain object are passed unchanged.
@@ -96,20 +96,20 @@ impl<'a> Lowering<'a> {
     }
 
     /// Adds an item whose body is set later.
-    pub(super) fn reserve(&mut self, name: &str, doc: String) -> usize {
+    fn reserve(&mut self, name: &str, doc: String) -> usize {
         let name = self.names.take(name);
         self.items.push(Item { name, doc, body: Body::Pending, read: false, linked: false });
         self.items.len() - 1
     }
 
-    pub(super) fn set(&mut self, index: usize, body: Body) {
+    fn set(&mut self, index: usize, body: Body) {
         if let Some(item) = self.items.get_mut(index) {
             item.body = body;
         }
     }
 
     /// Returns the type of a value, `null` included.
-    pub(super) fn value(&mut self, shape: &Shape, place: &Place) -> Ty {
+    fn value(&mut self, shape: &Shape, place: &Place) -> Ty {
         let (ty, nullable) = self.split(shape, place);
         if nullable { ty.optional() } else { ty }
     }
@@ -218,15 +218,40 @@ impl<'a> Lowering<'a> {
 
     fn body(&mut self, shape: &Shape, place: &Place) -> Body {
         match &shape.kind {
-            Kind::Enum(values) => enumeration(values),
-            Kind::Union(rules) => union::body(self, rules, place),
-            Kind::Object(_) | Kind::All(_) => match self.object_of(shape, 0) {
+            Kind::Enum(values) => union::enumeration(values),
+            Kind::Union(rules) => self.union(rules, place),
+            Kind::Object(_) | Kind::All(_) => match object_of(self.defs, shape, 0) {
                 Some(rules) if rules.fields.is_empty() => Body::Alias(self.map(&rules, place)),
                 Some(rules) => Body::Struct(self.structure(&rules, place)),
                 None => Body::Alias(Ty::Value),
             },
             _ => Body::Alias(self.value(shape, &place.inner("value"))),
         }
+    }
+
+    /// Translates a union of at least two shapes other than `null`.
+    fn union(&mut self, rules: &UnionRules, place: &Place) -> Body {
+        let shapes: Vec<&Shape> =
+            rules.variants.iter().filter(|variant| variant.kind != Kind::Null).collect();
+        if let [only] = shapes.as_slice() {
+            return Body::Alias(self.value(only, place));
+        }
+        if let Some(body) = union::simple(&shapes) {
+            return body;
+        }
+        let choice = union::choice(self.defs, rules, &shapes);
+        if matches!(choice, Choice::Never) && (place.usage.output || shapes.is_empty()) {
+            return Body::Alias(Ty::Value);
+        }
+        let mut scope = Names::of_types(&["Other"]);
+        let variants = shapes.iter().enumerate().map(|(at, shape)| {
+            let name = scope.take(&union::variant_name(at, shape, &choice));
+            let doc = first_paragraph(&shape.description);
+            let ty = self.value(shape, &place.inner(&name));
+            Variant { name, doc, ty }
+        });
+        let variants = variants.collect();
+        Body::Union(Union { variants, choice })
     }
 
     fn map(&mut self, rules: &ObjectRules, place: &Place) -> Ty {
@@ -236,41 +261,6 @@ impl<'a> Lowering<'a> {
             _ => Ty::Value,
         };
         Ty::Map(Box::new(of))
-    }
-
-    /// Returns the shape of this name.
-    pub(super) fn shape_of(&self, name: &str) -> Option<&'a Shape> {
-        find_def(self.defs, name)
-    }
-
-    /// Returns the rules of an object, with the parts of an `allOf` combined, or `None` if it is not just an object.
-    pub(super) fn object_of(&self, shape: &Shape, nesting: usize) -> Option<ObjectRules> {
-        if nesting > MAX_NESTING {
-            return None;
-        }
-        match &shape.kind {
-            Kind::Object(rules) => Some(rules.clone()),
-            Kind::Ref(name) => self.object_of(find_def(self.defs, name)?, nesting + 1),
-            Kind::All(parts) => {
-                let mut fields: Vec<Field> = Vec::new();
-                let mut whole = ObjectRules { extra: Extra::Open, ..ObjectRules::ANY };
-                for part in parts {
-                    if part.kind == Kind::Any {
-                        continue;
-                    }
-                    let rules = self.object_of(part, nesting + 1)?;
-                    for field in &rules.fields {
-                        merge(&mut fields, field);
-                    }
-                    if rules.extra != Extra::Open {
-                        whole.extra = rules.extra;
-                    }
-                }
-                whole.fields = fields.into();
-                Some(whole)
-            }
-            _ => None,
-        }
     }
 
     fn structure(&mut self, rules: &ObjectRules, place: &Place) -> Struct {
@@ -287,9 +277,7 @@ impl<'a> Lowering<'a> {
             }
             let (ty, nullable) = self.split(&field.shape, &place.inner(key));
             // A field of one direction is absent in the other.
-            let one_way = field.access != toolgen_runtime::schema::shape::Access::Both
-                && place.usage.input
-                && place.usage.output;
+            let one_way = field.access != Access::Both && place.usage.input && place.usage.output;
             let presence = match (field.required && !one_way, nullable && ty != Ty::Value) {
                 (true, false) => Presence::Required,
                 (true, true) => Presence::Nullable,
@@ -308,19 +296,6 @@ impl<'a> Lowering<'a> {
         body.extra = extra.map(|ty| (scope.take("extra"), ty));
         body
     }
-}
-
-/// Merges a field of several parts of an `allOf`: the later part is more specific, but may only tighten.
-fn merge(fields: &mut Vec<Field>, field: &Field) {
-    let Some(known) = fields.iter_mut().find(|known| known.wire_name() == field.wire_name()) else {
-        fields.push(field.clone());
-        return;
-    };
-    let required = known.required || field.required;
-    if field.shape.kind != Kind::Any {
-        *known = field.clone();
-    }
-    known.required = required;
 }
 
 fn integer(rules: &NumberRules) -> Ty {
@@ -350,20 +325,6 @@ fn constant(field: &Field) -> Option<String> {
     let Kind::Enum(values) = &field.shape.kind else { return None };
     let [Literal::String(only)] = &**values else { return None };
     (field.required && !field.shape.nullable).then(|| super::super::literal::string(only))
-}
-
-pub(super) fn enumeration(values: &List<Literal>) -> Body {
-    let mut scope = Names::of_types(&["Other"]);
-    let mut seen = std::collections::BTreeSet::new();
-    let mut variants = Vec::new();
-    for value in values {
-        if let Literal::String(text) = value
-            && seen.insert(text.as_str())
-        {
-            variants.push((scope.take(&idents::camel(text)), text.to_string()));
-        }
-    }
-    Body::Enum(variants)
 }
 
 /// Returns a scope for names of types, with the imports of generated code taken.

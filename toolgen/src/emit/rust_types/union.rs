@@ -1,12 +1,11 @@
-//! Translates unions to enums.
+//! Decides how unions and lists of texts become enums.
 
 use toolgen_runtime::schema::shape::{Kind, Literal, ObjectRules, UnionRules};
-use toolgen_runtime::{Shape, Text};
+use toolgen_runtime::{Def, List, Shape, Text};
 
 use super::super::idents::{self, Names};
-use super::doc::first_paragraph;
-use super::lower::{Lowering, Place};
-use super::model::{Body, Choice, Ty, Union, Variant};
+use super::model::{Body, Choice, Ty};
+use super::objects::{is_text, json_type, object_of};
 
 /// The maximum number of variants told apart by trying.
 const MAX_TRIED: usize = 12;
@@ -22,43 +21,39 @@ pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
     }
 }
 
-/// Returns the body of a union of at least two shapes other than `null`.
-pub(super) fn body(lowering: &mut Lowering<'_>, rules: &UnionRules, place: &Place) -> Body {
-    let shapes: Vec<&Shape> = rules.variants.iter().filter(|variant| variant.kind != Kind::Null).collect();
-    if let [only] = shapes.as_slice() {
-        return Body::Alias(lowering.value(only, place));
-    }
-    if let Some(body) = texts(&shapes) {
-        return body;
-    }
-    if shapes.iter().all(|shape| matches!(shape.kind, Kind::Number(_) | Kind::Integer(_)))
-        && !shapes.is_empty()
-    {
-        return Body::Alias(Ty::Float);
-    }
-    let objects: Vec<Option<ObjectRules>> = shapes.iter().map(|shape| lowering.object_of(shape, 0)).collect();
-    let choice = by_tag(rules, &shapes, &objects)
-        .or_else(|| by_kind(lowering, &shapes, &objects))
-        .or_else(|| by_fields(&objects))
-        .unwrap_or(Choice::Never);
-    if matches!(choice, Choice::Never) && (place.usage.output || shapes.is_empty()) {
-        return Body::Alias(Ty::Value);
-    }
-    let mut scope = Names::of_types(&["Other"]);
-    let variants = shapes
-        .iter()
-        .enumerate()
-        .map(|(at, shape)| {
-            let name = scope.take(&variant_name(at, shape, &choice));
-            let doc = first_paragraph(&shape.description);
-            let ty = lowering.value(shape, &place.inner(&name));
-            Variant { name, doc, ty }
-        })
-        .collect();
-    Body::Union(Union { variants, choice })
+/// Returns the type of a union that needs none of its own: texts or numbers in several forms.
+pub(super) fn simple(shapes: &[&Shape]) -> Option<Body> {
+    let number = |shape: &&Shape| matches!(shape.kind, Kind::Number(_) | Kind::Integer(_));
+    let numbers = !shapes.is_empty() && shapes.iter().all(number);
+    texts(shapes).or_else(|| numbers.then_some(Body::Alias(Ty::Float)))
 }
 
-fn variant_name(at: usize, shape: &Shape, choice: &Choice) -> String {
+/// Returns how a value tells which of the variants it is.
+pub(super) fn choice(defs: &List<Def>, rules: &UnionRules, shapes: &[&Shape]) -> Choice {
+    let objects: Vec<Option<ObjectRules>> = shapes.iter().map(|shape| object_of(defs, shape, 0)).collect();
+    by_tag(rules, shapes, &objects)
+        .or_else(|| by_kind(defs, shapes, &objects))
+        .or_else(|| by_fields(&objects))
+        .unwrap_or(Choice::Never)
+}
+
+/// Returns the enum of the texts among these values.
+pub(super) fn enumeration(values: &List<Literal>) -> Body {
+    let mut scope = Names::of_types(&["Other"]);
+    let mut seen = std::collections::BTreeSet::new();
+    let mut variants = Vec::new();
+    for value in values {
+        if let Literal::String(text) = value
+            && seen.insert(text.as_str())
+        {
+            variants.push((scope.take(&idents::camel(text)), text.to_string()));
+        }
+    }
+    Body::Enum(variants)
+}
+
+/// Returns the name of a variant that has none in the document.
+pub(super) fn variant_name(at: usize, shape: &Shape, choice: &Choice) -> String {
     if let Kind::Ref(name) = &shape.kind {
         return idents::camel(name);
     }
@@ -96,15 +91,7 @@ fn texts(shapes: &[&Shape]) -> Option<Body> {
             _ => return None,
         }
     }
-    (!values.is_empty()).then(|| super::lower::enumeration(&values.into()))
-}
-
-fn is_text(shape: &Shape) -> bool {
-    match &shape.kind {
-        Kind::String(_) => true,
-        Kind::Enum(list) => list.iter().all(|value| matches!(value, Literal::String(_))),
-        _ => false,
-    }
+    (!values.is_empty()).then(|| enumeration(&values.into()))
 }
 
 /// Chooses by the document's discriminator, or by a required field with one text, different in each variant.
@@ -153,35 +140,16 @@ fn distinct(property: &Text, values: Vec<(String, usize)>) -> Option<Choice> {
 }
 
 /// Chooses by JSON types, at most one variant each.
-fn by_kind(lowering: &Lowering<'_>, shapes: &[&Shape], objects: &[Option<ObjectRules>]) -> Option<Choice> {
+fn by_kind(defs: &List<Def>, shapes: &[&Shape], objects: &[Option<ObjectRules>]) -> Option<Choice> {
     let mut kinds = Vec::new();
     for (shape, object) in shapes.iter().zip(objects) {
-        let kind = if object.is_some() { "Object" } else { lowering.json_type(shape, 0)? };
+        let kind = if object.is_some() { "Object" } else { json_type(defs, shape, 0)? };
         if kinds.contains(&kind) {
             return None;
         }
         kinds.push(kind);
     }
     Some(Choice::Kind(kinds))
-}
-
-impl Lowering<'_> {
-    /// Returns the variant of `serde_json::Value` that all values of a shape have.
-    fn json_type(&self, shape: &Shape, nesting: usize) -> Option<&'static str> {
-        if shape.nullable || nesting > 8 {
-            return None;
-        }
-        match &shape.kind {
-            Kind::Boolean => Some("Bool"),
-            Kind::Integer(_) | Kind::Number(_) => Some("Number"),
-            Kind::String(_) => Some("String"),
-            Kind::Enum(_) if is_text(shape) => Some("String"),
-            Kind::Array(_) | Kind::Tuple(_) => Some("Array"),
-            Kind::Object(_) => Some("Object"),
-            Kind::Ref(name) => self.json_type(self.shape_of(name)?, nesting + 1),
-            _ => None,
-        }
-    }
 }
 
 /// Chooses by trying objects whose required fields differ, those with most of them first.

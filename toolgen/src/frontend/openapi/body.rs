@@ -130,12 +130,11 @@ impl<'a> Context<'a> {
     /// Whether values of this shape can be sent in a media type of this kind: a form needs fields, but the text of one
     /// that is not multipart may be given whole.
     fn takes(&mut self, kind: Medium, shape: &Shape) -> bool {
-        match (kind, self.resolved(shape).kind) {
-            (Medium::Form | Medium::FormData | Medium::Multipart, Kind::Array(_) | Kind::Tuple(_)) => false,
-            (
-                Medium::FormData | Medium::Multipart,
-                Kind::String(_) | Kind::Enum(_) | Kind::Boolean | Kind::Integer(_) | Kind::Number(_),
-            ) => false,
+        let value = self.resolved(shape).kind;
+        let list = matches!(value, Kind::Array(_) | Kind::Tuple(_));
+        match kind {
+            Medium::Form => !list,
+            Medium::FormData | Medium::Multipart => !list && !is_scalar(&value),
             _ => true,
         }
     }
@@ -160,7 +159,7 @@ impl<'a> Context<'a> {
     fn written(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> Written {
         let (codec, shape) = match kind {
             Medium::Json | Medium::JsonLike | Medium::Any => (Codec::Json, shape),
-            Medium::Form if matches!(self.resolved(&shape).kind, Kind::String(_)) => (Codec::Text, shape),
+            Medium::Form if is_scalar(&self.resolved(&shape).kind) => (Codec::Text, shape),
             Medium::Form | Medium::FormData | Medium::Multipart => return self.form(kind, shape, media),
             Medium::Text | Medium::Xml if kind == Medium::Xml || self.is_structured(&shape) => {
                 self.not_written(media_type, &media.pointer, "the body is one argument, its text");
@@ -197,6 +196,10 @@ impl<'a> Context<'a> {
             _ => shape.clone(),
         }
     }
+}
+
+fn is_scalar(kind: &Kind) -> bool {
+    matches!(kind, Kind::String(_) | Kind::Enum(_) | Kind::Boolean | Kind::Integer(_) | Kind::Number(_))
 }
 
 /// Returns the rules of an object whose fields may become arguments: it has fields and no other rules.

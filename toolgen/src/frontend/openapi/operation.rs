@@ -63,10 +63,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::OPERATION,
                 &operation.node.pointer,
-                format!(
-                    "{} has a parameter or a body that cannot be sent; it is left out",
-                    operation.title()
-                ),
+                "the operation has a parameter or a body that cannot be sent; it is left out",
                 "another problem of the operation says which one, and what to do",
             );
         }

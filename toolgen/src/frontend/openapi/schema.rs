@@ -20,10 +20,10 @@ use toolgen_runtime::schema::shape::read::{
     Nesting, Place, ReadProblem, ReadProblemKind, Rules, Source, normal_form, read_normal_form,
 };
 
+use super::codes;
 use super::context::Context;
 use super::node::Node;
 use crate::names::portable_keys;
-use crate::problem::codes;
 use crate::source::Pointer;
 
 impl<'a> Context<'a> {

@@ -122,6 +122,13 @@ fn an_address_that_carries_another_is_judged_by_it() {
         ("2001:0:808:808::80ff:fffe", Private, "Loopback (Teredo 127.0.0.1)"),
         ("2001:0:7f00:1::f7f7:f7f7", Private, "Loopback (Teredo 127.0.0.1)"),
         ("2001:0:808:808::f7f7:f7f7", Public, "Global Unicast (Teredo 8.8.8.8)"),
+        ("2606:4700::5efe:127.0.0.1", Private, "Loopback (ISATAP 127.0.0.1)"),
+        ("2606:4700::200:5efe:169.254.169.254", Closed, "Link Local (ISATAP 169.254.169.254)"),
+        ("2606:4700::5efe:8.8.8.8", Public, "Global Unicast"),
+        ("2606:4700::100:5efe:127.0.0.1", Public, "Global Unicast"),
+        ("fd12::200:5efe:169.254.169.254", Closed, "Link Local (ISATAP 169.254.169.254)"),
+        ("fe80::5efe:8.8.8.8", Closed, "Link-Local Unicast"),
+        ("2002:808:808::5efe:10.0.0.1", Private, "Private-Use (ISATAP 10.0.0.1)"),
     ] {
         assert_eq!(name(address), (access, text.to_owned()), "{address}");
     }

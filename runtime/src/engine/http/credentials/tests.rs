@@ -104,7 +104,8 @@ fn what_is_missing_is_named_and_the_request_is_left_as_it_was() {
     let before = request.clone();
     let missing =
         authorize(&mut request, &plan, &StaticCredentials::new().with("a", Secret::new("x"))).unwrap_err();
-    assert_eq!(missing, [[MissingCredential { scheme: "b".into(), env: "b_ENV".into() }]]);
+    let remedy = "add it for https://h.example: `StaticCredentials::with(\"b\", …)`".into();
+    assert_eq!(missing, [[MissingCredential { scheme: "b".into(), env: "b_ENV".into(), remedy }]]);
     assert_eq!(request, before);
 }
 

@@ -99,8 +99,7 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, depth: usize) -> bo
             values.iter().any(|literal| matches!(literal, Literal::String(known) if *known == text))
         }
         (Kind::Array(known), View::List(items)) => {
-            !known.unique
-                && known.count_problems(items.len()).is_empty()
+            known.leave_only_items(items.len())
                 && items.iter().all(|item| fits(item, &known.items, defs, depth + 1))
         }
         (Kind::Object(known), View::Object) => object(value, known, defs, depth),
@@ -109,9 +108,7 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, depth: usize) -> bo
 }
 
 fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, depth: usize) -> bool {
-    let simple =
-        known.patterns.is_empty() && known.min_properties.is_none() && known.max_properties.is_none();
-    if !simple {
+    if !known.leave_only_fields() {
         return false;
     }
     // The places at which fields were given: a text may hold a key twice.

@@ -11,7 +11,7 @@ use crate::schema::shape::{Access, Extra, Field, ObjectRules};
 impl Checker<'_> {
     pub(super) fn object(&mut self, given: &Map<String, Value>, known: &ObjectRules) {
         let mut taken: Vec<(&str, &str)> = Vec::new();
-        let mut count: u64 = 0;
+        let mut count = 0;
         for (key, value) in given {
             let field = find_field(known, key, self.hidden);
             if self.is_absent(value, field, known, key) {

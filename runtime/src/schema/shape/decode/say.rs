@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::base::truncate;
-use crate::schema::shape::render::prose;
+use crate::schema::shape::prose;
 use crate::schema::shape::{Kind, Literal, Shape, UnionRules};
 
 /// The length at which given texts are cut, in characters.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::check::{Checker, Form, equals};
 use super::fits;
 use super::objects::find_field;
+use crate::base::json::whole;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::pattern::matches;
 use crate::schema::shape::{Access, Extra, Field, Kind, Literal, Number, Shape, find_def};
@@ -144,8 +145,5 @@ fn integer(number: &serde_json::Number) -> Option<Value> {
     if !number.is_f64() {
         return None;
     }
-    let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= 2f64.powi(53))?;
-    #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and in range")]
-    let int = float as i64;
-    Some(int.into())
+    number.as_f64().and_then(whole).map(Value::from)
 }

@@ -5,7 +5,7 @@
 mod arrays;
 mod combine;
 mod enums;
-mod exact;
+mod extensions;
 mod objects;
 mod raw;
 mod types;
@@ -76,7 +76,7 @@ impl Builder<'_> {
 
     fn object_schema(&mut self, schema: &Object, name: &str) -> Shape {
         let mut shape = annotations(schema, name);
-        if let Some(kind) = self.exact(schema) {
+        if let Some(kind) = self.extension(schema) {
             shape.kind = kind;
             return shape;
         }

@@ -116,14 +116,6 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         result
     }
 
-    fn at_index<T>(&mut self, index: usize, read: impl FnOnce(&mut Self) -> T) -> T {
-        let length = self.path.len();
-        pointer::push_index(&mut self.path, index);
-        let result = read(self);
-        self.path.truncate(length);
-        result
-    }
-
     /// Returns the normal form of any schema.
     fn schema(&mut self, schema: &'a Value) -> Value {
         match schema {
@@ -293,7 +285,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             self.malformed(format!("`{keyword}` must be a list of schemas; it is ignored"));
             return None;
         };
-        let read = |(index, schema)| self.at_index(index, |reader| reader.schema(schema));
+        let read = |(index, schema): (usize, _)| self.at(&index.to_string(), |reader| reader.schema(schema));
         let schemas: Vec<Value> = schemas.iter().enumerate().map(read).collect();
         (!schemas.is_empty()).then_some(Value::Array(schemas))
     }

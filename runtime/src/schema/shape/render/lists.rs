@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::node::{Node, named, typed};
-use super::{Object, Renderer, prose};
-use crate::schema::shape::{ArrayRules, Extra, Literal, Shape, TupleRules};
+use super::{Object, Renderer};
+use crate::schema::shape::{ArrayRules, Extra, Literal, Shape, TupleRules, prose};
 
 impl Renderer<'_> {
     pub(super) fn enumeration(&mut self, values: &[Literal], node: &mut Node) {

@@ -60,14 +60,9 @@ impl<'d> Merger<'d> {
             None if nullable && !self.failed => Kind::Null,
             None => return None,
         };
-        Some(Shape {
-            kind,
-            nullable,
-            description: if a.description.is_empty() { b.description } else { a.description },
-            default: a.default.or(b.default),
-            examples: if a.examples.is_empty() { b.examples } else { a.examples },
-            deprecated: a.deprecated || b.deprecated,
-        })
+        let mut both = Shape { kind, nullable, ..a };
+        both.adopt(&b);
+        Some(both)
     }
 
     /// Returns the shape without references and nested conjunctions at the top.
@@ -86,18 +81,11 @@ impl<'d> Merger<'d> {
             }
             _ => return Some(shape.clone()),
         };
-        let mut outer = Shape { kind: inner.kind, ..shape.clone() };
-        outer.nullable |= inner.nullable;
-        if outer.description.is_empty() {
-            outer.description = inner.description;
-        }
-        if outer.default.is_none() {
-            outer.default = inner.default;
-        }
-        if outer.examples.is_empty() {
-            outer.examples = inner.examples;
-        }
-        Some(outer)
+        let mut outer = shape.clone();
+        outer.adopt(&inner);
+        // That the named shape is deprecated says nothing of this use of it.
+        outer.deprecated = shape.deprecated;
+        Some(Shape { kind: inner.kind, nullable: outer.nullable || inner.nullable, ..outer })
     }
 
     fn kinds(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Kind> {

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::merge::Merger;
-use super::{Object, Renderer, prose};
+use super::{Object, Renderer};
 use crate::base::truncate;
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::read::raw_keyword_is_well_formed;
 use crate::schema::shape::rules::Stated;
-use crate::schema::shape::{Kind, Literal, Shape, find_def, pointer};
+use crate::schema::shape::{Kind, Literal, Shape, find_def, pointer, prose};
 
 /// A schema that is being written.
 #[derive(Default)]
@@ -250,18 +250,9 @@ impl Renderer<'_> {
 
 /// Returns a shape with the annotations of the one that refers to it.
 fn under(inner: &Shape, outer: &Shape) -> Shape {
-    let mut shape = inner.clone();
-    shape.nullable |= outer.nullable;
-    shape.deprecated |= outer.deprecated;
-    if !outer.description.is_empty() {
-        shape.description = outer.description.clone();
-    }
-    if outer.default.is_some() {
-        shape.default = outer.default.clone();
-    }
-    if !outer.examples.is_empty() {
-        shape.examples = outer.examples.clone();
-    }
+    let nullable = inner.nullable || outer.nullable;
+    let mut shape = Shape { kind: inner.kind.clone(), nullable, ..outer.clone() };
+    shape.adopt(inner);
     shape
 }
 

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::node::{Node, named, typed};
-use super::{Object, Renderer, prose};
+use super::{Object, Renderer};
 use crate::schema::dialect::{KeyRule, Nulls};
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape};
+use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape, prose};
 
 impl Renderer<'_> {
     /// Renders an object. `root`: the arguments of a tool must always be spelled out.

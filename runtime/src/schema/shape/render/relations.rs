@@ -33,10 +33,9 @@ impl Renderer<'_> {
     }
 
     fn relation(&self, relation: &Relation, rules: &ObjectRules) -> Value {
-        let given: Vec<BorrowedValue<'_>> =
-            relation.fields.iter().map(|name| self.given(name, rules)).collect();
-        let each = || given.iter().map(BorrowedValue::schema).collect::<Vec<Value>>();
-        let plain = given.iter().all(|given| matches!(given, BorrowedValue::Present(_)));
+        let given: Vec<Given<'_>> = relation.fields.iter().map(|name| self.given(name, rules)).collect();
+        let each = || given.iter().map(Given::schema).collect::<Vec<Value>>();
+        let plain = given.iter().all(|given| matches!(given, Given::Present(_)));
         match (relation.kind, given.as_slice()) {
             (RelationKind::ExactlyOne, _) => json!({ "oneOf": each() }),
             (RelationKind::AtMostOne, [first, second]) if plain => {
@@ -48,28 +47,28 @@ impl Renderer<'_> {
                 json!({ "oneOf": ways })
             }
             (RelationKind::Requires, [first, others @ ..]) if plain => {
-                let others: Vec<&str> = others.iter().map(BorrowedValue::name).collect();
+                let others: Vec<&str> = others.iter().map(Given::name).collect();
                 json!({ "dependentRequired": { first.name(): others } })
             }
             (RelationKind::Requires, [first, others @ ..]) => {
-                let others: Vec<Value> = others.iter().map(BorrowedValue::schema).collect();
+                let others: Vec<Value> = others.iter().map(Given::schema).collect();
                 json!({ "anyOf": [{ "not": first.schema() }, { "allOf": others }] })
             }
             (RelationKind::Requires, []) => json!({}),
         }
     }
 
-    fn given<'n>(&self, name: &'n Text, rules: &ObjectRules) -> BorrowedValue<'n> {
+    fn given<'n>(&self, name: &'n Text, rules: &ObjectRules) -> Given<'n> {
         match rules.fields.iter().find(|field| field.name == *name && self.visible(field)) {
-            Some(field) if takes_null(&field.shape, self.defs) => BorrowedValue::NotNull(name),
-            Some(_) => BorrowedValue::Present(name),
-            None => BorrowedValue::Never(name),
+            Some(field) if takes_null(&field.shape, self.defs) => Given::NotNull(name),
+            Some(_) => Given::Present(name),
+            None => Given::Never(name),
         }
     }
 }
 
 /// When a field is given.
-enum BorrowedValue<'n> {
+enum Given<'n> {
     /// If it is there.
     Present(&'n str),
     /// If it is there and not `null`.
@@ -78,21 +77,21 @@ enum BorrowedValue<'n> {
     Never(&'n str),
 }
 
-impl BorrowedValue<'_> {
+impl Given<'_> {
     fn name(&self) -> &str {
         match self {
-            BorrowedValue::Present(name) | BorrowedValue::NotNull(name) | BorrowedValue::Never(name) => name,
+            Given::Present(name) | Given::NotNull(name) | Given::Never(name) => name,
         }
     }
 
     /// Returns the schema of objects in which it is given.
     fn schema(&self) -> Value {
         match self {
-            BorrowedValue::Present(name) => json!({ "required": [name] }),
-            BorrowedValue::NotNull(name) => {
+            Given::Present(name) => json!({ "required": [name] }),
+            Given::NotNull(name) => {
                 json!({ "required": [name], "properties": { *name: { "not": { "const": null } } } })
             }
-            BorrowedValue::Never(_) => json!({ "not": {} }),
+            Given::Never(_) => json!({ "not": {} }),
         }
     }
 }

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::merge::Merger;
 use super::node::{Node, typed};
-use super::{Object, Renderer, prose};
+use super::{Object, Renderer};
 use crate::base::frozen::List;
 use crate::base::truncate;
 use crate::schema::shape::{
-    Extra, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def,
+    Extra, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def, prose,
 };
 
 /// References nested deeper than this are not followed: they may be cyclic.

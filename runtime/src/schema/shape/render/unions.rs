@@ -6,7 +6,7 @@ use super::Renderer;
 use super::node::Node;
 use crate::base::frozen::List;
 use crate::schema::shape::{
-    Discriminator, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def,
+    Discriminator, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def, prose,
 };
 
 impl Renderer<'_> {
@@ -92,7 +92,7 @@ impl Renderer<'_> {
             }
             values.extend(listed.iter().cloned());
             if !variant.description.is_empty() {
-                let told: Vec<String> = listed.iter().map(super::prose::value).collect();
+                let told: Vec<String> = listed.iter().map(prose::value).collect();
                 notes.push(format!("{}: {}", told.join(" or "), variant.description));
             }
         }

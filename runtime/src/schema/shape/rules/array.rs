@@ -57,9 +57,16 @@ impl ArrayRules {
         counts(*min_items, *max_items).chain(Stated::flag("uniqueItems", *unique, "no item twice")).collect()
     }
 
-    /// Returns what is wrong with the number of values.
+    /// Returns what is wrong with the number of values. That no value may occur twice is held against the values.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
-        wrong_count(length(count), self.min_items, self.max_items, "items")
+        let ArrayRules { items: _, min_items, max_items, unique: _ } = self;
+        wrong_count(count, *min_items, *max_items, "items")
+    }
+
+    /// Whether the number of values is right, and no rule is left but the shape of each value.
+    pub(crate) fn leave_only_items(&self, count: usize) -> bool {
+        let ArrayRules { items: _, min_items: _, max_items: _, unique } = self;
+        !unique && self.count_problems(count).is_empty()
     }
 
     /// Returns the rules that allow what both allow, for values of a shape.
@@ -103,7 +110,8 @@ impl TupleRules {
 
     /// Returns what is wrong with the number of values.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
-        wrong_count(length(count), self.min_items, self.max_items, "items")
+        let TupleRules { items: _, rest: _, min_items, max_items } = self;
+        wrong_count(count, *min_items, *max_items, "items")
     }
 
     /// Copies the rules in a constant.
@@ -120,8 +128,4 @@ impl TupleRules {
 fn counts(min_items: Option<u64>, max_items: Option<u64>) -> impl Iterator<Item = Stated> {
     let limits = [("minItems", min_items), ("maxItems", max_items)];
     limits.into_iter().filter_map(|(keyword, limit)| Stated::count(keyword, limit, "item"))
-}
-
-fn length(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }

@@ -71,8 +71,15 @@ impl ObjectRules {
     }
 
     /// Returns what is wrong with the number of fields.
-    pub(crate) fn count_problems(&self, count: u64) -> Vec<String> {
+    pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         wrong_count(count, self.min_properties, self.max_properties, "keys")
+    }
+
+    /// Whether no rule is left but those of the known fields, of other fields and between fields.
+    pub(crate) fn leave_only_fields(&self) -> bool {
+        let ObjectRules { fields: _, patterns, extra: _, min_properties, max_properties, relations: _ } =
+            self;
+        patterns.is_empty() && min_properties.is_none() && max_properties.is_none()
     }
 
     /// Returns the rules that allow what both allow, for these fields and these others.

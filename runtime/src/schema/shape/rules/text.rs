@@ -127,8 +127,7 @@ impl StringRules {
         } = self;
         let mut problems = Vec::new();
         if min_length.is_some() || max_length.is_some() {
-            let length = u64::try_from(given.chars().count()).unwrap_or(u64::MAX);
-            problems = wrong_count(length, *min_length, *max_length, "characters");
+            problems = wrong_count(given.chars().count(), *min_length, *max_length, "characters");
         }
         if !matches(pattern, given) {
             let given = Value::from(truncate::cut(given, MAX_GIVEN));

@@ -6,12 +6,12 @@ use serde_json::Value;
 use toolgen_runtime::schema::shape::{Kind, read::read_normal_form};
 use toolgen_runtime::{Def, List, Shape};
 
+use super::super::codes;
 use super::super::context::Context;
 use super::super::node::Node;
 use super::super::reference::{Broken, reference_texts, target_of};
 use super::{bases, cycles};
 use crate::names::{hash8, legal_shape_name, with_suffix};
-use crate::problem::codes;
 use crate::shapes::parts;
 use crate::source::Pointer;
 use crate::tool::Tool;

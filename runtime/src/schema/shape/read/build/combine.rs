@@ -64,7 +64,7 @@ pub(super) fn combine(mut shape: Shape, mut parts: Vec<Shape>) -> Shape {
         let only_remarks = matches!(part.kind, Kind::Any);
         if only_remarks {
             shape.nullable |= part.nullable;
-            adopt(&mut shape, part);
+            shape.adopt(part);
         }
         !only_remarks
     });
@@ -74,27 +74,13 @@ pub(super) fn combine(mut shape: Shape, mut parts: Vec<Shape>) -> Shape {
         1 => {
             for part in parts {
                 shape.nullable |= part.nullable;
-                adopt(&mut shape, &part);
+                shape.adopt(&part);
                 shape.kind = part.kind;
             }
         }
         _ => shape.kind = Kind::All(parts.into()),
     }
     shape
-}
-
-/// Copies the annotations that the outer schema does not have.
-fn adopt(shape: &mut Shape, part: &Shape) {
-    if shape.description.is_empty() {
-        shape.description = part.description.clone();
-    }
-    if shape.default.is_none() {
-        shape.default = part.default.clone();
-    }
-    if shape.examples.is_empty() {
-        shape.examples = part.examples.clone();
-    }
-    shape.deprecated |= part.deprecated;
 }
 
 /// Removes a `type: object` that only repeats what `allOf` or `oneOf` says.

@@ -4,7 +4,7 @@ use serde_json::{Number, Value, json};
 
 use super::types::{self, Types};
 use super::{Object, Reader};
-use crate::base::json::type_name;
+use crate::base::json::{type_name, whole};
 use crate::schema::shape::pointer;
 use crate::schema::shape::read::{ReadProblemKind, Source};
 
@@ -105,13 +105,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads a count: not negative, no fraction.
     pub(super) fn count(&mut self, keyword: &str, value: &Value) -> Option<Value> {
         let count = match value {
-            Value::Number(number) => number.as_u64().or_else(|| {
-                let float = number.as_f64()?;
-                // Every count that a document can mean is far below 2^53.
-                let exact = float >= 0.0 && float.fract() == 0.0 && float <= 9_007_199_254_740_992.0;
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-                exact.then_some(float as u64)
-            }),
+            Value::Number(number) => number.as_u64().or_else(|| u64::try_from(whole(number.as_f64()?)?).ok()),
             Value::String(text) if self.rules.is_openapi() => text.trim().parse().ok(),
             _ => None,
         };

@@ -18,7 +18,7 @@ pub(crate) fn value(literal: &Literal) -> String {
 }
 
 /// `one of 1, 2, 3`
-pub(super) fn listed(values: &[Literal]) -> String {
+pub(crate) fn listed(values: &[Literal]) -> String {
     let told: Vec<String> = values.iter().take(MAX_LISTED).map(value).collect();
     let more = if values.len() > MAX_LISTED { ", …" } else { "" };
     match told.as_slice() {
@@ -28,13 +28,13 @@ pub(super) fn listed(values: &[Literal]) -> String {
 }
 
 /// `for example "a", "b"`
-pub(super) fn examples(values: &[Literal]) -> String {
+pub(crate) fn examples(values: &[Literal]) -> String {
     let told: Vec<String> = values.iter().take(MAX_EXAMPLES).map(value).collect();
     format!("for example {}", told.join(", "))
 }
 
 /// Describes a schema in a few words, for values that have no place of their own in a dialect.
-pub(super) fn schema(schema: &Value) -> String {
+pub(crate) fn schema(schema: &Value) -> String {
     match schema.get("type").and_then(Value::as_str) {
         Some(name) => name.to_owned(),
         None => cut(&schema.to_string(), MAX_VALUE),

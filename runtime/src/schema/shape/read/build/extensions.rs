@@ -7,7 +7,7 @@ use super::{Builder, Object};
 use crate::schema::shape::{Kind, Literal, UnionMode, UnionRules};
 
 impl Builder<'_> {
-    pub(super) fn exact(&mut self, schema: &Object) -> Option<Kind> {
+    pub(super) fn extension(&mut self, schema: &Object) -> Option<Kind> {
         if let Some(Value::String(text)) = schema.get("x-raw") {
             return Some(Kind::Raw(text.clone().into()));
         }

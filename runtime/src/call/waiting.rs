@@ -1,0 +1,135 @@
+//! A call that waits for somebody, as sealed data.
+//!
+//! A waiting call leaves the program: it is shown to people, stored, sent, and comes back. So it carries a seal, a
+//! keyed digest of everything that matters, and is refused if a single byte has changed.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::de::Error;
+use serde_json::{Value, json};
+
+use crate::base::data::Members;
+use crate::base::discreet::discreet_debug;
+use crate::base::frozen::Text;
+use crate::base::time::whole_millis;
+use crate::call::context::ToolContext;
+
+/// A call that waits: what an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest) and a
+/// [`PendingInput`](crate::call::control::PendingInput) have in common.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct WaitingCall {
+    /// The model's ID of the call.
+    pub id: Text,
+    /// The name of the tool.
+    pub name: Text,
+    /// The arguments: those of an approval, or of a call that has been approved, under the names a model knows, as all
+    /// middleware left them, checked, and with the defaults of the schema filled in; otherwise as the model sent them.
+    /// They are what runs, so secrets stand here in plain: keep a stored call as safe as they are.
+    pub arguments: Value,
+    /// The reasons that were approved earlier.
+    pub approved: Vec<String>,
+    /// When the call can no longer be resumed.
+    pub expires_at: SystemTime,
+    /// The caller; no other caller can resume the call.
+    pub called_by: CalledBy,
+    /// The earlier answers to the tool's requests for input, in order.
+    pub inputs: Vec<Value>,
+    pub(crate) seal: Text,
+}
+
+discreet_debug!(WaitingCall: id, name, approved, expires_at, called_by; arguments, inputs);
+
+impl WaitingCall {
+    /// Writes the call around the members of its own that a kind of waiting call has.
+    pub(crate) fn write(&self, own: Value) -> Value {
+        let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
+        if let (Value::Object(out), Value::Object(own)) = (&mut out, own) {
+            out.extend(own);
+        }
+        out["approved"] = json!(self.approved);
+        out["expires_at"] = json!(millis_of(self.expires_at));
+        self.called_by.write(&mut out);
+        out["inputs"] = json!(self.inputs);
+        out["seal"] = json!(self.seal);
+        out
+    }
+
+    pub(crate) fn read<E: Error>(members: &mut Members) -> Result<WaitingCall, E> {
+        Ok(WaitingCall {
+            id: members.take("id")?,
+            name: members.take("name")?,
+            arguments: members.take("arguments")?,
+            approved: members.take("approved")?,
+            expires_at: time_of(members)?,
+            called_by: CalledBy::read(members)?,
+            inputs: members.or_default("inputs")?,
+            seal: members.take("seal")?,
+        })
+    }
+}
+
+/// The caller of a tool call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CalledBy {
+    /// The ID of the principal, if there is one.
+    pub principal: Option<Text>,
+    /// The ID of the session, if others can refer to it: a loop's own temporary session does not count.
+    pub session_id: Option<Text>,
+    /// The ID of the agent, if known.
+    pub agent_id: Option<Text>,
+}
+
+impl CalledBy {
+    /// Returns the caller of a context's call.
+    pub(crate) fn of(ctx: &ToolContext) -> CalledBy {
+        let session = ctx.session().filter(|session| !session.is_passing());
+        CalledBy {
+            principal: ctx.principal().map(|principal| principal.id.clone()),
+            session_id: session.map(|session| Text::copy_of(session.id())),
+            agent_id: ctx.agent_id().map(Text::copy_of),
+        }
+    }
+
+    /// Names the first field in which another caller differs.
+    pub(crate) fn difference(&self, other: &CalledBy) -> Option<&'static str> {
+        if self.principal != other.principal {
+            Some("principal")
+        } else if self.session_id != other.session_id {
+            Some("session")
+        } else {
+            (self.agent_id != other.agent_id).then_some("agent")
+        }
+    }
+
+    fn write(&self, out: &mut Value) {
+        for (key, value) in
+            [("principal", &self.principal), ("session_id", &self.session_id), ("agent_id", &self.agent_id)]
+        {
+            if let Some(value) = value {
+                out[key] = Value::from(value.as_str());
+            }
+        }
+    }
+
+    fn read<E: Error>(members: &mut Members) -> Result<CalledBy, E> {
+        Ok(CalledBy {
+            principal: members.or_default("principal")?,
+            session_id: members.or_default("session_id")?,
+            agent_id: members.or_default("agent_id")?,
+        })
+    }
+}
+
+/// Converts a time to whole milliseconds since 1970.
+pub(crate) fn millis_of(time: SystemTime) -> u64 {
+    whole_millis(time.duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// Reads the member `expires_at`, in milliseconds since 1970.
+fn time_of<E: Error>(members: &mut Members) -> Result<SystemTime, E> {
+    let millis = members.take("expires_at")?;
+    let time = UNIX_EPOCH.checked_add(Duration::from_millis(millis));
+    time.ok_or_else(|| E::custom("`expires_at` is no time"))
+}

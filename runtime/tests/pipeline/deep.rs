@@ -1,0 +1,137 @@
+//! Values of some thousand levels do not end the program.
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::agent_loop::{LoopOptions, ModelTurn, Transcript, run_loop};
+use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
+use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::{
+    BoxFuture, Control, InputRequest, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool,
+    toolset,
+};
+
+const LEVELS: usize = 5_000;
+
+fn deep() -> Value {
+    // Not by `json!`, which takes stack for each level itself.
+    (0..LEVELS)
+        .fold(json!(1), |value, level| if level % 2 == 0 { vec![value].into() } else { under("a", value) })
+}
+
+fn under(key: &str, value: Value) -> Value {
+    Value::Object(serde_json::Map::from_iter([(key.to_owned(), value)]))
+}
+
+/// Takes anything.
+#[tool(undocumented)]
+fn anything(value: Value) -> String {
+    value.to_string()
+}
+
+/// Calls another tool.
+#[tool]
+async fn dig(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    ctx.call("anything", under("value", deep())).await
+}
+
+/// Asks for anything.
+#[tool]
+fn ask(ctx: &ToolContext) -> ToolResult {
+    match ctx.input() {
+        Some(answer) => ToolResult::json(answer.clone()),
+        None => ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("Which?", json!({})))),
+    }
+}
+
+struct Digs;
+
+impl Middleware for Digs {
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(async { Decision::Modify(under("value", deep())) })
+    }
+}
+
+impl InputHandler for Digs {
+    fn ask<'a>(
+        &'a self,
+        _: InputQuestion<'a>,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+        Box::pin(async { Ok(InputAnswer::Given(deep())) })
+    }
+}
+
+/// Runs on the stack of a thread, which is smaller than that of the program.
+fn on_a_thread<F: Future<Output = ()>>(run: impl FnOnce() -> F + Send + 'static) {
+    let run =
+        move || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(run());
+    std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+fn provider() -> toolgen_runtime::provider::ProviderBuilder {
+    let registry = Registry::new(toolset![anything, dig, ask]).unwrap();
+    let auditor = Auditor::builder(MemorySink::new()).start().unwrap();
+    Provider::builder(&registry).auditor(auditor).on_event(drop)
+}
+
+const TOO_DEEP: &str = "The call was not executed: its arguments are nested more than 128 levels deep.";
+
+#[test]
+fn arguments_that_are_nested_too_deeply_are_refused() {
+    on_a_thread(|| async {
+        let (provider, turn) = (provider().build().unwrap(), ToolContext::new("turn", ""));
+        let call = || ToolCall::new("c1", "anything", under("value", deep()));
+        let response = provider.call(call(), &turn).await;
+        assert_eq!(response.text(), TOO_DEEP);
+        let dispatched = provider.dispatch(vec![call(), call()], &turn, &DispatchOptions::new()).await;
+        assert!(dispatched.responses.iter().all(|response| response.text() == TOO_DEEP));
+        let response = provider.call(ToolCall::new("c2", "dig", json!({})), &turn).await;
+        assert_eq!(response.text(), TOO_DEEP);
+        let registry = Registry::new(toolset![anything]).unwrap();
+        let why = registry.call_without_layers("anything", under("value", deep()), &turn).await.unwrap_err();
+        assert_eq!(why.code(), "INVALID_INPUT");
+        let why = registry.call_without_layers("nothing", deep(), &turn).await.unwrap_err();
+        assert_eq!(why.code(), "TOOL_NOT_FOUND");
+        // A hundred levels are fine.
+        let some = (0..100).fold(json!(1), |value, _| json!([value]));
+        let response = provider.call(ToolCall::new("c3", "anything", json!({ "value": some })), &turn).await;
+        assert!(response.text().starts_with("[[["), "{}", response.text());
+    });
+}
+
+#[test]
+fn a_model_that_digs_is_answered() {
+    on_a_thread(|| async {
+        let (provider, turn) = (provider().build().unwrap(), ToolContext::new("turn", ""));
+        let mut first = true;
+        let mut model = move |_: Transcript| {
+            let call = ToolCall::new("c1", "anything", under("value", deep()));
+            let turn = if first { ModelTurn::calls([call]) } else { ModelTurn::text("done") };
+            first = false;
+            async { Ok::<_, String>(turn) }
+        };
+        let run = run_loop(&provider, &mut model, &turn, Transcript::user("dig"), &LoopOptions::new()).await;
+        let answers: Vec<String> =
+            run.transcript.last_answers().map(toolgen_runtime::ToolResponse::text).collect();
+        assert_eq!(answers, [TOO_DEEP]);
+    });
+}
+
+#[test]
+fn what_middleware_and_people_say_is_no_deeper() {
+    on_a_thread(|| async {
+        let turn = ToolContext::new("turn", "");
+        let digs = provider().middleware(Digs).build().unwrap();
+        let response = digs.call(ToolCall::new("c1", "anything", json!({"value": 1})), &turn).await;
+        assert_eq!(response.outcome.unwrap_err().code(), "INVALID_INPUT");
+        let digs = provider().input_handler(Digs).build().unwrap();
+        let response = digs.call(ToolCall::new("c1", "ask", json!({})), &turn).await;
+        assert_eq!(response.outcome.unwrap_err().code(), "INPUT_INVALID");
+        let waits = provider().build().unwrap();
+        let response = waits.call(ToolCall::new("c1", "ask", json!({})), &turn).await;
+        let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it waits") };
+        let why = waits.resume_with_input(*pending, deep(), &turn).await.unwrap_err();
+        assert_eq!(why.code(), "INVALID_PARAMS");
+    });
+}

@@ -1,0 +1,76 @@
+//! What kind of values a shape has, seen through references and `allOf`.
+
+use toolgen_runtime::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, find_def};
+use toolgen_runtime::{Def, List, Shape};
+
+/// The maximum nesting of shapes that is followed.
+pub(super) const MAX_NESTING: usize = 24;
+
+/// Returns the rules of an object, with the parts of an `allOf` combined, or `None` if it is not just an object.
+pub(super) fn object_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Option<ObjectRules> {
+    if nesting > MAX_NESTING {
+        return None;
+    }
+    match &shape.kind {
+        Kind::Object(rules) => Some(rules.clone()),
+        Kind::Ref(name) => object_of(defs, find_def(defs, name)?, nesting + 1),
+        Kind::All(parts) => {
+            let mut fields: Vec<Field> = Vec::new();
+            let mut whole = ObjectRules { extra: Extra::Open, ..ObjectRules::ANY };
+            for part in parts {
+                if part.kind == Kind::Any {
+                    continue;
+                }
+                let rules = object_of(defs, part, nesting + 1)?;
+                for field in &rules.fields {
+                    merge(&mut fields, field);
+                }
+                if rules.extra != Extra::Open {
+                    whole.extra = rules.extra;
+                }
+            }
+            whole.fields = fields.into();
+            Some(whole)
+        }
+        _ => None,
+    }
+}
+
+/// Merges a field of several parts of an `allOf`: the later part is more specific, but may only tighten.
+fn merge(fields: &mut Vec<Field>, field: &Field) {
+    let Some(known) = fields.iter_mut().find(|known| known.wire_name() == field.wire_name()) else {
+        fields.push(field.clone());
+        return;
+    };
+    let required = known.required || field.required;
+    if field.shape.kind != Kind::Any {
+        *known = field.clone();
+    }
+    known.required = required;
+}
+
+/// Returns the variant of `serde_json::Value` that all values of a shape have.
+pub(super) fn json_type(defs: &List<Def>, shape: &Shape, nesting: usize) -> Option<&'static str> {
+    if shape.nullable || nesting > 8 {
+        return None;
+    }
+    match &shape.kind {
+        Kind::Boolean => Some("Bool"),
+        Kind::Integer(_) | Kind::Number(_) => Some("Number"),
+        Kind::String(_) => Some("String"),
+        Kind::Enum(_) if is_text(shape) => Some("String"),
+        Kind::Array(_) | Kind::Tuple(_) => Some("Array"),
+        Kind::Object(_) => Some("Object"),
+        Kind::Ref(name) => json_type(defs, find_def(defs, name)?, nesting + 1),
+        _ => None,
+    }
+}
+
+/// Whether all values of a shape are texts.
+pub(super) fn is_text(shape: &Shape) -> bool {
+    match &shape.kind {
+        Kind::String(_) => true,
+        Kind::Enum(list) => list.iter().all(|value| matches!(value, Literal::String(_))),
+        _ => false,
+    }
+}
