@@ -2,9 +2,11 @@
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
 use std::fmt;
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -98,11 +100,13 @@ impl Session {
         Session::made(id.into(), limits, Span::Kept)
     }
 
-    /// Creates a temporary session, which no caller can refer to, with an ID that no other such session has.
+    /// Creates a temporary session, which no caller can refer to, with an ID that no other such session has, not even
+    /// in records of other runs of the program.
     pub(crate) fn passing(span: Span) -> Session {
         static MADE: AtomicU64 = AtomicU64::new(0);
+        static RUN: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("run"));
         let kind = if span == Span::Turn { "turn" } else { "loop" };
-        let id = format!("{kind}-{}", MADE.fetch_add(1, Ordering::Relaxed) + 1);
+        let id = format!("{kind}-{:016x}-{}", *RUN, MADE.fetch_add(1, Ordering::Relaxed) + 1);
         Session::made(id.into(), SessionLimits::DEFAULT, span)
     }
 
