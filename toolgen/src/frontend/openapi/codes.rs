@@ -8,9 +8,9 @@ compiled.
 If the document is in truth of version 3, correct the field `openapi`.
 ";
     OPERATION = "E0303", "An operation cannot be compiled", "
-The method of a path holds something that is no operation, or the operation has a parameter or a body that cannot be
-sent: a reference to it leads to nothing, or no media type can carry its schema. A tool without it would send wrong
-requests, so the operation is left out, and the rest of the document is compiled.
+The method of a path holds something that is no operation, or the operation has a body that cannot be sent: a reference
+to it leads to nothing, or no media type can carry its schema. A tool without it would send wrong requests, so the
+operation is left out, and the rest of the document is compiled.
 
 Write what is missing, or remove the method.
 

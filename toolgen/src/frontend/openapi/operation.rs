@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::OPERATION,
                 &operation.node.pointer,
-                "the operation has a parameter or a body that cannot be sent; it is left out",
+                "the operation has a body that cannot be sent; it is left out",
                 "another problem of the operation says which one, and what to do",
             );
         }
@@ -79,8 +79,7 @@ impl<'a> Context<'a> {
         let node = &operation.node;
         let mut template = Template::parse(operation.path);
         let params = self.parameters(&operation.path_item, node, &mut template);
-        let body = self.body(node, &operation.method);
-        let (params, body) = (params?, body?);
+        let body = self.body(node, &operation.method)?;
         let (params, security) = self.split_credentials(params, node);
         let files = if body.as_ref().is_some_and(|body| body.files) { Files::Read } else { Files::None };
         let returned = self.returned(node);

@@ -5,7 +5,7 @@ use toolgen_runtime::spec::plan::{Encoding, HeaderOwner, Location, Style};
 use toolgen_runtime::{List, Shape};
 
 use super::codes;
-use super::context::{Context, LeftOut};
+use super::context::Context;
 use super::node::Node;
 use super::path::Template;
 use super::schema::examples;
@@ -33,10 +33,9 @@ impl<'a> Context<'a> {
         path_item: &Node<'a>,
         operation: &Node<'a>,
         template: &mut Template,
-    ) -> Result<Vec<Param>, LeftOut> {
-        let (found, own) = (self.parameters_at(path_item), self.parameters_at(operation));
-        let mut found = found?;
-        for own in own? {
+    ) -> Vec<Param> {
+        let mut found: Vec<Param> = self.parameters_at(path_item);
+        for own in self.parameters_at(operation) {
             match found.iter_mut().find(|param| same(param, &own)) {
                 Some(param) => *param = own,
                 None => found.push(own),
@@ -44,18 +43,13 @@ impl<'a> Context<'a> {
         }
         self.match_template(&mut found, operation, template);
         found.sort_by_key(|param| param.location);
-        Ok(found)
+        found
     }
 
-    /// Returns the parameters that are listed here, unless one of the references leads to none.
-    fn parameters_at(&mut self, node: &Node<'a>) -> Result<Vec<Param>, LeftOut> {
+    fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
-        let mut complete = true;
         for node in node.items("parameters") {
-            let Some(resolved) = self.resolve(&node) else {
-                complete = false;
-                continue;
-            };
+            let Some(resolved) = self.resolve_or(&node, "; the parameter is left out") else { continue };
             let Some(param) = self.parameter(&resolved.node, resolved.description) else { continue };
             if params.iter().any(|other| same(other, &param)) {
                 self.report(
@@ -68,7 +62,7 @@ impl<'a> Context<'a> {
                 params.push(param);
             }
         }
-        if complete { Ok(params) } else { Err(LeftOut) }
+        params
     }
 
     fn parameter(&mut self, node: &Node<'a>, description: Option<&'a str>) -> Option<Param> {

@@ -43,10 +43,15 @@ pub(super) fn target_of(value: &Value) -> Option<&str> {
 impl<'a> Context<'a> {
     /// Follows references to their target, and reports one that cannot be resolved.
     pub(super) fn resolve(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
+        self.resolve_or(node, "")
+    }
+
+    /// As [`resolve`](Self::resolve); the report goes on to say what comes of it.
+    pub(super) fn resolve_or(&mut self, node: &Node<'a>, so: &str) -> Option<Resolved<'a>> {
         match self.follow(node) {
             Ok(resolved) => Some(resolved),
             Err((why, text)) => {
-                self.report_broken(why, &text, &node.pointer);
+                self.report_broken(why, &text, &node.pointer, so);
                 None
             }
         }
@@ -115,13 +120,13 @@ impl<'a> Context<'a> {
         Some(Node::new(value, node.pointer.child(token)))
     }
 
-    pub(super) fn report_broken(&mut self, why: Broken, text: &str, pointer: &Pointer) {
+    pub(super) fn report_broken(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
         let pointer = pointer.child("$ref");
         match why {
             Broken::External => self.report(
                 codes::EXTERNAL_REF,
                 &pointer,
-                format!("`{text}` leads out of the document and is not followed"),
+                format!("`{text}` leads out of the document and is not followed{so}"),
                 "bundle the document into one file first; neither files nor the network are read for a reference",
             ),
             Broken::Missing => {
@@ -129,12 +134,12 @@ impl<'a> Context<'a> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "add what is referred to, or correct the reference".to_owned(),
                 };
-                self.report(codes::MISSING_REF, &pointer, format!("`{text}` leads to nothing"), &help);
+                self.report(codes::MISSING_REF, &pointer, format!("`{text}` leads to nothing{so}"), &help);
             }
             Broken::Cycle => self.report(
                 codes::CYCLIC_REF,
                 &pointer,
-                format!("`{text}` leads back to itself"),
+                format!("`{text}` leads back to itself{so}"),
                 "let one of the references lead to a value",
             ),
         }

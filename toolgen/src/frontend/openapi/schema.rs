@@ -94,7 +94,8 @@ impl<'a> Source<'a> for Context<'a> {
     fn name_of(&mut self, reference: &'a str, pointer: &str) -> Option<String> {
         let name = self.def_of(reference);
         name.map_err(|why| {
-            self.report_broken(why, reference, &Pointer::parse(pointer).unwrap_or_default());
+            let pointer = Pointer::parse(pointer).unwrap_or_default();
+            self.report_broken(why, reference, &pointer, "; any value is taken");
         })
         .ok()
     }
