@@ -100,7 +100,7 @@ mod blocking {
     ) -> Result<ToolResult, ToolError> {
         if stem(&path) == "/slow" {
             // The thread is left behind, and nobody hears of what it gives.
-            std::thread::sleep(Duration::from_millis(150));
+            std::thread::sleep(Duration::from_millis(600));
             return Ok(ToolResult::empty());
         }
         world.target(&path, &note, &pin, ctx)

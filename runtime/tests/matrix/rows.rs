@@ -218,7 +218,7 @@ pub(crate) fn deciders() -> Vec<Row> {
         row(
             "time",
             &["default_timeout"],
-            |s| s.build(|b, _| b.default_timeout(Duration::from_millis(40))),
+            |s| s.build(|b, _| b.default_timeout(Duration::from_millis(300))),
             checks::timed,
         ),
         row(
