@@ -280,8 +280,7 @@ impl Drop for Stop<'_> {
 
 /// The arguments in a text, if they are valid as they are.
 pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<BorrowedValue<'t>> {
-    let exact = |given: &BorrowedValue<'_>| is_exact(given, &spec.input, &spec.defs, dialect);
-    BorrowedValue::read(text).filter(|given| exact(given) && !any_rounded(text))
+    BorrowedValue::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
 }
 
 /// Checks and decodes the arguments a model sent.

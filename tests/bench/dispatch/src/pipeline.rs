@@ -68,7 +68,7 @@ fn named(name: String) -> Served {
 fn builder() -> ProviderBuilder {
     let mut served = named("served".to_owned());
     served.0.service = "weather".to_owned().into();
-    let registry = Registry::builder().add_all(toolset![noop, needs]).add(served).seal().unwrap();
+    let registry = Registry::builder().add_all(toolset![noop, needs]).add(served).add(named("secret_plans".to_owned())).seal().unwrap();
     Provider::builder(&registry)
 }
 
@@ -78,7 +78,7 @@ type Case = (&'static str, Provider, ToolContext, &'static str);
 fn cases(auditor: &Auditor) -> Vec<Case> {
     let turn = || ToolContext::new("turn", "");
     let principal = || Principal::new("key-7").with_scopes(["read"]);
-    let rules = || Rules::builder().include(["*"]).exclude(["secret_*"]).build().unwrap();
+    let rules = || Rules::builder().include(["*"]).exclude(["secret_plans"]).build().unwrap();
     let limit = || WindowLimit::new().with_per_tool(u32::MAX).with_per_principal(u32::MAX);
     let values = || ContextValues::default().with_trusted("workspace_id", 7);
     let build = |builder: ProviderBuilder| builder.build().unwrap();

@@ -93,7 +93,8 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, depth: usize) -> bo
             !number.is_f64() && Number::of(number).is_some_and(|number| known.problem(number).is_none())
         }
         (Kind::Number(known), View::Number(number)) => {
-            Number::of(number).is_some_and(|number| known.problem(number).is_none())
+            !may_be_rounded(number)
+                && Number::of(number).is_some_and(|number| known.problem(number).is_none())
         }
         (Kind::Enum(values), View::Text(text)) => {
             values.iter().any(|literal| matches!(literal, Literal::String(known) if *known == text))
@@ -105,6 +106,11 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, depth: usize) -> bo
         (Kind::Object(known), View::Object) => object(value, known, defs, depth),
         _ => false,
     }
+}
+
+/// Whether a number may have been an integer that no [`Value`] can hold, of which only the text knows.
+fn may_be_rounded(number: &serde_json::Number) -> bool {
+    number.is_f64() && number.as_f64().is_some_and(|float| float.abs() >= 2_f64.powi(63))
 }
 
 fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, depth: usize) -> bool {

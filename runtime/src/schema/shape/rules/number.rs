@@ -33,19 +33,59 @@ pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("multipleOf", Form::Step, Together::Same),
 ];
 
+/// A kind of bound.
+struct BoundKind {
+    keyword: &'static str,
+    words: &'static str,
+    of: fn(&NumberRules) -> Option<Number>,
+    /// Whether a value is within a bound.
+    met: fn(Number, Number) -> bool,
+}
+
+/// All kinds of bounds, in the order in which they are written and described.
+static BOUNDS: [BoundKind; 5] = [
+    BoundKind {
+        keyword: "minimum",
+        words: "at least",
+        of: |rules| rules.minimum,
+        met: |value, bound| compare(value, bound) != Less,
+    },
+    BoundKind {
+        keyword: "exclusiveMinimum",
+        words: "more than",
+        of: |rules| rules.exclusive_minimum,
+        met: |value, bound| compare(value, bound) == Greater,
+    },
+    BoundKind {
+        keyword: "maximum",
+        words: "at most",
+        of: |rules| rules.maximum,
+        met: |value, bound| compare(value, bound) != Greater,
+    },
+    BoundKind {
+        keyword: "exclusiveMaximum",
+        words: "less than",
+        of: |rules| rules.exclusive_maximum,
+        met: |value, bound| compare(value, bound) == Less,
+    },
+    BoundKind {
+        keyword: "multipleOf",
+        words: "a multiple of",
+        of: |rules| rules.multiple_of,
+        met: is_multiple,
+    },
+];
+
 /// A bound that is set.
 struct Bound {
-    keyword: &'static str,
+    kind: &'static BoundKind,
     bound: Number,
-    words: &'static str,
-    /// Whether a value is within the bound.
-    met: fn(Number, Number) -> bool,
 }
 
 impl Bound {
     /// Returns the bound as part of a sentence: `at least 1`.
     fn told(&self) -> String {
-        format!("{} {}", self.words, self.bound.to_json())
+        format!("{} {}", self.kind.words, self.bound.to_json())
     }
 }
 
@@ -80,35 +120,28 @@ impl NumberRules {
     pub(crate) fn stated(&self) -> Vec<Stated> {
         // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
         let format = Stated::text("format", &self.format, |_| String::new());
-        let bounds = self.bounds().map(|rule| Stated::new(rule.keyword, rule.bound.to_json(), rule.told()));
+        let bounds =
+            self.bounds().map(|rule| Stated::new(rule.kind.keyword, rule.bound.to_json(), rule.told()));
         format.into_iter().chain(bounds).collect()
     }
 
-    /// Returns the bounds that are set, in the order in which they are written and described.
+    /// Returns the bounds that are set.
     fn bounds(&self) -> impl Iterator<Item = Bound> {
-        let NumberRules { minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of, format: _ } =
-            *self;
-        type Met = fn(Number, Number) -> bool;
-        let bounds: [(&str, Option<Number>, &str, Met); 5] = [
-            ("minimum", minimum, "at least", |value, bound| compare(value, bound) != Less),
-            ("exclusiveMinimum", exclusive_minimum, "more than", |value, bound| {
-                compare(value, bound) == Greater
-            }),
-            ("maximum", maximum, "at most", |value, bound| compare(value, bound) != Greater),
-            ("exclusiveMaximum", exclusive_maximum, "less than", |value, bound| {
-                compare(value, bound) == Less
-            }),
-            ("multipleOf", multiple_of, "a multiple of", is_multiple),
-        ];
-        bounds.into_iter().filter_map(|(keyword, bound, words, met)| {
-            let bound = bound?;
-            Some(Bound { keyword, bound, words, met })
-        })
+        // Every rule is named, so that a new one is not forgotten in the table.
+        let NumberRules {
+            minimum: _,
+            maximum: _,
+            exclusive_minimum: _,
+            exclusive_maximum: _,
+            multiple_of: _,
+            format: _,
+        } = self;
+        BOUNDS.iter().filter_map(|kind| Some(Bound { kind, bound: (kind.of)(self)? }))
     }
 
     /// Returns what is wrong with a number.
     pub(crate) fn problem(&self, value: Number) -> Option<String> {
-        let missed = self.bounds().filter(|rule| !(rule.met)(value, rule.bound));
+        let missed = self.bounds().filter(|rule| !(rule.kind.met)(value, rule.bound));
         let missed: Vec<String> = missed.map(|rule| rule.told()).collect();
         (!missed.is_empty()).then(|| format!("must be {}, got {}", missed.join(" and "), value.to_json()))
     }
