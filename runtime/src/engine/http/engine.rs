@@ -321,6 +321,11 @@ impl AgentTool for HttpTool {
         self.spec.as_ref().unwrap_or(&self.tool.spec)
     }
 
+    fn action(&self) -> Option<String> {
+        let settings = &self.engine.inner.settings;
+        Some(format!("{:?} {:?} {:?}", self.tool.call, settings.base_url.0, settings.document_url))
+    }
+
     fn execute<'a>(
         &'a self,
         params: Value,
