@@ -16,14 +16,14 @@ pub(super) const fn check_values(kind: &Kind, rules: &Rules) {
     if let Some(default) = rules.default {
         assert!(
             suits(kind, default),
-            "the `default` does not fit the rules of the argument: a model could not send it"
+            "the `default` does not fit the argument's own rules, such as `range` or `one_of`"
         );
     }
     let mut index = 0;
     while index < rules.examples.len() {
         assert!(
             suits(kind, lit(&rules.examples[index])),
-            "an `example` does not fit the rules of the argument"
+            "an `example` does not fit the argument's own rules, such as `range` or `one_of`"
         );
         index += 1;
     }
