@@ -187,7 +187,7 @@ fn a_call_that_fails_says_why() {
 
     let (code, stdout, stderr) = call_pets("http://127.0.0.1:1", &[]);
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
-    assert!(stderr.contains("error: Error: HTTP request failed"), "{stderr}");
+    assert!(stderr.contains("error: HTTP request failed"), "{stderr}");
 }
 
 #[test]

@@ -83,7 +83,8 @@ impl ProviderBuilder {
     }
 
     /// Allows these tools in addition to those allowed before, and no others. Without an allow-list all tools are
-    /// allowed. The list also holds for the tools of sub-agents, so it names those that they may use.
+    /// allowed. The list also holds for the tools of sub-agents, so it names those that they may use. Names are exact;
+    /// for patterns, see [`rules`](Self::rules).
     #[must_use]
     pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ProviderBuilder {
         self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));

@@ -19,7 +19,9 @@ pub(super) fn run(task: &Call, tool: &Tool, arguments: Value, output: &mut Outpu
     match call(task, tool, arguments) {
         Ok(result) => show(task, &result, output),
         Err(error) => {
-            output.complain(&error.to_string());
+            let text = error.operator_text();
+            // The line begins with `error: ` already.
+            output.complain(text.strip_prefix("Error: ").unwrap_or(&text));
             if matches!(error, ToolError::Denied { .. }) && task.base_url.is_none() {
                 output.note("`--base-url URL` sends the request to a private address or to `localhost`");
             }
