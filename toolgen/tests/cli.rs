@@ -249,6 +249,34 @@ fn a_generated_crate_is_the_same_each_time() {
 }
 
 #[test]
+fn files_that_were_not_generated_are_not_replaced() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-crate");
+    let _ = fs::remove_dir_all(&out);
+    fs::create_dir_all(&out).unwrap();
+    let own = "[package]\nname = \"mine\"\n";
+    fs::write(out.join("Cargo.toml"), own).unwrap();
+    let gen_pets = |more: &[&str]| {
+        let args = ["gen", "pets.yaml", "--out", out.to_str().unwrap(), "--crate", "pets"];
+        let output = cargo_toolgen(&folder, &[&args, more].concat(), "", &[]);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, stderr) = gen_pets(&[]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("Cargo.toml; nothing is written") && stderr.contains("`--force`"), "{stderr}");
+    assert_eq!(fs::read_to_string(out.join("Cargo.toml")).unwrap(), own);
+    assert!(!out.join("src").exists(), "nothing is written");
+    let (code, stderr) = gen_pets(&["--force"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(
+        stderr.contains("no registry has toolgen-runtime yet") && stderr.contains("`--runtime-path DIR`")
+    );
+    assert_eq!(gen_pets(&["--no-types"]).0, Some(0), "what was generated is replaced");
+    let manifest = fs::read_to_string(out.join("Cargo.toml")).unwrap();
+    assert!(!manifest.contains("[workspace]"), "it can be a member of a workspace: {manifest}");
+}
+
+#[test]
 fn a_reader_that_leaves_is_no_error() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
     let mut child = command.arg("explain").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -61,6 +61,7 @@ pub(super) struct Generate {
     pub(super) crate_name: Option<String>,
     pub(super) runtime_path: Option<PathBuf>,
     pub(super) check: bool,
+    pub(super) force: bool,
 }
 
 /// `call`
@@ -92,7 +93,7 @@ const EXAMPLES: &str = "Examples:
   cargo toolgen check api.yaml
   cargo toolgen list api.yaml --tag pets --format json
   cargo toolgen call api.yaml get_pet '{\"id\": 7}' --dry-run
-  cargo toolgen gen api.yaml --out api-tools --crate api-tools
+  cargo toolgen gen api.yaml --out api-tools --crate api-tools --runtime-path ../toolgen/runtime
   cargo toolgen explain E0106";
 
 /// Parses the words of a command line, starting with the name of the program. Cargo inserts the name of the subcommand
@@ -145,8 +146,9 @@ fn command() -> Command {
             compiling("gen", "Write the tools as a Rust module or a complete crate")
                 .arg(path("out", "DIR", "The folder to write to").required(true))
                 .arg(option("crate", "NAME", "Write a complete crate of this name, not modules only"))
-                .arg(path("runtime-path", "DIR", "Where the crate finds toolgen-runtime, if not in the registry"))
+                .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet"))
                 .arg(flag("no-types", "Write no argument and result structs"))
+                .arg(flag("force", "Replace files that were not generated, too"))
                 .arg(flag("check", "Write nothing; exit with 1 if a file is missing or differs"))
                 .after_help(
                     "An operation that cannot be compiled is left out with a problem, and the rest is written. The \
@@ -275,6 +277,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             crate_name: text("crate"),
             runtime_path: matches.get_one::<PathBuf>("runtime-path").cloned(),
             check: matches.get_flag("check"),
+            force: matches.get_flag("force"),
         }),
         _ => Task::Call(Call {
             selection,
