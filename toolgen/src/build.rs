@@ -46,8 +46,8 @@ pub struct Build {
 /// The result of a build.
 #[derive(Debug)]
 pub struct Built {
-    /// The text of the module; `None` if a document could not be compiled, or a filter that selects nothing left no
-    /// tools.
+    /// The text of the module; `None` if a document could not be compiled, an exclusion selects nothing, or another
+    /// filter that selects nothing left no tools.
     pub module: Option<String>,
     /// The problems found in the documents.
     pub problems: Problems,
@@ -115,7 +115,8 @@ impl Build {
         }
         let complete = !programs.is_empty() && programs.len() == self.documents.len();
         let empty = programs.iter().all(|program| program.tools.is_empty()) && problems.left_no_tools();
-        Built { module: (complete && !empty).then(|| self.module(&programs)), problems }
+        let wanted = complete && !empty && !problems.missed_exclusion();
+        Built { module: wanted.then(|| self.module(&programs)), problems }
     }
 
     /// Returns the text of one program for each document.

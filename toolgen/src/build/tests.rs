@@ -100,6 +100,25 @@ fn a_filter_that_fits_one_of_several_documents_is_no_mistake() {
 }
 
 #[test]
+fn an_exclusion_that_selects_nothing_fails_the_build() {
+    let (_one, first) = case(GOOD);
+    let (_two, second) = case(&GOOD.replace("getA", "getB"));
+    let build = Build::new("api").document(&first);
+    let built = build.clone().options(Options::default().exclude("getZ").exclude("getAa")).compile();
+    assert!(built.module.is_none(), "the operation that is meant would become a tool");
+    let mut script = Script::default();
+    assert!(script.report(&built, false));
+    let told = script.lines.join("\n");
+    assert!(told.lines().all(|line| line.starts_with("cargo::error=")), "{told}");
+    assert!(
+        told.contains("the exclusion `getAa` selects no operation [E0335]; did you mean `getA`?"),
+        "{told}"
+    );
+    let both = build.document(&second).options(Options::default().exclude("getB")).compile();
+    assert!(both.module.is_some() && !both.problems.has_errors(), "it is for one of them: {}", both.problems);
+}
+
+#[test]
 fn the_hint_names_a_command_that_shows_the_rest() {
     let (_folder, path) = case(&GOOD.replace("responses: {}", "parameters: [{in: query}], responses: {}"));
     let options = Options::default().include("GET /**");

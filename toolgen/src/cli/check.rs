@@ -7,7 +7,7 @@ use toolgen::{Severity, problem};
 
 use super::Outcome;
 use super::args::Selection;
-use super::compile::{Compiled, compile};
+use super::compile::{Compiled, compile_each};
 use super::output::Output;
 
 /// Runs the command. "Problems found" means that an operation or a document was left out.
@@ -16,8 +16,7 @@ pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outc
     if selection.json {
         output.write("{\"documents\":[")?;
     }
-    for (index, path) in selection.documents.iter().enumerate() {
-        let compiled = compile(path, selection, output);
+    for (index, compiled) in compile_each(selection, output).into_iter().enumerate() {
         if compiled.program.is_none() || compiled.problems.has_errors() {
             outcome = Outcome::Problems;
         }
