@@ -178,6 +178,20 @@ fn a_call_is_sent_and_its_result_shown() {
 }
 
 #[test]
+fn a_variable_that_is_not_set_is_to_be_set() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
+    let call = |more: &[&str]| {
+        let args = ["call", "pets.yaml", "listPets", "{}", "--base-url", "http://127.0.0.1:1"];
+        String::from_utf8(cargo_toolgen(&folder, &[&args, more].concat(), "", &[]).stderr).unwrap()
+    };
+    let note = call(&["--dry-run", "--auth", "token=TT_TOKEN"]);
+    assert_eq!(note, "note: there is no credential for `token`: set TT_TOKEN\n");
+    let error = call(&["--auth", "token=TT_TOKEN"]);
+    assert!(error.contains("set the environment variable TT_TOKEN") && !error.contains("--auth"), "{error}");
+    assert!(call(&[]).contains("`--auth SCHEME=VARIABLE` names"));
+}
+
+#[test]
 fn a_call_that_fails_says_why() {
     let (address, served) = serve_once("HTTP/1.1 404 Not Found\r\nContent-Length: 8\r\n\r\nno pets\n");
     let (code, stdout, _) = call_pets(&address, &[]);
