@@ -35,6 +35,7 @@ pub(super) struct Selection {
     pub(super) options: Options,
     pub(super) json: bool,
     pub(super) quiet: bool,
+    pub(super) notes: bool,
 }
 
 /// `schema`
@@ -42,6 +43,7 @@ pub(super) struct Selection {
 pub(super) struct Schema {
     pub(super) selection: Selection,
     pub(super) dialect: String,
+    pub(super) envelope: bool,
     pub(super) tools: Vec<String>,
 }
 
@@ -126,15 +128,17 @@ fn command() -> Command {
         .subcommand(
             compiling("check", "Report what is wrong with documents, and how many tools they give")
                 .arg(format())
-                .arg(flag("quiet", "Show errors only").short('q')),
+                .arg(flag("quiet", "Show errors and warnings only").short('q'))
+                .arg(flag("notes", "Show every note, not the first few of each kind").conflicts_with("quiet")),
         )
         .subcommand(compiling("list", "List the tools of documents").arg(format()))
         .subcommand(
-            compiling("schema", "Print the schemas of tools as an LLM provider takes them (JSON)")
+            compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
                 .arg(
                     option("dialect", "DIALECT", "json-schema, openai, openai-strict, anthropic or gemini")
                         .default_value("json-schema"),
                 )
+                .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
                 .arg(tools()),
         )
         .subcommand(
@@ -268,6 +272,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
         "schema" => Task::Schema(Schema {
             selection,
             dialect: text("dialect").unwrap_or_default(),
+            envelope: matches.get_flag("envelope"),
             tools: texts("tool"),
         }),
         "docs" => Task::Docs(Docs { selection, tools: texts("tool"), summary: matches.get_flag("summary") }),
@@ -306,6 +311,7 @@ fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
         options,
         json: has("format") && is_json(matches),
         quiet: name == "check" && matches.get_flag("quiet"),
+        notes: name == "check" && matches.get_flag("notes"),
     })
 }
 

@@ -24,7 +24,7 @@ pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outc
             output.write(if index == 0 { "\n" } else { ",\n" })?;
             output.json(&report(&compiled))?;
         } else {
-            show(&compiled, selection.quiet, output)?;
+            show(&compiled, selection, output)?;
         }
     }
     if selection.json {
@@ -51,9 +51,9 @@ fn report(compiled: &Compiled) -> Value {
     })
 }
 
-fn show(compiled: &Compiled, quiet: bool, output: &mut Output) -> io::Result<()> {
-    let least = if quiet { Severity::Error } else { Severity::Note };
-    output.problem_results(&compiled.problems, least)?;
+fn show(compiled: &Compiled, selection: &Selection, output: &mut Output) -> io::Result<()> {
+    let least = if selection.quiet { Severity::Warning } else { Severity::Note };
+    output.problem_results(&compiled.problems, least, selection.notes)?;
     let path = compiled.path.display();
     let Some(program) = &compiled.program else {
         return output.line(&format!("{path}: cannot be compiled"));
