@@ -34,7 +34,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
-use crate::base::depth::{MOST, shallow};
+use crate::base::depth::{MOST, is_shallow, shallow};
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
@@ -118,12 +118,12 @@ impl ToolCall {
     /// Returns the call with arguments that can be walked: if they are nested too deeply, it is blocked.
     #[must_use]
     pub(crate) fn shallow(mut self) -> ToolCall {
-        match shallow(std::mem::take(&mut self.arguments)) {
-            Some(arguments) => ToolCall { arguments, ..self },
-            None => self.blocked(Blocked::Malformed(
-                format!("its arguments are nested more than {MOST} levels deep").into(),
-            )),
+        if is_shallow(&self.arguments) {
+            return self;
         }
+        drop(shallow(std::mem::take(&mut self.arguments)));
+        let why = format!("its arguments are nested more than {MOST} levels deep");
+        self.blocked(Blocked::Malformed(why.into()))
     }
 
     /// Marks the call as one that the model could not finish.

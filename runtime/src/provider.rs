@@ -222,8 +222,13 @@ impl Provider {
 
 impl Inner {
     /// Returns the tool with this name, if a model may know about it and use it.
-    pub(crate) fn admit(&self, name: &str, caller: Option<&Principal>) -> Result<Admitted<'_>, ToolError> {
-        let Some(index) = self.registry.index(name) else {
+    pub(crate) fn admit(
+        &self,
+        index: Option<usize>,
+        name: &str,
+        caller: Option<&Principal>,
+    ) -> Result<Admitted<'_>, ToolError> {
+        let Some(index) = index else {
             return Err(match self.unknown(name) {
                 ProviderError::NotRegistered(name) => {
                     let usable = self.usable().map(|(_, tool)| tool.spec());
@@ -259,8 +264,8 @@ impl Inner {
     }
 
     /// Notes which arguments of a call are secret, so that nothing shows them that comes of the call.
-    pub(crate) fn hide_secrets(&self, call: &ToolCall, ctx: &ToolContext) {
-        let redactor = self.registry.index(&call.name).and_then(|index| self.redactor_at(index));
+    pub(crate) fn hide_secrets(&self, index: Option<usize>, call: &ToolCall, ctx: &ToolContext) {
+        let redactor = index.and_then(|index| self.redactor_at(index));
         if let Some(secrets) = redactor.and_then(|redactor| redactor.secrets_in(&call.arguments)) {
             ctx.hide(&secrets);
         }

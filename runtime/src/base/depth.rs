@@ -9,9 +9,14 @@ use serde_json::Value;
 /// How deeply arguments and answers may be nested.
 pub(crate) const MOST: usize = 128;
 
+/// Whether a value is nested no deeper than that.
+pub(crate) fn is_shallow(value: &Value) -> bool {
+    fits(value, MOST)
+}
+
 /// Returns the value, unless it is nested too deeply: then it is taken apart, level by level.
 pub(crate) fn shallow(value: Value) -> Option<Value> {
-    if fits(&value, MOST) {
+    if is_shallow(&value) {
         return Some(value);
     }
     let mut left = vec![value];

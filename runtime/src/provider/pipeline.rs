@@ -141,7 +141,9 @@ impl Provider {
         let watch = Watch::of(self, &call, &around);
         let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.around(&around));
         let ctx = turn.child_in(around, call.id.clone(), call.name.clone());
-        self.inner().hide_secrets(&call, &ctx);
+        let inner = self.inner();
+        let index = inner.registry.index(&call.name);
+        inner.hide_secrets(index, &call, &ctx);
         // If this future is dropped, the record says so.
         let mut record = self.record(&call, &ctx);
         if let Some(watch) = &watch
@@ -152,10 +154,8 @@ impl Provider {
             return response;
         }
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
-        let inner = self.inner();
-        let index = inner.registry.index(&call.name);
         let outcome = {
-            let run = pin!(self.run(&call, &ctx, &mut record, watch.as_deref()));
+            let run = pin!(self.run(&call, index, &ctx, &mut record, watch.as_deref()));
             let run = pin!(guarded(run));
             let subject = Traced {
                 call: &call,
@@ -207,6 +207,7 @@ impl Provider {
     async fn run(
         &self,
         call: &ToolCall,
+        index: Option<usize>,
         ctx: &ToolContext,
         record: &mut Record,
         watch: Option<&Watch>,
@@ -216,7 +217,7 @@ impl Provider {
         let admitted = match &call.blocked {
             // A call that could not be parsed may lack even the name.
             Some(why) if call.name.is_empty() => return Err(why.error()),
-            _ => inner.admit(&call.name, ctx.principal())?,
+            _ => inner.admit(index, &call.name, ctx.principal())?,
         };
         let spec = admitted.spec;
         if let Some(principal) = ctx.principal().filter(|_| !layers.reads_on(spec)) {

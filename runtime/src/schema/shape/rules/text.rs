@@ -125,6 +125,9 @@ impl StringRules {
             content_encoding: _,
             content_media_type: _,
         } = self;
+        if min_length.is_none() && max_length.is_none() && pattern.is_empty() && self.deny.is_empty() {
+            return Vec::new();
+        }
         let mut problems = Vec::new();
         if min_length.is_some() || max_length.is_some() {
             problems = wrong_count(given.chars().count(), *min_length, *max_length, "characters");
