@@ -347,8 +347,7 @@ impl ProviderBuilder {
         for outer in &self.inherited {
             self.context.limits = self.context.limits.and(&outer.policy.limits);
         }
-        // A provider built from another one shares its room. The tools of sub-agents count: their providers are built
-        // from this one.
+        // Providers built from this one, such as those of its sub-agents, share the room.
         if self.layers.exclusion.is_none() && self.registry.all_specs().any(|spec| spec.exclusive) {
             self.layers.exclusion = Some(Arc::default());
         }
