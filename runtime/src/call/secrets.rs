@@ -1,12 +1,14 @@
 //! The secrets of a call, to be found again in other texts.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::{Number, Value};
 
 use crate::base::frozen::Text;
 use crate::base::needle::{self, Needle};
+use crate::base::truncate::floor;
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 
@@ -19,6 +21,11 @@ const SHORTEST: usize = 4;
 const START: usize = 16;
 /// With more secrets than this they are not searched for one by one: then no text of the call is shown.
 const MOST: usize = 64;
+
+/// The longest code of an error that is shown.
+const LONGEST_CODE: usize = 64;
+/// How many bytes one byte of a secret becomes at most in a usual encoding.
+const ENCODED: usize = 12;
 
 /// How deeply values are searched; deeper ones are hidden.
 const DEPTH: usize = 64;
@@ -106,6 +113,38 @@ impl Secrets {
         needle::replace(text, self.needles(), REDACTED)
     }
 
+    /// Returns the code of an error if it is one that may be shown: a short word that holds no secret.
+    pub(crate) fn code<'c>(&self, code: &'c str) -> Option<&'c str> {
+        let of_code = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+        let is_code = (1..=LONGEST_CODE).contains(&code.len()) && code.bytes().all(of_code);
+        (is_code && self.replace(code).is_none()).then_some(code)
+    }
+
+    /// Returns the parts of secrets that a part of a text shows because its edges cut them.
+    pub(crate) fn cut_by(&self, part: Range<usize>, text: &str) -> Secrets {
+        let mut cut = Secrets::default();
+        let longest = self.needles().map(|secret| secret.text().len()).max().unwrap_or(0);
+        // As far as a secret may reach, however it is encoded.
+        let reach = longest.saturating_mul(ENCODED);
+        for edge in [part.start, part.end] {
+            let from = floor(text, edge.saturating_sub(reach));
+            let near = &text[from..floor(text, edge.saturating_add(reach))];
+            for found in needle::find(near, self.needles()) {
+                let (start, end) = (from + found.start, from + found.end);
+                if start < edge && edge < end {
+                    cut.add(&text[start.max(part.start)..end.min(part.end)]);
+                }
+            }
+        }
+        cut
+    }
+
+    /// Returns where a secret may begin whose end is missing, because the text goes on; else the length of the text.
+    #[cfg(feature = "agent")]
+    pub(crate) fn unfinished(&self, text: &str) -> usize {
+        needle::unfinished(text, self.needles())
+    }
+
     fn needles(&self) -> impl Iterator<Item = &Needle> {
         self.known.iter().map(|known| &**known)
     }
@@ -180,5 +219,94 @@ fn forms(number: &Number) -> impl Iterator<Item = String> {
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secrets(****)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn secrets(value: &Value) -> Secrets {
+        let mut secrets = Secrets::default();
+        secrets.collect(value, DEPTH);
+        secrets
+    }
+
+    #[test]
+    fn secrets_of_many_calls_stay_bounded() {
+        let (mut all, start) = (Secrets::default(), Instant::now());
+        for call in 0..256 {
+            let own: Vec<String> = (0..60).map(|n| format!("secret-{call}-{n}")).collect();
+            all = all.and(&secrets(&json!(own)));
+            assert!(all.known.len() <= MOST);
+        }
+        assert!(all.too_many && start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        // The same secrets again are no more than before.
+        let few = secrets(&json!(["first", "second"]));
+        assert_eq!((0..100).fold(few.clone(), |all, _| all.and(&few)).known.len(), 2);
+    }
+
+    #[test]
+    fn numbers_are_hidden_however_they_are_written() {
+        let secrets = secrets(&json!({"token": 4_711_081.0, "pin": 123_456}));
+        let mut result = ToolResult::text("it is 4711081 or 4711081.0, not 123456").with_details(json!([
+            4_711_081,
+            4_711_081.0,
+            123_456.0,
+            5
+        ]));
+        secrets.hide_in(&mut result);
+        let r = REDACTED;
+        assert_eq!(result.to_text(), format!("it is {r} or {r}.0, not {r}"));
+        assert_eq!(result.details, json!([r, r, r, 5]));
+    }
+
+    #[test]
+    fn every_part_of_a_result_is_without_secrets() {
+        let pin = "4711-s3cr3t";
+        let secrets = secrets(&json!(pin));
+        for structured in [
+            Structured::Json(format!("\"{pin}\"").into()),
+            Structured::Missing(pin.into()),
+            Structured::DetailsWithout(vec![pin.into()]),
+        ] {
+            let uri = format!("file:///{pin}");
+            let data = ResourceData::Text(pin.to_owned());
+            let mut result = ToolResult::text(pin)
+                .with_content(Content::Resource { uri, mime_type: format!("x/{pin}"), data })
+                .with_content(Content::Image { data: String::new(), mime_type: format!("x/{pin}") })
+                .with_details(json!({ pin: [pin] }))
+                .with_child_loop(pin);
+            result.structured = structured;
+            secrets.hide_in(&mut result);
+            let shown = format!("{} {}", serde_json::to_string(&result).unwrap(), result.details);
+            assert!(!shown.contains("s3cr3t"), "{shown}");
+            assert!(
+                result.structured().map_or_else(|why| why.into_owned(), |value| value.to_string()) != pin
+            );
+        }
+    }
+
+    #[test]
+    fn a_code_is_a_short_word() {
+        let secrets = secrets(&json!("4711-s3cr3t"));
+        for code in ["NOT_FOUND", "E.1-a"] {
+            assert_eq!(secrets.code(code), Some(code));
+        }
+        for code in ["", "4711-s3cr3t", "two words", &"x".repeat(65)] {
+            assert_eq!(secrets.code(code), None);
+        }
+    }
+
+    #[test]
+    fn what_an_edge_leaves_of_a_secret_is_a_secret() {
+        let secrets = secrets(&json!("4711-s3cr3t"));
+        let text = "a 4711-s3cr3t b 4711%2Ds3cr3t c";
+        assert_eq!(secrets.cut_by(7..20, text).replace("s3cr3t b 4711").unwrap(), "[REDACTED] b [REDACTED]");
+        assert!(secrets.cut_by(0..14, text).is_empty() && secrets.cut_by(0..text.len(), text).is_empty());
     }
 }
