@@ -153,7 +153,7 @@ impl Watch {
                 EventKind::ToolResponse { content, is_error: result.is_error(), duration }
             }
             Err(why) => {
-                let message = events.redactor.text(&why.to_string(), &secrets).into_owned();
+                let message = events.redactor.message(why, &secrets);
                 let code = secrets.code(why.code()).unwrap_or("EXECUTION_ERROR").to_owned();
                 EventKind::Error { message, code, duration }
             }
