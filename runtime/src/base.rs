@@ -18,6 +18,8 @@ pub(crate) mod json;
 #[cfg(feature = "runtime")]
 pub(crate) mod media_type;
 #[cfg(feature = "runtime")]
+pub(crate) mod needle;
+#[cfg(feature = "runtime")]
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]
 pub(crate) mod time;

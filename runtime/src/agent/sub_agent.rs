@@ -284,6 +284,7 @@ impl SubAgentTool {
         };
         let run = token.run_until_cancelled(self.runner.run(task, &monitor));
         let ended = tokio::time::timeout(self.limits.max_time, run).await;
+        monitor.flush();
         if let Some(limit) = monitor.exceeded() {
             return Err(limit.of(&name));
         }

@@ -1,10 +1,16 @@
 //! The secrets of a call, to be found again in other texts.
 
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
+use crate::base::frozen::Text;
+use crate::base::needle::{self, Needle};
+use crate::base::truncate::floor;
 use crate::call::result::{Content, ResourceData, ToolResult};
+use crate::call::structured::Structured;
 
 /// Replaces a secret.
 pub const REDACTED: &str = "[REDACTED]";
@@ -16,6 +22,11 @@ const START: usize = 16;
 /// With more secrets than this they are not searched for one by one: then no text of the call is shown.
 const MOST: usize = 64;
 
+/// The longest code of an error that is shown.
+const LONGEST_CODE: usize = 64;
+/// How many bytes one byte of a secret becomes at most in a usual encoding.
+const ENCODED: usize = 12;
+
 /// How deeply values are searched; deeper ones are hidden.
 const DEPTH: usize = 64;
 
@@ -23,9 +34,7 @@ const DEPTH: usize = 64;
 /// debug output contains none of them.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    /// Longest first, so that a secret that contains another is replaced as a whole.
-    known: Vec<String>,
-    count: usize,
+    known: Vec<Arc<Needle>>,
     too_many: bool,
 }
 
@@ -46,7 +55,7 @@ impl Secrets {
     pub(crate) fn collect(&mut self, value: &Value, depth: usize) {
         match value {
             Value::String(text) => self.add(text),
-            Value::Number(number) => self.add(&number.to_string()),
+            Value::Number(number) => forms(number).for_each(|form| self.add(&form)),
             Value::Array(_) | Value::Object(_) if depth == 0 => self.too_many = true,
             Value::Array(items) => items.iter().for_each(|item| self.collect(item, depth - 1)),
             Value::Object(fields) => fields.values().for_each(|value| self.collect(value, depth - 1)),
@@ -56,43 +65,44 @@ impl Secrets {
 
     fn add(&mut self, text: &str) {
         let trimmed = text.trim();
-        if trimmed.chars().count() < SHORTEST || trimmed == REDACTED {
-            return;
-        }
-        self.count += 1;
-        self.too_many |= self.count > MOST;
-        let escaped = Value::from(trimmed).to_string();
-        // Without the surrounding quotes.
-        let escaped = escaped.get(1..escaped.len() - 1).unwrap_or(trimmed);
-        for form in [trimmed, escaped, &percent_encoded(trimmed)] {
-            if !self.too_many && !self.known.iter().any(|known| known == form) {
-                self.known.push(form.to_owned());
-            }
+        if trimmed.chars().count() >= SHORTEST && trimmed != REDACTED && !self.is_one(trimmed) {
+            self.push(Arc::new(Needle::new(trimmed, START)));
         }
     }
 
-    /// Adds other secrets. [`seal`](Self::seal) must follow.
+    fn push(&mut self, secret: Arc<Needle>) {
+        self.too_many |= self.known.len() >= MOST;
+        if self.too_many {
+            self.known.clear();
+        } else {
+            self.known.push(secret);
+        }
+    }
+
+    /// Adds other secrets.
     pub(crate) fn extend(&mut self, other: &Secrets) {
         self.too_many |= other.too_many;
-        self.known.extend(other.known.iter().cloned());
+        for secret in &other.known {
+            if !self.is_one(secret.text()) {
+                self.push(Arc::clone(secret));
+            }
+        }
     }
 
     /// Returns both these and other secrets.
     pub(crate) fn and(&self, other: &Secrets) -> Secrets {
         let mut all = self.clone();
         all.extend(other);
-        all.seal();
         all
     }
 
-    /// Completes the collection. Called once all secrets are known.
-    pub(crate) fn seal(&mut self) {
-        self.known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        self.known.dedup();
+    fn is_one(&self, text: &str) -> bool {
+        self.too_many || self.known.iter().any(|known| known.text() == text)
     }
 
-    pub(crate) fn is_one(&self, text: &str) -> bool {
-        self.too_many || self.known.iter().any(|known| known == text)
+    /// Returns whether a number is a secret, however it is written.
+    pub(crate) fn holds(&self, number: &Number) -> bool {
+        !self.is_empty() && forms(number).any(|form| self.is_one(&form))
     }
 
     /// Returns the text without the secrets. `None`: it contains none.
@@ -100,13 +110,43 @@ impl Secrets {
         if self.too_many {
             return Some(REDACTED.to_owned());
         }
-        let mut out: Option<String> = None;
-        for secret in &self.known {
-            if let Some(without) = without(out.as_deref().unwrap_or(text), secret) {
-                out = Some(without);
+        needle::replace(text, self.needles(), REDACTED)
+    }
+
+    /// Returns the code of an error if it is one that may be shown: a short word that holds no secret.
+    pub(crate) fn code<'c>(&self, code: &'c str) -> Option<&'c str> {
+        let of_code = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+        let is_code = (1..=LONGEST_CODE).contains(&code.len()) && code.bytes().all(of_code);
+        (is_code && self.replace(code).is_none()).then_some(code)
+    }
+
+    /// Returns the parts of secrets that a part of a text shows because its edges cut them.
+    pub(crate) fn cut_by(&self, part: Range<usize>, text: &str) -> Secrets {
+        let mut cut = Secrets::default();
+        let longest = self.needles().map(|secret| secret.text().len()).max().unwrap_or(0);
+        // As far as a secret may reach, however it is encoded.
+        let reach = longest.saturating_mul(ENCODED);
+        for edge in [part.start, part.end] {
+            let from = floor(text, edge.saturating_sub(reach));
+            let near = &text[from..floor(text, edge.saturating_add(reach))];
+            for found in needle::find(near, self.needles()) {
+                let (start, end) = (from + found.start, from + found.end);
+                if start < edge && edge < end {
+                    cut.add(&text[start.max(part.start)..end.min(part.end)]);
+                }
             }
         }
-        out
+        cut
+    }
+
+    /// Returns where a secret may begin whose end is missing, because the text goes on; else the length of the text.
+    #[cfg(feature = "agent")]
+    pub(crate) fn unfinished(&self, text: &str) -> usize {
+        needle::unfinished(text, self.needles())
+    }
+
+    fn needles(&self) -> impl Iterator<Item = &Needle> {
+        self.known.iter().map(|known| &**known)
     }
 }
 
@@ -114,11 +154,29 @@ impl Secrets {
     /// Hides these secrets in what people see of a result.
     pub(crate) fn hide_in(&self, result: &mut ToolResult) {
         for content in &mut result.content {
-            if let Content::Text(text) | Content::Resource { data: ResourceData::Text(text), .. } = content {
-                self.hide_in_text(text);
+            match content {
+                Content::Text(text) => self.hide_in_text(text),
+                Content::Image { mime_type, .. } | Content::Audio { mime_type, .. } => {
+                    self.hide_in_text(mime_type);
+                }
+                Content::Resource { uri, mime_type, data } => {
+                    self.hide_in_text(uri);
+                    self.hide_in_text(mime_type);
+                    if let ResourceData::Text(text) = data {
+                        self.hide_in_text(text);
+                    }
+                }
             }
         }
         self.hide_in_value(&mut result.details, DEPTH);
+        if let Some(id) = &mut result.child_loop_id {
+            self.hide_in_text(id);
+        }
+        match &mut result.structured {
+            Structured::Details => {}
+            Structured::DetailsWithout(names) => names.iter_mut().for_each(|name| self.hide_in_frozen(name)),
+            Structured::Json(text) | Structured::Missing(text) => self.hide_in_frozen(text),
+        }
     }
 
     /// Hides these secrets in a text.
@@ -128,10 +186,16 @@ impl Secrets {
         }
     }
 
+    fn hide_in_frozen(&self, text: &mut Text) {
+        if let Some(clean) = self.replace(text) {
+            *text = clean.into();
+        }
+    }
+
     fn hide_in_value(&self, value: &mut Value, depth: usize) {
         match value {
             Value::String(text) => self.hide_in_text(text),
-            Value::Number(number) if self.is_one(&number.to_string()) => *value = Value::from(REDACTED),
+            Value::Number(number) if self.holds(number) => *value = Value::from(REDACTED),
             Value::Array(_) | Value::Object(_) if depth == 0 => *value = Value::from(REDACTED),
             Value::Array(items) => items.iter_mut().for_each(|item| self.hide_in_value(item, depth - 1)),
             Value::Object(fields) => {
@@ -146,38 +210,103 @@ impl Secrets {
     }
 }
 
-/// Replaces a secret, and any text that starts like a long secret, for as long as it matches.
-fn without(text: &str, secret: &str) -> Option<String> {
-    let start = secret.char_indices().nth(START).map_or(secret, |(end, _)| &secret[..end]);
-    let (mut out, mut kept): (Option<String>, usize) = (None, 0);
-    while let Some(found) = text.get(kept..).and_then(|rest| rest.find(start)) {
-        let at = kept + found;
-        let out = out.get_or_insert_default();
-        out.push_str(&text[kept..at]);
-        out.push_str(REDACTED);
-        let same = text[at..].chars().zip(secret.chars()).take_while(|(a, b)| a == b);
-        kept = at + same.map(|(c, _)| c.len_utf8()).sum::<usize>();
-    }
-    let mut out = out?;
-    out.push_str(&text[kept..]);
-    Some(out)
-}
-
-/// Returns the text in percent-encoding, as in a URL.
-fn percent_encoded(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
+/// Returns a number as JSON and as Rust write it: `1.0` and `1`.
+fn forms(number: &Number) -> impl Iterator<Item = String> {
+    let float = number.as_f64().filter(|_| number.is_f64());
+    std::iter::once(number.to_string()).chain(float.map(|float| float.to_string()))
 }
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secrets(****)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn secrets(value: &Value) -> Secrets {
+        let mut secrets = Secrets::default();
+        secrets.collect(value, DEPTH);
+        secrets
+    }
+
+    #[test]
+    fn secrets_of_many_calls_stay_bounded() {
+        let (mut all, start) = (Secrets::default(), Instant::now());
+        for call in 0..256 {
+            let own: Vec<String> = (0..60).map(|n| format!("secret-{call}-{n}")).collect();
+            all = all.and(&secrets(&json!(own)));
+            assert!(all.known.len() <= MOST);
+        }
+        assert!(all.too_many && start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        // The same secrets again are no more than before.
+        let few = secrets(&json!(["first", "second"]));
+        assert_eq!((0..100).fold(few.clone(), |all, _| all.and(&few)).known.len(), 2);
+    }
+
+    #[test]
+    fn numbers_are_hidden_however_they_are_written() {
+        let secrets = secrets(&json!({"token": 4_711_081.0, "pin": 123_456}));
+        let mut result = ToolResult::text("it is 4711081 or 4711081.0, not 123456").with_details(json!([
+            4_711_081,
+            4_711_081.0,
+            123_456.0,
+            5
+        ]));
+        secrets.hide_in(&mut result);
+        let r = REDACTED;
+        assert_eq!(result.to_text(), format!("it is {r} or {r}.0, not {r}"));
+        assert_eq!(result.details, json!([r, r, r, 5]));
+    }
+
+    #[test]
+    fn every_part_of_a_result_is_without_secrets() {
+        let pin = "4711-s3cr3t";
+        let secrets = secrets(&json!(pin));
+        for structured in [
+            Structured::Json(format!("\"{pin}\"").into()),
+            Structured::Missing(pin.into()),
+            Structured::DetailsWithout(vec![pin.into()]),
+        ] {
+            let uri = format!("file:///{pin}");
+            let data = ResourceData::Text(pin.to_owned());
+            let mut result = ToolResult::text(pin)
+                .with_content(Content::Resource { uri, mime_type: format!("x/{pin}"), data })
+                .with_content(Content::Image { data: String::new(), mime_type: format!("x/{pin}") })
+                .with_details(json!({ pin: [pin] }))
+                .with_child_loop(pin);
+            result.structured = structured;
+            secrets.hide_in(&mut result);
+            let shown = format!("{} {}", serde_json::to_string(&result).unwrap(), result.details);
+            assert!(!shown.contains("s3cr3t"), "{shown}");
+            assert!(
+                result.structured().map_or_else(|why| why.into_owned(), |value| value.to_string()) != pin
+            );
+        }
+    }
+
+    #[test]
+    fn a_code_is_a_short_word() {
+        let secrets = secrets(&json!("4711-s3cr3t"));
+        for code in ["NOT_FOUND", "E.1-a"] {
+            assert_eq!(secrets.code(code), Some(code));
+        }
+        for code in ["", "4711-s3cr3t", "two words", &"x".repeat(65)] {
+            assert_eq!(secrets.code(code), None);
+        }
+    }
+
+    #[test]
+    fn what_an_edge_leaves_of_a_secret_is_a_secret() {
+        let secrets = secrets(&json!("4711-s3cr3t"));
+        let text = "a 4711-s3cr3t b 4711%2Ds3cr3t c";
+        assert_eq!(secrets.cut_by(7..20, text).replace("s3cr3t b 4711").unwrap(), "[REDACTED] b [REDACTED]");
+        assert!(secrets.cut_by(0..14, text).is_empty() && secrets.cut_by(0..text.len(), text).is_empty());
     }
 }

@@ -163,6 +163,7 @@ impl Pages {
         {
             let whole = std::mem::take(message);
             let end = cut(&whole, bytes(limit.text));
+            hide_cut(&whole, end, ctx);
             let shown = whole.get(..end).unwrap_or_default().to_owned();
             *message = format!("{shown}\n{}", Cut { pages: self, limit, ctx }.notice(whole, end));
         }
@@ -216,6 +217,7 @@ impl Cut<'_> {
                         continue;
                     }
                     let end = cut(&text, bytes(left.saturating_sub(broken)));
+                    hide_cut(&text, end, self.ctx);
                     if let Some(shown) = text.get(..end).filter(|shown| !shown.is_empty()) {
                         kept.push(Content::Text(shown.to_owned()));
                     }
@@ -297,6 +299,13 @@ fn withhold(result: &mut ToolResult, most: u64) {
     if found > most {
         let why = format!("it has {found} bytes, and more than {most} are too many");
         result.structured = Structured::Missing(why.into());
+    }
+}
+
+/// Has records and events hide what a cut leaves of a secret.
+fn hide_cut(text: &str, end: usize, ctx: &ToolContext) {
+    if let Some(secrets) = ctx.secrets() {
+        ctx.hide(&secrets.cut_by(0..end, text));
     }
 }
 

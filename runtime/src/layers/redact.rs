@@ -216,7 +216,6 @@ impl Redactor {
             }
             None => secrets.collect(answer, rules.max_depth),
         }
-        secrets.seal();
         secrets
     }
 
@@ -273,7 +272,6 @@ impl ToolRedactor {
         if !self.is_known {
             hide_all(&mut arguments);
         }
-        secrets.seal();
         rules.clean("", &mut arguments, &secrets, rules.max_depth);
         (arguments, secrets)
     }
@@ -308,7 +306,6 @@ impl ToolRedactor {
         };
         let mut secrets = Secrets::default();
         self.hide(&mut arguments, &mut secrets);
-        secrets.seal();
         (!secrets.is_empty()).then_some(secrets)
     }
 
@@ -326,7 +323,6 @@ impl ToolRedactor {
         }
         // The content usually repeats the details.
         own.extend(secrets);
-        own.seal();
         let content = without_bytes(result).content.iter().map(Content::to_json).collect();
         let mut out = Map::new();
         out.insert("content".to_owned(), self.redactor.value_with(content, &own));

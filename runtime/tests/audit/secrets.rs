@@ -56,6 +56,18 @@ fn shout(#[arg(secret)] pin: &str) -> String {
     format!("{pin}\n").repeat(20)
 }
 
+/// Fails with its secret as the code.
+#[tool(undocumented)]
+async fn refuse(#[arg(secret)] pin: &str) -> Result<ToolResult, ToolError> {
+    Ok(ToolResult::text("no").with_details(json!({ "success": false, "code": pin })))
+}
+
+/// Fails with its secret at the end of a long text, and as the code.
+#[tool(undocumented)]
+async fn fail(#[arg(secret)] pin: &str) -> Result<ToolResult, ToolError> {
+    Err(ToolError::failed_with(pin.to_owned(), format!("{}{pin}", "x".repeat(190))))
+}
+
 /// Asks for a code, and has it noted.
 #[tool]
 async fn ask(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
@@ -82,6 +94,31 @@ fn agent() -> impl toolgen_runtime::AgentTool + 'static {
         }
     });
     SubAgentTool::builder("helper", runner).tools(toolset![note]).build().unwrap()
+}
+
+#[cfg(feature = "agent")]
+#[tokio::test]
+async fn a_secret_that_a_sub_agent_says_in_pieces_is_hidden() {
+    use toolgen_runtime::agent::agent_loop::{ModelTurn, Transcript};
+    use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
+    let runner = LoopRunner::new(|task: &AgentTask, monitor: &AgentMonitor| {
+        let (task, monitor) = (task.task.clone(), monitor.clone());
+        move |_: Transcript| {
+            task.chars().for_each(|piece| monitor.text(&piece.to_string()));
+            async { Ok::<_, String>(ModelTurn::text("done")) }
+        }
+    });
+    let (_, _, _, seen) = watched();
+    let agent = SubAgentTool::builder("helper", runner).tools(toolset![note]).build().unwrap();
+    let registry = Registry::builder().add(agent).add_all(toolset![delegate]).seal().unwrap();
+    let provider = Provider::builder(&registry).build().unwrap();
+    assert_eq!(call(&provider, "delegate", json!({ "pin": PIN }), &seen).await.text(), "done");
+    let updates = seen.lock().unwrap();
+    let texts = updates.iter().map(|update| {
+        let update: ToolResult = serde_json::from_str(update).unwrap();
+        update.to_text()
+    });
+    assert_eq!(texts.collect::<String>(), "the pin is [REDACTED]");
 }
 
 /// Has an agent do something with a secret.
@@ -111,7 +148,7 @@ async fn a_secret_is_hidden_in_the_calls_of_a_sub_agent() {
 type Seen = Arc<Mutex<Vec<String>>>;
 
 fn watched() -> (ProviderBuilder, MemorySink, Auditor, Seen) {
-    let registry = Registry::new(toolset![note, relay, open, send, shout, ask]).unwrap();
+    let registry = Registry::new(toolset![note, relay, open, send, shout, refuse, fail, ask]).unwrap();
     let (sink, seen) = (MemorySink::new(), Seen::default());
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let events = seen.clone();
@@ -189,6 +226,47 @@ async fn later_pages_of_a_result_hold_no_secret_of_its_call() {
     let all = everything(&auditor, &sink, &seen).await;
     assert_eq!(sink.rows().len(), 2);
     assert!(all.contains("[REDACTED]") && !all.contains(PIN) && !all.contains("s3cr3t"), "{all}");
+}
+
+#[tokio::test]
+async fn a_page_that_begins_or_ends_within_a_secret_shows_no_part_of_it() {
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.pages(Pages::new(ResultLimit::bytes(18))).build().unwrap();
+    // The first page ends within the secret, and the next ones begin there.
+    let first = call(&provider, "shout", json!({ "pin": PIN.repeat(2) }), &seen).await.text();
+    let handle = first.split('"').nth(3).unwrap();
+    for offset in [5, 18] {
+        let arguments = json!({ "handle": handle, "offset": offset });
+        let page = call(&provider, "read_result", arguments, &seen).await.text();
+        assert!(page.contains("s3cr") || page.contains("r3t"), "the model sees the page: {page}");
+    }
+    let all = everything(&auditor, &sink, &seen).await;
+    assert_eq!(sink.rows().len(), 3);
+    assert!(all.contains("[REDACTED]") && !all.contains("3cr") && !all.contains("4711"), "{all}");
+}
+
+#[tokio::test]
+async fn the_code_of_an_error_is_no_secret() {
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.build().unwrap();
+    for tool in ["refuse", "fail"] {
+        call(&provider, tool, json!({ "pin": PIN }), &seen).await;
+    }
+    let all = everything(&auditor, &sink, &seen).await;
+    assert_eq!(sink.rows().len(), 2);
+    assert!(!all.contains(PIN), "{all}");
+}
+
+#[tokio::test]
+async fn an_error_that_is_repeated_shows_no_part_of_a_secret() {
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.build().unwrap();
+    let turn = turn(&seen);
+    for _ in 0..4 {
+        provider.call(ToolCall::new("c-1", "fail", json!({ "pin": PIN })), &turn).await;
+    }
+    let all = everything(&auditor, &sink, &seen).await;
+    assert!(all.contains("consecutive times") && !all.contains("4711"), "{all}");
 }
 
 #[tokio::test]

@@ -156,6 +156,25 @@ async fn a_service_that_sends_a_credential_back_does_not_show_it() {
 }
 
 #[tokio::test]
+async fn a_credential_that_is_sent_back_encoded_or_cut_is_not_shown() {
+    for (sent_back, limit) in [
+        (r#"{"token": "tok\\/abc d"}"#, 1000),
+        ("token=tok%2fabc+d&x=1", 1000),
+        ("token: tok/abc d", 14),
+        ("token: tok/abc d", 11),
+    ] {
+        let body = sent_back.replace("\\\\", "\\");
+        let server =
+            TestServer::start(move |_| reply(200, "Content-Type: text/plain\r\n", body.as_bytes())).await;
+        let credentials = StaticCredentials::new().with("s", Secret::new("tok/abc d"));
+        let plan = secured(plan("GET", &server.url, "/x"), Placement::Header("X-Key".into()));
+        let engine = engine().credentials(credentials).max_bytes(limit);
+        let shown = call(engine, plan, json!({})).await.unwrap().to_text();
+        assert!(!shown.contains("abc") && !shown.contains("tok\\") && !shown.contains("tok/"), "{shown}");
+    }
+}
+
+#[tokio::test]
 async fn a_plan_that_cannot_be_sent_is_an_error() {
     let no_server = RequestPlan { path: "/x".into(), ..RequestPlan::EMPTY };
     let error = call(engine(), no_server, json!({})).await.unwrap_err();

@@ -1,13 +1,17 @@
 //! The monitor of a working sub-agent: progress reports and limits.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
 use super::{AgentFailure, AgentLimits};
+use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 use crate::call::result::ToolResult;
+
+/// The maximum number of bytes of text that wait for more.
+const MOST_HELD: usize = 64 << 10;
 
 /// Receives the reports of a sub-agent while it works. Clones share the same state.
 ///
@@ -24,6 +28,8 @@ struct Inner {
     turns: AtomicU32,
     tokens: AtomicU64,
     said: AtomicU64,
+    /// The end of the text so far, which may be the beginning of a secret.
+    held: Mutex<String>,
     exceeded: OnceLock<AgentFailure>,
 }
 
@@ -36,6 +42,7 @@ impl AgentMonitor {
             turns: AtomicU32::new(0),
             tokens: AtomicU64::new(0),
             said: AtomicU64::new(0),
+            held: Mutex::default(),
             exceeded: OnceLock::new(),
         }))
     }
@@ -46,6 +53,7 @@ impl AgentMonitor {
     ///
     /// [`AgentFailure::MaxTurns`], if the model has been asked as often as allowed.
     pub fn begin_turn(&self) -> Result<(), AgentFailure> {
+        self.flush();
         let most = self.0.limits.max_turns;
         let next = |turns: u32| (turns < most).then(|| turns + 1);
         match self.0.turns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
@@ -69,16 +77,35 @@ impl AgentMonitor {
         Err(self.exceed(AgentFailure::MaxTokens(most)))
     }
 
-    /// Reports a piece of the model's text, which observers of the call see immediately.
+    /// Reports a piece of the model's text, which observers of the call see immediately. An end that may be the
+    /// beginning of a secret of the call waits for the next piece or the end of the turn.
     pub fn text(&self, delta: &str) {
         self.0.said.fetch_add(1, Ordering::Relaxed);
-        if !delta.is_empty() {
-            self.0.ctx.update(ToolResult::text(delta));
+        let mut held = unpoisoned(self.0.held.lock());
+        held.push_str(delta);
+        let secrets = self.0.ctx.secrets().filter(|_| held.len() <= MOST_HELD);
+        let end = secrets.map_or(held.len(), |secrets| secrets.unfinished(&held));
+        let rest = held.split_off(end);
+        let shown = std::mem::replace(&mut *held, rest);
+        drop(held);
+        self.show(shown);
+    }
+
+    /// Reports the rest of a turn's text.
+    pub(super) fn flush(&self) {
+        let rest = std::mem::take(&mut *unpoisoned(self.0.held.lock()));
+        self.show(rest);
+    }
+
+    fn show(&self, text: String) {
+        if !text.is_empty() {
+            self.0.ctx.update(ToolResult::text(text));
         }
     }
 
     /// Reports that the agent calls a tool: `[sub-agent calling tool: {name}]`.
     pub fn calls(&self, tool: &str) {
+        self.flush();
         self.0.ctx.update(ToolResult::text(format!("[sub-agent calling tool: {tool}]")));
     }
 

@@ -185,7 +185,10 @@ fn content(
         _ => bytes.is_empty(),
     };
     if is_text {
-        let decoded = charset::decode(&bytes, content_type, truncated);
+        let mut decoded = charset::decode(&bytes, content_type, truncated);
+        if truncated {
+            request.credentials.cut_unfinished(&mut decoded);
+        }
         let body = if kind == Kind::Events { events(&decoded, truncated) } else { decoded };
         let mut body = request.credentials.redact(&body);
         // Decoding may have made the text longer.

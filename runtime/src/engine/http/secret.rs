@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::base::needle::{self, Needle};
+
 /// A credential. `Debug` and `Display` show `****`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -42,24 +44,32 @@ pub(super) struct Applied {
     /// Headers that carry a credential.
     pub(super) headers: Vec<String>,
     /// Every text to hide, the longest first: credentials as given and as encoded.
-    texts: Vec<String>,
+    texts: Vec<Needle>,
 }
 
 impl Applied {
     /// Hides a text from now on.
     pub(super) fn hide(&mut self, text: &str) {
-        if !text.is_empty() && !self.texts.iter().any(|known| known == text) {
-            self.texts.push(text.to_owned());
+        if !text.is_empty() && !self.texts.iter().any(|known| known.text() == text) {
+            self.texts.push(Needle::new(text, usize::MAX));
             // One text may be part of another.
-            self.texts.sort_by_key(|known| std::cmp::Reverse(known.len()));
+            self.texts.sort_by_key(|known| std::cmp::Reverse(known.text().len()));
         }
     }
 
-    /// Returns the text with credentials shown as `****`. Credentials so short that they would match ordinary words
-    /// are not searched for.
+    /// Returns the text with credentials shown as `****`, however they are encoded in it. Credentials so short that
+    /// they would match ordinary words are not searched for.
     pub(super) fn redact(&self, text: &str) -> String {
-        let searched = self.texts.iter().filter(|secret| secret.len() >= SHORTEST);
-        searched.fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
+        needle::replace(text, self.searched(), HIDDEN).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// Cuts off the end of a text, which goes on, where it may be the beginning of a credential.
+    pub(super) fn cut_unfinished(&self, text: &mut String) {
+        text.truncate(needle::unfinished(text, self.searched()));
+    }
+
+    fn searched(&self) -> impl Iterator<Item = &Needle> {
+        self.texts.iter().filter(|secret| secret.text().len() >= SHORTEST)
     }
 
     /// Returns the URL with credentials shown as `****`, including short ones in its query.
@@ -86,11 +96,11 @@ impl Applied {
 
     /// Hides `{secret}`, `Bearer {secret}` or `{name}={secret}`, however short the secret is.
     fn part(&self, part: &str) -> String {
-        let ends = |secret: &&String| {
-            let before = part.strip_suffix(secret.as_str());
+        let ends = |secret: &&str| {
+            let before = part.strip_suffix(secret);
             before.filter(|before| before.is_empty() || before.ends_with([' ', '='])).is_some()
         };
-        match self.texts.iter().find(ends) {
+        match self.texts.iter().map(Needle::text).find(ends) {
             Some(secret) => format!("{}{HIDDEN}", &part[..part.len() - secret.len()]),
             None => self.redact(part),
         }

@@ -298,11 +298,12 @@ impl Open {
                 Ok(result) => {
                     let (text, code) = own_error(result);
                     let text = text.map(|text| redactor.text(&text, secrets).into_owned());
-                    (redactor.result(result, secrets), text, code)
+                    let code = code.and_then(|code| secrets.code(code));
+                    (redactor.result(result, secrets), text, code.map(|code| Cow::Owned(code.to_owned())))
                 }
                 Err(why) => {
-                    let code = Cow::Owned(why.code().to_owned());
-                    (Value::Null, Some(redactor.error(why, secrets)), Some(code))
+                    let code = secrets.code(why.code()).map(|code| Cow::Owned(code.to_owned()));
+                    (Value::Null, Some(redactor.error(why, secrets)), code)
                 }
             },
             Ended::GivenUp => (Value::Null, Some("Cancelled".to_owned()), Some("CANCELLED".into())),
@@ -342,12 +343,12 @@ fn status(ended: &Ended, ran: bool) -> AuditStatus {
 }
 
 /// Returns the text and the code of a result that is itself an error.
-fn own_error(result: &ToolResult) -> (Option<String>, Option<Cow<'static, str>>) {
+fn own_error(result: &ToolResult) -> (Option<String>, Option<&str>) {
     if !result.is_error() {
         return (None, None);
     }
-    let said = |key| result.details.get(key).and_then(Value::as_str).map(str::to_owned);
-    (Some(said("error").unwrap_or_else(|| result.to_text())), said("code").map(Cow::Owned))
+    let said = |key| result.details.get(key).and_then(Value::as_str);
+    (Some(said("error").map_or_else(|| result.to_text(), str::to_owned)), said("code"))
 }
 
 /// Log messages for operators.

@@ -54,8 +54,8 @@ impl ReadResult {
             );
             return Err(ToolError::failed_with("RESULT_NOT_FOUND", text));
         };
-        if let Some(secrets) = secrets {
-            ctx.hide(&secrets);
+        if let Some(secrets) = &secrets {
+            ctx.hide(secrets);
         }
         if offset >= text.len() {
             let text =
@@ -68,6 +68,9 @@ impl ReadResult {
         let one = rest.chars().next().map_or(0, char::len_utf8);
         let end = begin + cut(rest, size).max(one);
         let shown = text.get(begin..end).unwrap_or_default();
+        if let Some(secrets) = secrets {
+            ctx.hide(&secrets.cut_by(begin..end, &text));
+        }
         let notice = if end == text.len() {
             format!("[End of the result: bytes {begin}-{end} of {end}.]")
         } else {

@@ -51,7 +51,7 @@ impl Rules {
                 }
             }
             Value::Number(number) => {
-                if secrets.is_one(&number.to_string()) {
+                if secrets.holds(number) {
                     *value = Value::from(REDACTED);
                 }
             }

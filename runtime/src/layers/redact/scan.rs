@@ -205,9 +205,12 @@ fn json_web_token(text: &[u8], at: usize) -> Found {
 /// Finds the credentials after the name of a scheme of the `Authorization` header.
 fn scheme(text: &[u8], from: usize, is_token: impl Fn(&[u8]) -> bool) -> Found {
     let start = run(text, from, |byte| matches!(byte, b' ' | b'\t' | b':'));
+    if start == from {
+        return Found::Skip(start);
+    }
     let end = run(text, start, token68);
     match text.get(start..end) {
-        Some(token) if start > from && is_token(token) => Found::Hide(start, end),
+        Some(token) if is_token(token) => Found::Hide(start, end),
         _ => Found::Skip(start),
     }
 }

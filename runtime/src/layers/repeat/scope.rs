@@ -27,6 +27,7 @@ pub(crate) struct Guard<'a> {
     rows: Arc<RepeatGuard>,
     principal: Option<&'a str>,
     agent: Option<&'a str>,
+    ctx: &'a ToolContext,
 }
 
 impl Repeats {
@@ -46,7 +47,7 @@ impl Repeats {
             None if known => Arc::clone(&self.own),
             None => return None,
         };
-        Some(Guard { rows, principal, agent })
+        Some(Guard { rows, principal, agent, ctx })
     }
 }
 
@@ -67,7 +68,7 @@ impl Guard<'_> {
 
     /// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame.
     pub(crate) fn note(&self, key: CallKey, outcome: &Result<ToolResult, ToolError>) {
-        let error = match outcome {
+        let mut error = match outcome {
             Ok(result) => result.is_error().then(|| result.to_text()),
             Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE || is_refusal(code) => return,
             Err(
@@ -75,6 +76,10 @@ impl Guard<'_> {
             ) => Some(why.to_string()),
             Err(_) => return,
         };
+        // Later, when it is cut, nothing would recognise what is left of a secret.
+        if let (Some(error), Some(secrets)) = (&mut error, self.ctx.secrets()) {
+            secrets.hide_in_text(error);
+        }
         self.rows.record_key(key, error.as_deref());
     }
 }

@@ -9,6 +9,7 @@ use tracing::{Instrument, Span, info, info_span, warn};
 use super::{Trace, Traced};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::call::secrets::Secrets;
 use crate::call::session::Session;
 
 /// The target of the span and its events, by which subscribers filter. Part of the public interface.
@@ -41,9 +42,10 @@ pub(crate) async fn traced(
         // If the future is dropped, the call was abandoned.
         let end = End(Some(&span));
         let outcome = run.await;
-        end.with(&outcome, trace, name);
+        let secrets = ctx.secrets().unwrap_or_default();
+        end.with(&outcome, trace, name, &secrets);
         if let (Some(shown), Ok(result)) = (&content, &outcome) {
-            let result = shown.result(result, &ctx.secrets().unwrap_or_default());
+            let result = shown.result(result, &secrets);
             span.record("gen_ai.tool.call.result", result.to_string());
         }
         outcome
@@ -84,15 +86,14 @@ fn span(traced: &Traced<'_>) -> Span {
 struct End<'s>(Option<&'s Span>);
 
 impl End<'_> {
-    fn with(mut self, outcome: &Result<ToolResult, ToolError>, trace: &Trace, name: &str) {
+    fn with(mut self, outcome: &Result<ToolResult, ToolError>, trace: &Trace, name: &str, secrets: &Secrets) {
         let Some(span) = self.0.take() else { return };
         let code = match outcome {
             Ok(result) if !result.is_error() => None,
-            Ok(result) => {
-                Some(result.details.get("code").and_then(Value::as_str).unwrap_or("EXECUTION_ERROR"))
-            }
+            Ok(result) => Some(result.details.get("code").and_then(Value::as_str).unwrap_or_default()),
             Err(why) => Some(why.code()),
         };
+        let code = code.map(|code| secrets.code(code).unwrap_or("EXECUTION_ERROR"));
         let noun = capital(&trace.noun);
         match code {
             None => info!(target: TARGET, "{noun} {name} executed successfully"),

@@ -154,7 +154,8 @@ impl Watch {
             }
             Err(why) => {
                 let message = events.redactor.message(why, &secrets);
-                EventKind::Error { message, code: why.code().to_owned(), duration }
+                let code = secrets.code(why.code()).unwrap_or("EXECUTION_ERROR").to_owned();
+                EventKind::Error { message, code, duration }
             }
         });
         let unreadable = || EventKind::Error { message: String::new(), code: "UNKNOWN".to_owned(), duration };
