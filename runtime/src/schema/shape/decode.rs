@@ -89,8 +89,7 @@ pub fn decode(
     if !problems.is_empty() {
         return Err(problems);
     }
-    checker.steps = 0;
-    Ok(checker.transform(arguments, &[shape]))
+    checker.transformed(arguments, shape)
 }
 
 /// As [`decode`], for owned arguments: those that need no change are returned untouched.
@@ -112,22 +111,39 @@ pub fn decode_owned(
 
 /// Returns valid arguments as people should read them: under the names a model knows, integers as integers, and with
 /// the schema's defaults for what is not given. They fit the shape in every dialect.
+///
+/// # Errors
+///
+/// Returns a problem if that takes too many steps.
 #[cfg(feature = "runtime")]
-pub(crate) fn completed(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
+pub(crate) fn completed(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Result<Value, Vec<ArgumentProblem>> {
     let put = |defaults| {
         let mut checker = Checker::new(defs, dialect);
         checker.form = check::Form::Named { defaults };
-        checker.transform(arguments, &[shape])
+        checker.transformed(arguments, shape)
     };
-    let full = put(true);
+    let full = put(true)?;
     // Together, defaults may break a rule between fields.
-    if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { full } else { put(false) }
+    if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { Ok(full) } else { put(false) }
 }
 
 /// Returns valid arguments under their wire names, without checking them again.
+///
+/// # Errors
+///
+/// Returns a problem if that takes too many steps.
 #[cfg(feature = "runtime")]
-pub(crate) fn under_wire_names(arguments: &Value, shape: &Shape, defs: &List<Def>) -> Value {
-    Checker::new(defs, &JSON_SCHEMA).transform(arguments, &[shape])
+pub(crate) fn under_wire_names(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    Checker::new(defs, &JSON_SCHEMA).transformed(arguments, shape)
 }
 
 /// Whether a value fits a shape in the sense of JSON Schema.

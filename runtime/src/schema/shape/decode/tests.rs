@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::check::Checker;
 use super::{ArgumentProblemKind, completed, decode, under_wire_names};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
 use crate::schema::shape::read::read_document;
@@ -165,16 +166,16 @@ fn people_read_all_arguments_under_the_names_of_the_schema() {
     let sent = json!({"recipient": "Ada", "how": {"fast": null}, "or": {"tries": 1.0}, "note": null});
     let read = json!({"to": "Ada", "how": {"tries": 3}, "or": {"tries": 1}, "top": 20,
         "else": {"fast": true, "tries": 3}});
-    assert_eq!(completed(&sent, &shape, &defs, &OPENAI_STRICT), read);
-    assert_eq!(completed(&read, &shape, &defs, &JSON_SCHEMA), read, "once is enough");
+    assert_eq!(completed(&sent, &shape, &defs, &OPENAI_STRICT), Ok(read.clone()));
+    assert_eq!(completed(&read, &shape, &defs, &JSON_SCHEMA), Ok(read.clone()), "once is enough");
     let mut wire = read.clone();
     wire["$top"] = wire.as_object_mut().unwrap().remove("top").unwrap();
-    assert_eq!(under_wire_names(&read, &shape, &defs), wire);
+    assert_eq!(under_wire_names(&read, &shape, &defs), Ok(wire));
     // One of the two, and both have a default.
     let either = json!({"type": "object", "maxProperties": 1, "properties": {
         "a": {"type": "integer", "default": 1}, "b": {"type": "integer", "default": 2}}});
     let (shape, defs) = read_document(&either, &mut Vec::new());
-    assert_eq!(completed(&json!({"b": 5.0}), &shape, &defs, &JSON_SCHEMA), json!({"b": 5}));
+    assert_eq!(completed(&json!({"b": 5.0}), &shape, &defs, &JSON_SCHEMA), Ok(json!({"b": 5})));
 }
 
 #[test]
@@ -326,4 +327,59 @@ fn kinds_of_problems_are_told() {
     assert_eq!(kinds, [Type, Unknown, Missing]);
     let problems = decode(&json!({"a": 0, "b": ""}), &shape, &defs, &JSON_SCHEMA).unwrap_err();
     assert_eq!(problems[0].kind, Value);
+}
+
+#[test]
+fn patterns_share_the_steps_of_a_call() {
+    let schema = object(&json!({"a": {"type": "array", "items": {"type": "string", "pattern": "^a*a*a*b"}}}));
+    // These match at once, but the steps are estimated.
+    let problems = decoded(&schema, &json!({"a": vec!["b".repeat(250); 400]}), &JSON_SCHEMA).unwrap_err();
+    assert_eq!(problems[0], "/a/15: takes too many steps to be checked; send fewer and shorter values");
+    let keys = json!({"type": "object", "patternProperties": {"^a*a*a*b": {}}});
+    let given: serde_json::Map<String, Value> =
+        (0..400).map(|index| ("b".repeat(240) + &index.to_string(), Value::Null)).collect();
+    assert!(decoded(&keys, &Value::Object(given), &JSON_SCHEMA).is_err());
+    let mails = object(&json!({"a": {"type": "array", "items":
+        {"type": "string", "pattern": "^[^@]+@[^@]+\\.[a-z]{2,}$"}}}));
+    let given = json!({"a": vec!["someone@example.com"; 5_000]});
+    taken(&mails, &given, &given);
+}
+
+#[test]
+fn guesses_are_limited() {
+    let names: Vec<String> = (0..600).map(|index| format!("value{index}")).collect();
+    let schema = object(&json!({"a": {"type": "array", "items": {"type": "string", "enum": names}}}));
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    let given = json!({"a": (0..300).map(|index| format!("velue{index}")).collect::<Vec<_>>()});
+    let mut checker = Checker::new(&defs, &JSON_SCHEMA);
+    let problems = checker.problems_of(&given, &shape);
+    assert_eq!(problems.len(), 100);
+    assert!(problems[0].message.contains("did you mean"), "{}", problems[0].message);
+    assert!(!problems[99].message.contains("did you mean"), "{}", problems[99].message);
+    // Only those that are told are guessed at.
+    let compared = checker.compared;
+    let more = json!({"a": (0..600).map(|index| format!("velue{index}")).collect::<Vec<_>>()});
+    let mut checker = Checker::new(&defs, &JSON_SCHEMA);
+    assert_eq!(checker.problems_of(&more, &shape), problems);
+    assert_eq!(checker.compared, compared);
+}
+
+#[test]
+fn arguments_that_take_too_many_steps_to_decode_are_refused() {
+    let mut shape = json!({"type": "object", "properties": {"v": {"type": "integer"}}});
+    for _ in 0..20 {
+        shape = json!({"anyOf": [{"type": "string"}, shape]});
+    }
+    let schema = object(&json!({"a": {"type": "array", "items": shape}}));
+    let given = |count: usize| json!({"a": vec![json!({"v": 5.0}); count]});
+    taken(&schema, &given(1), &json!({"a": [{"v": 5}]}));
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    // Valid and spent only while decoding: for each item, each choice is checked once, and then again at each depth.
+    let mut checker = Checker::new(&defs, &JSON_SCHEMA);
+    let many = given(8_000);
+    assert!(checker.problems_of(&many, &shape).is_empty());
+    let problems = decoded(&schema, &many, &JSON_SCHEMA).unwrap_err();
+    assert_eq!(problems, [": takes too many steps to be checked; send fewer and shorter values"]);
+    assert!(completed(&many, &shape, &defs, &JSON_SCHEMA).is_err());
+    assert!(under_wire_names(&many, &shape, &defs).is_err());
 }

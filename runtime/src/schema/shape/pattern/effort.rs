@@ -44,7 +44,8 @@ impl Effort {
     /// Returns the steps that a text of so many bytes may take.
     pub(super) fn steps(self, length: usize) -> u64 {
         let length = length as u64;
-        let mut steps = self.ways;
+        // Each way is a step of each repetition.
+        let mut steps = self.ways.saturating_mul(self.loops.max(1));
         // The ways to share the text among the repetitions: the binomial coefficient.
         let few = self.loops.min(length);
         for index in 1..=few {
@@ -247,7 +248,7 @@ mod tests {
     fn steps_follow_the_ways_to_share_a_text() {
         let cases = [
             ("^a", 0, 1),
-            ("^a*a*b", 3, 10),
+            ("^a*a*b", 3, 20),
             ("^a?a*", 5, 12),
             ("^(a|a)*", 4, 16),
             ("^(a+)+", 400, u64::MAX),
