@@ -5,7 +5,8 @@
 //!
 //! - `format` is an annotation and not checked; [`Kind::Raw`](super::Kind::Raw) is accepted unchecked.
 //! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer if the
-//!   pattern nests repetitions: matching backtracks, and a hostile text must not stop the program.
+//!   pattern nests repetitions: matching backtracks, and a hostile text must not stop the program. For the same reason
+//!   a value is refused that takes too many steps to be checked.
 //! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
 //! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
 //! - With a discriminator, only the variant it names is tried.
@@ -31,7 +32,8 @@ use check::Checker;
 /// A problem with the arguments of a call, for the model that must correct it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentProblem {
-    /// The place in the arguments, as a JSON pointer; empty for the arguments as a whole.
+    /// The place in the arguments, as a JSON pointer; empty for the arguments as a whole. Keys of more than 100 bytes
+    /// are cut to 100 characters.
     pub pointer: String,
     /// The kind of mistake.
     pub kind: ArgumentProblemKind,
@@ -44,7 +46,7 @@ impl ArgumentProblem {
     #[must_use]
     pub fn within(mut self, segment: &str) -> ArgumentProblem {
         let mut pointer = String::new();
-        pointer::push(&mut pointer, segment);
+        pointer::push_given(&mut pointer, segment);
         self.pointer.insert_str(0, &pointer);
         self
     }

@@ -147,7 +147,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn at<T>(&mut self, token: &str, check: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
-        pointer::push(&mut self.path, token);
+        pointer::push_given(&mut self.path, token);
         let result = check(self);
         self.path.truncate(length);
         result
