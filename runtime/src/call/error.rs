@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::base::future::discard;
 use crate::call::approval::ApprovalRequest;
 use crate::call::control::{InputRequest, PendingInput};
 use crate::call::missing::{self, MissingDependencies};
@@ -133,14 +134,16 @@ impl ToolError {
     }
 
     /// A panic. Its message becomes the operator detail and is hidden from the model.
-    pub(crate) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
+    pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> ToolError {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let why = ToolError::failed("tool panicked");
-        match text {
+        let why = match text {
             Some(text) => why.with_operator_detail(format!("tool panicked: {text}")),
             None => why,
-        }
+        };
+        discard(payload);
+        why
     }
 
     /// The error code for machines.
