@@ -105,6 +105,35 @@ pub mod types_prelude {
     pub use crate::spec::plan::Tool;
 }
 
+/// Stops generated types at their first macro: the feature `typed` is off.
+#[cfg(not(feature = "typed"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __serialize {
+    ($($type:ident)*) => {
+        ::core::compile_error!(
+            "the types of the generated tools need the feature `typed` of `toolgen-runtime`: add it in Cargo.toml, \
+             or generate the tools without types (`types(false)` in the options of the build script)"
+        );
+    };
+}
+
+/// Does nothing: the feature `typed` is off, as `__serialize!` says.
+#[cfg(not(feature = "typed"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __deserialize {
+    ($($type:ident)*) => {};
+}
+
+/// Does nothing: the feature `typed` is off, as `__serialize!` says.
+#[cfg(not(feature = "typed"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __link {
+    ($($type:ident)*) => {};
+}
+
 /// Includes the tools that a build script compiled in the current module.
 ///
 /// Takes the name given to `toolgen::Build::new`. The module then holds a `static` for each tool, their list `TOOLS`,

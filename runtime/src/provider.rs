@@ -75,6 +75,8 @@ pub(crate) struct Inner {
     bounds: Box<[Arc<Bounds>]>,
     /// One slot per tool of the registry, in the same order.
     slots: Box<[Slot]>,
+    /// The index of the tool with which a model reads the rest of a result.
+    reader: Option<usize>,
     hide_forbidden: bool,
     /// Locked while a tool is built, so that it is built only once.
     building: Mutex<()>,
@@ -285,6 +287,17 @@ impl Inner {
         })
     }
 
+    /// Returns the context for building tools: its executor is held to its limits.
+    fn lent(&self) -> ProviderContext {
+        #[cfg_attr(not(feature = "executor"), expect(unused_mut, reason = "there is no executor"))]
+        let mut context = self.context.clone();
+        #[cfg(feature = "executor")]
+        {
+            context.services = context.confined(context.services.clone());
+        }
+        context
+    }
+
     fn tool(&self, index: usize) -> Result<&Arc<dyn AgentTool>, ProviderError> {
         let registered = self.registry.at(index);
         let Some(slot) = self.slots.get(index) else { return Ok(registered) };
@@ -295,7 +308,7 @@ impl Inner {
         if let Some(tool) = slot.tool.get() {
             return Ok(tool);
         }
-        let tool = match registered.bind(&self.context) {
+        let tool = match registered.bind(&self.lent()) {
             None => Arc::clone(registered),
             Some(built) => {
                 built.map_err(|why| ProviderError::Create { name: registered.name().to_owned(), why })?
@@ -346,7 +359,7 @@ impl Registry {
     /// Builds a provider of all tools of this registry; [`Provider::builder`] offers more options.
     #[must_use]
     pub fn provider(&self, context: ProviderContext) -> Provider {
-        Provider::builder(self).context(context).built()
+        Provider::builder(self).context(context).of_all()
     }
 }
 

@@ -19,9 +19,14 @@ gen() { # gen NAME OPTIONS… -- DOCUMENTS…
   "$binary" toolgen gen --out "$work/$1" --crate "$1" --runtime-path "$repository/runtime" "${@:2}" 2>>"$work/gen.log"
 }
 
+own_workspace() { # own_workspace NAME: the folder is below that of the repository's workspace
+  printf '\n[workspace]\n' >>"$work/$1/Cargo.toml"
+}
+
 echo "without types: ${#documents[@]} documents in one crate"
 gen untyped --no-types "${documents[@]}"
 gen untyped --no-types --check "${documents[@]}"
+own_workspace untyped
 cp "$repository/Cargo.lock" "$work/untyped/Cargo.lock"
 (cd "$work/untyped" && cargo check -q)
 
@@ -57,6 +62,7 @@ failed=0
 for document in "${documents[@]}"; do
   name=typed-$(basename "${document%.*}")
   gen "$name" "$document" >/dev/null
+  own_workspace "$name"
   cp "$repository/Cargo.lock" "$work/$name/Cargo.lock"
   start=$SECONDS
   if (cd "$work/$name" && cargo check -q 2>"$work/$name.log"); then

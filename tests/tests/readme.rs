@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
-use toolgen_runtime::{Provider, Registry, Text, ToolContext, ToolName, ToolSpec};
+use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+};
+use toolgen_runtime::{BoxFuture, Provider, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec};
 
 type AnyResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
@@ -77,6 +81,7 @@ async fn model(tools: &Value) -> AnyResult<Value> {
     Ok(json!({ "role": "assistant", "content": [call] }))
 }
 
+#[expect(clippy::print_stderr, reason = "an example has no log")]
 async fn a_turn(provider: Provider) -> AnyResult<Vec<Value>> {
     use toolgen_runtime::ToolContext;
     use toolgen_runtime::wire::WireFormat;
@@ -85,10 +90,62 @@ async fn a_turn(provider: Provider) -> AnyResult<Vec<Value>> {
     let tools = format.tools(provider.specs())?; // goes into the request to the model
     let reply = model(&tools).await?;
 
+    let calls = format.calls(&reply)?;
+    for problem in &calls.problems {
+        eprintln!("not answered: {problem}"); // such as a call without an ID
+    }
     let turn = ToolContext::new("turn-1", "").with_dialect(format.dialect());
-    let answers = provider.dispatch(format.calls(&reply)?.calls, &turn, &Default::default()).await;
+    let answers = provider.dispatch(calls.calls, &turn, &Default::default()).await;
     let messages = format.answers(&answers.responses); // go into the next one
     Ok(messages)
+}
+
+struct AskFirst;
+
+impl Middleware for AskFirst {
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(async { Decision::NeedApproval("It logs in.".to_owned()) })
+    }
+}
+
+struct Operator;
+
+impl Approver for Operator {
+    fn approve<'a>(&'a self, _: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        Box::pin(async { Approval::ApprovedBy("operator".into()) })
+    }
+}
+
+fn guarded(sink: MemorySink) -> AnyResult<(Provider, Auditor)> {
+    use toolgen_runtime::{tool, toolset};
+
+    use toolgen_runtime::layers::{audit::Auditor, policy::Rules};
+
+    #[tool(undocumented, destructive = false)]
+    fn login(user: &str, #[arg(secret)] password: &str) -> String {
+        if password.is_empty() { "A password, please.".to_owned() } else { format!("Hello, {user}.") }
+    }
+
+    let auditor = Auditor::builder(sink).start()?;
+    let provider = Provider::builder(&Registry::new(toolset![login])?)
+        .rules(Rules::builder().exclude(["effect:destructive"]).build()?) // which tools there are
+        .middleware(AskFirst) // which calls need an approval
+        .approver(Operator) // who gives it, now or later
+        .auditor(auditor.clone()) // where calls are recorded, without their secrets
+        .build()?;
+    Ok((provider, auditor))
+}
+
+#[tokio::test]
+async fn guards_approve_and_record_without_secrets() {
+    let sink = MemorySink::new();
+    let (provider, auditor) = guarded(sink.clone()).unwrap();
+    let call = ToolCall::new("call_1", "login", json!({ "user": "Ada", "password": "hunter2" }));
+    let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
+    assert_eq!(answer.text(), "Hello, Ada.");
+    auditor.flush().await.unwrap();
+    let rows = sink.rows();
+    assert_eq!(rows[0].intent.parameters, json!({ "user": "Ada", "password": "[REDACTED]" }));
 }
 
 async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {

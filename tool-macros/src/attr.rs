@@ -39,8 +39,13 @@ impl Key {
 
     /// Returns the value, which must be a text.
     pub(crate) fn text(self, errors: &mut Errors) -> Option<LitStr> {
+        self.text_of(TEXT, errors)
+    }
+
+    /// Like [`text`](Self::text); `form` says what another value should have been.
+    pub(crate) fn text_of(self, form: &str, errors: &mut Errors) -> Option<LitStr> {
         match self.value {
-            Value::Is(expr) => text(&expr, errors),
+            Value::Is(expr) => text(&expr, form, errors),
             _ => self.refuse(errors, "needs a text: `KEY = \"…\"`"),
         }
     }
@@ -70,7 +75,7 @@ impl Key {
 
     /// Returns one or more texts: `KEY = "a"`, `KEY("a", "b")` or `KEY = ["a", "b"]`.
     pub(crate) fn texts(self, errors: &mut Errors) -> Vec<LitStr> {
-        self.values(errors).iter().filter_map(|expr| text(expr, errors)).collect()
+        self.values(errors).iter().filter_map(|expr| text(expr, TEXT, errors)).collect()
     }
 
     /// Returns one or more expressions: `KEY = a`, `KEY(a, b)` or `KEY = [a, b]`.
@@ -99,12 +104,14 @@ impl Key {
     }
 }
 
+const TEXT: &str = "a text in quotes is expected here";
+
 /// Returns a text literal.
-pub(crate) fn text(expr: &Expr, errors: &mut Errors) -> Option<LitStr> {
+fn text(expr: &Expr, form: &str, errors: &mut Errors) -> Option<LitStr> {
     match ungroup(expr) {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         other => {
-            errors.at(other, "a text in quotes is expected here");
+            errors.at(other, form);
             None
         }
     }

@@ -36,7 +36,7 @@ mod toolset;
 
 use proc_macro::TokenStream;
 
-/// Makes a function a tool. `toolgen_runtime::function` describes its parameters and results.
+/// Makes a function a tool. `toolgen_runtime::function::tool` describes its parameters and results.
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand::tool(attribute.into(), &item.into()).into()
@@ -48,8 +48,8 @@ pub fn tool_input(item: TokenStream) -> TokenStream {
     derive::tool_input(item.into()).into()
 }
 
-/// Makes the methods of an `impl` block that have `#[tool]` tools. `toolgen_runtime::function` describes what it
-/// accepts.
+/// Makes the methods of an `impl` block that have `#[tool]` tools. `toolgen_runtime::function::tool`
+/// describes what it accepts.
 #[proc_macro_attribute]
 pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
     methods::tools(attribute.into(), &item.into()).into()
@@ -57,6 +57,10 @@ pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Lists tools: functions with `#[tool]` by name, others as expressions. The list is a `Vec<Arc<dyn AgentTool>>`; two
 /// tools of one name do not compile if the macro can see it.
+///
+/// A function without `#[tool]` is no tool: the compiler then says ``expected type, found function `…` ``, because
+/// `#[tool]` adds the type of the function's name that the list refers to. Put `#[tool]` on the function. A tool in a
+/// variable goes in parentheses: `toolset![(my_tool)]`.
 #[proc_macro]
 pub fn toolset(input: TokenStream) -> TokenStream {
     toolset::toolset(input.into()).into()

@@ -135,7 +135,7 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
             }
         }
         "timeout" => {
-            if let Some(text) = key.text(errors)
+            if let Some(text) = key.text_of(TIMEOUT, errors)
                 && let Some(timeout) = timeout(&text, errors)
             {
                 tool.fields.push(quote!(timeout: #timeout));
@@ -190,22 +190,24 @@ fn dialects(key: Key, errors: &mut Errors) -> Vec<Ident> {
     idents.collect()
 }
 
+const TIMEOUT: &str =
+    "a timeout is a number with a unit, such as `\"500ms\"`, `\"30s\"`, `\"5m\"` or `\"1h\"`, or `\"none\"`";
+const SIZE: &str = "a size is a number with a unit, such as `\"500B\"`, `\"64KiB\"` or `\"1MiB\"`";
+
 fn timeout(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {
     if text.value() == "none" {
         return Some(quote!(__toolgen::Timeout::Never));
     }
     let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("min", 60_000), ("h", 3_600_000)];
-    let form = "a timeout is a number with a unit, such as `\"500ms\"`, `\"30s\"`, `\"5m\"` or `\"1h\"`, or `\"none\"`";
-    let millis = measured(text, &units, form, errors)?;
+    let millis = measured(text, &units, TIMEOUT, errors)?;
     Some(quote!(__toolgen::Timeout::Millis(#millis)))
 }
 
 /// Reads `result_limit = "64KiB"`.
 fn result_limit(key: Key, errors: &mut Errors) -> Option<TokenStream> {
-    let text = key.text(errors)?;
+    let text = key.text_of(SIZE, errors)?;
     let units = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20)];
-    let form = "a size is a number with a unit, such as `\"500B\"`, `\"64KiB\"` or `\"1MiB\"`";
-    let bytes = measured(&text, &units, form, errors)?;
+    let bytes = measured(&text, &units, SIZE, errors)?;
     Some(quote!(result_limit: __toolgen::Some(#bytes)))
 }
 

@@ -26,6 +26,7 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
                 let text = path.to_token_stream().to_string();
                 if seen.contains(&text) {
                     errors.at(path, format!("`{text}` is listed twice"));
+                    continue;
                 }
                 seen.push(text);
                 names.push(quote_spanned!(span=> <#path as #runtime::ToolFunction>::NAME));

@@ -22,6 +22,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::emit::{self, ModuleStyle};
 use crate::frontend;
@@ -29,7 +30,7 @@ use crate::options::Options;
 use crate::problem::{Problem, Problems, Severity, keep_common, one_a_line};
 use crate::source::Document;
 use crate::tool::Program;
-use crate::write::{WriteError, write_if_changed};
+use crate::write::{WriteError, bring_back, put_aside, write_if_changed};
 
 /// The documents that a build script compiles into one module.
 ///
@@ -46,15 +47,16 @@ pub struct Build {
 /// The result of a build.
 #[derive(Debug)]
 pub struct Built {
-    /// The text of the module; `None` if a document could not be compiled, or a filter that selects nothing left no
-    /// tools.
+    /// The text of the module; `None` if a document could not be compiled, an exclusion selects nothing, or another
+    /// filter that selects nothing left no tools.
     pub module: Option<String>,
     /// The problems found in the documents.
     pub problems: Problems,
 }
 
 impl Build {
-    /// Starts a module of this name, which `include_tools!` also takes. It becomes the file `NAME.rs` in `OUT_DIR`.
+    /// Starts a module of this name, which `include_tools!` also takes. It becomes the file `NAME.rs` in `OUT_DIR`, and
+    /// modules that former runs wrote there under other names can no longer be included.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Build {
         Build {
@@ -115,7 +117,8 @@ impl Build {
         }
         let complete = !programs.is_empty() && programs.len() == self.documents.len();
         let empty = programs.iter().all(|program| program.tools.is_empty()) && problems.left_no_tools();
-        Built { module: (complete && !empty).then(|| self.module(&programs)), problems }
+        let wanted = complete && !empty && !problems.missed_exclusion();
+        Built { module: wanted.then(|| self.module(&programs)), problems }
     }
 
     /// Returns the text of one program for each document.
@@ -174,10 +177,26 @@ impl Build {
         script.arguments = self.options.command_line();
         if let Some(module) = &built.module {
             let path = Path::new(&folder).join(format!("{}.rs", self.name));
-            script.wrote = write_if_changed(&path, module).map_err(BuildError::Write)?;
+            script.wrote = write(path, module).map_err(BuildError::Write)?;
         }
         Ok(built)
     }
+}
+
+/// Writes a module and returns whether it changed. Modules of former runs are put aside: code that includes one under its
+/// old name must not compile against what nobody updates.
+fn write(path: PathBuf, module: &str) -> Result<bool, WriteError> {
+    // A build script may write several modules.
+    static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    bring_back(&path);
+    let wrote = write_if_changed(&path, module)?;
+    let folder = path.parent().map(Path::to_path_buf);
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    written.insert(path);
+    if let Some(folder) = folder {
+        put_aside(&folder, &written)?;
+    }
+    Ok(wrote)
 }
 
 /// Why a build script could not do its work, independent of the documents.

@@ -99,18 +99,22 @@ fn selected(
     };
     let selected: Vec<bool> = entries.iter().zip(&subjects).map(is_selected).collect();
     let none_left = !entries.is_empty() && !selected.contains(&true);
-    for (position, selector) in include.iter().chain(exclude).enumerate() {
+    let of_include = if none_left { codes::NO_TOOLS } else { codes::SELECTOR };
+    // A document without operations has none that could become a tool by mistake.
+    let of_exclude = if entries.is_empty() { codes::SELECTOR } else { codes::EXCLUSION };
+    let filters = include.iter().map(|selector| (selector, of_include, ""));
+    let filters = filters.chain(exclude.iter().map(|selector| (selector, of_exclude, "the exclusion ")));
+    for (selector, code, what) in filters {
         if subjects.iter().any(|subject| selector.selects(subject)) {
             continue;
         }
-        let code = if none_left && position < include.len() { codes::NO_TOOLS } else { codes::SELECTOR };
         let help = match selector.nearest(&subjects) {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 "write `tag:NAME`, `METHOD /path` or an operation's id; `*` and `**` are wildcards".to_owned()
             }
         };
-        problems.report(code, &Pointer::ROOT, format!("`{selector}` selects no operation"), help);
+        problems.report(code, &Pointer::ROOT, format!("{what}`{selector}` selects no operation"), help);
     }
     selected
 }

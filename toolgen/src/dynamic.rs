@@ -74,8 +74,8 @@ impl fmt::Debug for Loaded {
 pub enum LoadError {
     /// The document could not be fetched.
     Fetch(FetchError),
-    /// The document could not be read, or no front end compiles it, or a filter that selects nothing left no tools.
-    /// Displays as one line per error, with its place.
+    /// The document could not be read, or no front end compiles it, or an exclusion selects nothing, or another filter
+    /// that selects nothing left no tools. Displays as one line per error, with its place.
     Document(Problems),
 }
 
@@ -200,15 +200,15 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// If no front end compiles the document, or a filter that selects nothing left no tools. An operation that cannot be
-    /// compiled is left out, with a problem.
+    /// If no front end compiles the document, an exclusion selects nothing, or another filter that selects nothing left
+    /// no tools. An operation that cannot be compiled is left out, with a problem.
     pub fn compile(&self) -> Result<(Program, Problems), LoadError> {
         let mut problems = self.problems.clone();
-        match frontend::compile(&self.document, &self.options, &mut problems) {
-            Some(program) if !(program.tools.is_empty() && problems.left_no_tools()) => {
-                Ok((program, problems))
-            }
-            _ => Err(LoadError::Document(problems)),
+        let program = frontend::compile(&self.document, &self.options, &mut problems);
+        let empty = |program: &Program| program.tools.is_empty() && problems.left_no_tools();
+        match program.filter(|program| !empty(program) && !problems.missed_exclusion()) {
+            Some(program) => Ok((program, problems)),
+            None => Err(LoadError::Document(problems)),
         }
     }
 
@@ -216,8 +216,8 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// If no front end compiles the document, or a filter that selects nothing left no tools. An operation that cannot be
-    /// compiled is left out, with a problem.
+    /// If no front end compiles the document, an exclusion selects nothing, or another filter that selects nothing left
+    /// no tools. An operation that cannot be compiled is left out, with a problem.
     pub fn tools(&self, engine: &HttpEngine) -> Result<Loaded, LoadError> {
         let (program, problems) = self.compile()?;
         let engine = self.url.as_ref().map_or_else(|| engine.clone(), |url| engine.for_document(url));

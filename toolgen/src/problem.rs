@@ -191,6 +191,12 @@ impl Problems {
         self.list.iter().any(|problem| problem.code == codes::NO_TOOLS)
     }
 
+    /// Whether an exclusion selects nothing, so that an operation that is meant to be left out would become a tool.
+    #[must_use]
+    pub fn missed_exclusion(&self) -> bool {
+        self.list.iter().any(|problem| problem.code == codes::EXCLUSION)
+    }
+
     /// Returns the problems with their positions, sorted by file, position, code and message, the order to show them
     /// in.
     #[must_use]

@@ -178,6 +178,20 @@ fn a_call_is_sent_and_its_result_shown() {
 }
 
 #[test]
+fn a_variable_that_is_not_set_is_to_be_set() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
+    let call = |more: &[&str]| {
+        let args = ["call", "pets.yaml", "listPets", "{}", "--base-url", "http://127.0.0.1:1"];
+        String::from_utf8(cargo_toolgen(&folder, &[&args, more].concat(), "", &[]).stderr).unwrap()
+    };
+    let note = call(&["--dry-run", "--auth", "token=TT_TOKEN"]);
+    assert_eq!(note, "note: there is no credential for `token`: set TT_TOKEN\n");
+    let error = call(&["--auth", "token=TT_TOKEN"]);
+    assert!(error.contains("set the environment variable TT_TOKEN") && !error.contains("--auth"), "{error}");
+    assert!(call(&[]).contains("`--auth SCHEME=VARIABLE` names"));
+}
+
+#[test]
 fn a_call_that_fails_says_why() {
     let (address, served) = serve_once("HTTP/1.1 404 Not Found\r\nContent-Length: 8\r\n\r\nno pets\n");
     let (code, stdout, _) = call_pets(&address, &[]);
@@ -187,7 +201,7 @@ fn a_call_that_fails_says_why() {
 
     let (code, stdout, stderr) = call_pets("http://127.0.0.1:1", &[]);
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
-    assert!(stderr.contains("error: Error: HTTP request failed"), "{stderr}");
+    assert!(stderr.contains("error: HTTP request failed"), "{stderr}");
 }
 
 #[test]
@@ -246,6 +260,34 @@ fn a_generated_crate_is_the_same_each_time() {
     assert_eq!(gen_pets(&[]), (Some(0), format!("{out}: 4 tools; 0 files written, 2 unchanged\n")));
     assert_eq!(gen_pets(&["--check"]).0, Some(0));
     assert_eq!(gen_pets(&["--check", "--no-deprecated"]).0, Some(1));
+}
+
+#[test]
+fn files_that_were_not_generated_are_not_replaced() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-crate");
+    let _ = fs::remove_dir_all(&out);
+    fs::create_dir_all(&out).unwrap();
+    let own = "[package]\nname = \"mine\"\n";
+    fs::write(out.join("Cargo.toml"), own).unwrap();
+    let gen_pets = |more: &[&str]| {
+        let args = ["gen", "pets.yaml", "--out", out.to_str().unwrap(), "--crate", "pets"];
+        let output = cargo_toolgen(&folder, &[&args, more].concat(), "", &[]);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, stderr) = gen_pets(&[]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("Cargo.toml; nothing is written") && stderr.contains("`--force`"), "{stderr}");
+    assert_eq!(fs::read_to_string(out.join("Cargo.toml")).unwrap(), own);
+    assert!(!out.join("src").exists(), "nothing is written");
+    let (code, stderr) = gen_pets(&["--force"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(
+        stderr.contains("no registry has toolgen-runtime yet") && stderr.contains("`--runtime-path DIR`")
+    );
+    assert_eq!(gen_pets(&["--no-types"]).0, Some(0), "what was generated is replaced");
+    let manifest = fs::read_to_string(out.join("Cargo.toml")).unwrap();
+    assert!(!manifest.contains("[workspace]"), "it can be a member of a workspace: {manifest}");
 }
 
 #[test]

@@ -188,6 +188,11 @@ fn options_that_fit_nothing_are_told() {
     assert!(told.contains("`tag:petz` selects no operation [W0330]; did you mean `tag:pets`?"), "{told}");
     assert!(told.contains("`keys`") && told.contains("[W0334]; did you mean `key`?"), "{told}");
     assert!(format!("{:?}", Err::<(), _>(loaded.problems)).len() < 3_000);
+    let told = load(Options::default().exclude("addPets")).unwrap_err().to_string();
+    assert!(
+        told.starts_with("document:1:1: the exclusion `addPets` selects no operation [E0335]; did you"),
+        "{told}"
+    );
 }
 
 #[tokio::test]

@@ -4,6 +4,11 @@
 //! model is and how it is reached is up to the runner; [`LoopRunner`] is a runner based on
 //! [`run_loop`](crate::agent::agent_loop::run_loop).
 //!
+//! A sub-agent cannot be resumed. If one of its calls waits for an approval or for input, it ends with an error that names
+//! the call, with the code `APPROVAL_REQUIRED` or `INPUT_REQUIRED`. Where tools of sub-agents need approvals, set an
+//! [`Approver`](crate::layers::middleware::Approver) that decides while the sub-agent runs
+//! ([`ProviderBuilder::approver`]), and for input an [`InputHandler`](crate::layers::control::InputHandler).
+//!
 //! A sub-agent cannot start others: none of its tools may be a sub-agent, which is checked when it is built, and a
 //! sub-agent that is nested in any other way refuses to run.
 
@@ -129,6 +134,10 @@ impl Default for AgentLimits {
 pub enum AgentFailure {
     /// It gave up or was stopped, with the reason.
     Aborted(String),
+    /// Calls of it wait for an approval: which, and why.
+    ApprovalRequired(String),
+    /// Calls of it wait for input: which, and for what.
+    InputRequired(String),
     /// It kept repeating itself.
     Looped,
     /// It would have taken more than this many turns.
@@ -144,8 +153,21 @@ pub enum AgentFailure {
 impl AgentFailure {
     fn of(self, name: &str) -> ToolError {
         let failed = |code, what: String| ToolError::failed_with(code, format!("Sub-agent '{name}' {what}"));
+        let waits = |code, why: &str, remedy| {
+            let text = format!("was aborted: {why}");
+            let detail = format!(
+                "Sub-agent '{name}' {text}\nA sub-agent cannot be resumed: set {remedy} that decides while it runs."
+            );
+            failed(code, text).with_operator_detail(detail)
+        };
         match self {
             AgentFailure::Aborted(why) => failed("AGENT_ABORTED", format!("was aborted: {why}")),
+            AgentFailure::ApprovalRequired(why) => {
+                waits("APPROVAL_REQUIRED", &why, "an approver (`ProviderBuilder::approver`)")
+            }
+            AgentFailure::InputRequired(why) => {
+                waits("INPUT_REQUIRED", &why, "an input handler (`ProviderBuilder::input_handler`)")
+            }
             AgentFailure::Looped => {
                 failed("AGENT_LOOPED", "was stopped because it went in circles".to_owned())
             }
@@ -164,7 +186,10 @@ impl AgentFailure {
 impl fmt::Display for AgentFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AgentFailure::Aborted(why) | AgentFailure::Failed(why) => f.write_str(why),
+            AgentFailure::Aborted(why)
+            | AgentFailure::ApprovalRequired(why)
+            | AgentFailure::InputRequired(why)
+            | AgentFailure::Failed(why) => f.write_str(why),
             AgentFailure::Looped => f.write_str("it went in circles"),
             AgentFailure::MaxTurns(most) => write!(f, "it reached its limit of {most} turns"),
             AgentFailure::MaxTokens(most) => write!(f, "it reached its limit of {most} tokens"),

@@ -33,7 +33,6 @@ impl<const N: usize> ConstText<N> {
 }
 
 /// Whether two texts are the same.
-#[cfg(feature = "runtime")]
 pub(crate) const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut index = 0;

@@ -12,13 +12,16 @@ use crate::call::tool::AgentTool;
 /// Returns the SHA-256 of a tool's promise, in hexadecimal.
 pub(crate) fn promise(tool: &dyn AgentTool) -> String {
     let spec = tool.spec();
-    let promised = json!({
+    let mut promised = json!({
         "name": spec.name.as_str(),
         "description": spec.description.as_str(),
         "input_schema": tool.parameters_schema(),
         "effects": format!("{:?}", spec.effects),
         "scopes": spec.scopes.iter().map(Text::as_str).collect::<Vec<_>>(),
     });
+    if let Some(action) = tool.action() {
+        promised["action"] = action.into();
+    }
     hex(&Sha256::digest(promised.to_string()))
 }
 

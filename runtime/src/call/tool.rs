@@ -116,6 +116,12 @@ pub trait AgentTool: Send + Sync {
         self.spec().effects.clone()
     }
 
+    /// What the tool does beyond what its specification says, in any stable text: for an HTTP request its method, URL
+    /// and encoding. A call that waits for approval cannot be resumed once this has changed.
+    fn action(&self) -> Option<String> {
+        None
+    }
+
     /// The specifications of the tools that no provider has but this tool uses: those of a sub-agent. Lists and rules
     /// of a provider may name them, and apply to them.
     fn own_tools(&self) -> Vec<&ToolSpec> {

@@ -53,8 +53,8 @@ mod url;
 
 pub use build::build;
 pub use credentials::{
-    CredentialRequest, Credentials, EnvCredentials, MissingCredential, NoCredentials, Secret,
-    StaticCredentials, authorize,
+    CredentialRequest, Credentials, EnvCredentials, MissingCredential, MissingCredentials, NoCredentials,
+    Secret, StaticCredentials, authorize,
 };
 pub use engine::{EngineError, HttpEngine};
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};

@@ -57,6 +57,7 @@ pub mod derive;
 mod named_shapes;
 mod rules;
 mod scalars;
+mod suits;
 
 use serde_json::Value;
 

@@ -33,18 +33,20 @@ impl<T: IntoTools> IntoTools for Vec<T> {
 ///
 /// # Panics
 ///
-/// If there are such tools. In a constant, that is a compile error.
+/// If there are such tools, with their name. In a constant, that is a compile error.
 #[doc(hidden)]
 #[track_caller]
+#[expect(clippy::panic, reason = "a wrong list is a compile error where it is written")]
 pub const fn check_names(names: &[&str]) {
     let mut index = 0;
     while index < names.len() {
         let mut other = 0;
         while other < index {
-            assert!(
-                !same(names[index], names[other]),
-                "two tools of this set have the same name; give one of them another by `#[tool(name = \"…\")]`"
-            );
+            if same(names[index], names[other]) {
+                let told =
+                    ConstText::<1024>::EMPTY.and("two tools of this set have the name `").and(names[index]);
+                panic!("{}", told.and("`; give one of them another by `#[tool(name = \"...\")]`").as_str());
+            }
             other += 1;
         }
         index += 1;

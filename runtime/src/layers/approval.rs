@@ -108,6 +108,13 @@ fn refusal(prefix: &str, code: &str, why: impl fmt::Display) -> ToolError {
     ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {why}"))
 }
 
+fn unexpired(prefix: &str, expires_at: SystemTime) -> Result<(), ToolError> {
+    if expires_at <= SystemTime::now() {
+        return Err(refusal(prefix, "EXPIRED", "it has waited too long. Call the tool again."));
+    }
+    Ok(())
+}
+
 /// The key, the expiry and the store of waiting calls.
 #[derive(Clone)]
 pub(crate) struct Seals {
@@ -189,18 +196,18 @@ impl Seals {
         if let Some(what) = called_by.difference(&CalledBy::of(ctx)) {
             return invalid(format!("its request is for another {what}."));
         }
-        if *expires_at <= SystemTime::now() {
-            return Err(refusal(prefix, "EXPIRED", "it has waited too long. Call the tool again."));
-        }
-        Ok(())
+        unexpired(prefix, *expires_at)
     }
 
     /// Ensures that no request this call resumes was resumed before, and that none can be resumed again.
     pub(crate) async fn spend(&self, tickets: &[Ticket], limit: Duration) -> Result<(), ToolError> {
         for Ticket { name, prefix, expires_at } in tickets {
+            // Since the request was verified, middleware may have taken its time.
+            unexpired(prefix, *expires_at)?;
             let taken = callback::answer(Some(limit), async { self.store.take(name, *expires_at).await });
             match taken.await {
-                Ok(Ok(true)) => {}
+                // The store may have forgotten a name that was taken before and has expired since.
+                Ok(Ok(true)) => unexpired(prefix, *expires_at)?,
                 Ok(Ok(false)) => {
                     return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
                 }

@@ -11,6 +11,9 @@
 //! change its arguments: middleware that modifies arguments should check [`ToolRequest::approved`] first. Reasons that
 //! have not been approved yet lead to a new request, which also holds those approved before.
 //!
+//! A sub-agent cannot wait: without an approver that decides at once, a call of it that needs an approval ends the
+//! sub-agent with the error `APPROVAL_REQUIRED`, which names the call. Set an approver where sub-agents have such tools.
+//!
 //! A request shows its arguments in two forms: [`shown`](ApprovalRequest::shown) is for people and holds no secrets,
 //! [`arguments`](WaitingCall::arguments) is what runs. Secrets in reasons are hidden.
 //!

@@ -116,6 +116,9 @@ impl Limits {
     }
 }
 
+/// Said of a tool with the worst effects, which it either declares or, more often, does not rule out.
+const ASSUMED: &str = "\nEffects that a tool does not rule out are assumed, and this tool rules out none.";
+
 /// What a [`Policy`] decides about a tool. If the tool is refused, displays as the text for a model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -126,7 +129,7 @@ pub struct Explanation {
     pub decision: Decision,
     /// The effects of the tool that exceed the limits.
     pub excess: Vec<Excess>,
-    /// Whether the tool declares no effects, so that the worst is assumed.
+    /// Whether the tool rules out no effect, so that the worst is assumed.
     pub undeclared: bool,
 }
 
@@ -153,19 +156,17 @@ impl fmt::Display for Explanation {
             Decision::Excluded { rule } => write!(f, "tool '{tool}' is excluded by the rule '{rule}'")?,
             Decision::NotIncluded => write!(f, "tool '{tool}' is not included by any rule")?,
         }
-        if excess.is_empty() {
-            return Ok(());
+        match (excess.is_empty(), decision.is_allowed()) {
+            (true, _) => {}
+            (false, true) => f.write_str(":")?,
+            (false, false) => f.write_str(", and it may do more than this context allows:")?,
         }
-        f.write_str(if decision.is_allowed() {
-            ":"
-        } else {
-            ", and it may do more than this context allows:"
-        })?;
         for each in excess {
             write!(f, "\n- {each}")?;
         }
-        if *undeclared {
-            f.write_str("\nThe tool does not declare its effects, so the worst is assumed.")?;
+        let by_effect = matches!(decision, Decision::Excluded { rule } if rule.contains("effect:"));
+        if *undeclared && (by_effect || !excess.is_empty()) {
+            f.write_str(ASSUMED)?;
         }
         Ok(())
     }

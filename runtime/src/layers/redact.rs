@@ -28,6 +28,7 @@ use serde_json::{Map, Value};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ResourceData, ToolResult};
+use crate::schema::shape::decode::ArgumentProblem;
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
 use declared::Declared;
@@ -183,6 +184,23 @@ impl Redactor {
         }
     }
 
+    /// Returns the text of an error without secrets. Problems of arguments are cleaned one by one: between the place
+    /// `/password` and the words about it stands a colon, and that is no secret's assignment.
+    pub(crate) fn error_with(&self, why: &ToolError, text: &str, secrets: &Secrets) -> String {
+        let clean = |text: &str| self.text_with(text, secrets).into_owned();
+        match why {
+            ToolError::InvalidArgs { problems, .. } if *why == ToolError::from_problems(problems.clone()) => {
+                let problems = problems.iter().map(|problem| ArgumentProblem {
+                    pointer: clean(&problem.pointer),
+                    message: clean(&problem.message),
+                    kind: problem.kind,
+                });
+                ToolError::from_problems(problems.collect()).to_string()
+            }
+            _ => clean(text),
+        }
+    }
+
     /// Returns the secrets in the answer to a tool's request for input: those that the schema of the request declares
     /// and those under secret keys, and everything if the schema is unknown.
     pub(crate) fn secrets_in_answer(&self, schema: Option<&Value>, answer: &Value) -> Secrets {
@@ -322,7 +340,12 @@ impl ToolRedactor {
     /// Returns the operator text of an error, redacted and without the secrets of the arguments.
     #[must_use]
     pub fn error(&self, why: &ToolError, secrets: &Secrets) -> String {
-        self.redactor.text_with(&why.operator_text(), secrets).into_owned()
+        self.redactor.error_with(why, &why.operator_text(), secrets)
+    }
+
+    /// Returns the text of an error for the model, redacted and without the secrets of the arguments.
+    pub(crate) fn message(&self, why: &ToolError, secrets: &Secrets) -> String {
+        self.redactor.error_with(why, &why.to_string(), secrets)
     }
 
     /// Returns a text without secrets, including those of the arguments.

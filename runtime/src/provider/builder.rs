@@ -26,7 +26,7 @@ use crate::layers::repeat::Repeats;
 use crate::layers::trace::Trace;
 use crate::provider::pipeline::Layers;
 use crate::registry::toolsets::{self, Toolset};
-use crate::registry::{Registry, UnknownTool};
+use crate::registry::{Registry, RegistryError, UnknownTool};
 use crate::schema::shape::decode::say::meant;
 
 /// Builds a [`Provider`]: which tools it has, in which context, and behind which layers. A layer that is not set is
@@ -43,6 +43,8 @@ pub struct ProviderBuilder {
     hide_forbidden: bool,
     /// Whether the program itself asks for pages.
     pages_are_set: bool,
+    /// The index of the tool that reads the rest of results.
+    reader: Option<usize>,
 }
 
 impl ProviderBuilder {
@@ -58,6 +60,7 @@ impl ProviderBuilder {
             layers,
             hide_forbidden: false,
             pages_are_set: false,
+            reader: None,
         }
     }
 
@@ -80,7 +83,8 @@ impl ProviderBuilder {
     }
 
     /// Allows these tools in addition to those allowed before, and no others. Without an allow-list all tools are
-    /// allowed. The list also holds for the tools of sub-agents, so it names those that they may use.
+    /// allowed. The list also holds for the tools of sub-agents, so it names those that they may use. Names are exact;
+    /// for patterns, see [`rules`](Self::rules).
     #[must_use]
     pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ProviderBuilder {
         self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));
@@ -299,13 +303,7 @@ impl ProviderBuilder {
     /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result` tool
     /// and [`pages`](Self::pages) adds another.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
-        if !self.pages_are_set && self.registry.index(READ_RESULT).is_some() {
-            self.layers.pages = None;
-        }
-        if let Some(pages) = &self.layers.pages {
-            let read = Arc::new(pages.tool()) as Arc<dyn AgentTool>;
-            self.registry = self.registry.extend([read]).map_err(ProviderError::NotSealed)?;
-        }
+        self.add_reader().map_err(ProviderError::NotSealed)?;
         toolsets::check_all(&self.toolsets, &self.registry).map_err(ProviderError::Toolset)?;
         for set in std::mem::take(&mut self.toolsets) {
             self.context.limits = self.context.limits.and(&set.overlay);
@@ -322,18 +320,43 @@ impl ProviderBuilder {
         Ok(self.built())
     }
 
+    /// Builds a provider of all tools, without lists and rules.
+    pub(super) fn of_all(mut self) -> Provider {
+        if self.add_reader().is_err() {
+            self.layers.pages = None;
+        }
+        self.built()
+    }
+
+    /// Adds the tool with which a model reads the rest of a result. By default nothing is cut if a tool of the program
+    /// has its name.
+    fn add_reader(&mut self) -> Result<(), RegistryError> {
+        if !self.pages_are_set && self.registry.index(READ_RESULT).is_some() {
+            self.layers.pages = None;
+        }
+        if let Some(pages) = &self.layers.pages {
+            let read = Arc::new(pages.tool()) as Arc<dyn AgentTool>;
+            self.registry = self.registry.extend([read])?;
+            self.reader = self.registry.index(READ_RESULT);
+        }
+        Ok(())
+    }
+
     /// Builds the provider of lists and rules that are known to fit the tools.
-    pub(super) fn built(mut self) -> Provider {
+    fn built(mut self) -> Provider {
         for outer in &self.inherited {
             self.context.limits = self.context.limits.and(&outer.policy.limits);
         }
-        let any_exclusive = self.registry.iter().any(|tool| tool.spec().exclusive);
-        self.layers.exclusion = any_exclusive.then(Arc::default);
+        // A provider built from another one shares its room. The tools of sub-agents count: their providers are built
+        // from this one.
+        if self.layers.exclusion.is_none() && self.registry.all_specs().any(|spec| spec.exclusive) {
+            self.layers.exclusion = Some(Arc::default());
+        }
         let policy = Policy::new(self.context.limits.clone()).with_rules(self.rules);
         let own = Arc::new(Bounds { allowed: self.allowed, policy });
         let bounds: Box<[_]> = self.inherited.into_iter().chain([own]).collect();
-        let slot = |tool: &Arc<dyn AgentTool>| {
-            let reads_on = self.layers.reads_on(tool.spec());
+        let slot = |(index, tool): (usize, &Arc<dyn AgentTool>)| {
+            let reads_on = self.reader == Some(index);
             let lists = |bounds: &Arc<Bounds>| {
                 bounds.allowed.as_ref().is_none_or(|allowed| allowed.contains(tool.name()))
             };
@@ -341,13 +364,14 @@ impl ProviderBuilder {
             let on_demand = reads_on && !self.pages_are_set;
             Slot { listed: reads_on || bounds.iter().all(lists), on_demand, refused, ..Slot::default() }
         };
-        let slots = self.registry.iter().map(slot).collect();
+        let slots = self.registry.iter().enumerate().map(slot).collect();
         Provider(Arc::new(Inner {
             registry: self.registry,
             context: self.context,
             layers: self.layers,
             bounds,
             slots,
+            reader: self.reader,
             hide_forbidden: self.hide_forbidden,
             building: Mutex::new(()),
         }))

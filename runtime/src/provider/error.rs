@@ -23,7 +23,8 @@ pub enum ProviderError {
         why: FactoryError,
     },
     /// An allow-list names tools that do not exist; one line per tool, as for `NotRegistered`, with
-    /// `; did you mean '{suggestion}'?` if there is a similar one.
+    /// `; did you mean '{suggestion}'?` if there is a similar one, and a hint if the name is a pattern, which only
+    /// [rules](crate::layers::policy::Rules) take.
     UnknownTools(Vec<UnknownTool>),
     /// Rules name tools or categories that do not exist, so that they would do nothing; one line per rule:
     /// `rule '{rule}' fits no tool`, with `; did you mean '{suggestion}'?` if there is a similar name.
@@ -42,7 +43,13 @@ impl fmt::Display for ProviderError {
             ProviderError::Create { name, why } => write!(f, "failed to create tool '{name}': {why}"),
             ProviderError::Toolset(why) => why.fmt(f),
             ProviderError::UnknownTools(names) => {
-                lines(f, names, |name| format!("tool '{name}' not registered"))
+                lines(f, names, |name| match name.contains(['*', '?', ':']) {
+                    true => format!(
+                        "tool '{name}' not registered: a list of allowed tools takes exact names; for patterns, \
+                         use rules (`Rules::builder().include([\"{name}\"])`)"
+                    ),
+                    false => format!("tool '{name}' not registered"),
+                })
             }
             ProviderError::UnusedRules(rules) => {
                 lines(f, rules, |rule| format!("rule '{rule}' fits no tool"))

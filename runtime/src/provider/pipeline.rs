@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 use crate::base::exclusion::Exclusion;
-use crate::call::callback::Patience;
+use crate::call::callback::{self, Patience};
 use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
@@ -36,7 +36,7 @@ use crate::layers::depends::{self, Dependencies};
 use crate::layers::events::OnEvent;
 use crate::layers::hooks::Hooks;
 use crate::layers::middleware::{Approver, Middleware};
-use crate::layers::pages::{Pages, READ_RESULT};
+use crate::layers::pages::Pages;
 use crate::layers::rate::{self, RateLimit};
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::{self, Guard, Repeats};
@@ -220,7 +220,8 @@ impl Provider {
             _ => inner.admit(index, &call.name, ctx.principal())?,
         };
         let spec = admitted.spec;
-        if let Some(principal) = ctx.principal().filter(|_| !layers.reads_on(spec)) {
+        // A model reads on in a result for which it was already authorised.
+        if let Some(principal) = ctx.principal().filter(|_| inner.reader != Some(admitted.index)) {
             principal.check(spec)?;
         }
         if let Some(limit) = &layers.rate {
@@ -351,7 +352,7 @@ impl Layers {
         if !spends.is_empty() {
             Box::pin(self.seals.spend(spends, self.patience.callbacks)).await?;
         }
-        record.intent().await?;
+        recorded(record.intent(), ctx, self.patience.callbacks).await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
         let outcome = execute(tool, arguments, ctx, limit).await;
         if let Some(permit) = permit {
@@ -359,10 +360,21 @@ impl Layers {
         }
         outcome
     }
+}
 
-    /// Returns whether this is the tool with which a model reads the rest of a result, for which it was already
-    /// authorised.
-    pub(crate) fn reads_on(&self, spec: &ToolSpec) -> bool {
-        self.pages.is_some() && spec.name.as_str() == READ_RESULT
+/// Waits until the intent of a call is recorded, unless the caller gives up or the time of callbacks is up: the call does
+/// not run then.
+async fn recorded(
+    written: impl Future<Output = Result<(), ToolError>>,
+    ctx: &ToolContext,
+    limit: Duration,
+) -> Result<(), ToolError> {
+    match ctx.caller_token().run_until_cancelled(callback::answer(Some(limit), written)).await {
+        None => Err(ToolError::Cancelled),
+        Some(Ok(written)) => written,
+        Some(Err(_)) => {
+            let text = "The call could not be recorded in time, so it was not executed";
+            Err(ToolError::failed_with("AUDIT_FAILED", text))
+        }
     }
 }

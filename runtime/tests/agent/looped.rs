@@ -281,7 +281,7 @@ async fn a_sub_agent_whose_call_needs_an_approval_names_it() {
             Box::pin(std::future::ready(decision))
         }
     }
-    let helper = looping_with(|_| look(), LoopOptions::stop_when_waiting).build().unwrap();
+    let helper = looping(|_| look()).build().unwrap();
     let provider = behind(helper).middleware(Asks).build().unwrap();
     let why = call_in(&provider, json!({"task": "look"}), &turn()).await.outcome.unwrap_err();
     assert_eq!(
@@ -289,4 +289,21 @@ async fn a_sub_agent_whose_call_needs_an_approval_names_it() {
         "Sub-agent 'helper' was aborted: its call of 'look_up' waits. The call was not executed: it needs an \
          approval. It looks."
     );
+    assert_eq!(why.code(), "APPROVAL_REQUIRED");
+    assert!(why.operator_text().ends_with(
+        "A sub-agent cannot be resumed: set an approver (`ProviderBuilder::approver`) that decides while it runs."
+    ));
+    // Unless the model is to go on without the call.
+    let goes_on = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
+        |transcript: Transcript| {
+            let said = match transcript.last() {
+                Some(Entry::Answer(_)) => ModelTurn::text("I could not look."),
+                _ => look(),
+            };
+            async { Ok::<_, String>(said) }
+        }
+    });
+    let goes_on = SubAgentTool::builder("helper", goes_on.continue_when_waiting()).tools(toolset![look_up]);
+    let provider = behind(goes_on.build().unwrap()).middleware(Asks).build().unwrap();
+    assert_eq!(call_in(&provider, json!({"task": "look"}), &turn()).await.text(), "I could not look.");
 }

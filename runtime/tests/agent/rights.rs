@@ -1,12 +1,15 @@
 //! A sub-agent may do no more than the agent that started it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::json;
 use toolgen_runtime::agent::sub_agent::{AgentTask, SubAgentTool};
 use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::{
-    Principal, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolName, ToolSpec, tool, toolset,
+    Effects, Principal, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolName, ToolSpec, tool,
+    toolset,
 };
 
 use super::{By, call_in, turn};
@@ -88,4 +91,29 @@ fn lists_and_rules_may_name_what_only_a_sub_agent_has() {
     assert!(provider().allow(["helper", "peek"]).rules(rules).build().is_ok());
     let refused = provider().allow(["helper", "peak"]).build().unwrap_err();
     assert_eq!(refused.to_string(), "tool 'peak' not registered; did you mean 'peek'?");
+}
+
+static DEPLOYING: AtomicUsize = AtomicUsize::new(0);
+
+/// Deploys; says how many do.
+#[tool(undocumented, exclusive)]
+async fn deploy() -> usize {
+    let running = DEPLOYING.fetch_add(1, Ordering::SeqCst) + 1;
+    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    DEPLOYING.fetch_sub(1, Ordering::SeqCst);
+    running
+}
+
+#[tokio::test]
+async fn exclusive_tools_of_sub_agents_run_alone_beside_other_sub_agents() {
+    let runner = By(|task: AgentTask, _| async move {
+        let own = task.provider_builder().build().unwrap();
+        Ok(own.call(ToolCall::new("1", "deploy", json!({})), &task.context).await.text())
+    });
+    let helper = SubAgentTool::builder("helper", runner).effects(Effects::NONE).tools(toolset![deploy]);
+    let registry = Registry::builder().add(helper.build().unwrap()).seal().unwrap();
+    let provider = Provider::builder(&registry).build().unwrap();
+    let calls = (0..3).map(|n| ToolCall::new(format!("c{n}"), "helper", json!({"task": "x"}))).collect();
+    let answers = provider.dispatch(calls, &turn(), &Default::default()).await.responses;
+    assert_eq!(answers.iter().map(|answer| answer.text()).collect::<Vec<_>>(), ["1", "1", "1"]);
 }

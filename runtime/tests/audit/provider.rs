@@ -370,6 +370,30 @@ async fn in_durable_mode_nothing_is_done_that_cannot_be_recorded() {
     assert_eq!(auditor.errors(), 2);
 }
 
+#[tokio::test]
+async fn a_sink_that_hangs_does_not_hold_a_durable_call() {
+    struct Hanging(std::sync::mpsc::Receiver<()>);
+    impl AuditSink for Hanging {
+        fn intent(&mut self, _: &AuditIntent) -> Result<(), AuditError> {
+            let _ = self.0.recv();
+            Ok(())
+        }
+        fn outcome(&mut self, _: &AuditIntent, _: &AuditOutcome) -> Result<(), AuditError> {
+            Ok(())
+        }
+    }
+    let (let_go, held) = std::sync::mpsc::channel();
+    let journal = Journal::default();
+    let auditor = Auditor::builder(Hanging(held)).durable(true).start().unwrap();
+    let patient = Duration::from_millis(50);
+    let provider = provider(&auditor).callback_timeout(patient).build().unwrap();
+    let turn = turn().with_service(Arc::new(journal.clone()));
+    let response = provider.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
+    assert_eq!(response.outcome.unwrap_err().code(), "AUDIT_FAILED");
+    assert!(journal.lines().is_empty());
+    drop(let_go);
+}
+
 /// Secrets of all kinds, through a tool that gives back all it gets.
 #[tokio::test]
 async fn no_secret_reaches_any_sink() {

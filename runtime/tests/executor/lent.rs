@@ -145,3 +145,18 @@ async fn an_executor_by_its_type_is_held_to_the_limits_too() {
         assert_eq!(scripted.asked().last().unwrap().1.network_disabled, network_disabled);
     }
 }
+
+#[tokio::test]
+async fn a_factory_that_takes_the_executor_by_its_type_gets_no_other() {
+    let script = Arc::new(ScriptedExecutor::default());
+    let by_type = ToolFactory::new(spec(), |ctx: &ProviderContext| {
+        let executor = ctx.service::<dyn Executor>().unwrap();
+        Ok(Shell { spec: spec(), executor: GuardedExecutor::new(executor) })
+    });
+    let registry = Registry::builder().add(by_type.confined()).seal().unwrap();
+    let context = ProviderContext::new().with_limits(Limits::PLANNING).with_executor(script.clone());
+    let call = ToolCall::new("c1", "shell", json!({"cmd": "touch x"}));
+    registry.provider(context).call(call, &ToolContext::new("turn", "")).await.outcome.unwrap();
+    let options = script.asked().remove(0).1;
+    assert!(options.read_only && options.network_disabled, "{options:?}");
+}

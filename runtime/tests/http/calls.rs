@@ -92,8 +92,12 @@ async fn a_call_without_its_credential_says_what_to_set() {
     let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
     let error = call(engine().credentials(EnvCredentials::new()), plan.clone(), json!({})).await.unwrap_err();
     assert_eq!(
-        error.to_string(),
+        error.operator_text(),
         "No credential is configured for `s` (set the environment variable TOOLGEN_TEST_NOT_SET)"
+    );
+    assert_eq!(
+        error.to_string(),
+        "No credential is configured for `s`: the operator of this program must set it"
     );
     assert_eq!(error.code(), "missing_credential");
     let own = EnvCredentials::new().variable("s", "TOOLGEN_TEST_NOT_SET_EITHER");
@@ -102,9 +106,19 @@ async fn a_call_without_its_credential_says_what_to_set() {
         (engine(), "give the engine a source: `HttpEngineBuilder::credentials`"),
         (engine().credentials(StaticCredentials::new()), "`StaticCredentials::with(\"s\", …)`"),
     ] {
-        let error = call(engine, plan.clone(), json!({})).await.unwrap_err().to_string();
-        assert!(error.contains(remedy), "{error}");
+        let error = call(engine, plan.clone(), json!({})).await.unwrap_err();
+        assert!(error.operator_text().contains(remedy), "{error:?}");
     }
+    // A program may ask before.
+    let tools = [tool(plan.clone()), tool(self::plan("GET", &server.url, "/open"))];
+    let lacking = engine().credentials(EnvCredentials::new()).build().unwrap().missing_credentials(&tools);
+    let told: Vec<String> = lacking.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        ["tool 't': No credential is configured for `s` (set the environment variable TOOLGEN_TEST_NOT_SET)"]
+    );
+    let given = StaticCredentials::new().with_origin("s", server.url.as_str(), Secret::new("x"));
+    assert_eq!(engine().credentials(given).build().unwrap().missing_credentials(&tools), []);
     assert!(server.seen().is_empty());
 }
 

@@ -2,6 +2,7 @@
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
+mod approval;
 mod calls;
 mod endpoints;
 mod redirects;

@@ -453,3 +453,27 @@ async fn events_say_for_whom_and_who_approved() {
     let eve = Some("eve".into());
     assert_eq!(said, [("tool_call", eve.clone(), None), ("tool_response", eve, Some("Ada".into()))]);
 }
+
+/// Takes its time over calls that were approved.
+struct Late;
+
+impl Middleware for Late {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(async {
+            if request.approved() {
+                tokio::time::sleep(Duration::from_millis(300)).await;
+            }
+            asks(request)
+        })
+    }
+}
+
+#[tokio::test]
+async fn an_approval_that_expires_on_the_way_to_the_tool_runs_nothing() {
+    let ran = Journal::default();
+    let late =
+        provider(&ran, &[]).middleware(Late).approval_expiry(Duration::from_millis(200)).build().unwrap();
+    let request = asked(&late, "write", json!({"path": "/x"}), &turn()).await;
+    assert_eq!(code(late.resume(request, &turn()).await), "APPROVAL_EXPIRED");
+    assert!(ran.lines().is_empty());
+}

@@ -138,3 +138,40 @@ async fn another_provider_gives_no_more_rights_than_the_first() {
     let response = outer.call(ToolCall::new("c1", "elsewhere", json!({})), &reader()).await;
     assert_eq!(response.text(), "Permission denied: API key missing scope 'write' for tool 'wipe'");
 }
+
+/// Has the name of the tool that reads the rest of results.
+#[tool(name = "read_result", undocumented)]
+fn impostor() -> String {
+    "ran".repeat(30_000)
+}
+
+#[tokio::test]
+async fn a_name_gives_a_tool_no_rights() {
+    let registry = Registry::new(toolset![impostor]).unwrap();
+    let limits = ProviderContext::new().with_limits(toolgen_runtime::Limits::NONE);
+    let turn = ToolContext::new("turn", "");
+    let call = || ToolCall::new("c1", "read_result", json!({}));
+    assert!(registry.provider(limits).call(call(), &turn).await.is_error());
+    let nobody = turn.clone().with_principal(Principal::new("nobody").with_tools([""; 0]));
+    let free = registry.provider(ProviderContext::new());
+    assert!(free.call(call(), &nobody).await.is_error());
+    // What would read the rest is not there, so nothing is cut.
+    assert_eq!(free.call(call(), &turn).await.text().len(), 90_000);
+}
+
+/// Says more than is shown at once.
+#[tool(read_only, undocumented)]
+fn long() -> String {
+    "long ".repeat(20_000)
+}
+
+#[tokio::test]
+async fn a_provider_of_all_tools_lets_a_model_read_on() {
+    let provider = Registry::new(toolset![long]).unwrap().provider(ProviderContext::new());
+    let turn = ToolContext::new("turn", "").with_principal(Principal::new("ann").with_scopes(["read"]));
+    let text = provider.call(ToolCall::new("c1", "long", json!({})), &turn).await.text();
+    let (_, rest) = text.split_once("read_result with ").unwrap();
+    let arguments = serde_json::Deserializer::from_str(rest).into_iter().next().unwrap().unwrap();
+    let rest = provider.call(ToolCall::new("c2", "read_result", arguments), &turn).await;
+    assert!(rest.text().contains("long long"), "{}", rest.text());
+}

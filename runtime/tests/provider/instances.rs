@@ -119,6 +119,12 @@ fn a_tool_is_another_one_in_another_context() {
 fn unknown_names_in_a_list_are_told_together() {
     let refused = provider(tools(&["a", "b"])).allow(["z", "a", "y", "z"]).build().unwrap_err();
     assert_eq!(refused.to_string(), "tool 'y' not registered\ntool 'z' not registered");
+    let pattern = provider(tools(&["a"])).allow(["list_*"]).build().unwrap_err();
+    assert_eq!(
+        pattern.to_string(),
+        "tool 'list_*' not registered: a list of allowed tools takes exact names; for patterns, use rules \
+         (`Rules::builder().include([\"list_*\"])`)"
+    );
     let ProviderError::UnknownTools(unknown) = refused else { panic!("it is about names") };
     assert_eq!(unknown.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["y", "z"]);
     let misspelled = provider(tools(&["pay", "look"])).allow(["pya", "look"]).build().unwrap_err();

@@ -54,7 +54,7 @@ async fn every_tool_is_held_to_the_context_whatever_kind_it_is() {
         (
             "undeclared",
             Effects::UNDECLARED,
-            "The tool does not declare its effects, so the worst is assumed.",
+            "Effects that a tool does not rule out are assumed, and this tool rules out none.",
         ),
     ];
     for (name, effects, why) in cases {
@@ -113,7 +113,11 @@ async fn rules_say_which_tools_there_are() {
     let limited = provider(tools()).rules(rules.clone()).build().unwrap();
     assert_eq!(names(&limited), ["read_file"]);
     let text = said(&limited, "delete_file").await;
-    assert_eq!(text, "Permission denied: tool 'delete_file' is excluded by the rule 'effect:destructive'");
+    assert_eq!(
+        text,
+        "Permission denied: tool 'delete_file' is excluded by the rule 'effect:destructive'\n\
+         Effects that a tool does not rule out are assumed, and this tool rules out none."
+    );
     // The same can be asked beforehand.
     let registry = toolgen_runtime::Registry::new(tools()).unwrap();
     let unused = misspelled.unused(&registry);

@@ -35,6 +35,7 @@ pub(super) struct Selection {
     pub(super) options: Options,
     pub(super) json: bool,
     pub(super) quiet: bool,
+    pub(super) notes: bool,
 }
 
 /// `schema`
@@ -42,6 +43,7 @@ pub(super) struct Selection {
 pub(super) struct Schema {
     pub(super) selection: Selection,
     pub(super) dialect: String,
+    pub(super) envelope: bool,
     pub(super) tools: Vec<String>,
 }
 
@@ -61,6 +63,7 @@ pub(super) struct Generate {
     pub(super) crate_name: Option<String>,
     pub(super) runtime_path: Option<PathBuf>,
     pub(super) check: bool,
+    pub(super) force: bool,
 }
 
 /// `call`
@@ -92,7 +95,7 @@ const EXAMPLES: &str = "Examples:
   cargo toolgen check api.yaml
   cargo toolgen list api.yaml --tag pets --format json
   cargo toolgen call api.yaml get_pet '{\"id\": 7}' --dry-run
-  cargo toolgen gen api.yaml --out api-tools --crate api-tools
+  cargo toolgen gen api.yaml --out api-tools --crate api-tools --runtime-path ../toolgen/runtime
   cargo toolgen explain E0106";
 
 /// Parses the words of a command line, starting with the name of the program. Cargo inserts the name of the subcommand
@@ -125,15 +128,17 @@ fn command() -> Command {
         .subcommand(
             compiling("check", "Report what is wrong with documents, and how many tools they give")
                 .arg(format())
-                .arg(flag("quiet", "Show errors only").short('q')),
+                .arg(flag("quiet", "Show errors and warnings only").short('q'))
+                .arg(flag("notes", "Show every note, not the first few of each kind").conflicts_with("quiet")),
         )
         .subcommand(compiling("list", "List the tools of documents").arg(format()))
         .subcommand(
-            compiling("schema", "Print the schemas of tools as an LLM provider takes them (JSON)")
+            compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
                 .arg(
                     option("dialect", "DIALECT", "json-schema, openai, openai-strict, anthropic or gemini")
                         .default_value("json-schema"),
                 )
+                .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
                 .arg(tools()),
         )
         .subcommand(
@@ -145,8 +150,9 @@ fn command() -> Command {
             compiling("gen", "Write the tools as a Rust module or a complete crate")
                 .arg(path("out", "DIR", "The folder to write to").required(true))
                 .arg(option("crate", "NAME", "Write a complete crate of this name, not modules only"))
-                .arg(path("runtime-path", "DIR", "Where the crate finds toolgen-runtime, if not in the registry"))
+                .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet"))
                 .arg(flag("no-types", "Write no argument and result structs"))
+                .arg(flag("force", "Replace files that were not generated, too"))
                 .arg(flag("check", "Write nothing; exit with 1 if a file is missing or differs"))
                 .after_help(
                     "An operation that cannot be compiled is left out with a problem, and the rest is written. The \
@@ -266,6 +272,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
         "schema" => Task::Schema(Schema {
             selection,
             dialect: text("dialect").unwrap_or_default(),
+            envelope: matches.get_flag("envelope"),
             tools: texts("tool"),
         }),
         "docs" => Task::Docs(Docs { selection, tools: texts("tool"), summary: matches.get_flag("summary") }),
@@ -275,6 +282,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             crate_name: text("crate"),
             runtime_path: matches.get_one::<PathBuf>("runtime-path").cloned(),
             check: matches.get_flag("check"),
+            force: matches.get_flag("force"),
         }),
         _ => Task::Call(Call {
             selection,
@@ -303,6 +311,7 @@ fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
         options,
         json: has("format") && is_json(matches),
         quiet: name == "check" && matches.get_flag("quiet"),
+        notes: name == "check" && matches.get_flag("notes"),
     })
 }
 

@@ -7,7 +7,7 @@ use toolgen::{Severity, problem};
 
 use super::Outcome;
 use super::args::Selection;
-use super::compile::{Compiled, compile};
+use super::compile::{Compiled, compile_each};
 use super::output::Output;
 
 /// Runs the command. "Problems found" means that an operation or a document was left out.
@@ -16,8 +16,7 @@ pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outc
     if selection.json {
         output.write("{\"documents\":[")?;
     }
-    for (index, path) in selection.documents.iter().enumerate() {
-        let compiled = compile(path, selection, output);
+    for (index, compiled) in compile_each(selection, output).into_iter().enumerate() {
         if compiled.program.is_none() || compiled.problems.has_errors() {
             outcome = Outcome::Problems;
         }
@@ -25,7 +24,7 @@ pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outc
             output.write(if index == 0 { "\n" } else { ",\n" })?;
             output.json(&report(&compiled))?;
         } else {
-            show(&compiled, selection.quiet, output)?;
+            show(&compiled, selection, output)?;
         }
     }
     if selection.json {
@@ -52,9 +51,9 @@ fn report(compiled: &Compiled) -> Value {
     })
 }
 
-fn show(compiled: &Compiled, quiet: bool, output: &mut Output) -> io::Result<()> {
-    let least = if quiet { Severity::Error } else { Severity::Note };
-    output.problem_results(&compiled.problems, least)?;
+fn show(compiled: &Compiled, selection: &Selection, output: &mut Output) -> io::Result<()> {
+    let least = if selection.quiet { Severity::Warning } else { Severity::Note };
+    output.problem_results(&compiled.problems, least, selection.notes)?;
     let path = compiled.path.display();
     let Some(program) = &compiled.program else {
         return output.line(&format!("{path}: cannot be compiled"));

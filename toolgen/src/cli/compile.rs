@@ -12,13 +12,21 @@ use super::output::Output;
 /// A document and its compiled form.
 pub(super) struct Compiled {
     pub(super) path: PathBuf,
-    /// `None` if the document cannot be compiled at all.
+    /// `None` if nothing of the document is used.
     pub(super) program: Option<Program>,
     pub(super) problems: Problems,
 }
 
-/// Compiles one document.
-pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -> Compiled {
+/// Compiles the documents of a command. What is wrong with options counts only if it is for all documents.
+pub(super) fn compile_each(selection: &Selection, output: &mut Output) -> Vec<Compiled> {
+    let documents = selection.documents.iter();
+    let mut all: Vec<Compiled> = documents.map(|path| compile(path, selection, output)).collect();
+    let with_program = all.iter_mut().filter(|compiled| compiled.program.is_some());
+    keep_common(with_program.map(|compiled| &mut compiled.problems));
+    all
+}
+
+fn compile(path: &Path, selection: &Selection, output: &mut Output) -> Compiled {
     output.progress(&format!("reading {}", path.display()));
     let mut problems = Problems::new();
     let document = Document::load(path, &mut problems);
@@ -30,14 +38,15 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
 }
 
 /// Compiles the documents of a command that is about their tools, and reports on the standard error what was left out
-/// and which options matched nothing.
+/// and which options matched nothing. If an exclusion is among them, no document counts as compiled: an operation that is
+/// meant to be left out must not become a tool.
 ///
 /// Also returns whether every document could be compiled and tools are left.
 pub(super) fn compile_all(selection: &Selection, output: &mut Output) -> (Vec<Compiled>, bool) {
-    let documents = selection.documents.iter();
-    let mut all: Vec<Compiled> = documents.map(|path| compile(path, selection, output)).collect();
-    let with_program = all.iter_mut().filter(|compiled| compiled.program.is_some());
-    keep_common(with_program.map(|compiled| &mut compiled.problems));
+    let mut all = compile_each(selection, output);
+    if all.iter().any(|compiled| compiled.problems.missed_exclusion()) {
+        all.iter_mut().for_each(|compiled| compiled.program = None);
+    }
     let is_told = |problem: &Problem| problem.severity() == Severity::Error || problem.code.is_choice();
     for Compiled { path, problems, .. } in &all {
         output.problems(problems, is_told);

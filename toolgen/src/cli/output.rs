@@ -1,10 +1,15 @@
 //! The output of a command.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use serde_json::Value;
-use toolgen::problem::{Human, Problems, shown};
+use toolgen::problem::{Human, Problems, Shown, shown};
+use toolgen::source::Position;
 use toolgen::{Problem, Severity};
+
+/// How many further notes of one code are named.
+const MAX_NOTES: usize = 3;
 
 /// Writes results to the standard output, remarks and progress to the standard error.
 pub(super) struct Output {
@@ -93,13 +98,44 @@ impl Output {
         }
     }
 
-    /// Shows problems to a person as a result, if at least as severe as `least`.
-    pub(super) fn problem_results(&mut self, problems: &Problems, least: Severity) -> io::Result<()> {
+    /// Shows problems to a person as a result, if at least as severe as `least`. Notes of one code share a block, unless
+    /// all are wanted: they are many in some documents, and hide what matters.
+    pub(super) fn problem_results(
+        &mut self,
+        problems: &Problems,
+        least: Severity,
+        all_notes: bool,
+    ) -> io::Result<()> {
         self.clear();
         let mut human = Human::new(self.color && io::stdout().is_terminal());
-        for shown in shown(problems).iter().filter(|shown| shown.problem.severity() >= least) {
-            writeln!(self.results, "{}", human.show_all(shown))?;
+        let mut all = shown(problems);
+        all.retain(|shown| shown.problem.severity() >= least);
+        let is_note = |shown: &Shown<'_>| !all_notes && shown.problem.severity() == Severity::Note;
+        let mut known = BTreeSet::new();
+        for (index, shown) in all.iter().enumerate() {
+            let code = shown.problem.code;
+            if !is_note(shown) {
+                writeln!(self.results, "{}", human.show_all(shown))?;
+            } else if known.insert(code) {
+                let rest = all.iter().skip(index + 1).filter(|other| other.problem.code == code);
+                let more = more_notes(shown.position, &rest.collect::<Vec<_>>());
+                writeln!(self.results, "{}{more}", human.show_all(shown))?;
+            }
         }
         Ok(())
+    }
+}
+
+/// Returns the lines that stand for the further notes of a code, below the one at `first`.
+fn more_notes(first: Position, notes: &[&Shown<'_>]) -> String {
+    let margin = " ".repeat(first.line.to_string().len());
+    let mut text = String::new();
+    for Shown { position, problem, .. } in notes.iter().take(MAX_NOTES) {
+        let message = problem.message.replace(char::is_control, " ");
+        text.push_str(&format!("{margin} = also at {}:{}: {message}\n", position.line, position.column));
+    }
+    match notes.len().saturating_sub(MAX_NOTES) {
+        0 => text,
+        more => format!("{text}{margin} … and {more} more; `--notes` shows all\n"),
     }
 }

@@ -1,4 +1,4 @@
-//! `schema`: prints the arguments of tools as an LLM provider accepts them.
+//! `schema`: prints the arguments of tools in the dialect of an LLM provider, or the tools as they go into a request.
 
 use std::io;
 
@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 use toolgen::Tool;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::schema::shape::render;
+use toolgen_runtime::wire::WireFormat;
 
 use super::Outcome;
 use super::args::Schema;
 use super::compile::{choose, compile_all};
 use super::output::Output;
 
-/// Prints every tool with its schema and what the dialect cannot express. "Problems found" means that the dialect
+/// Prints every tool with its schema and what the dialect cannot express, or its envelope. "Problems found" means that the dialect
 /// refuses a tool.
 pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
     let Some(dialect) = Dialect::by_name(&task.dialect) else {
@@ -29,6 +30,10 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     let mut outcome = if complete { Outcome::Fine } else { Outcome::Problems };
+    if task.envelope {
+        let done = envelope(dialect, &tools, output)?;
+        return Ok(if complete { done } else { Outcome::Problems });
+    }
     output.write(&format!("{{\"dialect\":\"{}\",\"tools\":[", dialect.name))?;
     for (index, tool) in tools.into_iter().enumerate() {
         let (value, accepted) = describe(tool, dialect);
@@ -40,6 +45,24 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
     }
     output.line("\n]}")?;
     Ok(outcome)
+}
+
+/// Prints the tools as they go into a request to the provider of a dialect.
+fn envelope(dialect: &Dialect, tools: &[&Tool], output: &mut Output) -> io::Result<Outcome> {
+    // OpenAI's strict dialect is no format of its own; it is used in one.
+    let own = WireFormat::ALL.into_iter().find(|format| format.dialect().name == dialect.name);
+    let format = own.unwrap_or(WireFormat::OpenAiChat);
+    match format.tools_in(dialect, tools.iter().map(|tool| &tool.spec)) {
+        Ok(value) => {
+            output.json(&value)?;
+            output.line("")?;
+            Ok(Outcome::Fine)
+        }
+        Err(refused) => {
+            output.complain(&refused.to_string());
+            Ok(Outcome::Problems)
+        }
+    }
 }
 
 fn describe(tool: &Tool, dialect: &Dialect) -> (Value, bool) {

@@ -21,10 +21,16 @@ type MakeProvider = dyn Fn(&AgentTask) -> Result<Provider, ProviderError> + Send
 /// The calls of the sub-agent pass the same layers as the call that started it: policy, middleware, approvals, hooks,
 /// events, records. Limits, rules and the allow-list apply to its tools, too. [`with_provider`](Self::with_provider) adds
 /// and replaces layers. See [`SubAgentTool`](super::SubAgentTool) for an example.
+///
+/// When a call waits for an approval or for input, the sub-agent ends with an error that names the call: nothing can
+/// resume the sub-agent later. Set an [`Approver`](crate::layers::middleware::Approver) or an
+/// [`InputHandler`](crate::layers::control::InputHandler), which decide while it runs.
+/// [`continue_when_waiting`](Self::continue_when_waiting) lets its model read that the call waits, and go on without it.
 #[derive(Clone)]
 pub struct LoopRunner<F> {
     model: F,
     options: LoopOptions,
+    stops_when_waiting: bool,
     provider: Option<Arc<MakeProvider>>,
 }
 
@@ -36,13 +42,21 @@ impl<F> LoopRunner<F> {
         M: Model,
         M::Error: fmt::Display,
     {
-        LoopRunner { model, options: LoopOptions::new(), provider: None }
+        LoopRunner { model, options: LoopOptions::new(), stops_when_waiting: true, provider: None }
     }
 
-    /// Sets the options of the loops. The number of iterations is the turn limit of the sub-agent.
+    /// Sets the options of the loops. The number of iterations is the turn limit of the sub-agent, and whether it stops
+    /// when a call waits is up to [`continue_when_waiting`](Self::continue_when_waiting).
     #[must_use]
     pub fn with_options(mut self, options: LoopOptions) -> LoopRunner<F> {
         self.options = options;
+        self
+    }
+
+    /// Lets the model of the sub-agent read that a call waits, and go on. Otherwise the sub-agent ends with an error.
+    #[must_use]
+    pub fn continue_when_waiting(mut self) -> LoopRunner<F> {
+        self.stops_when_waiting = false;
         self
     }
 
@@ -79,14 +93,15 @@ where
         Box::pin(async move {
             let provider = self.provider(&task).map_err(|why| AgentFailure::Failed(why.to_string()))?;
             let mut model = Monitored { model: (self.model)(&task, monitor), monitor: monitor.clone() };
-            let options = self.options.clone().with_max_iterations(task.limits.max_turns);
+            let mut options = self.options.clone().with_max_iterations(task.limits.max_turns);
+            options.stop_when_waiting = self.stops_when_waiting;
             let begin = Transcript::user(task.task);
             let LoopRun { outcome, transcript, .. } =
                 run_loop(&provider, &mut model, &task.context, begin, &options).await;
             match outcome {
                 Ok(LoopEnd::Text(text)) => Ok(text),
                 Ok(LoopEnd::Completed(completed)) => Ok(said(&transcript, &completed.call_id)),
-                Ok(LoopEnd::Waiting) => Err(AgentFailure::Aborted(waiting(&transcript))),
+                Ok(LoopEnd::Waiting) => Err(waiting(&transcript)),
                 Err(LoopError::NoToolTwice) => Err(AgentFailure::Looped),
                 Err(LoopError::MaxIterations(most)) => Err(AgentFailure::MaxTurns(most)),
                 Err(LoopError::Cancelled) => Err(AgentFailure::Cancelled),
@@ -102,15 +117,18 @@ impl<F> fmt::Debug for LoopRunner<F> {
     }
 }
 
-/// Says which calls wait, and for what.
-fn waiting(transcript: &Transcript) -> String {
+/// Returns the failure of an agent whose calls wait: which of them, and for what.
+fn waiting(transcript: &Transcript) -> AgentFailure {
+    let mut for_input = true;
     let waits = transcript.last_answers().filter_map(|response| match &response.outcome {
         Err(why @ (ToolError::ApprovalRequired(_) | ToolError::InputRequired(_))) => {
+            for_input &= matches!(why, ToolError::InputRequired(_));
             Some(format!("its call of '{}' waits. {why}", response.name))
         }
         _ => None,
     });
-    waits.collect::<Vec<_>>().join(" ")
+    let waits = waits.collect::<Vec<_>>().join(" ");
+    if for_input { AgentFailure::InputRequired(waits) } else { AgentFailure::ApprovalRequired(waits) }
 }
 
 /// Returns the text of an agent that ended with a completion tool: its last text, or otherwise what the tool returned.

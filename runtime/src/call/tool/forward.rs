@@ -20,6 +20,10 @@ macro_rules! forward {
                 (**self).spec()
             }
 
+            fn action(&self) -> Option<String> {
+                (**self).action()
+            }
+
             fn execute<'a>(
                 &'a self,
                 params: Value,

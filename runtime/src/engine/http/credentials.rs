@@ -11,6 +11,7 @@ use super::encode::{Escape, escape};
 use super::request::HttpRequest;
 pub use super::secret::Secret;
 use crate::base::frozen::Text;
+use crate::call::error::ToolError;
 use crate::spec::plan::{Placement, RequestPlan, SecurityRequirement, SecurityScheme};
 
 /// A request for one credential.
@@ -180,24 +181,75 @@ pub fn authorize(
     plan: &RequestPlan,
     credentials: &dyn Credentials,
 ) -> Result<(), Vec<Vec<MissingCredential>>> {
-    if plan.security.is_empty() {
-        return Ok(());
+    for (scheme, secret) in choose(plan, &origin(&request.url), credentials)? {
+        apply(request, scheme, &secret);
     }
-    let origin = origin(&request.url);
+    Ok(())
+}
+
+/// Returns the credentials of the first alternative of `plan.security` that is satisfied, as [`authorize`] adds them.
+fn choose<'a>(
+    plan: &'a RequestPlan,
+    origin: &str,
+    credentials: &dyn Credentials,
+) -> Result<Found<'a>, Vec<Vec<MissingCredential>>> {
     let mut missing = Vec::new();
     for alternative in plan.security.iter().filter(|alternative| !alternative.schemes.is_empty()) {
-        match collect(alternative, &origin, credentials) {
-            Ok(found) => {
-                for (scheme, secret) in found {
-                    apply(request, scheme, &secret);
-                }
-                return Ok(());
-            }
+        match collect(alternative, origin, credentials) {
+            Ok(found) => return Ok(found),
             Err(lacking) => missing.push(lacking),
         }
     }
     let anonymous = plan.security.iter().any(|alternative| alternative.schemes.is_empty());
-    if anonymous { Ok(()) } else { Err(missing) }
+    if anonymous || missing.is_empty() { Ok(Vec::new()) } else { Err(missing) }
+}
+
+/// A tool that cannot be called for want of a credential. Displays what is missing and what to do about it, for the
+/// engineer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingCredentials {
+    /// The tool.
+    pub tool: Text,
+    /// What is missing for each alternative; one of them suffices.
+    pub alternatives: Vec<Vec<MissingCredential>>,
+}
+
+impl MissingCredentials {
+    /// Returns what a tool lacks at an origin, if it lacks something.
+    pub(super) fn of(
+        tool: Text,
+        plan: &RequestPlan,
+        origin: &str,
+        credentials: &dyn Credentials,
+    ) -> Option<MissingCredentials> {
+        let alternatives = choose(plan, origin, credentials).err()?;
+        Some(MissingCredentials { tool, alternatives })
+    }
+}
+
+impl fmt::Display for MissingCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tool '{}': {}", self.tool, for_operators(&self.alternatives))
+    }
+}
+
+/// Returns the error of a call without its credential. The model reads which one is missing and that it cannot help it;
+/// operators read what to do.
+pub(super) fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
+    let schemes = alternatives(missing, |credential| format!("`{}`", credential.scheme));
+    let text = format!("No credential is configured for {schemes}: the operator of this program must set it");
+    ToolError::failed_with("missing_credential", text).with_operator_detail(for_operators(missing))
+}
+
+fn for_operators(missing: &[Vec<MissingCredential>]) -> String {
+    let told = alternatives(missing, |one| format!("`{}` ({})", one.scheme, one.remedy));
+    format!("No credential is configured for {told}")
+}
+
+fn alternatives(missing: &[Vec<MissingCredential>], told: impl Fn(&MissingCredential) -> String) -> String {
+    let all = missing.iter().map(|all| all.iter().map(&told).collect::<Vec<_>>().join(" and "));
+    all.collect::<Vec<_>>().join(", or ")
 }
 
 /// Returns the origin of a URL as `https://host[:port]`, or an empty text if it has none.

@@ -10,13 +10,14 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::build::build;
-use super::credentials::{MissingCredential, authorize};
+use super::credentials::{MissingCredential, MissingCredentials, authorize, no_credential, origin};
 use super::guard::{Guard, opened_by};
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::{self, Limits};
 use super::settings::HttpEngineBuilder;
 use super::tls;
 use super::transport::{self, Reply, Route, SendError};
+use super::url;
 use crate::base::frozen::{Frozen, Text};
 use crate::base::future::BoxFuture;
 use crate::base::time::whole_millis;
@@ -175,18 +176,49 @@ impl HttpEngine {
         arguments: &Value,
     ) -> Result<(HttpRequest, Vec<Vec<MissingCredential>>), Vec<RequestProblem>> {
         let settings = &self.inner.settings;
-        let options = BuildOptions {
-            base_url: settings.base_url.0.as_deref(),
-            document_url: settings.document_url.as_deref(),
-            server_variables: &settings.server_variables,
-            files: settings.files.as_ref(),
-        };
-        let mut request = build(plan, arguments, &options)?;
+        let mut request = build(plan, arguments, &self.options())?;
         for secret in settings.secrets() {
             request.credentials.hide(secret);
         }
         let missing = authorize(&mut request, plan, settings.credentials.as_ref()).err().unwrap_or_default();
         Ok((request, missing))
+    }
+
+    fn options(&self) -> BuildOptions<'_> {
+        let settings = &self.inner.settings;
+        BuildOptions {
+            base_url: settings.base_url.0.as_deref(),
+            document_url: settings.document_url.as_deref(),
+            server_variables: &settings.server_variables,
+            files: settings.files.as_ref(),
+        }
+    }
+
+    /// Returns those of these tools that lack a credential, with what to do about it, so that a program can refuse to
+    /// start instead of failing at the first call. Nothing is sent.
+    ///
+    /// ```no_run
+    /// # use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
+    /// # static TOOLS: &[&toolgen_runtime::Tool] = &[];
+    /// let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
+    /// for missing in engine.missing_credentials(TOOLS.iter().copied()) {
+    ///     eprintln!("{missing}");
+    /// }
+    /// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
+    /// ```
+    #[must_use]
+    pub fn missing_credentials<'t>(
+        &self,
+        tools: impl IntoIterator<Item = &'t Tool>,
+    ) -> Vec<MissingCredentials> {
+        let credentials = self.inner.settings.credentials.as_ref();
+        let lacking = tools.into_iter().filter_map(|tool| {
+            let plan = tool.call.http()?;
+            let origin =
+                url::base(plan, &self.options()).map(|base| origin(&base.prefix)).unwrap_or_default();
+            MissingCredentials::of(tool.spec.name.to_text(), plan, &origin, credentials)
+        });
+        lacking.collect()
     }
 
     /// Builds the request of a call that is about to be sent.
@@ -301,13 +333,6 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
     }
 }
 
-fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
-    let one = |credential: &MissingCredential| format!("`{}` ({})", credential.scheme, credential.remedy);
-    let alternatives = missing.iter().map(|all| all.iter().map(one).collect::<Vec<_>>().join(" and "));
-    let alternatives = alternatives.collect::<Vec<_>>().join(", or ");
-    ToolError::failed_with("missing_credential", format!("No credential is configured for {alternatives}"))
-}
-
 /// A tool that is an HTTP request.
 struct HttpTool {
     engine: HttpEngine,
@@ -319,6 +344,11 @@ struct HttpTool {
 impl AgentTool for HttpTool {
     fn spec(&self) -> &ToolSpec {
         self.spec.as_ref().unwrap_or(&self.tool.spec)
+    }
+
+    fn action(&self) -> Option<String> {
+        let settings = &self.engine.inner.settings;
+        Some(format!("{:?} {:?} {:?}", self.tool.call, settings.base_url.0, settings.document_url))
     }
 
     fn execute<'a>(

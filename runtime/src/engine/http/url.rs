@@ -11,7 +11,7 @@ use crate::spec::plan::{Encoding, Location, Parameter, RequestPlan, Server};
 /// The base of a URL: everything before the path, without a trailing slash, and the base's own query.
 #[derive(Debug)]
 pub(super) struct Base {
-    prefix: String,
+    pub(super) prefix: String,
     query: Option<String>,
 }
 

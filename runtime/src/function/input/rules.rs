@@ -4,6 +4,7 @@
 //! from a reference, which is possible because a constant only borrows from the program.
 
 use super::copy::copy_kind;
+use super::suits::check_values;
 use super::{Of, ToolInput};
 use crate::base::frozen::{Frozen, List, Text};
 use crate::schema::shape::{
@@ -186,8 +187,10 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
 #[track_caller]
 #[must_use]
 pub const fn refine(shape: &Shape, rules: Rules) -> Shape {
+    let kind = refine_kind(&shape.kind, &rules);
+    check_values(&kind, &rules);
     Shape {
-        kind: refine_kind(&shape.kind, &rules),
+        kind,
         nullable: shape.nullable,
         description: if rules.description.is_empty() {
             shape.description.borrowed()

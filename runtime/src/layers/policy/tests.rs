@@ -198,7 +198,7 @@ Permission denied: tool 'mystery' may do more than this context allows:
 - network: it may reach any host (allowed: none)
 - files: it may write files (allowed: none)
 - programs: it may start programs (allowed: none)
-The tool does not declare its effects, so the worst is assumed.";
+Effects that a tool does not rule out are assumed, and this tool rules out none.";
     assert_eq!(error.to_string(), expected);
     assert!(Limits::ANY.check(&named("mystery", Effects::UNDECLARED)).is_ok());
 }
@@ -290,8 +290,16 @@ fn a_policy_says_which_rule_decides_and_what_it_would_have_denied() {
     assert_eq!(told[1], format!("Permission denied: tool 'write_file' {excluded}"));
     let both =
         "and it may do more than this context allows:\n- programs: it may start programs (allowed: none)";
-    let worst = "The tool does not declare its effects, so the worst is assumed.";
+    let worst = "Effects that a tool does not rule out are assumed, and this tool rules out none.";
     assert_eq!(told[2], format!("Permission denied: tool 'shell' {excluded}, {both}\n{worst}"));
+    let by_effect = Policy::new(Limits::ANY).with_rules(rules(None, &["effect:destructive"]));
+    let text = by_effect.explain(&specs[2]).to_string();
+    assert_eq!(
+        text,
+        format!("Permission denied: tool 'shell' is excluded by the rule 'effect:destructive'\n{worst}")
+    );
+    let by_name = Policy::new(Limits::ANY).with_rules(rules(None, &["shell"]));
+    assert!(!by_name.explain(&specs[2]).to_string().contains(worst));
     assert_eq!(told[3], "Permission denied: tool 'web_fetch' is not included by any rule");
     let refused: Vec<String> = policy.refused(&specs).iter().map(ToString::to_string).collect();
     assert_eq!(refused, told[1..]);

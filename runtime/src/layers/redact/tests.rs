@@ -370,3 +370,27 @@ fn most_functions_have_nothing_to_look_at() {
     let tools = crate::toolset![plain];
     assert!(!Redactor::new().for_tool(tools[0].spec()).may_hold, "{:?}", tools[0].parameters_schema());
 }
+
+#[test]
+fn the_words_about_a_secret_argument_are_kept_and_values_in_them_are_not() {
+    let problem = |pointer: &str, message: &str| ArgumentProblem {
+        pointer: pointer.to_owned(),
+        kind: crate::schema::shape::decode::ArgumentProblemKind::Missing,
+        message: message.to_owned(),
+    };
+    let why = ToolError::from_problems(vec![
+        problem("/password", "missing: expected a text"),
+        problem("/url", "expected a number, got the text \"https://x/?token=abcdef\""),
+    ]);
+    let redactor = Redactor::new().for_unknown();
+    let told = "Invalid arguments: /password: missing: expected a text\n\
+                /url: expected a number, got the text \"https://x/?token=[REDACTED]\"";
+    assert_eq!(redactor.error(&why, &Secrets::default()), told);
+    assert_eq!(redactor.message(&why, &Secrets::default()), told);
+    // What a tool itself says is not known to hold no value.
+    let own = ToolError::invalid_args("password: hunter22 is too short");
+    assert_eq!(
+        redactor.error(&own, &Secrets::default()),
+        "Invalid arguments: password: [REDACTED] is too short"
+    );
+}

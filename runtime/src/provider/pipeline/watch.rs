@@ -153,7 +153,7 @@ impl Watch {
                 EventKind::ToolResponse { content, is_error: result.is_error(), duration }
             }
             Err(why) => {
-                let message = events.redactor.text(&why.to_string(), &secrets).into_owned();
+                let message = events.redactor.message(why, &secrets);
                 EventKind::Error { message, code: why.code().to_owned(), duration }
             }
         });

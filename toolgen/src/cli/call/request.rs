@@ -4,9 +4,9 @@ use base64::Engine as _;
 use serde_json::Value;
 use toolgen::select::did_you_mean;
 use toolgen_runtime::engine::http::{
-    self, BuildOptions, FilesRoot, HttpRequest, RequestProblem, RequestProblemKind,
+    self, BuildOptions, FilesRoot, HttpRequest, MissingCredential, RequestProblem, RequestProblemKind,
 };
-use toolgen_runtime::spec::plan::RequestPlan;
+use toolgen_runtime::spec::plan::{RequestPlan, SecurityScheme};
 
 use super::super::args::Call;
 use super::super::output::Output;
@@ -59,19 +59,28 @@ pub(super) fn build(
     })
 }
 
-/// Adds the available credentials, and reports the missing ones.
+/// Adds the available credentials. Reports the missing ones, and what to do: to set the variables of the schemes that have
+/// them, or to name variables.
 pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpRequest, output: &mut Output) {
     let Err(missing) = http::authorize(request, plan, &super::credentials(task)) else { return };
-    let alternatives = missing.iter().map(|alternative| {
-        let schemes = alternative.iter().map(|credential| match credential.env.as_str() {
-            "" => format!("`{}`", credential.scheme),
-            env => format!("`{}` ({env})", credential.scheme),
-        });
-        schemes.collect::<Vec<_>>().join(" with ")
-    });
-    let alternatives: Vec<String> = alternatives.collect();
-    let message = "there is no credential for";
-    output.note(&format!("{message} {}; name one with `--auth SCHEME=VARIABLE`", alternatives.join(", or ")));
+    let named: Vec<_> = missing.iter().filter(|all| all.iter().all(|one| !one.env.is_empty())).collect();
+    let joined = |all: &[MissingCredential], text: fn(&MissingCredential) -> String| {
+        all.iter().map(text).collect::<Vec<_>>().join(" with ")
+    };
+    let (alternatives, remedy): (Vec<String>, _) = if named.is_empty() {
+        let scheme = |one: &MissingCredential| format!("`{}`", one.scheme);
+        (missing.iter().map(|all| joined(all, scheme)).collect(), "; name one with `--auth SCHEME=VARIABLE`")
+    } else {
+        let variable = |one: &MissingCredential| format!("`{}`: set {}", one.scheme, one.env);
+        (named.into_iter().map(|all| joined(all, variable)).collect(), "")
+    };
+    output.note(&format!("there is no credential for {}{remedy}", alternatives.join(", or ")));
+}
+
+/// Whether no alternative has environment variables for all of its schemes, so that none can be satisfied by setting one.
+pub(super) fn lacks_variables(plan: &RequestPlan) -> bool {
+    let has = |scheme: &SecurityScheme| !scheme.env.as_str().is_empty();
+    !plan.security.iter().any(|alternative| alternative.schemes.iter().all(has))
 }
 
 pub(super) fn base64(bytes: &[u8]) -> String {

@@ -12,6 +12,7 @@ use toolgen_runtime::{Content, ToolContext, ToolError, ToolResult};
 use super::super::Outcome;
 use super::super::args::Call;
 use super::super::output::Output;
+use super::request;
 
 /// Calls the tool and prints its result. A response that reports an error is a problem, too.
 pub(super) fn run(task: &Call, tool: &Tool, arguments: Value, output: &mut Output) -> io::Result<Outcome> {
@@ -19,11 +20,14 @@ pub(super) fn run(task: &Call, tool: &Tool, arguments: Value, output: &mut Outpu
     match call(task, tool, arguments) {
         Ok(result) => show(task, &result, output),
         Err(error) => {
-            output.complain(&error.to_string());
+            let text = error.operator_text();
+            // The line begins with `error: ` already.
+            output.complain(text.strip_prefix("Error: ").unwrap_or(&text));
             if matches!(error, ToolError::Denied { .. }) && task.base_url.is_none() {
                 output.note("`--base-url URL` sends the request to a private address or to `localhost`");
             }
-            if error.code() == "missing_credential" {
+            if error.code() == "missing_credential" && tool.call.http().is_some_and(request::lacks_variables)
+            {
                 output.note("`--auth SCHEME=VARIABLE` names the environment variable of a scheme");
             }
             Ok(Outcome::Problems)

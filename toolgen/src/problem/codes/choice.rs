@@ -19,7 +19,8 @@ Remove the mark of the kind that is not meant.
 ";
     SELECTOR = "W0330", "A filter selects nothing", "
 A filter given to the compiler matches no operation of the document, which is mostly a mistake in writing. Ids and
-paths are compared with case. `cargo toolgen list` shows what there is.
+paths are compared with case. `cargo toolgen list` shows what there is. An exclusion that selects nothing is an error,
+E0335.
 ";
     RENAME = "W0331", "A renaming has no effect", "
 There is no operation of the name that should be changed, or the new name is not one a tool may have: a letter, then
@@ -37,7 +38,15 @@ carry it. Names of schemes are compared with case.
 
     --auth petstore_ouath=TOKEN          but the scheme is called petstore_oauth
 ";
+    EXCLUSION = "E0335", "An exclusion selects nothing", "
+A filter that keeps operations from becoming tools matches no operation of the document. The operation that is meant
+would become a tool that a model may call, so nothing is compiled. Ids and paths are compared with case. `cargo toolgen
+list` shows what there is; an exclusion of an operation that is gone can go, too. Of several documents compiled
+together, an exclusion has to match an operation of one.
+
+    --exclude 'DELTE /pets/**'           but the method is called DELETE
+";
 }
 
 /// The codes of problems in the options rather than the document.
-pub(super) const OF_OPTIONS: &[super::Code] = &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL];
+pub(super) const OF_OPTIONS: &[super::Code] = &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, EXCLUSION];

@@ -92,8 +92,8 @@ fn long_keys_are_cut_in_every_problem() {
         problems[0]
     );
     let deep = (0..30).fold(json!({"x": 1}), |inner, _| json!({"k".repeat(1_000): inner}));
-    let shape = (0..100)
-        .fold(object(&json!({})), |inner, _| json!({"type": "object", "additionalProperties": inner}));
+    let shape =
+        (0..30).fold(object(&json!({})), |inner, _| json!({"type": "object", "additionalProperties": inner}));
     let problems = decoded(&shape, &deep, &JSON_SCHEMA).unwrap_err();
     assert!(problems[0].len() < 3_000, "{}", problems[0].len());
 }

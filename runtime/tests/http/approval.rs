@@ -1,0 +1,46 @@
+//! An approval holds for one request: for its method, its path and its server.
+
+use serde_json::json;
+use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, Middleware, ToolRequest};
+use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolError};
+
+use crate::server::{TestServer, ctx, engine, plan, tool};
+
+struct Asks;
+
+impl Middleware for Asks {
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(std::future::ready(Decision::NeedApproval("it is far away".to_owned())))
+    }
+}
+
+fn provider(method: &'static str, url: &str, path: &str) -> Provider {
+    let tool = engine().build().unwrap().tool(tool(plan(method, url, path)));
+    let registry = Registry::new([tool]).unwrap();
+    Provider::builder(&registry).middleware(Asks).approval_key([1; 32]).build().unwrap()
+}
+
+async fn asked(provider: &Provider) -> ApprovalRequest {
+    let response = provider.call(ToolCall::new("c1", "t", json!({})), &ctx()).await;
+    let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
+    *request
+}
+
+#[tokio::test]
+async fn what_was_approved_of_one_request_runs_no_other() {
+    let (server, other) = (TestServer::ok().await, TestServer::ok().await);
+    let approved = || provider("GET", &server.url, "/read");
+    for changed in [
+        provider("DELETE", &server.url, "/read"),
+        provider("GET", &server.url, "/all"),
+        provider("GET", &other.url, "/read"),
+    ] {
+        let request = asked(&approved()).await;
+        let response = changed.resume(request, &ctx()).await;
+        assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID");
+    }
+    assert!(server.seen().is_empty() && other.seen().is_empty());
+    let request = asked(&approved()).await;
+    assert!(!approved().resume(request, &ctx()).await.is_error());
+    assert_eq!(server.only().target(), "/read");
+}
