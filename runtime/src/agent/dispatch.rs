@@ -47,14 +47,13 @@ mod model;
 
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use crate::base::future::BoxFuture;
-use crate::base::future::caught;
+use crate::base::future::{caught, contained, discard};
 use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::session::{Session, Span};
@@ -258,7 +257,7 @@ impl<'a> Turn for Calls<'a> {
         let (provider, around) = (self.provider, Arc::clone(&self.around));
         let (id, name) = (call.id.clone(), call.name.clone());
         // The layers catch panics; should one of them fail to, the call is still answered.
-        let broken = || ToolResponse::new(&ToolCall::named(id, name), Err(ToolError::panicked(&())));
+        let broken = || ToolResponse::new(&ToolCall::named(id, name), Err(ToolError::panicked(Box::new(()))));
         let Some(tasks) = &self.tasks else {
             let turn = self.turn;
             return Some(Box::pin(async move {
@@ -267,7 +266,7 @@ impl<'a> Turn for Calls<'a> {
         };
         let (provider, turn) = (provider.clone(), self.turn.clone());
         let mut task = Task(tasks.spawn(async move { provider.answer(call, &turn, around).await }));
-        Some(Box::pin(async move { (&mut task.0).await.unwrap_or_else(|_| broken()) }))
+        Some(Box::pin(async move { (&mut task.0).await.map_err(discard).unwrap_or_else(|()| broken()) }))
     }
 
     fn refuse(&mut self, index: usize, refusal: Refusal) -> Option<BoxFuture<'a, ToolResponse>> {
@@ -295,7 +294,7 @@ impl<'a> Turn for Calls<'a> {
     fn is_interrupted(&self) -> bool {
         let Some(steering) = &self.options.steering else { return false };
         // A steering function that panics reports no message.
-        catch_unwind(AssertUnwindSafe(|| steering())).unwrap_or(false)
+        contained(|| steering()).unwrap_or(false)
     }
 }
 

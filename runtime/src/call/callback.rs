@@ -1,12 +1,11 @@
 //! Callbacks of the program: their panics are contained and their time is limited.
 
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::base::future::caught;
+use crate::base::future::{caught, contained};
 use crate::call::tool::DEFAULT_TIMEOUT;
 
 /// The time limits of callbacks.
@@ -51,5 +50,5 @@ pub(crate) async fn answer<T>(limit: Option<Duration>, asked: impl Future<Output
 
 /// Calls a function of the program. Returns its result, or `None` if it panics.
 pub(crate) fn tell<T>(told: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(told)).ok()
+    contained(told)
 }

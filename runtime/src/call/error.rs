@@ -7,10 +7,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::base::future::discard;
 use crate::call::approval::ApprovalRequest;
 use crate::call::control::{InputRequest, PendingInput};
 use crate::call::missing::{self, MissingDependencies};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+
+/// The length of the text about the arguments, in bytes, beyond which problems are only counted.
+const MAX_TOLD: usize = 32 << 10;
 
 /// Why a tool call gave no result.
 ///
@@ -99,17 +103,29 @@ impl ToolError {
         ToolError::InvalidArgs { message: message.into(), problems: Vec::new() }
     }
 
-    /// The arguments do not fit their schema.
+    /// The arguments do not fit their schema. Problems that make the text longer than 32 KiB are only counted.
     #[must_use]
-    pub fn from_problems(problems: Vec<ArgumentProblem>) -> ToolError {
-        let lines = problems.iter().map(|problem| {
-            if problem.pointer.is_empty() || problem.message.contains(&problem.pointer) {
-                problem.message.clone()
+    pub fn from_problems(mut problems: Vec<ArgumentProblem>) -> ToolError {
+        let mut message = String::new();
+        let mut told = 0;
+        for problem in &problems {
+            let line = if problem.pointer.is_empty() || problem.message.contains(&problem.pointer) {
+                Cow::Borrowed(&problem.message)
             } else {
-                format!("{}: {}", problem.pointer, problem.message)
+                Cow::Owned(format!("{}: {}", problem.pointer, problem.message))
+            };
+            if told > 0 && message.len() + line.len() > MAX_TOLD {
+                message.push_str(&format!("\nand {} more problems", problems.len() - told));
+                break;
             }
-        });
-        ToolError::InvalidArgs { message: lines.collect::<Vec<_>>().join("\n"), problems }
+            if told > 0 {
+                message.push('\n');
+            }
+            message.push_str(&line);
+            told += 1;
+        }
+        problems.truncate(told);
+        ToolError::InvalidArgs { message, problems }
     }
 
     /// A policy forbids the call.
@@ -118,14 +134,16 @@ impl ToolError {
     }
 
     /// A panic. Its message becomes the operator detail and is hidden from the model.
-    pub(crate) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
+    pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> ToolError {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let why = ToolError::failed("tool panicked");
-        match text {
+        let why = match text {
             Some(text) => why.with_operator_detail(format!("tool panicked: {text}")),
             None => why,
-        }
+        };
+        discard(payload);
+        why
     }
 
     /// The error code for machines.
@@ -213,6 +231,22 @@ mod tests {
 
     fn problem(pointer: &str, kind: ArgumentProblemKind) -> ArgumentProblem {
         ArgumentProblem { pointer: pointer.to_owned(), kind, message: "is wrong".to_owned() }
+    }
+
+    #[test]
+    fn problems_beyond_the_longest_text_are_only_counted() {
+        let long = |at: usize| problem(&format!("/{at}{}", "x".repeat(1_000)), ArgumentProblemKind::Value);
+        let error = ToolError::from_problems((0..100).map(long).collect());
+        let text = error.to_string();
+        assert!(
+            text.len() < 33_000 && text.ends_with("\nand 68 more problems"),
+            "{}",
+            &text[text.len() - 50..]
+        );
+        assert!(error.to_json().to_string().len() < 70_000);
+        // The first is told whatever its length.
+        let one = problem(&"x".repeat(40_000), ArgumentProblemKind::Value);
+        assert!(ToolError::from_problems(vec![one]).to_string().ends_with(": is wrong"));
     }
 
     #[test]

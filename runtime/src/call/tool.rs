@@ -243,7 +243,7 @@ pub(crate) async fn execute<'a>(
             stop.disarm();
             return outcome;
         }
-        Err(payload) => return Err(ToolError::panicked(&*payload)),
+        Err(payload) => return Err(ToolError::panicked(payload)),
     };
     let mut run = pin!(guarded(run.as_mut()));
     // Most calls need no clock and no listener, because they finish immediately.
@@ -354,6 +354,6 @@ where
     F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,
 {
     poll_fn(move |cx| {
-        poll_caught(run.as_mut(), cx).map(|ended| ended.unwrap_or_else(|why| Err(ToolError::panicked(&*why))))
+        poll_caught(run.as_mut(), cx).map(|ended| ended.unwrap_or_else(|why| Err(ToolError::panicked(why))))
     })
 }

@@ -235,7 +235,7 @@ impl<S: Send + Sync + 'static> Function<S> {
                     handle.await.unwrap_or_else(|why| {
                         // The task is never aborted, so it can only have panicked.
                         let payload = why.try_into_panic().unwrap_or_else(|_| Box::new(()));
-                        Err(ToolError::panicked(&*payload))
+                        Err(ToolError::panicked(payload))
                     })
                 }))
             }

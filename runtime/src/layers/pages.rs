@@ -153,11 +153,14 @@ impl Pages {
         result
     }
 
-    /// Returns an error as a model gets it: the text of a failed tool is cut and kept like a result.
+    /// Returns an error as a model gets it: its text is cut and kept like a result if a tool failed, arguments
+    /// are invalid or the call was denied.
     #[must_use]
     pub fn apply_error(&self, mut error: ToolError, spec: &ToolSpec, ctx: &ToolContext) -> ToolError {
         let limit = self.limit.of(spec);
-        if let ToolError::Failed { message, .. } = &mut error
+        if let ToolError::Failed { message, .. }
+        | ToolError::InvalidArgs { message, .. }
+        | ToolError::Denied { message } = &mut error
             && size(message.len()) > limit.text
             && spec.name.as_str() != READ_RESULT
         {

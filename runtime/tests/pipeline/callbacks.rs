@@ -138,3 +138,19 @@ async fn a_panic_of_the_host_does_not_keep_updates_from_hooks() {
     assert_eq!(built.call(ToolCall::new("c1", "slow", json!({})), &turn).await.text(), "all");
     assert_eq!(*after.0.lock().unwrap(), ["so far"]);
 }
+
+/// Panics when dropped, with another one.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        std::panic::panic_any(Bomb);
+    }
+}
+
+#[tokio::test]
+async fn a_payload_that_panics_when_dropped_stays_in_the_call() {
+    let provider = provider().on_event(|_| std::panic::panic_any(Bomb)).build().unwrap();
+    let response = call(&provider, "add", serde_json::json!({"a": 1, "b": 2})).await;
+    assert_eq!(response.text(), "3");
+}

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use serde_json::Value;
 use super::queue::{Ack, Ended, Message, Queue, Raw};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 use crate::base::frozen::Text;
+use crate::base::future::{contained, discard};
 use crate::base::time::rfc3339;
 use crate::call::digest::promise;
 use crate::call::error::ToolError;
@@ -119,7 +119,7 @@ impl Writer {
             self.counts.lose(self.kept);
         }
         // Dropped before any caller learns of the end; a panic of the sink while it is dropped must not prevent that.
-        let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
+        discard(self);
     }
 
     fn message(&mut self, message: Message, batch: &mut Batch) {
@@ -158,8 +158,8 @@ impl Writer {
         ack: Option<Ack>,
         batch: &mut Batch,
     ) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| open.outcome(ended, took, ran)));
-        let outcome = outcome.unwrap_or_else(|_| unreadable(ended, took, ran));
+        let outcome = contained(|| open.outcome(ended, took, ran));
+        let outcome = outcome.unwrap_or_else(|| unreadable(ended, took, ran));
         let result = self.ask(|sink| sink.outcome(&open.intent, &outcome));
         self.taken(open.intent.key, result, ack, batch);
     }
@@ -215,8 +215,7 @@ impl Writer {
         question: impl FnOnce(&mut dyn AuditSink) -> Result<(), AuditError>,
     ) -> Result<(), AuditError> {
         let sink = &mut *self.sink;
-        catch_unwind(AssertUnwindSafe(|| question(sink)))
-            .unwrap_or_else(|_| Err(AuditError::new("the sink panicked")))
+        contained(|| question(sink)).unwrap_or_else(|| Err(AuditError::new("the sink panicked")))
     }
 
     /// Creates the redacted intent.
@@ -235,7 +234,7 @@ impl Writer {
             tool,
             at,
         } = raw;
-        let prepared = catch_unwind(AssertUnwindSafe(|| {
+        let prepared = contained(|| {
             let known = match &tool {
                 Some(tool) => self.known(tool),
                 None => Arc::clone(&self.unknown),
@@ -243,9 +242,9 @@ impl Writer {
             let above = secrets.unwrap_or_default();
             let (parameters, secrets) = known.redactor.arguments_with(arguments, &above);
             (known, parameters, secrets)
-        }));
+        });
         let (known, parameters, secrets) =
-            prepared.unwrap_or_else(|_| (Arc::clone(&self.unknown), Value::from(FAILED), Secrets::all()));
+            prepared.unwrap_or_else(|| (Arc::clone(&self.unknown), Value::from(FAILED), Secrets::all()));
         let spec_hash = known.spec_hash.clone();
         let timestamp = rfc3339(at);
         let intent = AuditIntent {

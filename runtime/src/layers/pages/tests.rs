@@ -251,6 +251,10 @@ async fn the_text_of_an_error_is_cut_too() {
     assert_eq!((cut.code(), cut.operator_text().as_ref()), ("X", "kept"));
     let rest = call_in(&pages.tool(), told(&text).unwrap(), &ctx()).await.unwrap();
     assert!(rest.to_text().starts_with("all gr"));
+    for long in [ToolError::invalid_args("a long text"), ToolError::denied("a long text")] {
+        let cut = pages.apply_error(long, &spec(), &ctx()).to_string();
+        assert!(cut.contains("a long t\n[Result cut: bytes 0-8 of 11."), "{cut}");
+    }
 }
 
 #[test]

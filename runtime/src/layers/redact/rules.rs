@@ -1,13 +1,13 @@
 //! Applies the rules of a redactor.
 
 use std::borrow::Cow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
 
 use super::keys::Keys;
 use super::scan::{self, Prefix};
 use super::{FAILED, REDACTED, Secrets, TOO_DEEP};
+use crate::base::future::contained;
 
 /// A rule of the program: takes the key of a text (empty: none) and the text, and returns the replacement, or `None`
 /// to leave the text as it is.
@@ -79,10 +79,10 @@ impl Rules {
             None => self.known(text, secrets).unwrap_or(Cow::Borrowed(text)),
         };
         for rule in &self.rules {
-            match catch_unwind(AssertUnwindSafe(|| rule(key, &clean))) {
-                Ok(Some(changed)) => clean = Cow::Owned(changed),
-                Ok(None) => {}
-                Err(_) => return Cow::Owned(FAILED.to_owned()),
+            match contained(|| rule(key, &clean)) {
+                Some(Some(changed)) => clean = Cow::Owned(changed),
+                Some(None) => {}
+                None => return Cow::Owned(FAILED.to_owned()),
             }
         }
         clean

@@ -31,17 +31,19 @@ struct Arguments {
 impl Arguments {
     fn checked(spec: &ToolSpec, sent: &Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
         let wire = decoded(spec, sent.clone(), ctx.dialect())?;
-        Ok(Arguments { shown: completed(sent, &spec.input, &spec.defs, ctx.dialect()), wire })
+        let shown = completed(sent, &spec.input, &spec.defs, ctx.dialect());
+        Ok(Arguments { shown: shown.map_err(ToolError::from_problems)?, wire })
     }
 
     /// Returns the arguments of an approved call.
-    fn approved(spec: &ToolSpec, shown: Value) -> Arguments {
-        Arguments { wire: under_wire_names(&shown, &spec.input, &spec.defs), shown }
+    fn approved(spec: &ToolSpec, shown: Value) -> Result<Arguments, ToolError> {
+        let wire = under_wire_names(&shown, &spec.input, &spec.defs).map_err(ToolError::from_problems)?;
+        Ok(Arguments { shown, wire })
     }
 
     fn of(spec: &ToolSpec, call: &ToolCall, sent: Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
         if call.is_approved() {
-            Ok(Arguments::approved(spec, sent))
+            Arguments::approved(spec, sent)
         } else {
             Arguments::checked(spec, &sent, ctx)
         }
@@ -97,7 +99,7 @@ impl Layers {
         // Boxed: few calls come here, and all would reserve the space for it.
         let shown = redactor.map_or(Value::Null, |redactor| redactor.shown(&arguments.shown, ctx));
         let approved = Box::pin(self.approve(tool, (arguments.shown, shown), reasons, call, ctx)).await?;
-        let wire = Arguments::approved(spec, approved.arguments.clone()).wire;
+        let wire = Arguments::approved(spec, approved.arguments.clone())?.wire;
         Ok((wire, Some(approved)))
     }
 

@@ -5,7 +5,8 @@
 //!
 //! - `format` is an annotation and not checked; [`Kind::Raw`](super::Kind::Raw) is accepted unchecked.
 //! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer if the
-//!   pattern nests repetitions: matching backtracks, and a hostile text must not stop the program.
+//!   pattern nests repetitions: matching backtracks, and a hostile text must not stop the program. For the same reason
+//!   a value is refused that takes too many steps to be checked.
 //! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
 //! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
 //! - With a discriminator, only the variant it names is tried.
@@ -31,7 +32,8 @@ use check::Checker;
 /// A problem with the arguments of a call, for the model that must correct it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentProblem {
-    /// The place in the arguments, as a JSON pointer; empty for the arguments as a whole.
+    /// The place in the arguments, as a JSON pointer; empty for the arguments as a whole. Keys of more than 100 bytes
+    /// are cut to 100 characters.
     pub pointer: String,
     /// The kind of mistake.
     pub kind: ArgumentProblemKind,
@@ -44,7 +46,7 @@ impl ArgumentProblem {
     #[must_use]
     pub fn within(mut self, segment: &str) -> ArgumentProblem {
         let mut pointer = String::new();
-        pointer::push(&mut pointer, segment);
+        pointer::push_given(&mut pointer, segment);
         self.pointer.insert_str(0, &pointer);
         self
     }
@@ -89,8 +91,7 @@ pub fn decode(
     if !problems.is_empty() {
         return Err(problems);
     }
-    checker.steps = 0;
-    Ok(checker.transform(arguments, &[shape]))
+    checker.transformed(arguments, shape)
 }
 
 /// As [`decode`], for owned arguments: those that need no change are returned untouched.
@@ -112,22 +113,39 @@ pub fn decode_owned(
 
 /// Returns valid arguments as people should read them: under the names a model knows, integers as integers, and with
 /// the schema's defaults for what is not given. They fit the shape in every dialect.
+///
+/// # Errors
+///
+/// Returns a problem if that takes too many steps.
 #[cfg(feature = "runtime")]
-pub(crate) fn completed(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
+pub(crate) fn completed(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Result<Value, Vec<ArgumentProblem>> {
     let put = |defaults| {
         let mut checker = Checker::new(defs, dialect);
         checker.form = check::Form::Named { defaults };
-        checker.transform(arguments, &[shape])
+        checker.transformed(arguments, shape)
     };
-    let full = put(true);
+    let full = put(true)?;
     // Together, defaults may break a rule between fields.
-    if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { full } else { put(false) }
+    if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { Ok(full) } else { put(false) }
 }
 
 /// Returns valid arguments under their wire names, without checking them again.
+///
+/// # Errors
+///
+/// Returns a problem if that takes too many steps.
 #[cfg(feature = "runtime")]
-pub(crate) fn under_wire_names(arguments: &Value, shape: &Shape, defs: &List<Def>) -> Value {
-    Checker::new(defs, &JSON_SCHEMA).transform(arguments, &[shape])
+pub(crate) fn under_wire_names(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    Checker::new(defs, &JSON_SCHEMA).transformed(arguments, shape)
 }
 
 /// Whether a value fits a shape in the sense of JSON Schema.

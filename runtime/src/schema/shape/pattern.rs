@@ -7,14 +7,19 @@ use std::rc::Rc;
 
 mod effort;
 
+use effort::Effort;
+
+/// The steps that trying a pattern on one text may take.
+const MAX_STEPS: u64 = 12 << 20;
+/// The lengths to which texts may be limited, in bytes.
+const LENGTHS: [usize; 13] = [16_384, 2_000, 500, 250, 120, 64, 28, 16, 12, 8, 4, 2, 1];
+
 /// Returns the longest text that is searched for a denied pattern, in bytes. The author of the tool writes the
 /// pattern, and a longer text is refused, so a pattern whose work grows only with the text may take longer texts than
 /// [`longest_text`] allows.
 pub(crate) fn longest_denied(pattern: &str) -> usize {
-    match effort::repetitions(pattern) {
-        Some((repetitions, false)) if repetitions + usize::from(!pattern.starts_with('^')) <= 1 => 16_384,
-        _ => longest_text(pattern),
-    }
+    let Some(effort) = Effort::of(pattern) else { return 0 };
+    LENGTHS.into_iter().find(|length| effort.steps(*length) <= MAX_STEPS).unwrap_or(0)
 }
 
 /// Whether a text is a regular expression that can be applied to values: one of ECMA-262, as JSON Schema requires,
@@ -31,6 +36,17 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
         || compile(pattern).is_none_or(|regex| regex.find(text).is_some())
 }
 
+/// Returns the steps that trying a pattern on a text may take, to be charged to the call.
+pub(crate) fn steps(pattern: &str, text: &str) -> u64 {
+    if pattern.is_empty() {
+        return 0;
+    }
+    let tried = Effort::of(pattern).map_or(0, |effort| effort.steps(text.len()));
+    // A text that takes more is refused or accepted as it is.
+    let tried = if tried <= MAX_STEPS { tried } else { 0 };
+    tried + (pattern.len() + text.len()) as u64
+}
+
 /// Whether a pattern is tried on a text: it parses, and the text is not too long for it.
 pub(crate) fn is_tried(pattern: &str, text: &str) -> bool {
     text.len() <= longest_text(pattern) && is_pattern(pattern)
@@ -40,18 +56,7 @@ pub(crate) fn is_tried(pattern: &str, text: &str) -> bool {
 /// multiplies the work by the length of the text, and a nested repetition doubles it with each character: `^(a+)+$`
 /// takes hours for forty letters. A hostile text must not cost more than some ten million steps.
 fn longest_text(pattern: &str) -> usize {
-    let Some((repetitions, nested)) = effort::repetitions(pattern) else { return 0 };
-    if nested {
-        return 16;
-    }
-    let anchored = pattern.starts_with('^');
-    match repetitions + usize::from(!anchored) {
-        0..=2 => 2_000,
-        3 => 250,
-        4 => 64,
-        5 => 28,
-        _ => 12,
-    }
+    longest_denied(pattern).min(2_000)
 }
 
 thread_local! {
@@ -90,6 +95,13 @@ mod tests {
             ("^(a|aa)*$", 16),
             ("^(\\d{3}-)*$", 2_000),
             ("^[(+*]\\+\\*$", 2_000),
+            ("^(http|https|ftp)://[^/]+/.*$", 2_000),
+            ("^((25[0-5]|2[0-4]\\d|1?\\d?\\d)\\.){3}(25[0-5]|2[0-4]\\d|1?\\d?\\d)$", 2_000),
+            ("^a{0,8}a{0,8}a{0,8}a*a*b", 120),
+            ("^(a|a|a|a|a|a|a|a)*b", 4),
+            ("^(((a+)+)+)+b", 4),
+            ("^a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", 4),
+            ("^(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)b", 0),
         ];
         for (pattern, expected) in cases {
             assert_eq!(longest_text(pattern), expected, "{pattern}");

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::base::truncate;
+
 /// Adds a reference token to a JSON pointer.
 pub(crate) fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
@@ -12,6 +14,17 @@ pub(crate) fn push(pointer: &mut String, token: &str) {
             c => pointer.push(c),
         }
     }
+}
+
+/// The longest part of a given key that is told, in characters.
+const MAX_KEY: usize = 100;
+/// The length of a pointer, in bytes, after which no more keys are told.
+const MAX_TOLD: usize = 2_000;
+
+/// Adds a given key to a JSON pointer for a message, cut so that no key makes it long.
+pub(crate) fn push_given(pointer: &mut String, key: &str) {
+    let limit = if pointer.len() < MAX_TOLD { MAX_KEY } else { 0 };
+    if key.len() <= limit { push(pointer, key) } else { push(pointer, &truncate::cut(key, limit)) }
 }
 
 /// Returns the reference to a named shape, `#/$defs/NAME`, as a URI fragment (RFC 6901, section 6).

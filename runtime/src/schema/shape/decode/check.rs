@@ -9,7 +9,7 @@ use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::number::same_number;
 use crate::schema::shape::{
-    Access, ArrayRules, Def, Extra, Kind, Literal, Number, Shape, TupleRules, find_def, pointer,
+    Access, ArrayRules, Def, Extra, Kind, Literal, Number, Shape, TupleRules, find_def, pattern, pointer,
 };
 
 /// The maximum number of problems reported.
@@ -18,6 +18,10 @@ const MAX_PROBLEMS: usize = 100;
 const MAX_DEPTH: usize = 300;
 /// The maximum number of steps per value: unions of unions may multiply the work.
 const MAX_STEPS: usize = 500_000;
+/// A pattern takes this many small steps in the time of one.
+const SMALL_STEPS: u64 = 256;
+/// The maximum number of pairs of characters compared to guess what was meant.
+const MAX_COMPARED: usize = 1 << 20;
 
 /// The form of valid arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +47,8 @@ pub(super) struct Checker<'a> {
     pub(super) problems: Vec<ArgumentProblem>,
     depth: usize,
     pub(super) steps: usize,
+    /// The pairs of characters compared to guess what was meant. Not counted as steps: a guess refuses nothing.
+    pub(super) compared: usize,
     /// The form of valid arguments.
     pub(super) form: Form,
     /// The problems of values with named shapes, by the addresses of both, which do not change during checking.
@@ -62,6 +68,7 @@ impl<'a> Checker<'a> {
             problems: Vec::new(),
             depth: 0,
             steps: 0,
+            compared: 0,
             form: Form::Wire,
             known: BTreeMap::new(),
             open: Vec::new(),
@@ -72,7 +79,48 @@ impl<'a> Checker<'a> {
     pub(super) fn problems_of(&mut self, value: &Value, shape: &Shape) -> Vec<ArgumentProblem> {
         let outer = std::mem::take(&mut self.problems);
         self.check(value, shape);
+        if self.is_spent() && self.problems.is_empty() {
+            self.add_spent();
+        }
         std::mem::replace(&mut self.problems, outer)
+    }
+
+    /// Whether all steps were taken, so that nothing more is known about the value.
+    pub(super) fn is_spent(&self) -> bool {
+        self.steps > MAX_STEPS
+    }
+
+    pub(super) fn add_spent(&mut self) {
+        self.value("takes too many steps to be checked; send fewer and shorter values");
+    }
+
+    /// Takes the steps of trying patterns. Returns whether there were enough.
+    fn spend(&mut self, small: u64) -> bool {
+        let steps = usize::try_from(small / SMALL_STEPS).unwrap_or(usize::MAX);
+        self.steps = self.steps.saturating_add(steps);
+        !self.is_spent()
+    }
+
+    /// Whether a key matches a pattern; no key does once the steps are spent.
+    pub(super) fn key_matches(&mut self, pattern: &str, key: &str) -> bool {
+        self.spend(pattern::steps(pattern, key)) && pattern::matches(pattern, key)
+    }
+
+    /// Whether no more problems are taken, so that none needs to be described.
+    pub(super) fn is_full(&self) -> bool {
+        self.problems.len() >= MAX_PROBLEMS
+    }
+
+    /// Returns the candidate that was probably meant, if one is near and guessing has not taken too long.
+    pub(super) fn meant<'c>(
+        &mut self,
+        given: &str,
+        candidates: impl Iterator<Item = &'c str> + Clone,
+    ) -> Option<&'c str> {
+        let compared: usize =
+            candidates.clone().map(|candidate| candidate.len().min(say::MAX_COMPARED)).sum();
+        self.compared = self.compared.saturating_add(compared * given.len().min(say::MAX_COMPARED));
+        if self.compared > MAX_COMPARED { None } else { say::meant(given, candidates) }
     }
 
     pub(super) fn add(&mut self, kind: ArgumentProblemKind, message: impl Into<String>) {
@@ -83,7 +131,7 @@ impl<'a> Checker<'a> {
     pub(super) fn add_all(&mut self, problems: impl IntoIterator<Item = ArgumentProblem>) {
         for problem in problems {
             // Several rules of one value often have the same message.
-            if self.problems.len() < MAX_PROBLEMS && !self.problems.contains(&problem) {
+            if !self.is_full() && !self.problems.contains(&problem) {
                 self.problems.push(problem);
             }
         }
@@ -99,7 +147,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn at<T>(&mut self, token: &str, check: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
-        pointer::push(&mut self.path, token);
+        pointer::push_given(&mut self.path, token);
         let result = check(self);
         self.path.truncate(length);
         result
@@ -111,9 +159,11 @@ impl<'a> Checker<'a> {
             return;
         }
         self.steps += 1;
-        if self.depth >= MAX_DEPTH || self.steps > MAX_STEPS {
-            self.value("nested too deeply to be checked; send a simpler value");
-            return;
+        if self.is_spent() {
+            return self.add_spent();
+        }
+        if self.depth >= MAX_DEPTH {
+            return self.value("nested too deeply to be checked; send a simpler value");
         }
         self.depth += 1;
         self.kind(value, shape);
@@ -134,7 +184,10 @@ impl<'a> Checker<'a> {
                     self.values(rules.problem(number));
                 }
             }
-            (Kind::String(rules), Value::String(text)) => self.values(rules.problems(text)),
+            (Kind::String(rules), Value::String(text)) => match self.spend(rules.steps(text)) {
+                true => self.values(rules.problems(text)),
+                false => self.add_spent(),
+            },
             (Kind::Enum(values), value) => self.listed(value, values, shape.nullable),
             (Kind::Array(rules), Value::Array(items)) => self.array(items, rules),
             (Kind::Tuple(rules), Value::Array(items)) => self.tuple(items, rules),
@@ -147,6 +200,9 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn mismatch(&mut self, value: &Value, shape: &Shape) {
+        if self.is_full() {
+            return;
+        }
         let mut message = format!("expected {}, got {}", say::expected(shape), say::given(value));
         if let Value::String(text) = value
             && let Ok(inner @ (Value::Number(_) | Value::Bool(_) | Value::Array(_) | Value::Object(_))) =
@@ -186,7 +242,7 @@ impl<'a> Checker<'a> {
     }
 
     fn listed(&mut self, value: &Value, values: &[Literal], nullable: bool) {
-        if values.iter().any(|literal| equals(value, literal)) {
+        if values.iter().any(|literal| equals(value, literal)) || self.is_full() {
             return;
         }
         let mut message = format!("expected {}", say::listed(values));
@@ -199,7 +255,7 @@ impl<'a> Checker<'a> {
             _ => None,
         });
         if let Value::String(given) = value
-            && let Some(meant) = say::meant(given, texts)
+            && let Some(meant) = self.meant(given, texts)
         {
             message.push_str(&format!("; did you mean {}?", Value::from(meant)));
         }

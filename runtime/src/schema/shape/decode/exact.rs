@@ -1,5 +1,7 @@
 //! The fast path for arguments that need no change, which is the common case.
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
 use crate::base::frozen::List;
@@ -9,12 +11,34 @@ use crate::schema::shape::{Access, Def, Extra, Kind, Literal, Number, ObjectRule
 
 /// Values nested deeper than this take the slow path.
 const MAX_DEPTH: usize = 32;
+/// Values whose patterns may take more steps than this take the slow path, which limits them.
+const MAX_STEPS: u64 = 1 << 20;
+
+/// What checking may still cost.
+struct Effort<'a> {
+    depth: usize,
+    /// The steps left for patterns.
+    left: &'a Cell<u64>,
+}
+
+impl Effort<'_> {
+    fn deeper(&self) -> Effort<'_> {
+        Effort { depth: self.depth + 1, ..*self }
+    }
+
+    /// Takes steps. Returns whether there were enough.
+    fn spend(&self, steps: u64) -> bool {
+        let left = self.left.get().checked_sub(steps);
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
+    }
+}
 
 /// Whether a value fits a shape and decoding would not change it. `false` decides nothing: mistakes, and values that
 /// are right in a less simple way, are handled by the slow path.
 pub(crate) fn is_exact<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> bool {
     // In strict mode a `null` may mean that a field was left out.
-    !dialect.strict && fits(value, shape, defs, 0)
+    !dialect.strict && fits(value, shape, defs, &Effort { depth: 0, left: &Cell::new(MAX_STEPS) })
 }
 
 /// JSON in one of its forms.
@@ -77,18 +101,20 @@ impl<'t> Tree for BorrowedValue<'t> {
     }
 }
 
-fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
-    if depth > MAX_DEPTH {
+fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Effort<'_>) -> bool {
+    if effort.depth > MAX_DEPTH {
         return false;
     }
     let view = value.view();
     match (&shape.kind, view) {
         (Kind::Ref(name), view) if !shape.nullable || !matches!(view, View::Null) => {
-            find_def(defs, name).is_some_and(|target| fits(value, target, defs, depth + 1))
+            find_def(defs, name).is_some_and(|target| fits(value, target, defs, &effort.deeper()))
         }
         (_, View::Null) => shape.nullable,
         (Kind::Any, View::Bool | View::Text(_)) | (Kind::Boolean, View::Bool) => true,
-        (Kind::String(known), View::Text(text)) => known.problems(text).is_empty(),
+        (Kind::String(known), View::Text(text)) => {
+            effort.spend(known.steps(text)) && known.problems(text).is_empty()
+        }
         (Kind::Integer(known), View::Number(number)) => {
             !number.is_f64() && Number::of(number).is_some_and(|number| known.problem(number).is_none())
         }
@@ -101,9 +127,9 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, depth: usize) -> bo
         }
         (Kind::Array(known), View::List(items)) => {
             known.leave_only_items(items.len())
-                && items.iter().all(|item| fits(item, &known.items, defs, depth + 1))
+                && items.iter().all(|item| fits(item, &known.items, defs, &effort.deeper()))
         }
-        (Kind::Object(known), View::Object) => object(value, known, defs, depth),
+        (Kind::Object(known), View::Object) => object(value, known, defs, effort),
         _ => false,
     }
 }
@@ -113,7 +139,7 @@ fn may_be_rounded(number: &serde_json::Number) -> bool {
     number.is_f64() && number.as_f64().is_some_and(|float| float.abs() >= 2_f64.powi(63))
 }
 
-fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, depth: usize) -> bool {
+fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, effort: &Effort<'_>) -> bool {
     if !known.leave_only_fields() {
         return false;
     }
@@ -133,11 +159,11 @@ fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, depth: usiz
                 !again
                     && field.access != Access::ReadOnly
                     && field.wire.is_empty()
-                    && fits(value, &field.shape, defs, depth + 1)
+                    && fits(value, &field.shape, defs, &effort.deeper())
             }
             // It may be a wire name or an alias, which the slow path handles.
             None => match &known.extra {
-                Extra::Of(shape) => known.fields.is_empty() && fits(value, shape, defs, depth + 1),
+                Extra::Of(shape) => known.fields.is_empty() && fits(value, shape, defs, &effort.deeper()),
                 Extra::Open => known.fields.is_empty(),
                 Extra::Closed => false,
             },

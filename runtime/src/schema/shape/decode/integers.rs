@@ -71,7 +71,7 @@ fn after_string(text: &str) -> &str {
 fn find(value: &Value, wanted: f64, place: &mut String) -> bool {
     let length = place.len();
     let mut inside = |token: &str, inner: &Value| {
-        pointer::push(place, token);
+        pointer::push_given(place, token);
         let found = find(inner, wanted, place);
         if !found {
             place.truncate(length);

@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use super::check::Checker;
 use super::{ArgumentProblemKind, say};
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::pattern::matches;
 use crate::schema::shape::{Access, Extra, Field, ObjectRules};
 
 impl Checker<'_> {
@@ -54,7 +53,7 @@ impl Checker<'_> {
 
     /// Whether a `null` only means that the model left something out.
     pub(super) fn is_absent(
-        &self,
+        &mut self,
         value: &Value,
         field: Option<&Field>,
         known: &ObjectRules,
@@ -68,7 +67,7 @@ impl Checker<'_> {
             // The dialect showed a union as one object: this is a field of another variant.
             None => {
                 !matches!(known.extra, Extra::Of(_))
-                    && !known.patterns.iter().any(|pattern| matches(&pattern.pattern, key))
+                    && !known.patterns.iter().any(|pattern| self.key_matches(&pattern.pattern, key))
             }
         }
     }
@@ -76,7 +75,7 @@ impl Checker<'_> {
     fn patterns_and_extra(&mut self, key: &str, value: &Value, field: Option<&Field>, known: &ObjectRules) {
         let mut matched = field.is_some();
         for pattern in &known.patterns {
-            if matches(&pattern.pattern, key) {
+            if self.key_matches(&pattern.pattern, key) {
                 matched = true;
                 self.at(key, |checker| checker.check(value, &pattern.shape));
             }
@@ -92,6 +91,9 @@ impl Checker<'_> {
     }
 
     fn unknown(&mut self, key: &str, known: &ObjectRules) {
+        if self.is_full() {
+            return;
+        }
         let names: Vec<&str> = known
             .fields
             .iter()
@@ -100,7 +102,7 @@ impl Checker<'_> {
             .collect();
         let what = if self.path.is_empty() { "argument" } else { "field" };
         let mut message = format!("unknown {what} {}", say::names(&[key]));
-        if let Some(meant) = say::meant(key, names.iter().copied()) {
+        if let Some(meant) = self.meant(key, names.iter().copied()) {
             message.push_str(&format!(", did you mean `{meant}`?"));
         }
         message.push_str(&match names.as_slice() {

@@ -78,10 +78,12 @@ pub(super) fn names(names: &[&str]) -> String {
     format!("{}{more}", told.join(", "))
 }
 
+/// The longest texts that are compared, in bytes: distances of long texts cost their product.
+pub(super) const MAX_COMPARED: usize = 100;
+
 /// Returns the candidate that was probably meant, if one is near.
 pub(crate) fn meant<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    // Distances of long texts cost their product.
-    if given.len() > 100 {
+    if given.len() > MAX_COMPARED {
         return None;
     }
     let plain = |text: &str| -> String {
@@ -90,7 +92,7 @@ pub(crate) fn meant<'c>(given: &str, candidates: impl IntoIterator<Item = &'c st
     let wanted = plain(given);
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates {
-        if candidate.len() > 100 {
+        if candidate.len() > MAX_COMPARED {
             continue;
         }
         let likeness = match plain(candidate) {

@@ -1,3 +1,5 @@
+mod limits;
+
 use serde_json::{Value, json};
 
 use super::{ArgumentProblemKind, completed, decode, under_wire_names};
@@ -165,16 +167,16 @@ fn people_read_all_arguments_under_the_names_of_the_schema() {
     let sent = json!({"recipient": "Ada", "how": {"fast": null}, "or": {"tries": 1.0}, "note": null});
     let read = json!({"to": "Ada", "how": {"tries": 3}, "or": {"tries": 1}, "top": 20,
         "else": {"fast": true, "tries": 3}});
-    assert_eq!(completed(&sent, &shape, &defs, &OPENAI_STRICT), read);
-    assert_eq!(completed(&read, &shape, &defs, &JSON_SCHEMA), read, "once is enough");
+    assert_eq!(completed(&sent, &shape, &defs, &OPENAI_STRICT), Ok(read.clone()));
+    assert_eq!(completed(&read, &shape, &defs, &JSON_SCHEMA), Ok(read.clone()), "once is enough");
     let mut wire = read.clone();
     wire["$top"] = wire.as_object_mut().unwrap().remove("top").unwrap();
-    assert_eq!(under_wire_names(&read, &shape, &defs), wire);
+    assert_eq!(under_wire_names(&read, &shape, &defs), Ok(wire));
     // One of the two, and both have a default.
     let either = json!({"type": "object", "maxProperties": 1, "properties": {
         "a": {"type": "integer", "default": 1}, "b": {"type": "integer", "default": 2}}});
     let (shape, defs) = read_document(&either, &mut Vec::new());
-    assert_eq!(completed(&json!({"b": 5.0}), &shape, &defs, &JSON_SCHEMA), json!({"b": 5}));
+    assert_eq!(completed(&json!({"b": 5.0}), &shape, &defs, &JSON_SCHEMA), Ok(json!({"b": 5})));
 }
 
 #[test]
@@ -299,20 +301,6 @@ fn circles_and_multiplied_unions_end() {
     }
     let arguments = Value::Object([(String::from("a"), deep)].into_iter().collect());
     assert!(decoded(&doubled, &arguments, &JSON_SCHEMA).is_err());
-}
-
-#[test]
-fn hostile_patterns_and_texts_are_bounded() {
-    let schema = object(
-        &json!({"a": {"type": "string", "pattern": "^(a+)+$"}, "b": {"type": "string", "pattern": "["}}),
-    );
-    assert!(decoded(&schema, &json!({"a": "a".repeat(3_000) + "!"}), &JSON_SCHEMA).is_ok());
-    taken(&schema, &json!({"b": "x"}), &json!({"b": "x"}));
-    let problems = decoded(&schema, &json!({"ß".repeat(500): 1, "b": 7}), &JSON_SCHEMA).unwrap_err();
-    assert!(problems.iter().all(|problem| problem.len() < 2_000), "{problems:?}");
-    let many: Vec<Value> = (0..10_000).map(Value::from).collect();
-    let list = object(&json!({"a": {"type": "array", "items": {"type": "string"}}}));
-    assert_eq!(decoded(&list, &json!({ "a": many }), &JSON_SCHEMA).unwrap_err().len(), 100);
 }
 
 #[test]

@@ -3,19 +3,33 @@
 use serde_json::{Map, Value};
 
 use super::check::{Checker, Form, equals};
-use super::fits;
 use super::objects::find_field;
+use super::{ArgumentProblem, fits};
 use crate::base::json::whole;
 use crate::schema::dialect::JSON_SCHEMA;
-use crate::schema::shape::pattern::matches;
 use crate::schema::shape::{Access, Extra, Field, Kind, Literal, Number, Shape, find_def};
 
 /// References nested deeper than this are not followed: they may be cyclic.
 const MAX_DEPTH: usize = 64;
 
 impl<'a> Checker<'a> {
+    /// Returns a valid value in the form the tool takes, or a problem if that takes too many steps.
+    pub(super) fn transformed(
+        &mut self,
+        value: &Value,
+        shape: &'a Shape,
+    ) -> Result<Value, Vec<ArgumentProblem>> {
+        self.steps = 0;
+        let transformed = self.transform(value, &[shape]);
+        if self.is_spent() {
+            self.add_spent();
+            return Err(std::mem::take(&mut self.problems));
+        }
+        Ok(transformed)
+    }
+
     /// Returns a value that fits all of the shapes, with the keys of the data and integers as integers.
-    pub(super) fn transform(&mut self, value: &Value, shapes: &[&'a Shape]) -> Value {
+    fn transform(&mut self, value: &Value, shapes: &[&'a Shape]) -> Value {
         let mut parts = Vec::new();
         for shape in shapes {
             self.parts(value, shape, 0, &mut parts);
@@ -89,7 +103,8 @@ impl<'a> Checker<'a> {
                     shapes.push(&field.shape);
                 }
                 let before = shapes.len();
-                let matching = known.patterns.iter().filter(|pattern| matches(&pattern.pattern, key));
+                let matching =
+                    known.patterns.iter().filter(|pattern| self.key_matches(&pattern.pattern, key));
                 shapes.extend(matching.map(|pattern| &pattern.shape));
                 if let (Extra::Of(shape), None, true) = (&known.extra, field, before == shapes.len()) {
                     shapes.push(shape);

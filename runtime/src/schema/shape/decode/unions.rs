@@ -203,6 +203,9 @@ impl Checker<'_> {
     }
 
     fn wrong_choice(&mut self, value: &Value, discriminator: &Discriminator, union: &UnionRules) {
+        if self.is_full() {
+            return;
+        }
         let mut tags: Vec<String> = Vec::new();
         for variant in &union.variants {
             tags.extend(self.tags(variant, discriminator));
@@ -218,7 +221,7 @@ impl Checker<'_> {
             }
         };
         if let Some(Value::String(given)) = given
-            && let Some(meant) = say::meant(given, tags.iter().map(String::as_str))
+            && let Some(meant) = self.meant(given, tags.iter().map(String::as_str))
         {
             message.push_str(&format!("; did you mean {}?", Value::from(meant)));
         }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::base::frozen::Text;
 use crate::base::truncate;
-use crate::schema::shape::pattern::{compile, is_pattern, longest_denied, matches};
+use crate::schema::shape::pattern::{self, compile, is_pattern, longest_denied, matches};
 
 /// The length at which given texts are cut, in characters.
 const MAX_GIVEN: usize = 60;
@@ -110,6 +110,11 @@ impl StringRules {
             Stated::text("contentMediaType", content_media_type, |of| format!("content of type {of}")),
         ];
         stated.into_iter().flatten().collect()
+    }
+
+    /// Returns the steps that trying the patterns on a text may take.
+    pub(crate) fn steps(&self, given: &str) -> u64 {
+        pattern::steps(&self.pattern, given) + pattern::steps(&self.deny, given)
     }
 
     /// Returns what is wrong with a text.

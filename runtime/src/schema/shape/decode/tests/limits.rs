@@ -1,0 +1,99 @@
+//! What hostile arguments and patterns may cost.
+
+use serde_json::{Value, json};
+
+use super::{decoded, object, taken};
+use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::decode::check::Checker;
+use crate::schema::shape::decode::{completed, under_wire_names};
+use crate::schema::shape::read::read_document;
+
+#[test]
+fn hostile_patterns_and_texts_are_bounded() {
+    let schema = object(
+        &json!({"a": {"type": "string", "pattern": "^(a+)+$"}, "b": {"type": "string", "pattern": "["}}),
+    );
+    assert!(decoded(&schema, &json!({"a": "a".repeat(3_000) + "!"}), &JSON_SCHEMA).is_ok());
+    taken(&schema, &json!({"b": "x"}), &json!({"b": "x"}));
+    let problems = decoded(&schema, &json!({"ß".repeat(500): 1, "b": 7}), &JSON_SCHEMA).unwrap_err();
+    assert!(problems.iter().all(|problem| problem.len() < 2_000), "{problems:?}");
+    let many: Vec<Value> = (0..10_000).map(Value::from).collect();
+    let list = object(&json!({"a": {"type": "array", "items": {"type": "string"}}}));
+    assert_eq!(decoded(&list, &json!({ "a": many }), &JSON_SCHEMA).unwrap_err().len(), 100);
+}
+
+#[test]
+fn patterns_share_the_steps_of_a_call() {
+    let schema = object(&json!({"a": {"type": "array", "items": {"type": "string", "pattern": "^a*a*a*b"}}}));
+    // These match at once, but the steps are estimated.
+    let problems = decoded(&schema, &json!({"a": vec!["b".repeat(250); 400]}), &JSON_SCHEMA).unwrap_err();
+    assert_eq!(problems[0], "/a/15: takes too many steps to be checked; send fewer and shorter values");
+    let keys = json!({"type": "object", "patternProperties": {"^a*a*a*b": {}}});
+    let given: serde_json::Map<String, Value> =
+        (0..400).map(|index| ("b".repeat(240) + &index.to_string(), Value::Null)).collect();
+    assert!(decoded(&keys, &Value::Object(given), &JSON_SCHEMA).is_err());
+    let mails = object(&json!({"a": {"type": "array", "items":
+        {"type": "string", "pattern": "^[^@]+@[^@]+\\.[a-z]{2,}$"}}}));
+    let given = json!({"a": vec!["someone@example.com"; 5_000]});
+    taken(&mails, &given, &given);
+}
+
+#[test]
+fn guesses_are_limited() {
+    let names: Vec<String> = (0..600).map(|index| format!("value{index}")).collect();
+    let schema = object(&json!({"a": {"type": "array", "items": {"type": "string", "enum": names}}}));
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    let given = json!({"a": (0..300).map(|index| format!("velue{index}")).collect::<Vec<_>>()});
+    let mut checker = Checker::new(&defs, &JSON_SCHEMA);
+    let problems = checker.problems_of(&given, &shape);
+    assert_eq!(problems.len(), 100);
+    assert!(problems[0].message.contains("did you mean"), "{}", problems[0].message);
+    assert!(!problems[99].message.contains("did you mean"), "{}", problems[99].message);
+    // Only those that are told are guessed at.
+    let compared = checker.compared;
+    let more = json!({"a": (0..600).map(|index| format!("velue{index}")).collect::<Vec<_>>()});
+    let mut checker = Checker::new(&defs, &JSON_SCHEMA);
+    assert_eq!(checker.problems_of(&more, &shape), problems);
+    assert_eq!(checker.compared, compared);
+}
+
+#[test]
+fn arguments_that_take_too_many_steps_to_decode_are_refused() {
+    let mut shape = json!({"type": "object", "properties": {"v": {"type": "integer"}}});
+    for _ in 0..20 {
+        shape = json!({"anyOf": [{"type": "string"}, shape]});
+    }
+    let schema = object(&json!({"a": {"type": "array", "items": shape}}));
+    let given = |count: usize| json!({"a": vec![json!({"v": 5.0}); count]});
+    taken(&schema, &given(1), &json!({"a": [{"v": 5}]}));
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    // Valid and spent only while decoding: for each item, each choice is checked once, and then again at each depth.
+    let mut checker = Checker::new(&defs, &JSON_SCHEMA);
+    let many = given(8_000);
+    assert!(checker.problems_of(&many, &shape).is_empty());
+    let problems = decoded(&schema, &many, &JSON_SCHEMA).unwrap_err();
+    assert_eq!(problems, [": takes too many steps to be checked; send fewer and shorter values"]);
+    assert!(completed(&many, &shape, &defs, &JSON_SCHEMA).is_err());
+    assert!(under_wire_names(&many, &shape, &defs).is_err());
+}
+
+#[test]
+fn long_keys_are_cut_in_every_problem() {
+    let schema =
+        json!({"type": "object", "additionalProperties": {"type": "object", "additionalProperties": false}});
+    let fields: serde_json::Map<String, Value> =
+        (0..120).map(|index| (format!("u{index}"), Value::from(1))).collect();
+    let key = "ä".repeat(100_000);
+    let problems = decoded(&schema, &json!({ key: fields }), &JSON_SCHEMA).unwrap_err();
+    assert_eq!(problems.len(), 100);
+    assert!(
+        problems[0].starts_with(&format!("/{}…/u0: unknown field `u0`", "ä".repeat(100))),
+        "{}",
+        problems[0]
+    );
+    let deep = (0..30).fold(json!({"x": 1}), |inner, _| json!({"k".repeat(1_000): inner}));
+    let shape =
+        (0..30).fold(object(&json!({})), |inner, _| json!({"type": "object", "additionalProperties": inner}));
+    let problems = decoded(&shape, &deep, &JSON_SCHEMA).unwrap_err();
+    assert!(problems[0].len() < 3_000, "{}", problems[0].len());
+}
