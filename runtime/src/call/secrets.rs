@@ -261,7 +261,7 @@ mod tests {
         ]));
         secrets.hide_in(&mut result);
         let r = REDACTED;
-        assert_eq!(result.to_text(), format!("it is {r} or {r}.0, not {r}"));
+        assert_eq!(result.to_text(), format!("it is {r} or {r}, not {r}"));
         assert_eq!(result.details, json!([r, r, r, 5]));
     }
 
