@@ -196,7 +196,7 @@ impl Provider {
     ///
     /// If the context of the turn has no session, the turn has one of its own, so that a tool may require a call that
     /// was made earlier in the same turn. It ends with the turn. For what must outlast it, such as requirements across
-    /// turns and the state of tools, give the context a [`Session`](crate::Session).
+    /// turns and the state of tools, give the context a [`Session`].
     ///
     /// When the token of the turn fires, running calls are stopped, and those that have not started are answered with
     /// `Cancelled`. Calls that are not run produce the events of a call with `null` arguments, and no hooks.
