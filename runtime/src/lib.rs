@@ -8,7 +8,7 @@
 //! | floor | to | modules |
 //! |---|---|---|
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
-//! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory) |
+//! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
 //! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `audit` |
 //! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
 //! | [`engine`] | make tools of documents, closures and programs | [`dynamic`](engine::dynamic), `http`, `typed`, `executor` |
@@ -31,6 +31,7 @@
 //! | `sqlite` | | records in SQLite (with `audit`) |
 //! | `executor` | | how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
+//! | `one-shot` | | programs that answer one call on their standard input and output |
 //! | `tracing` | | a span and log lines for each call |
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
