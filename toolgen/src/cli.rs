@@ -4,15 +4,20 @@
 //! to the standard output, everything about them to the standard error, so that a result can be piped.
 
 mod args;
+mod bin;
 mod call;
 mod check;
 mod compile;
 mod docs;
 mod explain;
 mod generate;
+mod graph;
+mod init;
 mod list;
+mod new;
 mod output;
 mod schema;
+mod test;
 
 use std::ffi::OsString;
 use std::io;
@@ -64,6 +69,11 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Generate(task) => generate::run(task, output),
         Task::Call(task) => call::run(task, output),
         Task::Explain(task) => explain::run(task, output),
+        Task::Graph(task) => graph::run(task, output),
+        Task::Bin(task) => bin::run(task, output),
+        Task::Init(task) => init::run(task, output),
+        Task::New(task) => new::run(task, output),
+        Task::Test(task) => test::run(task, output),
     }
 }
 
