@@ -1,5 +1,6 @@
 //! The value that flows from the front ends to the emitter.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolgen_runtime::{Call, Def, List, ToolSpec};
@@ -56,7 +57,7 @@ impl From<Tool> for toolgen_runtime::Tool {
 }
 
 /// The compiled form of one document.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
     /// The kind of document: the name of its front end, such as `openapi`.
     pub kind: &'static str,
@@ -70,4 +71,6 @@ pub struct Program {
     pub defs: List<Def>,
     /// The names of the schemes that may be given credentials, whether or not a tool needs one.
     pub schemes: Vec<String>,
+    /// The files that were read in addition to the document itself, sorted.
+    pub sources: Vec<PathBuf>,
 }
