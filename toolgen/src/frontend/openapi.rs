@@ -85,20 +85,8 @@ impl Frontend for OpenApi {
         }
         tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
         let (kind, schemes) = (self.name(), cx.declared_schemes());
-<<<<<<< HEAD
         let operations = operations.len() + broken;
         Some(Program { kind, version, operations, tools, defs, schemes, ..Program::default() })
-=======
-        Some(Program {
-            kind,
-            version,
-            operations: operations.len() + broken,
-            tools,
-            defs,
-            schemes,
-            ..Program::default()
-        })
->>>>>>> h-front
     }
 
     fn codes(&self) -> &'static [Code] {
