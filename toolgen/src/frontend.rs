@@ -3,6 +3,7 @@
 //! Everything else knows only the trait [`Frontend`]. To add a front end, make a folder with its implementation and
 //! the table of its problem codes, and add it to the list below.
 
+pub mod manifest;
 pub mod openapi;
 
 #[cfg(test)]
@@ -17,7 +18,7 @@ use crate::source::{Document, Pointer};
 use crate::tool::Program;
 
 /// All front ends.
-static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi];
+static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi, &manifest::Manifest];
 
 /// A kind of document, and how it becomes tools.
 pub trait Frontend: Sync {

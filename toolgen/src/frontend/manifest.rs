@@ -1,0 +1,81 @@
+//! Compiles manifests: files in which tools are written by hand.
+
+pub mod codes;
+mod compose;
+mod context;
+mod imports;
+mod keys;
+mod node;
+mod tools;
+mod toolsets;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use self::context::Context;
+use self::tools::Draft;
+use super::{Claim, Frontend};
+use crate::options::Options;
+use crate::problem::{Code, Problems};
+use crate::source::Document;
+use crate::tool::Program;
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// The front end for manifests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manifest;
+
+impl Frontend for Manifest {
+    fn name(&self) -> &'static str {
+        "manifest"
+    }
+
+    fn title(&self) -> &'static str {
+        "tool manifest"
+    }
+
+    fn mark(&self) -> &'static str {
+        "a tool manifest starts with `toolgen: 1`"
+    }
+
+    fn claims(&self, document: &Document) -> Claim {
+        if document.root.get("toolgen").is_some() { Claim::Yes } else { Claim::No }
+    }
+
+    fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
+        let mut cx = Context::new(document, options, problems);
+        cx.claim_version()?;
+        let top = cx.top();
+        cx.object(&top, &keys::TOP);
+        cx.lower_imports();
+        let mut drafts: Vec<Draft<'_>> = Vec::new();
+        cx.lower_composes(&mut drafts);
+        let mut program = Program { kind: self.name(), version: VERSION.to_string(), ..Program::default() };
+        cx.lower_toolsets(&mut program);
+        Some(program)
+    }
+
+    fn codes(&self) -> &'static [Code] {
+        codes::ALL
+    }
+}
+
+impl Context<'_> {
+    /// Reports a manifest of another version.
+    fn claim_version(&mut self) -> Option<()> {
+        let version = self.top().get("toolgen")?;
+        if version.value.as_u64() == Some(VERSION) {
+            return Some(());
+        }
+        let given = match version.value {
+            Value::String(text) => format!("the text `{text}`"),
+            other => other.to_string(),
+        };
+        let message = format!("the version of a manifest is {VERSION}, not {given}");
+        self.report(codes::VERSION, &version.pointer, message, format!("write `toolgen: {VERSION}`"));
+        None
+    }
+}

@@ -1,0 +1,201 @@
+//! The shared state of the front end, and its readers of values, which report what is wrong with them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::codes;
+use super::keys::Keys;
+use super::node::Node;
+use crate::options::Options;
+use crate::problem::{Code, Problems};
+use crate::select::did_you_mean;
+use crate::source::{Document, Pointer};
+
+/// The shared state of the front end.
+pub(super) struct Context<'a> {
+    /// The manifest.
+    pub(super) document: &'a Arc<Document>,
+    pub(super) options: &'a Options,
+    pub(super) problems: &'a mut Problems,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(
+        document: &'a Arc<Document>,
+        options: &'a Options,
+        problems: &'a mut Problems,
+    ) -> Context<'a> {
+        Context { document, options, problems }
+    }
+
+    /// Returns the manifest as a node.
+    pub(super) fn top(&self) -> Node<'a> {
+        Node::new(&self.document.root, Pointer::ROOT)
+    }
+
+    /// Reports a problem of the manifest; its code determines the severity.
+    pub(super) fn report(
+        &mut self,
+        code: Code,
+        pointer: &Pointer,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.problems.report(code, pointer, message, help);
+    }
+
+    /// Reports a value that is not of the kind it must be. `expected` says which with its article: `a text`.
+    pub(super) fn wrong_kind(&mut self, node: &Node<'_>, expected: &str, help: &str) {
+        let name = node.pointer.last().unwrap_or_default().into_owned();
+        let name = if name.is_empty() { "the manifest".to_owned() } else { format!("`{name}`") };
+        let message = match node.value {
+            Value::Null => format!("{name} has no value; it must be {expected}"),
+            value => format!("{name} must be {expected}, not {}", kind_of(value)),
+        };
+        self.report(codes::WRONG_KIND, &node.pointer, message, help);
+    }
+
+    /// Whether a node is an object; every key that such an object does not have is reported.
+    pub(super) fn object(&mut self, node: &Node<'a>, keys: &Keys) -> bool {
+        if !node.value.is_object() {
+            let help = format!("its keys are {}", listed(keys.names));
+            self.wrong_kind(node, "an object", &help);
+            return false;
+        }
+        for (key, member) in node.entries() {
+            if !keys.names.contains(&key) {
+                self.unknown_key(&member.pointer, key, keys.what, keys.names);
+            }
+        }
+        true
+    }
+
+    /// Reports a key that an object does not have.
+    pub(super) fn unknown_key(&mut self, pointer: &Pointer, key: &str, what: &str, known: &[&str]) {
+        let help = nearest(key, known);
+        self.report(codes::UNKNOWN_KEY, pointer, format!("{what} has no key `{key}`"), help);
+    }
+
+    /// Returns the member of a key that must be there.
+    pub(super) fn required(
+        &mut self,
+        node: &Node<'a>,
+        key: &str,
+        what: &str,
+        help: &str,
+    ) -> Option<Node<'a>> {
+        let found = node.get(key);
+        if found.is_none() {
+            self.report(codes::MISSING, &node.pointer, format!("{what} needs `{key}`"), help);
+        }
+        found
+    }
+
+    /// Returns the text of a node.
+    pub(super) fn text_of(&mut self, node: &Node<'a>) -> Option<&'a str> {
+        if let Value::String(text) = node.value {
+            return Some(text);
+        }
+        let help = match node.value {
+            Value::Number(_) | Value::Bool(_) => "put it in quotes",
+            _ => "",
+        };
+        self.wrong_kind(node, "a text", help);
+        None
+    }
+
+    /// Returns the text of a key, if it is there.
+    pub(super) fn text(&mut self, node: &Node<'a>, key: &str) -> Option<&'a str> {
+        let member = node.get(key)?;
+        self.text_of(&member)
+    }
+
+    /// Returns the flag of a key, if it is there.
+    pub(super) fn flag(&mut self, node: &Node<'a>, key: &str) -> Option<bool> {
+        let member = node.get(key)?;
+        if let Value::Bool(flag) = member.value {
+            return Some(*flag);
+        }
+        self.wrong_kind(&member, "true or false", "");
+        None
+    }
+
+    /// Returns the whole number from zero of a key, if it is there.
+    pub(super) fn count(&mut self, node: &Node<'a>, key: &str) -> Option<u64> {
+        let member = node.get(key)?;
+        let count = member.value.as_u64();
+        if count.is_none() {
+            self.wrong_kind(&member, "a whole number from 0", "");
+        }
+        count
+    }
+
+    /// Returns the items of the list of a key, if it is there.
+    pub(super) fn list(&mut self, node: &Node<'a>, key: &str) -> Option<Vec<Node<'a>>> {
+        let member = node.get(key)?;
+        if !member.value.is_array() {
+            self.wrong_kind(&member, "a list", "write its items in `[…]`, or one a line after `- `");
+            return None;
+        }
+        Some(member.items())
+    }
+
+    /// Returns the members of the object of a key, whose keys are names that the manifest gives.
+    pub(super) fn named(&mut self, node: &Node<'a>, key: &str, of: &str) -> Vec<(&'a str, Node<'a>)> {
+        let Some(member) = node.get(key) else { return Vec::new() };
+        if !member.value.is_object() {
+            self.wrong_kind(&member, &format!("an object: {of} by their names"), "");
+            return Vec::new();
+        }
+        member.entries()
+    }
+
+    /// Returns the texts of a key, with their places: a text, or a list of texts.
+    pub(super) fn texts(&mut self, node: &Node<'a>, key: &str) -> Option<Vec<(&'a str, Pointer)>> {
+        let member = node.get(key)?;
+        match member.value {
+            Value::String(text) => Some(vec![(text, member.pointer)]),
+            Value::Array(_) => {
+                let items = member.items();
+                Some(
+                    items.into_iter().filter_map(|item| Some((self.text_of(&item)?, item.pointer))).collect(),
+                )
+            }
+            _ => {
+                self.wrong_kind(&member, "a text, or a list of texts", "");
+                None
+            }
+        }
+    }
+}
+
+/// Describes a value that is of the wrong kind: `the number 5`.
+pub(super) fn kind_of(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) if text.chars().count() <= 40 => {
+            format!("the text {}", Value::from(text.as_str()))
+        }
+        Value::String(_) => "a text".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// Lists names in backticks.
+pub(super) fn listed(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// Says what a name that is not known was probably meant to be, or which are known.
+pub(super) fn nearest(name: &str, known: &[&str]) -> String {
+    match did_you_mean(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "there is none".to_owned(),
+        None => format!("there are {}", listed(known)),
+    }
+}
