@@ -21,7 +21,7 @@ mod test;
 
 use std::ffi::OsString;
 use std::io;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use args::{Invocation, Task};
 use output::Output;
@@ -83,4 +83,9 @@ fn exit(outcome: Outcome) -> ExitCode {
         Outcome::Problems => 1,
         Outcome::Usage => 2,
     })
+}
+
+/// Returns the cargo that runs this command, or the one on the search path.
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }

@@ -26,7 +26,7 @@ use toolgen_runtime::ToolSpec;
 
 use crate::tool::{Program, Tool};
 use crate::write::MARK;
-pub use package::{RuntimeDependency, module_name, package};
+pub use package::{RuntimeDependency, module_name, package, program};
 
 use expr::Expr;
 use idents::Names;

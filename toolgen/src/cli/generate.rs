@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::path::Path;
 
 use toolgen::emit::{self, ModuleStyle, RuntimeDependency};
 use toolgen::write::Files;
@@ -12,7 +13,7 @@ use super::compile::{Compiled, compile_all};
 use super::output::Output;
 
 /// What a crate without the path of the runtime lacks.
-const NO_REGISTRY: &str = "no registry has toolgen-runtime yet, so cargo will not find it; \
+pub(super) const NO_REGISTRY: &str = "no registry has toolgen-runtime yet, so cargo will not find it; \
                            `--runtime-path DIR` names its folder in a checkout";
 
 /// Writes one module per document, or one crate of all documents.
@@ -29,24 +30,19 @@ pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     let done =
-        if task.check { compare(task, &files, output)? } else { write(task, &files, &compiled, output)? };
+        if task.check { compare(task, &files, output)? } else { write(&task.out, task.force, &files, &compiled, output)? };
+    if done == Outcome::Fine && !task.check && task.crate_name.is_some() && task.runtime_path.is_none() {
+        output.note(NO_REGISTRY);
+    }
     Ok(if complete { done } else { Outcome::Problems })
 }
 
 fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<Files, String> {
-    let mut modules = Vec::new();
-    let mut taken = Vec::new();
     let types = task.selection.options.types;
-    for compiled in compiled {
-        let Some(program) = &compiled.program else { continue };
-        let file_name = compiled.path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();
-        output.progress(&format!("writing {file_name}"));
-        let style = ModuleStyle { types, ..ModuleStyle::new(file_name.as_ref()) };
-        modules.push((emit::module_name(&file_name, &mut taken), emit::module(program, &style)));
-    }
+    let modules = modules(compiled, types, output);
     if let Some(name) = &task.crate_name {
         check_crate_name(name)?;
-        return Ok(emit::package(name, &modules, types, &runtime(task)?));
+        return Ok(emit::package(name, &modules, types, &runtime(task.runtime_path.as_deref())?));
     }
     let mut files = Files::default();
     for (name, text) in modules {
@@ -55,8 +51,22 @@ fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<
     Ok(files)
 }
 
+/// Returns the names and texts of the modules, one for each document.
+pub(super) fn modules(compiled: &[Compiled], types: bool, output: &mut Output) -> Vec<(String, String)> {
+    let mut modules = Vec::new();
+    let mut taken = Vec::new();
+    for compiled in compiled {
+        let Some(program) = &compiled.program else { continue };
+        let file_name = compiled.path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();
+        output.progress(&format!("writing {file_name}"));
+        let style = ModuleStyle { types, ..ModuleStyle::new(file_name.as_ref()) };
+        modules.push((emit::module_name(&file_name, &mut taken), emit::module(program, &style)));
+    }
+    modules
+}
+
 /// Checks Cargo's rule for names, so that the crate builds.
-fn check_crate_name(name: &str) -> Result<(), String> {
+pub(super) fn check_crate_name(name: &str) -> Result<(), String> {
     let first = name.chars().next();
     let good = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
@@ -67,8 +77,9 @@ fn check_crate_name(name: &str) -> Result<(), String> {
     }
 }
 
-fn runtime(task: &Generate) -> Result<RuntimeDependency, String> {
-    let Some(path) = &task.runtime_path else { return Ok(RuntimeDependency::Version) };
+/// Returns where the crate finds the runtime: in this folder, or in the registry.
+pub(super) fn runtime(path: Option<&Path>) -> Result<RuntimeDependency, String> {
+    let Some(path) = path else { return Ok(RuntimeDependency::Version) };
     // The crate may be moved out of this folder, and is never inside it.
     let absolute = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
     if !absolute.join("Cargo.toml").is_file() {
@@ -77,8 +88,15 @@ fn runtime(task: &Generate) -> Result<RuntimeDependency, String> {
     Ok(RuntimeDependency::Path(absolute.display().to_string()))
 }
 
-fn write(task: &Generate, files: &Files, compiled: &[Compiled], output: &mut Output) -> io::Result<Outcome> {
-    let foreign = if task.force { Vec::new() } else { files.foreign(&task.out) };
+/// Writes files unless they would replace what somebody wrote, and says how many.
+pub(super) fn write(
+    out: &Path,
+    force: bool,
+    files: &Files,
+    compiled: &[Compiled],
+    output: &mut Output,
+) -> io::Result<Outcome> {
+    let foreign = if force { Vec::new() } else { files.foreign(out) };
     if !foreign.is_empty() {
         let paths: Vec<String> = foreign.iter().map(|path| path.display().to_string()).collect();
         output.complain(&format!(
@@ -88,18 +106,15 @@ fn write(task: &Generate, files: &Files, compiled: &[Compiled], output: &mut Out
         ));
         return Ok(Outcome::Problems);
     }
-    match files.write(&task.out) {
+    match files.write(out) {
         Ok(written) => {
             let tools: usize = compiled.iter().map(|compiled| compiled.tools().len()).sum();
             let unchanged = files.iter().count() - written.len();
-            let out = task.out.display();
+            let out = out.display();
             output.line(&format!(
                 "{out}: {tools} tools; {} files written, {unchanged} unchanged",
                 written.len()
             ))?;
-            if task.crate_name.is_some() && task.runtime_path.is_none() {
-                output.note(NO_REGISTRY);
-            }
             Ok(Outcome::Fine)
         }
         Err(error) => {
