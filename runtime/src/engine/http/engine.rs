@@ -23,8 +23,10 @@ use crate::base::future::BoxFuture;
 use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
+use crate::call::provider_context::FactoryError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, time_limit};
+use crate::engine::Engine;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::plan::{Codec, RequestPlan, Tool};
 use crate::spec::{Effects, Network, Timeout, ToolSpec};
@@ -281,7 +283,7 @@ impl HttpEngine {
             bytes: self.inner.settings.max_bytes,
             media_bytes: self.inner.settings.max_media_bytes,
             stream_until: response::stream_until(started, limit),
-            structured: tool.spec.structured_output().is_some(),
+            structured: tool.spec.output.is_some(),
         };
         let result = response::result(&request, reply, limits).await;
         let mut result = result.map_err(|error| network(&request, "read_error", error))?;
@@ -289,6 +291,16 @@ impl HttpEngine {
             result.details["success"] = false.into();
         }
         Ok(result)
+    }
+}
+
+impl Engine for HttpEngine {
+    fn runs(&self, tool: &Tool) -> bool {
+        tool.call.http().is_some()
+    }
+
+    fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
+        Ok(self.tool(tool))
     }
 }
 
