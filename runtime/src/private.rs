@@ -227,6 +227,40 @@ pub mod input {
     }
 }
 
+/// Everything that the trait of the functions of generated tools may name, and the table of its implementation.
+#[cfg(feature = "runtime")]
+pub mod functions {
+    pub use core::future::Future;
+    pub use core::marker::{Send, Sync};
+    pub use core::result::Result;
+    pub use std::sync::Arc;
+
+    pub use serde_json::Value;
+
+    pub use crate::call::context::ToolContext;
+    pub use crate::call::error::ToolError;
+    pub use crate::call::result::ToolResult;
+    pub use crate::engine::FunctionTable;
+    #[cfg(feature = "typed")]
+    pub use crate::engine::typed::{decoded, encoded};
+
+    /// Adds a function that runs with the implementation of all of them.
+    pub fn with<F, R, T>(
+        table: FunctionTable,
+        name: &'static str,
+        functions: &Arc<F>,
+        run: impl Fn(Arc<F>, Value, ToolContext) -> R + Send + Sync + 'static,
+    ) -> FunctionTable
+    where
+        F: Send + Sync + 'static,
+        R: Future<Output = Result<T, ToolError>> + Send + 'static,
+        T: Into<ToolResult>,
+    {
+        let functions = Arc::clone(functions);
+        table.with(name, move |arguments, ctx| run(Arc::clone(&functions), arguments, ctx))
+    }
+}
+
 /// Everything that `toolset!` may name.
 #[cfg(feature = "runtime")]
 pub mod toolset {

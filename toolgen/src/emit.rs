@@ -63,7 +63,9 @@ impl ModuleStyle {
 #[must_use]
 pub fn module(program: &Program, style: &ModuleStyle) -> String {
     let mut out = header(program, style);
-    Module::new(program).write(style, &mut out);
+    let module = Module::new(program);
+    module.write(style, &mut out);
+    categories::write(&module.all(), style, &mut out);
     out
 }
 
@@ -120,16 +122,12 @@ impl<'p> Module<'p> {
     }
 
     fn write(&self, style: &ModuleStyle, out: &mut String) {
-        let mut all = Vec::new();
-        self.list("", &mut all);
-        all.sort_by(|left, right| left.tool.spec.name.cmp(&right.tool.spec.name));
-        let paths = all.iter().map(|tool| tool.path.clone());
+        let paths = self.all().into_iter().map(|tool| tool.path);
         write_list("All tools of this module, sorted by name.", paths, style, out);
         for tool in &self.tools {
             write_tool(tool, style, out);
         }
         sets::write(self.program, &self.sets, style, out);
-        categories::write(&all, style, out);
         let wanted: Vec<_> = self.tools.iter().filter(|_| style.types).map(Static::wanted).collect();
         let types = rust_types::types(&wanted, &self.program.defs, &style.runtime);
         functions::write(&self.tools, &types.calls, style, out);
@@ -143,6 +141,14 @@ impl<'p> Module<'p> {
             part.write(style, out);
             out.push_str("}\n");
         }
+    }
+
+    /// Returns the tools of the module and of those in it, sorted by name.
+    fn all(&self) -> Vec<Listed<'_>> {
+        let mut all = Vec::new();
+        self.list("", &mut all);
+        all.sort_by(|left, right| left.tool.spec.name.cmp(&right.tool.spec.name));
+        all
     }
 
     /// Adds the tools of the module and of those in it, the paths of their statics after `prefix`.
@@ -188,6 +194,15 @@ fn write_list(doc: &str, paths: impl Iterator<Item = String>, style: &ModuleStyl
     let items = paths.map(|path| Expr::atom(format!("&{path}"))).collect();
     Expr::Borrow(Box::new(Expr::Array(items))).write(0, head.len(), 1, out);
     out.push_str(";\n");
+}
+
+/// Writes a module around its items. No literal in them spans lines.
+fn write_module(doc: &str, name: &str, items: &str, out: &mut String) {
+    let _ = writeln!(out, "\n/// {doc}\npub mod {name} {{");
+    for line in items.trim_start_matches('\n').lines() {
+        let _ = writeln!(out, "{}{line}", if line.is_empty() { "" } else { "    " });
+    }
+    out.push_str("}\n");
 }
 
 fn write_tool(tool: &Static<'_>, style: &ModuleStyle, out: &mut String) {

@@ -7,7 +7,7 @@ use toolgen_runtime::ToolSpec;
 
 use super::idents::{Names, snake};
 use super::literal::visible;
-use super::{Listed, ModuleStyle, write_list};
+use super::{Listed, ModuleStyle, write_list, write_module};
 
 /// Writes the modules, unless no tool has a category of its own.
 pub(super) fn write(tools: &[Listed<'_>], style: &ModuleStyle, out: &mut String) {
@@ -18,11 +18,11 @@ pub(super) fn write(tools: &[Listed<'_>], style: &ModuleStyle, out: &mut String)
     if categories.keys().all(|category| *category == ToolSpec::EMPTY.category.as_str()) {
         return;
     }
-    out.push_str("\n/// The tools by their categories.\npub mod categories {");
+    let mut text = String::new();
     let mut modules = Names::default();
     for (category, tools) in categories {
         let name = modules.take(&snake(category));
-        let _ = write!(out, "\n/// The category `{}`.\npub mod {name} {{", visible(category));
+        let mut body = String::new();
         let mut names = Names::reserving(&["TOOLS"]);
         for Listed { path, tool } in &tools {
             let ident = &tool.ident;
@@ -30,12 +30,12 @@ pub(super) fn write(tools: &[Listed<'_>], style: &ModuleStyle, out: &mut String)
             let module = path.strip_suffix(ident.as_str()).unwrap_or_default();
             for prefix in ["TOOL_", ""] {
                 let renamed = if taken == *ident { String::new() } else { format!(" as {prefix}{taken}") };
-                let _ = write!(out, "\npub use super::super::{module}{prefix}{ident}{renamed};");
+                let _ = writeln!(body, "pub use super::super::{module}{prefix}{ident}{renamed};");
             }
         }
         let paths = tools.iter().map(|tool| format!("super::super::{}", tool.path));
-        write_list("The tools of this category, sorted by name.", paths, style, out);
-        out.push_str("}\n");
+        write_list("The tools of this category, sorted by name.", paths, style, &mut body);
+        write_module(&format!("The category `{}`.", visible(category)), &name, &body, &mut text);
     }
-    out.push_str("}\n");
+    write_module("The tools by their categories.", "categories", &text, out);
 }

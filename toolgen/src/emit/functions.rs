@@ -57,21 +57,19 @@ pub(super) fn write(tools: &[Static<'_>], types: &[(String, String)], style: &Mo
         );
         let arguments = if types.is_empty() { "arguments" } else { "rt::decoded(arguments)?" };
         let name = literal::string(tool.spec.name.as_str());
-        let call = format!("<F as Functions>::{method}(&*functions, {arguments}, &ctx).await");
-        let call = if is_told && !types.is_empty() { format!("rt::encoded({call}?)") } else { call };
+        let call = format!("<F as Functions>::{method}(&functions, {arguments}, &ctx).await");
+        let call = if is_told && !types.is_empty() { format!("rt::encoded({call})") } else { call };
         let _ = write!(
             table,
-            "        let functions = rt::Arc::clone(&all);\n        \
-             let table = table.with({name}, move |arguments: rt::Value, ctx: rt::ToolContext| {{\n            \
-             let functions = rt::Arc::clone(&functions);\n            \
-             async move {{ {call} }}\n        }});\n"
+            "        let table = rt::with(table, {name}, &functions, |functions, arguments, ctx| async move {{\n            \
+             {call}\n        }});\n"
         );
     }
     let _ = write!(
         out,
         "    }}\n\n    /// Returns the engine that runs the tools that are functions: give it to `Engines::with`.\n    \
          #[must_use]\n    pub fn functions<F: Functions>(functions: F) -> rt::FunctionTable {{\n        \
-         let all = rt::Arc::new(functions);\n        let table = rt::FunctionTable::new();\n{table}        \
+         let functions = rt::Arc::new(functions);\n        let table = rt::FunctionTable::new();\n{table}        \
          table\n    }}\n}}\n"
     );
 }

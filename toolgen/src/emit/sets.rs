@@ -7,12 +7,12 @@ use toolgen_runtime::spec::Network;
 use toolgen_runtime::spec::limits::Limits;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
 
-use super::ModuleStyle;
 use super::expr::Expr;
 use super::fields::{Fields, some, texts};
 use super::idents::{Names, screaming};
 use super::literal::visible;
 use super::spec;
+use super::{ModuleStyle, write_module};
 use crate::tool::Program;
 
 /// Writes a constant for the name of each toolset, the toolsets, and the contexts. `constants` are the names of the
@@ -35,24 +35,24 @@ pub(super) fn write(program: &Program, constants: &[String], style: &ModuleStyle
         );
     }
     if !sets.is_empty() {
-        out.push_str("\n/// The sets of tools.\npub mod toolsets {\n");
+        let mut body = String::new();
         let list = sets.iter().map(|(ident, _)| Expr::atom(format!("&{ident}"))).collect();
         let list = Expr::Borrow(Box::new(Expr::Array(list))).flat();
         let _ = writeln!(
-            out,
+            body,
             "/// All sets, sorted by name.\npub static TOOLSETS: &[&{runtime}::spec::toolset::Toolset] = {list};"
         );
         for (ident, set) in &sets {
-            write_static(ident, "Toolset", &set.name, &toolset(set, &contexts), style, out);
+            write_static(ident, "Toolset", &set.name, &toolset(set, &contexts), style, &mut body);
         }
-        out.push_str("}\n");
+        write_module("The sets of tools.", "toolsets", &body, out);
     }
     if !contexts.is_empty() {
-        out.push_str("\n/// The contexts that tools run in.\npub mod contexts {\n");
+        let mut body = String::new();
         for (ident, spec) in &contexts {
-            write_static(ident, "ContextSpec", &spec.name, &context(spec), style, out);
+            write_static(ident, "ContextSpec", &spec.name, &context(spec), style, &mut body);
         }
-        out.push_str("}\n");
+        write_module("The contexts that tools run in.", "contexts", &body, out);
     }
 }
 
