@@ -11,6 +11,7 @@ pub mod emit;
 pub mod frontend;
 pub mod names;
 pub mod options;
+mod overlay;
 pub mod problem;
 pub mod select;
 mod shapes;

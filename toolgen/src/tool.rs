@@ -112,6 +112,12 @@ impl Program {
         self.all_tools().into_iter().cloned().map(toolgen_runtime::Tool::from).collect()
     }
 
+    /// Whether neither the document nor what it imports has a tool.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty() && self.parts.iter().all(|part| part.program.is_empty())
+    }
+
     /// The number of operations in the document and in all that it imports, before any filter.
     #[must_use]
     pub fn all_operations(&self) -> usize {
