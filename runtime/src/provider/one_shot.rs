@@ -18,7 +18,7 @@
 mod program;
 
 #[cfg(feature = "one-shot")]
-pub use program::main;
+pub use program::{interrupted, main};
 
 use serde_json::{Value, json};
 

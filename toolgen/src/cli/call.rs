@@ -14,7 +14,7 @@ use toolgen_runtime::schema::dialect;
 
 use super::Outcome;
 use super::args::Call;
-use super::compile::{choose, compile_all};
+use super::compile::{Compiled, choose, compile_all};
 use super::output::Output;
 
 /// Calls the tool, or prints the request it would send. "Problems found" means that the arguments are wrong or the
@@ -45,7 +45,8 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     }
     // A text counts as the arguments of providers that send them as text, so a mistake in it is the model's.
     if !task.dry_run {
-        return send::run(task, tool, Value::String(arguments), output);
+        let all: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
+        return send::run(task, tool, &all, Value::String(arguments), output);
     }
     match tool::arguments(&tool.spec, Value::String(arguments), &dialect::JSON_SCHEMA) {
         Ok(arguments) => dry_run(task, tool, &arguments, output),

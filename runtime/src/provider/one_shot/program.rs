@@ -196,9 +196,10 @@ async fn interruptible(provider: &Provider, tool: &str, input: &[u8]) -> Answer 
     answer
 }
 
-/// Ends when the program is told to stop. Where no handler can be set, the signal ends the program itself.
+/// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on these
+/// signals do not end the program. Where no handler can be set, they do, and this never ends.
 #[cfg(unix)]
-async fn interrupted() {
+pub async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
     let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
     let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
@@ -209,9 +210,9 @@ async fn interrupted() {
     poll_fn(arrived).await;
 }
 
-/// As above, where there is only one way to stop a program.
+/// Ends when the program is told to stop.
 #[cfg(not(unix))]
-async fn interrupted() {
+pub async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

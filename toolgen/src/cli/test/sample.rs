@@ -66,6 +66,11 @@ impl Maker<'_> {
         let optional = optional.filter(|(name, _)| !members.contains_key(*name)).take(more);
         let optional: Vec<_> = optional.map(|(name, shape)| (name.clone(), self.value(shape, depth + 1))).collect();
         members.extend(optional);
+        let file = &schema["properties"]["base64"];
+        if members.is_empty() && file.is_object() && schema["properties"]["path"].is_object() {
+            // A file argument needs one of the two.
+            members.insert("base64".to_owned(), json!("YQ=="));
+        }
         if members.is_empty() && schema["type"] != "object" && schema.get("properties").is_none() {
             return Value::Null;
         }
@@ -73,7 +78,7 @@ impl Maker<'_> {
     }
 
     fn array(&self, schema: &Value, depth: usize) -> Value {
-        let least = whole(&schema["minItems"]).unwrap_or(1).min(16);
+        let least = whole(&schema["minItems"]).unwrap_or(usize::from(depth < 4)).min(16);
         let first = schema["prefixItems"].as_array().map(|items| items.iter().map(|item| self.value(item, depth + 1)));
         let mut items: Vec<Value> = first.into_iter().flatten().collect();
         if schema["maxItems"] == 0 {
