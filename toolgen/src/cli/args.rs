@@ -12,7 +12,7 @@ use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolgen::{Options, frontend};
 
-pub(super) use project::{Bin, Graph, Init, KINDS, New, Test};
+pub(super) use project::{Bin, Graph, Init, New, Test};
 
 /// The requested task.
 #[derive(Debug)]
@@ -198,13 +198,13 @@ fn call() -> Command {
                     .help("The arguments as a JSON object; `@FILE` reads a file, `-` the standard input"),
             )
             .arg(format())
-            .arg(flag("dry-run", "Print the HTTP request as JSON, send nothing"))
+            .arg(flag("dry-run", "Print the request or the command as JSON, run nothing"))
             .arg(option("base-url", "URL", "Send the request here, whatever servers the document names"))
             .arg(
                 option("server-variable", "NAME=VALUE", "The value of a variable of the server's URL")
                     .action(ArgAction::Append),
             )
-            .arg(flag("show-secrets", "Do not replace credentials by `****` in a dry run"))
+            .arg(flag("show-secrets", "Do not replace secrets by `****` in a dry run"))
             .arg(
                 option("timeout", "SECONDS", "How long the call may take")
                     .default_value("30")

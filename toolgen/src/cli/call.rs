@@ -1,5 +1,6 @@
 //! `call`: calls a tool without generating code.
 
+mod command;
 mod request;
 mod send;
 
@@ -11,6 +12,7 @@ use toolgen::Tool;
 use toolgen_runtime::call::tool;
 use toolgen_runtime::engine::http::{Body, EnvCredentials, HttpRequest};
 use toolgen_runtime::schema::dialect;
+use toolgen_runtime::spec;
 
 use super::Outcome;
 use super::args::Call;
@@ -71,9 +73,25 @@ fn read_arguments(given: &str) -> Result<String, String> {
 }
 
 fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> io::Result<Outcome> {
-    let Some(plan) = tool.call.http() else {
-        output.complain("this tool is no HTTP request, so there is none to show");
-        return Ok(Outcome::Problems);
+    let plan = match &tool.call {
+        spec::plan::Call::Http(plan) => plan,
+        spec::plan::Call::Command(plan) => {
+            let tool = spec::plan::Tool::from(tool.clone());
+            return match command::describe(tool, plan, arguments.clone(), task.show_secrets) {
+                Ok(command) => {
+                    output.json(&command)?;
+                    output.line("").map(|()| Outcome::Fine)
+                }
+                Err(error) => {
+                    output.complain(&error.to_string());
+                    Ok(Outcome::Problems)
+                }
+            };
+        }
+        _ => {
+            output.complain("this tool is neither a request nor a command, so there is nothing to show");
+            return Ok(Outcome::Problems);
+        }
     };
     let mut request = match request::build(task, plan, arguments, output) {
         Ok(request) => request,

@@ -47,7 +47,10 @@ pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
     dependencies(task, &manifest, output, &mut steps)?;
     let is_program = !task.library && folder.join("src/main.rs").is_file();
     let (file, text) = if is_program { ("src/main.rs", MAIN) } else { ("src/lib.rs", LIB) };
-    steps.push((format!("Write in {file}:"), text.to_owned()));
+    let own = fs::read_to_string(folder.join(file)).unwrap_or_default();
+    if !own.contains("include_tools!(\"tools\")") {
+        steps.push((format!("Write in {file}:"), text.to_owned()));
+    }
     let mut next = String::from("cargo toolgen check tools.yaml\n");
     if is_program {
         next.push_str("echo '{\"path\": \"Cargo.toml\"}' | cargo run -q -- count_lines\n");
@@ -117,7 +120,8 @@ fn dependencies(
     let mut lines = String::new();
     for (name, folder, table, words) in wanted {
         if has_dependency(manifest, name) {
-            output.note(&format!("Cargo.toml names {name} and stays as it is"));
+            let features = if name == "toolgen" { "" } else { "; see that it has the features one-shot and process" };
+            output.note(&format!("Cargo.toml names {name} and stays as it is{features}"));
             continue;
         }
         let added = task.toolgen_path.as_ref().is_some_and(|path| {

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde_json::Value;
 use toolgen::write::write_if_changed;
 use toolgen::{Document, Problems};
+use toolgen_runtime::ToolName;
 
 use super::Outcome;
 use super::args::New;
@@ -20,16 +21,14 @@ const NAME: &str = "TOOL";
 /// A manifest without tools.
 const EMPTY: &str = "toolgen: 1\ntools:\n";
 
+/// What is left to do where the file cannot be changed; the text of the tool follows.
+const BY_HAND: &str = "add the tool below to `tools` by hand";
+
 /// Adds the tool. "Problems found" means that there is such a tool already, or that the file cannot be changed; the text
 /// of the tool is then the output.
 pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
-    let valid = !task.tool.is_empty()
-        && task.tool.len() <= 64
-        && task.tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if !valid {
-        let message =
-            format!("`{}` is not a name for a tool: use up to 64 letters, digits, `_` and `-`", task.tool);
-        output.complain(&message);
+    if let Err(error) = ToolName::parse(task.tool.clone()) {
+        output.complain(&format!("`{}` is not a name for a tool: {error}", task.tool));
         return Ok(Outcome::Usage);
     }
     if task.kind == "rust" {
@@ -49,7 +48,9 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
         Ok(changed) => changed,
         Err(message) => {
             output.complain(&format!("{file}: {message}"));
-            output.write(&tool)?;
+            if message.ends_with(BY_HAND) {
+                output.write(&tool)?;
+            }
             return Ok(Outcome::Problems);
         }
     };
@@ -69,8 +70,7 @@ fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, St
         let document = Document::parse(path, text, &mut Problems::new());
         document.map(|document| document.root.clone())
     };
-    let by_hand = "add the tool below to `tools` by hand";
-    let mut before = read(text).ok_or_else(|| format!("this cannot be read; {by_hand}"))?;
+    let mut before = read(text).ok_or_else(|| format!("this cannot be read; {BY_HAND}"))?;
     if before.get("toolgen").is_none() {
         return Err("this is no tool manifest: it has no `toolgen: 1`".to_owned());
     }
@@ -78,7 +78,7 @@ fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, St
         return Err(format!("there is a tool `{name}` already; choose another name, or change that one"));
     }
     let changed = insert::with_tool(text, tool).ok_or_else(|| {
-        format!("`tools` is not written as a block with a line for each name; {by_hand}")
+        format!("`tools` is not written as a block with a line for each name; {BY_HAND}")
     })?;
     let mut after = read(&changed).unwrap_or_default();
     let added = after.get_mut("tools").and_then(Value::as_object_mut).and_then(|tools| tools.shift_remove(name));
@@ -88,7 +88,7 @@ fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, St
             document["tools"] = Value::Null;
         }
     }
-    if added.is_some() && before == after { Ok(changed) } else { Err(format!("this cannot be changed safely; {by_hand}")) }
+    if added.is_some() && before == after { Ok(changed) } else { Err(format!("this cannot be changed safely; {BY_HAND}")) }
 }
 
 fn skeleton(kind: &str) -> &'static str {

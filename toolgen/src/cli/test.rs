@@ -2,8 +2,10 @@
 
 mod bench;
 mod checks;
+mod programs;
 mod sample;
-mod world;
+mod server;
+mod written;
 
 use std::io;
 
@@ -25,16 +27,19 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
             return Ok(Outcome::Problems);
         }
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let all: Vec<plan::Tool> = compiled.iter().flat_map(Compiled::tools).map(|tool| tool.clone().into()).collect();
+    let chosen: Vec<&plan::Tool> = chosen.iter().filter_map(|tool| all.iter().find(|known| known.spec.name == tool.spec.name)).collect();
+    if let Some(file) = &task.emit {
+        return written::run(task, file, &chosen, &all, output);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let width = chosen.iter().map(|tool| tool.spec.name.as_str().len()).max().unwrap_or(0).max(4);
     output.line(format!("{:width$}  {}", "tool", CHECKS.map(|name| format!("{name:9}")).join(" ")).trim_end())?;
     let (mut failures, mut unknown) = (0, 0);
     for tool in &chosen {
         let name = tool.spec.name.as_str();
         output.progress(&format!("testing {name}"));
-        let Some(subject) = all.iter().find(|known| known.spec.name.as_str() == name) else { continue };
-        let verdicts = runtime.block_on(Subject::new(subject, &all).verdicts(task.run));
+        let verdicts = runtime.block_on(Subject::new(tool, &all).verdicts(task.run));
         let cells = verdicts.iter().map(cell).collect::<Vec<_>>().join(" ");
         output.line(format!("{name:width$}  {cells}").trim_end())?;
         for (check, verdict) in CHECKS.iter().zip(&verdicts) {

@@ -52,7 +52,7 @@ pub(in super::super) struct Test {
 }
 
 /// The kinds of tools that `new` knows.
-pub(in super::super) const KINDS: [&str; 8] =
+const KINDS: [&str; 8] =
     ["command", "http", "function", "compose", "complete", "effect", "agent", "rust"];
 
 /// Adds the commands.

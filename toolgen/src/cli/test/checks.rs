@@ -12,7 +12,9 @@ use toolgen_runtime::spec::ToolSpec;
 use toolgen_runtime::spec::plan::{Call, Tool};
 
 use super::bench::{Requirements, World, call};
-use super::{sample, world};
+use super::programs::with_commands;
+use super::sample;
+use super::server::with_http;
 
 /// What came of a check.
 #[derive(Debug, PartialEq)]
@@ -63,6 +65,15 @@ impl<'a> Subject<'a> {
             None => Vec::new(),
         };
         Subject { tool, all, accepted, refused, result: result_of(spec) }
+    }
+
+    /// Replaces the arguments.
+    #[allow(dead_code, reason = "only written tests have arguments of their own")]
+    pub(super) fn with(mut self, accepted: &[&str], refused: &[(&str, &str)]) -> Subject<'a> {
+        let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+        self.accepted = accepted.iter().map(|arguments| (read(arguments), true)).collect();
+        self.refused = refused.iter().map(|(what, arguments)| ((*what).to_owned(), read(arguments))).collect();
+        self
     }
 
     /// Returns what came of each of the [`CHECKS`].
@@ -165,7 +176,13 @@ impl<'a> Subject<'a> {
         requirements: Requirements,
     ) -> Result<(Answer, usize), String> {
         let pretended = Arc::new(World::of(self.tool, &self.result, fails));
-        let engines: Engines = world::engines(&pretended, self.tool.call.http().is_some(), really)?;
+        let mut engines = Engines::new();
+        if !really {
+            engines = with_commands(engines, &pretended);
+        }
+        if self.tool.call.http().is_some() {
+            engines = with_http(engines, &pretended)?;
+        }
         let others = |name: &str| match self.all.iter().find(|tool| tool.spec.name.as_str() == name) {
             Some(tool) => (tool.spec.clone(), result_of(&tool.spec)),
             None => (ToolSpec::EMPTY, Value::Null),

@@ -1,29 +1,19 @@
-//! The engines of a pretended world: a server on this machine that records requests, and programs that are not started.
+//! A server on this machine that records requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-use toolgen_runtime::engine::command::CommandEngine;
-use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Executor};
-use toolgen_runtime::engine::http::{CredentialRequest, Credentials, HttpEngine, Secret};
 use toolgen_runtime::engine::Engines;
-use toolgen_runtime::{BoxFuture, CancellationToken};
+use toolgen_runtime::engine::http::{CredentialRequest, Credentials, HttpEngine, Secret};
 
 use super::bench::World;
 
-/// Returns the engines of a world.
-pub(super) fn engines(world: &Arc<World>, is_http: bool, really: bool) -> Result<Engines, String> {
-    let mut engines = Engines::new();
-    if !really {
-        engines = engines.with(CommandEngine::new().executor(Pretended(Arc::clone(world))));
-    }
-    if is_http {
-        let address = serve(Arc::clone(world)).map_err(|error| format!("no server can be started: {error}"))?;
-        let engine = HttpEngine::builder().base_url(address).credentials(Any).files_root(".").build();
-        engines = engines.with(engine.map_err(|error| error.to_string())?);
-    }
-    Ok(engines)
+/// Adds an engine whose requests go to a server of the world, whatever their host.
+pub(super) fn with_http(engines: Engines, world: &Arc<World>) -> Result<Engines, String> {
+    let address = serve(Arc::clone(world)).map_err(|error| format!("no server can be started: {error}"))?;
+    let engine = HttpEngine::builder().base_url(address).credentials(Any).files_root(".").build();
+    Ok(engines.with(engine.map_err(|error| error.to_string())?))
 }
 
 /// Has a credential for everything; it goes to the server of this world only.
@@ -33,23 +23,6 @@ struct Any;
 impl Credentials for Any {
     fn credential(&self, _: &CredentialRequest<'_>) -> Option<Secret> {
         Some(Secret::new("user:test"))
-    }
-}
-
-/// Starts no programs.
-struct Pretended(Arc<World>);
-
-impl Executor for Pretended {
-    fn run<'a>(
-        &'a self,
-        _argv: &'a [String],
-        options: &'a ExecOptions,
-        _: &'a CancellationToken,
-    ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
-        self.0.ask();
-        let _ = options;
-        let output = ExecOutput::new(self.0.exit_code, self.0.says.as_str(), "");
-        Box::pin(std::future::ready(Ok(output)))
     }
 }
 
