@@ -31,6 +31,7 @@ use serde_json::Value;
 use self::context::Context;
 use self::tools::Draft;
 use super::{Claim, Frontend};
+use crate::names::legal_tool_name;
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::Document;
@@ -65,6 +66,10 @@ impl Frontend for Manifest {
         cx.claim_version()?;
         let top = cx.top();
         cx.object(&top, &keys::TOP);
+        cx.claim_namespace()?;
+        for key in ["title", "description"] {
+            cx.text(&top, key);
+        }
         cx.lower_imports();
         let mut drafts = cx.drafts();
         cx.lower_calls(&mut drafts);
@@ -103,6 +108,19 @@ impl Context<'_> {
             groups: vec![spec.category.to_string()],
         };
         call.filter(|_| !broken).map(|call| Tool { spec, call, origin })
+    }
+
+    /// Reports a namespace that no tool can have: without it, all tools would have other names.
+    fn claim_namespace(&mut self) -> Option<()> {
+        let Some(node) = self.top().get("namespace") else { return Some(()) };
+        let namespace = self.text_of(&node)?;
+        if !namespace.is_empty() && legal_tool_name(namespace) == namespace {
+            return Some(());
+        }
+        let message = format!("`{namespace}` is no namespace");
+        let help = "use ASCII letters, digits, `_` and `-`, and start with a letter";
+        self.report(codes::NAME, &node.pointer, message, help);
+        None
     }
 
     /// Reports a manifest of another version.
