@@ -1,11 +1,26 @@
 //! Compiles manifests: files in which tools are written by hand.
 
+mod attributes;
+mod calls;
 pub mod codes;
+mod command;
 mod compose;
 mod context;
+mod effects;
+mod files;
 mod imports;
 mod keys;
+mod known;
+mod local;
+mod measure;
 mod node;
+mod parameters;
+mod placeholder;
+mod request;
+mod requires;
+mod schema;
+mod short;
+mod template;
 mod tools;
 mod toolsets;
 
@@ -16,10 +31,11 @@ use serde_json::Value;
 use self::context::Context;
 use self::tools::Draft;
 use super::{Claim, Frontend};
+use crate::names::legal_tool_name;
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::Document;
-use crate::tool::Program;
+use crate::tool::{Origin, Program, Tool};
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -50,11 +66,28 @@ impl Frontend for Manifest {
         cx.claim_version()?;
         let top = cx.top();
         cx.object(&top, &keys::TOP);
+        cx.claim_namespace()?;
+        for key in ["title", "description"] {
+            cx.text(&top, key);
+        }
         cx.lower_imports();
-        let mut drafts: Vec<Draft<'_>> = Vec::new();
+        let mut drafts = cx.drafts();
+        cx.lower_calls(&mut drafts);
         cx.lower_composes(&mut drafts);
-        let mut program = Program { kind: self.name(), version: VERSION.to_string(), ..Program::default() };
+        cx.link_agents(&mut drafts, &[]);
+        let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
+        tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
+        let mut program = Program {
+            kind: self.name(),
+            version: VERSION.to_string(),
+            operations: cx.operations,
+            tools,
+            defs: cx.defs.clone(),
+            schemes: std::mem::take(&mut cx.schemes),
+            ..Program::default()
+        };
         cx.lower_toolsets(&mut program);
+        program.sources = cx.files.sources();
         Some(program)
     }
 
@@ -64,6 +97,32 @@ impl Frontend for Manifest {
 }
 
 impl Context<'_> {
+    /// Returns the tool of a draft, unless it is broken.
+    fn tool(&self, draft: Draft<'_>) -> Option<Tool> {
+        let Draft { spec, call, node, id, broken, .. } = draft;
+        let origin = Origin {
+            source: Arc::clone(&self.document.source),
+            pointer: node.pointer,
+            title: id.clone(),
+            id,
+            groups: vec![spec.category.to_string()],
+        };
+        call.filter(|_| !broken).map(|call| Tool { spec, call, origin })
+    }
+
+    /// Reports a namespace that no tool can have: without it, all tools would have other names.
+    fn claim_namespace(&mut self) -> Option<()> {
+        let Some(node) = self.top().get("namespace") else { return Some(()) };
+        let namespace = self.text_of(&node)?;
+        if !namespace.is_empty() && legal_tool_name(namespace) == namespace {
+            return Some(());
+        }
+        let message = format!("`{namespace}` is no namespace");
+        let help = "use ASCII letters, digits, `_` and `-`, and start with a letter";
+        self.report(codes::NAME, &node.pointer, message, help);
+        None
+    }
+
     /// Reports a manifest of another version.
     fn claim_version(&mut self) -> Option<()> {
         let version = self.top().get("toolgen")?;
