@@ -36,7 +36,7 @@ use toolgen_runtime::engine::http::{Fetch, FetchError, HttpEngine};
 use crate::frontend;
 use crate::options::Options;
 use crate::problem::{Problems, Severity, codes, one_a_line};
-use crate::source::{Document, Format, MAX_DEPTH, Pointer, Source};
+use crate::source::{Document, MAX_DEPTH, Pointer, Source};
 use crate::tool::Program;
 
 /// The name of a document that came without one.
@@ -154,7 +154,7 @@ impl Loader {
     /// If it is nested deeper than [`MAX_DEPTH`].
     pub fn from_spec(spec: Value) -> Result<Loader, LoadError> {
         Loader::read(|problems| {
-            let mut source = Source { path: UNNAMED.into(), text: String::new(), format: Format::Json };
+            let mut source = Source { path: UNNAMED.into(), ..Source::default() };
             // Checked first, because printing is recursive.
             if is_deeper_than(&spec, MAX_DEPTH) {
                 problems.enter(Arc::new(source));

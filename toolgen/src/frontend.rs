@@ -11,6 +11,8 @@ mod tests;
 
 use std::sync::Arc;
 
+use toolgen_runtime::Effects;
+
 use crate::choice::check_credentials;
 use crate::options::Options;
 use crate::problem::{Code, Problems, codes};
@@ -121,5 +123,18 @@ fn enumerated(items: &[String]) -> String {
         [] => String::new(),
         [only] => only.clone(),
         [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). PUT, PATCH and DELETE overwrite or
+/// remove existing data; POST adds to it.
+fn effects_of_method(method: &str) -> Effects {
+    let read_only = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY");
+    Effects {
+        read_only,
+        destructive: !read_only && method != "POST",
+        idempotent: read_only || matches!(method, "PUT" | "DELETE"),
+        open_world: true,
+        ..Effects::NONE
     }
 }

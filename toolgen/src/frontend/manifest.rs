@@ -1,11 +1,26 @@
 //! Compiles manifests: files in which tools are written by hand.
 
+mod attributes;
+mod calls;
 pub mod codes;
+mod command;
 mod compose;
 mod context;
+mod effects;
+mod files;
 mod imports;
 mod keys;
+mod known;
+mod local;
+mod measure;
 mod node;
+mod parameters;
+mod placeholder;
+mod request;
+mod requires;
+mod schema;
+mod short;
+mod template;
 mod tools;
 mod toolsets;
 
@@ -19,7 +34,7 @@ use super::{Claim, Frontend};
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::Document;
-use crate::tool::Program;
+use crate::tool::{Origin, Program, Tool};
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -51,10 +66,23 @@ impl Frontend for Manifest {
         let top = cx.top();
         cx.object(&top, &keys::TOP);
         cx.lower_imports();
-        let mut drafts: Vec<Draft<'_>> = Vec::new();
+        let mut drafts = cx.drafts();
+        cx.lower_calls(&mut drafts);
         cx.lower_composes(&mut drafts);
-        let mut program = Program { kind: self.name(), version: VERSION.to_string(), ..Program::default() };
+        cx.link_agents(&mut drafts, &[]);
+        let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
+        tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
+        let mut program = Program {
+            kind: self.name(),
+            version: VERSION.to_string(),
+            operations: cx.operations,
+            tools,
+            defs: cx.defs.clone(),
+            schemes: std::mem::take(&mut cx.schemes),
+            ..Program::default()
+        };
         cx.lower_toolsets(&mut program);
+        program.sources = cx.files.sources();
         Some(program)
     }
 
@@ -64,6 +92,19 @@ impl Frontend for Manifest {
 }
 
 impl Context<'_> {
+    /// Returns the tool of a draft, unless it is broken.
+    fn tool(&self, draft: Draft<'_>) -> Option<Tool> {
+        let Draft { spec, call, node, id, broken, .. } = draft;
+        let origin = Origin {
+            source: Arc::clone(&self.document.source),
+            pointer: node.pointer,
+            title: id.clone(),
+            id,
+            groups: vec![spec.category.to_string()],
+        };
+        call.filter(|_| !broken).map(|call| Tool { spec, call, origin })
+    }
+
     /// Reports a manifest of another version.
     fn claim_version(&mut self) -> Option<()> {
         let version = self.top().get("toolgen")?;

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_runtime::{Def, List};
 
 use super::codes;
+use super::files::{Files, Refusal};
 use super::keys::Keys;
 use super::node::Node;
+use super::schema::Schemas;
 use crate::options::Options;
-use crate::problem::{Code, Problems};
+use crate::problem::{Code, Problems, Severity};
 use crate::select::did_you_mean;
-use crate::source::{Document, Pointer};
+use crate::source::{Document, Pointer, Source};
 
 /// The shared state of the front end.
 pub(super) struct Context<'a> {
@@ -18,6 +21,17 @@ pub(super) struct Context<'a> {
     pub(super) document: &'a Arc<Document>,
     pub(super) options: &'a Options,
     pub(super) problems: &'a mut Problems,
+    /// The number of errors so far, by which a tool that has one is found.
+    pub(super) errors: usize,
+    /// The number of tools that the manifest describes.
+    pub(super) operations: usize,
+    /// The names of the credentials that requests need.
+    pub(super) schemes: Vec<String>,
+    /// The files that belong to the manifest.
+    pub(super) files: Files,
+    pub(super) schemas: Schemas,
+    /// The named shapes that the tools reach, once all their schemas are read.
+    pub(super) defs: List<Def>,
 }
 
 impl<'a> Context<'a> {
@@ -26,7 +40,17 @@ impl<'a> Context<'a> {
         options: &'a Options,
         problems: &'a mut Problems,
     ) -> Context<'a> {
-        Context { document, options, problems }
+        Context {
+            document,
+            options,
+            problems,
+            errors: 0,
+            operations: 0,
+            schemes: Vec::new(),
+            files: Files::new(document),
+            schemas: Schemas::default(),
+            defs: List::EMPTY,
+        }
     }
 
     /// Returns the manifest as a node.
@@ -42,7 +66,26 @@ impl<'a> Context<'a> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
+        self.errors += usize::from(code.severity() == Severity::Error);
         self.problems.report(code, pointer, message, help);
+    }
+
+    /// Reports a problem of a file that the manifest refers to.
+    pub(super) fn report_in(
+        &mut self,
+        source: &Arc<Source>,
+        code: Code,
+        pointer: &Pointer,
+        message: String,
+        help: &str,
+    ) {
+        self.errors += usize::from(code.severity() == Severity::Error);
+        self.problems.report_in(source, code, pointer, message, help);
+    }
+
+    /// Reads the file that a text in one of the files names, and returns its number.
+    pub(super) fn read_file(&mut self, text: &str, named_in: usize) -> Result<usize, Refusal> {
+        self.files.read(text, named_in, self.problems)
     }
 
     /// Reports a value that is not of the kind it must be. `expected` says which with its article: `a text`.
@@ -59,22 +102,22 @@ impl<'a> Context<'a> {
     /// Whether a node is an object; every key that such an object does not have is reported.
     pub(super) fn object(&mut self, node: &Node<'a>, keys: &Keys) -> bool {
         if !node.value.is_object() {
-            let help = format!("its keys are {}", listed(keys.names));
+            let help = match keys.names().as_slice() {
+                [] => "write `{}`".to_owned(),
+                names => format!("its keys are {}", listed(names)),
+            };
             self.wrong_kind(node, "an object", &help);
             return false;
         }
+        let known = keys.names();
         for (key, member) in node.entries() {
-            if !keys.names.contains(&key) {
-                self.unknown_key(&member.pointer, key, keys.what, keys.names);
+            let of_user = node.pointer.is_root() && key.starts_with("x-");
+            if !known.contains(&key) && !of_user {
+                let message = format!("{} has no key `{key}`", keys.what);
+                self.report(codes::UNKNOWN_KEY, &member.pointer, message, nearest(key, &known));
             }
         }
         true
-    }
-
-    /// Reports a key that an object does not have.
-    pub(super) fn unknown_key(&mut self, pointer: &Pointer, key: &str, what: &str, known: &[&str]) {
-        let help = nearest(key, known);
-        self.report(codes::UNKNOWN_KEY, pointer, format!("{what} has no key `{key}`"), help);
     }
 
     /// Returns the member of a key that must be there.
@@ -119,6 +162,19 @@ impl<'a> Context<'a> {
         }
         self.wrong_kind(&member, "true or false", "");
         None
+    }
+
+    /// Returns what one of several words stands for, if the key is there.
+    pub(super) fn choice<T: Copy>(&mut self, node: &Node<'a>, key: &str, choices: &[(&str, T)]) -> Option<T> {
+        let member = node.get(key)?;
+        let text = self.text_of(&member)?;
+        let found = choices.iter().find(|(name, _)| *name == text);
+        if found.is_none() {
+            let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+            let message = format!("`{key}` cannot be `{text}`");
+            self.report(codes::CHOICE, &member.pointer, message, nearest(text, &names));
+        }
+        found.map(|(_, value)| *value)
     }
 
     /// Returns the whole number from zero of a key, if it is there.
@@ -193,9 +249,10 @@ pub(super) fn listed(names: &[&str]) -> String {
 
 /// Says what a name that is not known was probably meant to be, or which are known.
 pub(super) fn nearest(name: &str, known: &[&str]) -> String {
-    match did_you_mean(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "there is none".to_owned(),
-        None => format!("there are {}", listed(known)),
+    match (did_you_mean(name, known.iter().copied()), known) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, []) => "there is none".to_owned(),
+        (None, [only]) => format!("there is only `{only}`"),
+        (None, _) => format!("there are {}", listed(known)),
     }
 }

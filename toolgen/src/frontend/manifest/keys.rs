@@ -7,16 +7,56 @@
 pub(super) struct Keys {
     /// What such an object is called in a message: `a tool`.
     pub(super) what: &'static str,
-    /// The keys, those a reader expects first at the front.
-    pub(super) names: &'static [&'static str],
+    /// The keys, in groups.
+    pub(super) groups: &'static [&'static [&'static str]],
+}
+
+impl Keys {
+    /// Returns the keys.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        self.groups.concat()
+    }
 }
 
 /// The keys that say what kind of tool it is.
 pub(super) const KINDS: &[&str] = &["command", "http", "function", "compose", "complete", "effect", "agent"];
 
+/// The attributes of a tool that a file may set for all its tools.
+pub(super) const SHARED: &[&str] = &[
+    "category",
+    "scopes",
+    "timeout",
+    "read_only",
+    "destructive",
+    "idempotent",
+    "open_world",
+    "pure",
+    "files",
+    "network",
+    "spawns",
+    "requires",
+    "service",
+    "reads",
+    "writes",
+    "exclusive",
+    "result_limit",
+    "deprecated",
+    "undocumented",
+    "dialects",
+];
+
+/// The attributes of one tool.
+pub(super) const OWN: &[&str] =
+    &["description", "label", "returns", "use_for", "doc_override", "examples", "exactly_one", "at_most_one"];
+
+/// The keys of the schemas of a tool.
+const SCHEMAS: &[&str] = &["parameters", "input", "output"];
+
+const REQUEST: &[&str] = &["method", "url", "query", "headers", "body", "form", "text", "auth"];
+
 pub(super) const TOP: Keys = Keys {
     what: "a manifest",
-    names: &[
+    groups: &[&[
         "toolgen",
         "title",
         "description",
@@ -28,5 +68,57 @@ pub(super) const TOP: Keys = Keys {
         "imports",
         "toolsets",
         "contexts",
+    ]],
+};
+pub(super) const DEFAULTS: Keys = Keys { what: "`defaults`", groups: &[SHARED] };
+pub(super) const TOOL: Keys = Keys { what: "a tool", groups: &[OWN, SHARED, SCHEMAS, KINDS] };
+pub(super) const ENDPOINT: Keys =
+    Keys { what: "an endpoint", groups: &[&["name"], OWN, SHARED, SCHEMAS, REQUEST] };
+pub(super) const EXAMPLE: Keys = Keys { what: "an example", groups: &[&["summary", "arguments"]] };
+pub(super) const REQUIREMENT: Keys = Keys {
+    what: "a requirement",
+    groups: &[
+        &["context", "session", "entity", "tool", "service", "custom"],
+        &["argument", "message", "optional"],
     ],
+};
+pub(super) const CONDITION: Keys =
+    Keys { what: "a condition", groups: &[&["given", "equal", "not", "all", "any"]] };
+pub(super) const COMMAND: Keys = Keys {
+    what: "a command",
+    groups: &[&[
+        "argv",
+        "shell",
+        "script",
+        "args",
+        "stdin",
+        "env",
+        "inherit",
+        "cwd",
+        "output",
+        "exit_codes",
+        "stream",
+        "max_output",
+        "limits",
+        "programs",
+    ]],
+};
+pub(super) const CONDITIONAL_ARGUMENTS: Keys =
+    Keys { what: "a group of arguments", groups: &[&["if", "args"]] };
+pub(super) const ARGUMENT: Keys = Keys { what: "an argument", groups: &[&["arg", "allow_dash"]] };
+pub(super) const STDIN: Keys = Keys { what: "`stdin`", groups: &[&["text"]] };
+pub(super) const EXIT_CODE: Keys = Keys { what: "an exit code", groups: &[&["success", "message"]] };
+pub(super) const LIMITS: Keys = Keys { what: "`limits`", groups: &[&["cpus", "memory", "pids"]] };
+pub(super) const HTTP: Keys = Keys { what: "a request", groups: &[REQUEST] };
+pub(super) const AUTH: Keys =
+    Keys { what: "`auth`", groups: &[&["bearer", "basic", "header", "query", "env"]] };
+pub(super) const FUNCTION: Keys = Keys { what: "a function", groups: &[] };
+pub(super) const COMPLETE: Keys = Keys { what: "`complete`", groups: &[&["next_state", "message", "data"]] };
+/// `complete` beside another kind.
+pub(super) const COMPLETION: Keys =
+    Keys { what: "`complete` beside another kind", groups: &[&["next_state"]] };
+pub(super) const EFFECT: Keys = Keys { what: "an effect", groups: &[&["name", "data"]] };
+pub(super) const AGENT: Keys = Keys {
+    what: "an agent",
+    groups: &[&["system_prompt", "tools", "model", "thinking_level", "max_turns", "max_tokens", "max_time"]],
 };
