@@ -61,34 +61,46 @@ impl Frontend for Manifest {
     }
 
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
-        let mut cx = Context::new(document, options, problems);
-        cx.claim_version()?;
-        let top = cx.top();
-        cx.object(&top, &keys::TOP);
-        cx.lower_imports();
-        let mut drafts = cx.drafts();
-        cx.lower_calls(&mut drafts);
-        cx.lower_composes(&mut drafts);
-        cx.link_agents(&mut drafts, &[]);
-        let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
-        tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
-        let mut program = Program {
-            kind: self.name(),
-            version: VERSION.to_string(),
-            operations: cx.operations,
-            tools,
-            defs: cx.defs.clone(),
-            schemes: std::mem::take(&mut cx.schemes),
-            ..Program::default()
-        };
-        cx.lower_toolsets(&mut program);
-        program.sources = cx.files.sources();
-        Some(program)
+        lower(document, options, problems, Vec::new())
     }
 
     fn codes(&self) -> &'static [Code] {
         codes::ALL
     }
+}
+
+/// Compiles a manifest that others import: `importing`, the outermost first.
+fn lower(
+    document: &Arc<Document>,
+    options: &Options,
+    problems: &mut Problems,
+    importing: Vec<Arc<Document>>,
+) -> Option<Program> {
+    let mut cx = Context { importing, ..Context::new(document, options, problems) };
+    cx.claim_version()?;
+    let top = cx.top();
+    cx.object(&top, &keys::TOP);
+    cx.lower_imports();
+    let mut drafts = cx.drafts();
+    cx.lower_calls(&mut drafts);
+    cx.lower_composes(&mut drafts);
+    let imported = cx.imported.tools();
+    let imported: Vec<_> = imported.iter().map(|spec| (spec.name.to_string(), spec.sub_agent)).collect();
+    cx.link_agents(&mut drafts, &imported);
+    let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
+    tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
+    let mut program = Program {
+        kind: Manifest.name(),
+        version: VERSION.to_string(),
+        operations: cx.operations,
+        tools,
+        defs: cx.defs.clone(),
+        schemes: std::mem::take(&mut cx.schemes),
+        sources: cx.files.sources(),
+        ..Program::default()
+    };
+    cx.lower_toolsets(&mut program);
+    Some(program)
 }
 
 impl Context<'_> {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolgen_runtime::schema::shape::{ArrayRules, Kind};
 use toolgen_runtime::spec::plan::{ComposePlan, ForEach, Step};
 use toolgen_runtime::spec::template::Template;
-use toolgen_runtime::{Call, Schema, Shape, Text, ToolSpec};
+use toolgen_runtime::{Call, Schema, Shape, ToolSpec};
 
 use super::codes;
 use super::context::{Context, nearest};
@@ -21,7 +21,6 @@ use super::known::{Class, Known};
 use super::node::Node;
 use super::template::{Place, Scope};
 use super::tools::Draft;
-use crate::source::Pointer;
 
 /// The most items of a list for which a step is repeated, unless it says otherwise.
 const MAX_ITEMS: u32 = 100;
@@ -114,7 +113,8 @@ impl<'a> Context<'a> {
         if !self.object(&node, &keys::COMPOSE) {
             return;
         }
-        let help = "write a list, such as `steps: [{id: find, call: find_files, with: {pattern: \"{pattern}\"}}]`";
+        let help =
+            "write a list, such as `steps: [{id: find, call: find_files, with: {pattern: \"{pattern}\"}}]`";
         let given = self.required(&node, "steps", "a composed tool", help).is_some();
         let items = if given { self.list(&node, "steps").unwrap_or_default() } else { Vec::new() };
         if given && items.is_empty() && node.get("steps").is_some_and(|steps| steps.value.is_array()) {
@@ -180,7 +180,8 @@ impl<'a> Context<'a> {
             }
         };
         if let (Some(arguments), Some(callee)) = (&arguments, callee) {
-            let at = if node.get("with").is_some() { node.pointer.child("with") } else { node.pointer.clone() };
+            let at =
+                if node.get("with").is_some() { node.pointer.child("with") } else { node.pointer.clone() };
             self.check_arguments(arguments, callee, scope, &at);
         }
         scope.item = None;
@@ -267,7 +268,11 @@ fn position(name: &str, callees: &Callees) -> Option<usize> {
 /// Says what a name was probably meant to be. A program may have hundreds of tools, so that they are not listed.
 pub(super) fn near(name: &str, known: &[&str]) -> String {
     let told = nearest(name, known);
-    if told.starts_with("did you mean") || known.len() <= 8 { told } else { "`cargo toolgen list` shows what there is".to_owned() }
+    if told.starts_with("did you mean") || known.len() <= 8 {
+        told
+    } else {
+        "`cargo toolgen list` shows what there is".to_owned()
+    }
 }
 
 /// Returns what is known of the result of a step: a list of results if it is repeated. It may be missing if the step may

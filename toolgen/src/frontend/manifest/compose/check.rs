@@ -22,7 +22,13 @@ struct Call<'s> {
 
 impl Context<'_> {
     /// Reports arguments that the tool does not have, that are missing, or that are of another kind.
-    pub(super) fn check_arguments(&mut self, given: &Template, callee: &ToolSpec, scope: &Scope, at: &Pointer) {
+    pub(super) fn check_arguments(
+        &mut self,
+        given: &Template,
+        callee: &ToolSpec,
+        scope: &Scope,
+        at: &Pointer,
+    ) {
         let call = Call { tool: callee.name.as_str(), scope };
         self.check_object(given, &Known::arguments(callee), &call, "", at);
     }
@@ -43,7 +49,8 @@ impl Context<'_> {
             },
             _ => return,
         };
-        let of = if path.is_empty() { format!("`{}`", call.tool) } else { format!("`{path}` of `{}`", call.tool) };
+        let of =
+            if path.is_empty() { format!("`{}`", call.tool) } else { format!("`{path}` of `{}`", call.tool) };
         for field in rules.fields.iter().filter(|field| field.required && field.shape.default.is_none()) {
             let value = members.iter().find(|(name, _)| *field.name == **name);
             let (place, why) = match value {
@@ -87,7 +94,9 @@ impl Context<'_> {
         }
         let expected = known.class();
         let class = match given {
-            Template::Value(reference) => call.scope.known(reference).map_or(Class::Mixed, |known| known.class()),
+            Template::Value(reference) => {
+                call.scope.known(reference).map_or(Class::Mixed, |known| known.class())
+            }
             Template::Text(_) => Class::Text,
             Template::List(_) => Class::List,
             Template::Object(_) => Class::Object,
@@ -100,7 +109,9 @@ impl Context<'_> {
             };
             let message = format!("`{path}` of `{}` is {}, and {given}", call.tool, expected.name());
             let help = match (expected, class) {
-                (Class::Text, Class::Number | Class::Boolean) => "to make a text of it, write more than the placeholder",
+                (Class::Text, Class::Number | Class::Boolean) => {
+                    "to make a text of it, write more than the placeholder"
+                }
                 _ => "give a value of that kind",
             };
             return self.report(codes::STEP_ARGUMENT, at, message, help);
@@ -120,14 +131,23 @@ impl Context<'_> {
     }
 
     /// Checks a value that is the same in each call, by all rules of its schema.
-    fn check_constant(&mut self, json: &str, field: &Field, known: &Known, call: &Call<'_>, path: &str, at: &Pointer) {
+    fn check_constant(
+        &mut self,
+        json: &str,
+        field: &Field,
+        known: &Known,
+        call: &Call<'_>,
+        path: &str,
+        at: &Pointer,
+    ) {
         let Ok(value) = serde_json::from_str::<Value>(json) else { return };
         let field = Field { required: true, ..field.clone() };
         let arguments = Value::Object([(field.name.to_string(), value)].into_iter().collect());
         let rules = ObjectRules { fields: vec![field].into(), ..ObjectRules::ANY };
         let problems = decode(&arguments, &Shape::of(Kind::Object(rules)), &known.defs, &JSON_SCHEMA).err();
         for problem in problems.into_iter().flatten() {
-            let message = format!("`{path}` of `{}` does not take this value: {}", call.tool, problem.message);
+            let message =
+                format!("`{path}` of `{}` does not take this value: {}", call.tool, problem.message);
             self.report(codes::STEP_ARGUMENT, at, message, "give a value that fits its schema");
         }
     }

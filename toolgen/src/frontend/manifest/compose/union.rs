@@ -21,7 +21,8 @@ pub(super) const FIXED: [(&str, &str); 8] = [
 /// Returns the effects of calls of all these tools.
 pub(super) fn effects(called: &[&ToolSpec]) -> Effects {
     called.iter().fold(Effects::NONE, |all, spec| {
-        let Effects { read_only, destructive, idempotent, open_world, network, files, spawns } = &spec.effects;
+        let Effects { read_only, destructive, idempotent, open_world, network, files, spawns } =
+            &spec.effects;
         Effects {
             read_only: all.read_only && *read_only,
             destructive: all.destructive || *destructive,
