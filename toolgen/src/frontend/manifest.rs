@@ -29,8 +29,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::context::Context;
+use self::node::Node;
 use self::tools::Draft;
 use super::{Claim, Frontend};
+use crate::names::legal_tool_name;
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::Document;
@@ -80,6 +82,12 @@ fn lower(
     cx.claim_version()?;
     let top = cx.top();
     cx.object(&top, &keys::TOP);
+    if top.get("namespace").is_some() {
+        cx.namespace_of(&top)?;
+    }
+    for key in ["title", "description"] {
+        cx.text(&top, key);
+    }
     cx.lower_imports();
     let mut drafts = cx.drafts();
     cx.lower_calls(&mut drafts);
@@ -103,7 +111,7 @@ fn lower(
     Some(program)
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// Returns the tool of a draft, unless it is broken.
     fn tool(&self, draft: Draft<'_>) -> Option<Tool> {
         let Draft { spec, call, node, id, broken, .. } = draft;
@@ -115,6 +123,19 @@ impl Context<'_> {
             groups: vec![spec.category.to_string()],
         };
         call.filter(|_| !broken).map(|call| Tool { spec, call, origin })
+    }
+
+    /// Returns the namespace that an object states. One that no tool can have is reported: without it, all tools would have
+    /// other names.
+    fn namespace_of(&mut self, node: &Node<'a>) -> Option<&'a str> {
+        let namespace = self.text(node, "namespace")?;
+        if !namespace.is_empty() && legal_tool_name(namespace) == namespace {
+            return Some(namespace);
+        }
+        let message = format!("`{namespace}` is no namespace");
+        let help = "use ASCII letters, digits, `_` and `-`, and start with a letter";
+        self.report(codes::NAME, &node.pointer.child("namespace"), message, help);
+        None
     }
 
     /// Reports a manifest of another version.

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::Value;
 use toolgen_runtime::ToolSpec;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
 
@@ -138,7 +139,7 @@ impl<'a> Context<'a> {
     fn import_options(&mut self, node: &Node<'a>) -> Options {
         let mut options =
             Options { deprecated: self.flag(node, "deprecated").unwrap_or(true), ..Options::default() };
-        options.namespace = self.text(node, "namespace").map(str::to_owned);
+        options.namespace = self.namespace_of(node).map(str::to_owned);
         for (key, selectors) in [("include", &mut options.include), ("exclude", &mut options.exclude)] {
             let texts = self.texts(node, key).unwrap_or_default();
             selectors.extend(texts.into_iter().map(|(text, _)| Selector::from(text)));
@@ -181,7 +182,7 @@ impl<'a> Context<'a> {
     }
 
     fn add_part(&mut self, node: &Node<'a>, text: &str, mut program: Program, at: &Pointer) {
-        let namespace = self.text(node, "namespace");
+        let namespace = node.value.get("namespace").and_then(Value::as_str);
         for (name, attributes) in self.named(node, "overrides", "attributes of tools") {
             self.override_tool(&mut program, name, namespace, &attributes);
         }

@@ -20,6 +20,7 @@ use super::context::{Context, nearest};
 use super::keys::{self, KINDS};
 use super::node::Node;
 use crate::choice::{Chosen, Entry, choose};
+use crate::options::Options;
 use crate::problem::codes::DUPLICATE_KEY;
 use crate::source::Pointer;
 
@@ -75,7 +76,8 @@ impl<'a> Context<'a> {
             })
             .collect();
         self.operations = named.len();
-        let chosen = choose(&entries, self.options, self.problems);
+        let options = Options { namespace: self.namespace().map(str::to_owned), ..self.options.clone() };
+        let chosen = choose(&entries, &options, self.problems);
         let mut drafts = Vec::new();
         for Chosen { index, name } in chosen {
             let Some(one) = named.get(index) else { continue };
