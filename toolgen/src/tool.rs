@@ -1,10 +1,11 @@
 //! The value that flows from the front ends to the emitter.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
-use toolgen_runtime::{Call, Def, List, ToolSpec};
+use toolgen_runtime::{Call, Def, List, ToolName, ToolSpec};
 
 use crate::source::{Pointer, Source};
 
@@ -85,7 +86,7 @@ pub struct Program {
 /// An imported document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Its name, of which that of its module is made. No two parts of a program have the same.
+    /// Its name, of which that of its module is made.
     pub name: String,
     /// Its compiled form.
     pub program: Program,
@@ -110,6 +111,18 @@ impl Program {
     #[must_use]
     pub fn into_tools(self) -> Vec<toolgen_runtime::Tool> {
         self.all_tools().into_iter().cloned().map(toolgen_runtime::Tool::from).collect()
+    }
+
+    /// Returns the tool of a name, also of a document that is imported.
+    pub(crate) fn find_mut(&mut self, name: &ToolName) -> Option<&mut Tool> {
+        let parts = self.parts.iter_mut().find_map(|part| part.program.find_mut(name));
+        parts.or_else(|| self.tools.iter_mut().find(|tool| tool.spec.name == *name))
+    }
+
+    /// Removes the tools of these names.
+    pub(crate) fn remove(&mut self, names: &BTreeSet<ToolName>) {
+        self.tools.retain(|tool| !names.contains(&tool.spec.name));
+        self.parts.iter_mut().for_each(|part| part.program.remove(names));
     }
 
     /// Whether neither the document nor what it imports has a tool.
