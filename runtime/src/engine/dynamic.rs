@@ -28,8 +28,8 @@
 //! # }
 //! ```
 //!
-//! A tool that is an HTTP request needs no closure: a [`RequestPlan`](crate::RequestPlan) is data, and
-//! `HttpEngine::tools_from` takes plans built at run time.
+//! A tool that is an HTTP request, a command or a composition needs no closure: its [`Call`](crate::Call) is data, and
+//! [`Engines::tools_from`](crate::engine::Engines::tools_from) takes tools built at run time.
 
 use std::fmt;
 use std::sync::Arc;

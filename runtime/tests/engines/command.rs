@@ -67,7 +67,7 @@ async fn a_value_is_no_option_unless_the_author_says_so() {
         for value in [json!("-rf"), json!("--help"), json!("-")] {
             let given = if matches!(word, Word::Each { .. }) { json!(["a", value]) } else { value.clone() };
             assert_eq!(
-                refused(&["x", "y?"], show(&[word.clone()]), json!({"x": given, "y": ""})).await,
+                refused(&["x", "y?"], show(std::slice::from_ref(&word)), json!({"x": given, "y": ""})).await,
                 text
             );
         }
