@@ -8,6 +8,8 @@ mod lent;
 mod local;
 #[path = "../../../tests/src/needs.rs"]
 mod needs;
+#[cfg(target_os = "linux")]
+mod sandbox;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

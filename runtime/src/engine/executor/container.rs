@@ -1,12 +1,11 @@
 //! Runs each program in its own container.
 
-use std::hash::{BuildHasher, RandomState};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::process::{Job, inherited, run};
+use super::process::{Job, inherited, run, unique_name};
 use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 
@@ -201,8 +200,9 @@ impl ContainerExecutor {
             timeout: options.timeout,
             max_output: options.max_output,
             on_line: options.on_line.as_ref(),
+            confinement: None,
         };
-        let outcome = run(&job, cancel).await;
+        let outcome = run(job, cancel).await;
         match &outcome {
             // The program that ran the container is gone, but the container may not be.
             Err(ExecError::Timeout { .. } | ExecError::Cancelled | ExecError::Lost { .. }) => {
@@ -245,9 +245,7 @@ struct Container {
 
 impl Container {
     fn new(program: &str) -> Container {
-        // Each `RandomState` has its own keys, made of the system's random numbers.
-        let name = format!("toolgen-{:016x}", RandomState::new().hash_one(program));
-        Container { program: program.to_owned(), name, is_gone: false }
+        Container { program: program.to_owned(), name: unique_name(), is_gone: false }
     }
 
     fn removal(&self) -> [String; 4] {
@@ -264,9 +262,10 @@ impl Container {
             timeout: Some(REMOVAL),
             max_output: 4096,
             on_line: None,
+            confinement: None,
         };
         // Removal must not be interrupted, so no token stops it.
-        let outcome = run(&job, &CancellationToken::new()).await;
+        let outcome = run(job, &CancellationToken::new()).await;
         self.is_gone = true;
         let why = match outcome {
             Ok(output) if output.success() || is_unknown(&output.stderr) => return Ok(()),
