@@ -77,6 +77,21 @@ pub trait Executor: Send + Sync {
         options: &'a ExecOptions,
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>>;
+
+    /// Returns those of these programs that it could not start with these options, in their order. Without an
+    /// implementation of its own it asks `sh`, which must then be there. [`preflight`] tells the outcome.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot look for them.
+    fn missing<'a>(
+        &'a self,
+        programs: &'a [&'a str],
+        options: &'a ExecOptions,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
+        Box::pin(preflight::missing_by_shell(self, programs, options, cancel))
+    }
 }
 
 impl<T: Executor + ?Sized> Executor for Arc<T> {
@@ -87,6 +102,15 @@ impl<T: Executor + ?Sized> Executor for Arc<T> {
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
         (**self).run(argv, options, cancel)
+    }
+
+    fn missing<'a>(
+        &'a self,
+        programs: &'a [&'a str],
+        options: &'a ExecOptions,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
+        (**self).missing(programs, options, cancel)
     }
 }
 

@@ -258,4 +258,12 @@ async fn a_place_is_asked_for_the_programs_it_has() {
     let there = preflight(&LocalExecutor::new(), &["sh"], &ExecOptions::default(), &never).await.unwrap();
     assert!(there.success() && there.has("sh") && !there.has("git"));
     assert_eq!(there.message(), "validation passed");
+    // It asks no shell, and looks where the command would.
+    let place = directory("preflight");
+    let words = ["-c", "printf '#!/bin/sh\n' > own; chmod +x own; printf x > text"];
+    assert!(std::process::Command::new("sh").args(words).current_dir(&place).status().unwrap().success());
+    let options = ExecOptions::default().work_dir(&place).env("PATH", &*place.to_string_lossy());
+    let programs = ["sh", "own", "text", "./own", "/bin/sh"];
+    let there = preflight(&LocalExecutor::new(), &programs, &options, &never).await.unwrap();
+    assert_eq!(there.found, ["own", "./own", "/bin/sh"]);
 }

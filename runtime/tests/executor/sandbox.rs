@@ -13,7 +13,7 @@ use toolgen_runtime::engine::executor::{
 };
 
 use crate::needs::{Need, skip};
-use crate::{argv, directory, eventually, run, shell};
+use crate::{argv, directory, eventually, left, run, shell};
 
 const MEANS: [(Sandbox, Need); 2] =
     [(Sandbox::Bubblewrap, Need::Bubblewrap), (Sandbox::Landlock, Need::Landlock)];
@@ -457,12 +457,4 @@ async fn nothing_is_left_however_a_program_ends() {
         })
         .await;
     }
-}
-
-/// The processes whose command holds a mark.
-fn left(mark: &str) -> Vec<String> {
-    let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    let commands = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    let commands = commands.map(|command| String::from_utf8_lossy(&command).replace('\0', " "));
-    commands.filter(|command| command.contains(mark)).collect()
 }

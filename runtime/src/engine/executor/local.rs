@@ -1,6 +1,7 @@
 //! Runs programs on this machine.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
@@ -117,6 +118,20 @@ impl LocalExecutor {
 }
 
 impl LocalExecutor {
+    /// Returns the whole environment of a command.
+    fn env(&self, options: &ExecOptions) -> Vec<(OsString, OsString)> {
+        let given = options.env.iter().map(|(name, value)| (name.into(), value.into()));
+        inherited(self.inherited.iter().map(String::as_str)).into_iter().chain(given).collect()
+    }
+
+    /// Returns the working directory of a command, from the root.
+    fn directory(&self, options: &ExecOptions) -> Result<PathBuf, ExecError> {
+        let here = PathBuf::from(".");
+        let work_dir: PathBuf = [&here].into_iter().chain(&self.work_dir).chain(&options.work_dir).collect();
+        let absolute = std::path::absolute(&work_dir);
+        absolute.map_err(|why| ExecError::invalid(format!("{}: {why}", work_dir.display())))
+    }
+
     async fn run_here(
         &self,
         argv: &[String],
@@ -133,12 +148,8 @@ impl LocalExecutor {
                 reason,
             });
         }
-        let mut env = inherited(self.inherited.iter().map(String::as_str));
-        env.extend(options.env.iter().map(|(name, value)| (name.into(), value.into())));
-        let work_dir = self.work_dir.iter().chain(&options.work_dir).collect::<PathBuf>();
-        let work_dir =
-            std::path::absolute(if work_dir.as_os_str().is_empty() { Path::new(".") } else { &work_dir })
-                .map_err(|why| ExecError::invalid(format!("{}: {why}", work_dir.display())))?;
+        let mut env = self.env(options);
+        let work_dir = self.directory(options)?;
         let command = Command { argv, env: &mut env, work_dir: &work_dir, options };
         let confined = confine(self.sandbox, command).await?;
         let job = Job {
@@ -172,5 +183,20 @@ impl Executor for LocalExecutor {
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
         Box::pin(self.run_here(argv, options, cancel))
+    }
+
+    #[cfg(unix)]
+    fn missing<'a>(
+        &'a self,
+        programs: &'a [&'a str],
+        options: &'a ExecOptions,
+        _: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
+        let missing = || {
+            let (env, work_dir) = (self.env(options), self.directory(options)?);
+            let is_missing = |program: &&str| super::process::find(program, &env, &work_dir).is_none();
+            Ok(programs.iter().copied().filter(is_missing).map(str::to_owned).collect())
+        };
+        Box::pin(std::future::ready(missing()))
     }
 }

@@ -1,11 +1,11 @@
 //! Runs a process and its group, from start to end.
 
 use std::convert::Infallible;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::future::{Future, poll_fn};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -26,6 +26,10 @@ use super::{ExecError, ExecOutput, LineListener};
 const LEFTOVERS: Duration = Duration::from_secs(1);
 /// How long to wait for a killed process to end.
 const REAP: Duration = Duration::from_secs(5);
+
+/// Where programs are looked for if the environment does not say so.
+#[cfg(unix)]
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A process to run.
 pub(super) struct Job<'a> {
@@ -61,6 +65,20 @@ pub(super) fn unique_name() -> String {
 /// Returns the variables of these names that this process has.
 pub(super) fn inherited<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<(OsString, OsString)> {
     names.into_iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?))).collect()
+}
+
+/// Looks for a program as the system does, with this environment and in this directory.
+#[cfg(unix)]
+pub(super) fn find(name: &str, env: &[(OsString, OsString)], work_dir: &Path) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let is_program = |file: &PathBuf| {
+        std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        return Some(work_dir.join(name)).filter(is_program);
+    }
+    let path = env.iter().rfind(|(name, _)| name == "PATH").map_or(OsStr::new(PATH), |(_, path)| path);
+    std::env::split_paths(path).map(|dir| work_dir.join(dir).join(name)).find(is_program)
 }
 
 /// Runs a process to its end, or kills its group.

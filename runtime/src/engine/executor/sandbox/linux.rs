@@ -6,15 +6,14 @@ mod group;
 mod landlock;
 
 use std::env;
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getuid, kill_process, waitid};
 use rustix::thread::set_no_new_privs;
 
-use super::super::process::{Confinement, Held, unique_name};
+use super::super::process::{Confinement, Held, find, inherited, unique_name};
 use super::super::{ExecError, ExecOptions};
 use super::{Command, Confined, Sandbox, asked, limits, named, refuse};
 use filter::Denied;
@@ -24,9 +23,6 @@ use landlock::Writable;
 /// Waits until its process was moved into a control group, then becomes the program. The program's words are arguments,
 /// not part of the script.
 const WAIT: &str = r#"kill -STOP $$; exec "$@""#;
-/// Where programs are looked for if the environment does not say so.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-
 /// The means by which files and the network are closed.
 enum Means {
     Bubblewrap(PathBuf),
@@ -118,33 +114,19 @@ fn check(options: &ExecOptions) -> Result<(), ExecError> {
 /// The file of the program, which exists: a sandbox could only report in its own way that it does not.
 fn program(command: &Command<'_>) -> Result<PathBuf, ExecError> {
     let Some(name) = command.argv.first() else { return Err(ExecError::invalid("the command is empty")) };
-    let path = command.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_os_str());
     if !command.work_dir.is_dir() {
         let message = format!("no such directory: {}", command.work_dir.display());
         return Err(ExecError::Start { program: name.clone(), message });
     }
-    find(name, path, command.work_dir).ok_or_else(|| {
+    find(name, command.env, command.work_dir).ok_or_else(|| {
         let message = "no such program, or it may not be executed".to_owned();
         ExecError::Start { program: name.clone(), message }
     })
 }
 
-/// Looks for a program as the system does.
-fn find(name: &str, path: Option<&OsStr>, work_dir: &Path) -> Option<PathBuf> {
-    let is_program = |file: &PathBuf| {
-        fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-    };
-    if name.contains('/') {
-        return Some(work_dir.join(name)).filter(is_program);
-    }
-    env::split_paths(path.unwrap_or(OsStr::new(PATH)))
-        .map(|dir| work_dir.join(dir).join(name))
-        .find(is_program)
-}
-
 /// Looks for a program of the sandbox itself, where this process looks for programs.
 fn own(name: &str) -> Option<PathBuf> {
-    find(name, env::var_os("PATH").as_deref(), Path::new("/"))
+    find(name, &inherited(["PATH"]), Path::new("/"))
 }
 
 /// Chooses the means, or says why there are none.
