@@ -3,6 +3,7 @@
 mod builder;
 mod error;
 mod factory;
+pub mod one_shot;
 pub(crate) mod pipeline;
 mod shared;
 

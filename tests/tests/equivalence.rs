@@ -18,6 +18,21 @@ pub mod kitchen_sink {
     toolgen_runtime::include_tools!("kitchen_sink");
 }
 
+/// `manifest_agents`
+pub mod manifest_agents {
+    toolgen_runtime::include_tools!("manifest_agents");
+}
+
+/// `manifest_commands`
+pub mod manifest_commands {
+    toolgen_runtime::include_tools!("manifest_commands");
+}
+
+/// `manifest_requests`
+pub mod manifest_requests {
+    toolgen_runtime::include_tools!("manifest_requests");
+}
+
 /// `petstore`
 pub mod petstore {
     toolgen_runtime::include_tools!("petstore");
@@ -39,6 +54,18 @@ pub mod untyped {
         toolgen_runtime::include_tools!("kitchen_sink_untyped");
     }
     /// Tools.
+    pub mod manifest_agents {
+        toolgen_runtime::include_tools!("manifest_agents_untyped");
+    }
+    /// Tools.
+    pub mod manifest_commands {
+        toolgen_runtime::include_tools!("manifest_commands_untyped");
+    }
+    /// Tools.
+    pub mod manifest_requests {
+        toolgen_runtime::include_tools!("manifest_requests_untyped");
+    }
+    /// Tools.
     pub mod petstore {
         toolgen_runtime::include_tools!("petstore_untyped");
     }
@@ -54,6 +81,9 @@ type Case = (&'static str, &'static [&'static Tool], &'static [&'static Tool]);
 const CASES: &[Case] = &[
     ("bookshop.yaml", bookshop::TOOLS, untyped::bookshop::TOOLS),
     ("kitchen-sink.json", kitchen_sink::TOOLS, untyped::kitchen_sink::TOOLS),
+    ("manifest-agents.yaml", manifest_agents::TOOLS, untyped::manifest_agents::TOOLS),
+    ("manifest-commands.yaml", manifest_commands::TOOLS, untyped::manifest_commands::TOOLS),
+    ("manifest-requests.yaml", manifest_requests::TOOLS, untyped::manifest_requests::TOOLS),
     ("petstore.yaml", petstore::TOOLS, untyped::petstore::TOOLS),
     ("tasks.yaml", tasks::TOOLS, untyped::tasks::TOOLS),
 ];

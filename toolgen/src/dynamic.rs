@@ -36,7 +36,7 @@ use toolgen_runtime::engine::http::{Fetch, FetchError, HttpEngine};
 use crate::frontend;
 use crate::options::Options;
 use crate::problem::{Problems, Severity, codes, one_a_line};
-use crate::source::{Document, Format, MAX_DEPTH, Pointer, Source};
+use crate::source::{Document, MAX_DEPTH, Pointer, Source};
 use crate::tool::Program;
 
 /// The name of a document that came without one.
@@ -154,7 +154,7 @@ impl Loader {
     /// If it is nested deeper than [`MAX_DEPTH`].
     pub fn from_spec(spec: Value) -> Result<Loader, LoadError> {
         Loader::read(|problems| {
-            let mut source = Source { path: UNNAMED.into(), text: String::new(), format: Format::Json };
+            let mut source = Source { path: UNNAMED.into(), ..Source::default() };
             // Checked first, because printing is recursive.
             if is_deeper_than(&spec, MAX_DEPTH) {
                 problems.enter(Arc::new(source));
@@ -205,7 +205,7 @@ impl Loader {
     pub fn compile(&self) -> Result<(Program, Problems), LoadError> {
         let mut problems = self.problems.clone();
         let program = frontend::compile(&self.document, &self.options, &mut problems);
-        let empty = |program: &Program| program.tools.is_empty() && problems.left_no_tools();
+        let empty = |program: &Program| program.is_empty() && problems.left_no_tools();
         match program.filter(|program| !empty(program) && !problems.missed_exclusion()) {
             Some(program) => Ok((program, problems)),
             None => Err(LoadError::Document(problems)),
@@ -221,7 +221,7 @@ impl Loader {
     pub fn tools(&self, engine: &HttpEngine) -> Result<Loaded, LoadError> {
         let (program, problems) = self.compile()?;
         let engine = self.url.as_ref().map_or_else(|| engine.clone(), |url| engine.for_document(url));
-        let tools = engine.tools_from(program.tools.into_iter().map(toolgen_runtime::Tool::from));
+        let tools = engine.tools_from(program.into_tools());
         Ok(Loaded { tools, problems })
     }
 }

@@ -256,7 +256,7 @@ fn program() -> Program {
         operations: tools.len(),
         tools,
         defs: defs(),
-        schemes: Vec::new(),
+        ..Program::default()
     }
 }
 
