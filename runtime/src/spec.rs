@@ -5,6 +5,7 @@ use std::fmt;
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::{Def, Schema, Shape};
 
+mod defaults;
 pub mod docs;
 pub mod graph;
 pub(crate) mod hosts;

@@ -27,7 +27,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::Engine;
-use super::arguments::{Defaults, missing};
+use super::arguments::{complete, missing};
 use super::executor::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
 use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
@@ -86,7 +86,6 @@ impl Engine for CommandEngine {
             return Err(FactoryError::requires(tool.spec.name.as_str(), "another engine"));
         };
         Ok(Arc::new(CommandTool {
-            defaults: Defaults::of(&tool.spec),
             spec: tool.spec.clone(),
             plan: plan.clone(),
             executor: self.executor.clone(),
@@ -106,7 +105,6 @@ impl fmt::Debug for CommandEngine {
 struct CommandTool {
     spec: ToolSpec,
     plan: CommandPlan,
-    defaults: Defaults,
     /// Runs the program where the call has no executor.
     executor: Option<Arc<dyn Executor>>,
     /// Whether all required programs were found.
@@ -115,7 +113,7 @@ struct CommandTool {
 
 impl CommandTool {
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
-        let arguments = self.defaults.complete(params);
+        let arguments = complete(&self.spec, params);
         let argv = argv::argv(&self.plan, &Scope::of(&arguments))?;
         let options = self.options(&arguments, ctx)?;
         let executor = ctx.service::<dyn Executor>().or_else(|| self.executor.clone());

@@ -28,8 +28,8 @@
 //! # }
 //! ```
 //!
-//! A tool that is an HTTP request needs no closure: a [`RequestPlan`](crate::RequestPlan) is data, and
-//! `HttpEngine::tools_from` takes plans built at run time.
+//! A tool that is an HTTP request, a command or a composition needs no closure: its [`Call`](crate::Call) is data, and
+//! [`Engines::tools_from`](crate::engine::Engines::tools_from) takes tools built at run time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -42,7 +42,6 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
-use crate::engine::arguments::Defaults;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::read::{ReadProblem, read_document};
 use crate::schema::shape::render::render_input;
@@ -73,7 +72,6 @@ where
 #[derive(Clone)]
 pub struct DynamicTool {
     spec: ToolSpec,
-    defaults: Defaults,
     run: Arc<Run>,
 }
 
@@ -97,7 +95,7 @@ impl DynamicTool {
     }
 
     pub(super) fn running(spec: ToolSpec, run: Arc<Run>) -> DynamicTool {
-        DynamicTool { defaults: Defaults::of(&spec), spec, run }
+        DynamicTool { spec, run }
     }
 
     /// Starts a tool with this name and description, which are checked when it is built. By default it takes no
@@ -115,11 +113,10 @@ impl AgentTool for DynamicTool {
 
     fn execute<'a>(
         &'a self,
-        mut params: Value,
+        params: Value,
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        self.defaults.fill(&mut params);
-        (self.run)(params, ctx.clone())
+        (self.run)(self.spec.with_defaults(params), ctx.clone())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::call::provider_context::FactoryError;
 use crate::call::tool::AgentTool;
 use crate::spec::plan::{Call, Tool};
 
-/// Runs a kind of compiled tools.
+/// Runs compiled tools of a kind: it says which, and makes them callable.
 pub trait Engine: Send + Sync {
     /// Whether this engine runs the tool.
     fn runs(&self, tool: &Tool) -> bool;
@@ -27,10 +27,26 @@ pub trait Engine: Send + Sync {
     ) -> Result<Arc<dyn AgentTool>, FactoryError>;
 }
 
-/// The engines of a program. It makes compiled tools of any kind callable.
+/// The engines of a program, which make compiled tools of any kind callable. Clones share them.
 ///
 /// Commands (with the feature `executor`), compositions, completions and effects need no setup. HTTP requests need an
-/// `HttpEngine`, functions a [`FunctionTable`](super::FunctionTable), and agents an `AgentEngine`.
+/// `HttpEngine`, functions a [`FunctionTable`](super::FunctionTable), and agents an `AgentEngine`:
+///
+/// ```no_run
+/// # static TOOLS: &[&toolgen_runtime::Tool] = &[];
+/// # #[cfg(all(feature = "agent", feature = "http"))]
+/// # fn tools(runner: impl toolgen_runtime::agent::sub_agent::AgentRunner + 'static)
+/// #     -> Result<(), Box<dyn std::error::Error>> {
+/// use toolgen_runtime::Registry;
+/// use toolgen_runtime::agent::sub_agent::AgentEngine;
+/// use toolgen_runtime::engine::Engines;
+/// use toolgen_runtime::engine::http::HttpEngine;
+///
+/// let engines = Engines::new().with(HttpEngine::builder().build()?).with(AgentEngine::new(runner));
+/// let registry = Registry::new(engines.tools(TOOLS)?)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Engines(Vec<Arc<dyn Engine>>);
 

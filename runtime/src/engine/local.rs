@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Engine;
-use super::arguments::Defaults;
+use super::arguments::complete;
 use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -28,23 +28,20 @@ impl Engine for LocalEngine {
     }
 
     fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
-        Ok(Arc::new(LocalTool { defaults: Defaults::of(&tool.spec), tool }))
+        Ok(Arc::new(LocalTool(tool)))
     }
 }
 
 /// A tool that is a composition, a completion or an effect.
-struct LocalTool {
-    tool: Frozen<Tool>,
-    defaults: Defaults,
-}
+struct LocalTool(Frozen<Tool>);
 
 impl AgentTool for LocalTool {
     fn spec(&self) -> &ToolSpec {
-        &self.tool.spec
+        &self.0.spec
     }
 
     fn action(&self) -> Option<String> {
-        Some(format!("{:?}", self.tool.call))
+        Some(format!("{:?}", self.0.call))
     }
 
     fn execute<'a>(
@@ -52,9 +49,9 @@ impl AgentTool for LocalTool {
         params: Value,
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        let arguments = self.defaults.complete(params);
+        let arguments = complete(self.spec(), params);
         Box::pin(async move {
-            match &self.tool.call {
+            match &self.0.call {
                 Call::Compose(plan) => compose::run(plan, &arguments, ctx).await,
                 Call::Complete(plan) => signal::complete(plan, self.spec(), arguments),
                 Call::Effect(plan) => signal::effect(plan, arguments),

@@ -65,7 +65,7 @@ fn failed(message: &str, output: &ExecOutput) -> ToolError {
 fn shown(stream: &str, dropped: u64) -> String {
     match dropped {
         0 => stream.to_owned(),
-        dropped => format!("{stream}\n{}", truncated(dropped)),
+        dropped => format!("{}\n{}", stream.trim_end_matches('\n'), truncated(dropped)),
     }
 }
 

@@ -227,8 +227,11 @@ impl HttpEngine {
     pub(super) async fn prepare(
         &self,
         tool: &Frozen<Tool>,
-        arguments: Value,
+        mut arguments: Value,
     ) -> Result<HttpRequest, ToolError> {
+        if !plan(tool)?.derived.is_empty() {
+            arguments = tool.spec.with_defaults(arguments);
+        }
         let built = if reads_files(tool) {
             // Reading files blocks, which a task on a shared thread must not do.
             let (engine, tool) = (self.clone(), tool.clone());
@@ -330,7 +333,9 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
         .filter(|problem| problem.kind.is_about_arguments())
         .map(|problem| {
             let kind = match problem.kind {
-                RequestProblemKind::MissingPathParameter => ArgumentProblemKind::Missing,
+                RequestProblemKind::MissingArgument | RequestProblemKind::MissingPathParameter => {
+                    ArgumentProblemKind::Missing
+                }
                 RequestProblemKind::Arguments => ArgumentProblemKind::Type,
                 _ => ArgumentProblemKind::Value,
             };

@@ -118,11 +118,10 @@ impl<'a> Known<'a> {
         while let Some((place, outcome)) = running.next().await {
             match outcome {
                 Ok(Some(result)) => values[place] = value_of(&result, declared),
-                Ok(None) => {}
                 Err(why) if failed.as_ref().is_none_or(|(first, _)| place < *first) => {
                     failed = Some((place, why));
                 }
-                Err(_) => {}
+                Ok(None) | Err(_) => {}
             }
             if failed.is_none()
                 && let Some(item) = waiting.next()
