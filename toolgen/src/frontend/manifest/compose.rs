@@ -21,6 +21,7 @@ use super::known::{Class, Known};
 use super::node::Node;
 use super::template::{Place, Scope};
 use super::tools::Draft;
+use crate::select::did_you_mean;
 
 /// The most items of a list for which a step is repeated, unless it says otherwise.
 const MAX_ITEMS: u32 = 100;
@@ -143,6 +144,9 @@ impl<'a> Context<'a> {
             Some(None) => return,
             some => some.flatten(),
         };
+        if steps.len() < items.len() {
+            return;
+        }
         draft.call = Some(Call::Compose(ComposePlan { steps: steps.into(), result }));
     }
 
@@ -154,10 +158,13 @@ impl<'a> Context<'a> {
         let call = self.required(node, "call", "a step", "name the tool that the step calls")?;
         let name = self.text_of(&call)?;
         let Some(callee) = position(name, callees).and_then(|index| callees.get(index)) else {
-            let known: Vec<&str> = callees.iter().map(|callee| callee.spec.name.as_str()).collect();
-            let known: Vec<&str> =
-                known.into_iter().chain(callees.iter().filter_map(|callee| callee.id.as_deref())).collect();
-            self.report(codes::STEP, &call.pointer, format!("there is no tool `{name}`"), near(name, &known));
+            if self.imported.incomplete {
+                return None;
+            }
+            let full: Vec<&str> = callees.iter().map(|callee| callee.spec.name.as_str()).collect();
+            let ids: Vec<&str> = callees.iter().filter_map(|callee| callee.id.as_deref()).collect();
+            let help = near(name, &full, &ids);
+            self.report(codes::STEP, &call.pointer, format!("there is no tool `{name}`"), help);
             return None;
         };
         if callee.broken {
@@ -265,13 +272,13 @@ fn position(name: &str, callees: &Callees) -> Option<usize> {
     full.or_else(|| callees.iter().position(|callee| callee.id.as_deref() == Some(name)))
 }
 
-/// Says what a name was probably meant to be. A program may have hundreds of tools, so that they are not listed.
-pub(super) fn near(name: &str, known: &[&str]) -> String {
-    let told = nearest(name, known);
-    if told.starts_with("did you mean") || known.len() <= 8 {
-        told
-    } else {
-        "`cargo toolgen list` shows what there is".to_owned()
+/// Says what a name was probably meant to be: a full name, or a short one. A program may have hundreds of tools, so that
+/// only a few are listed.
+pub(super) fn near(name: &str, full: &[&str], short: &[&str]) -> String {
+    match did_you_mean(name, full.iter().chain(short).copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if full.len() > 8 => "`cargo toolgen list` shows what there is".to_owned(),
+        None => nearest(name, full),
     }
 }
 

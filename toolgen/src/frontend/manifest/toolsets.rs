@@ -251,7 +251,7 @@ impl<'a> Context<'a> {
             let found = candidates.iter().filter(fits);
             let found = found.filter(|one| matches(&one.name) || one.id.as_deref().is_some_and(matches));
             let found: Vec<Text> = found.map(|one| one.name.clone()).collect();
-            if found.is_empty() {
+            if found.is_empty() && !self.imported.incomplete {
                 let message = format!("no tool fits `{text}`");
                 self.report(codes::MEMBER, &item.pointer, message, "correct the pattern, or remove it");
             }
@@ -261,16 +261,13 @@ impl<'a> Context<'a> {
         let found =
             by_name.or_else(|| candidates.iter().filter(fits).find(|one| one.id.as_deref() == Some(text)));
         let Some(found) = found else {
-            let ids = candidates.iter().filter(fits).filter_map(|one| one.id.as_deref());
-            let known: Vec<&str> =
-                candidates.iter().filter(fits).map(|one| one.name.as_str()).chain(ids).collect();
-            let what = if of_agent { "agent" } else { "tool" };
-            self.report(
-                codes::MEMBER,
-                &item.pointer,
-                format!("there is no {what} `{text}`"),
-                near(text, &known),
-            );
+            if self.imported.incomplete {
+                return Vec::new();
+            }
+            let full: Vec<&str> = candidates.iter().filter(fits).map(|one| one.name.as_str()).collect();
+            let ids: Vec<&str> = candidates.iter().filter(fits).filter_map(|one| one.id.as_deref()).collect();
+            let message = format!("there is no {} `{text}`", if of_agent { "agent" } else { "tool" });
+            self.report(codes::MEMBER, &item.pointer, message, near(text, &full, &ids));
             return Vec::new();
         };
         if !named.insert(found.name.clone()) {

@@ -70,7 +70,7 @@ impl Context<'_> {
                 if is_unknown(rules) {
                     let names: Vec<&str> = rules.fields.iter().map(|field| field.name.as_str()).collect();
                     let message = format!("{of} has no argument `{name}`");
-                    self.report(codes::STEP_ARGUMENT, &place, message, near(name, &names));
+                    self.report(codes::STEP_ARGUMENT, &place, message, near(name, &names, &[]));
                 }
                 continue;
             };
