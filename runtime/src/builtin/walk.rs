@@ -1,0 +1,157 @@
+//! Walks through directories that are held open, in a stable order and within bounds. Links are not followed.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _};
+use std::ops::ControlFlow;
+use std::path::{MAIN_SEPARATOR, Path};
+
+use cap_std::fs::{Dir, File, Metadata};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::place::{Place, open_file};
+use crate::call::context::ToolContext;
+
+/// The most files and directories that one walk looks at.
+const MOST_ENTRIES: usize = 200_000;
+/// The deepest directory, counted from the start: each holds a descriptor.
+const DEEPEST: usize = 64;
+/// The longest file of ignore rules that is read, in bytes.
+const LONGEST_RULES: u64 = 256 << 10;
+
+/// How to walk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk<'a> {
+    /// How deep a file may be: 1 for those of the first directory.
+    pub(super) depth: usize,
+    /// The names of directories that are left out.
+    pub(super) without: &'a [&'a str],
+    /// Whether files and directories whose names start with a dot are visited.
+    pub(super) hidden: bool,
+    /// Whether `.gitignore` and `.ignore` leave out files.
+    pub(super) rules: bool,
+}
+
+/// A file on the way.
+pub(super) struct Found<'a> {
+    /// The path from the working directory, with `/` between its parts.
+    pub(super) path: &'a str,
+    dir: &'a Dir,
+    /// The path from `dir`.
+    name: &'a Path,
+}
+
+impl Found<'_> {
+    /// Opens the file, which by now may be gone or something else.
+    pub(super) fn open(&self) -> io::Result<File> {
+        open_file(self.dir, self.name).map(|(file, _)| file)
+    }
+
+    /// Reads what is known about the file.
+    pub(super) fn metadata(&self) -> io::Result<Metadata> {
+        self.dir.symlink_metadata(self.name)
+    }
+}
+
+type Visit<'v> = dyn FnMut(&Found<'_>) -> ControlFlow<()> + 'v;
+
+/// Visits a file, or the files below a directory in the order of their paths. Directories that cannot be read are left
+/// out. Returns whether it came to the end: not when there is too much, or when the call is cancelled.
+pub(super) fn walk(
+    place: &Place,
+    path: &str,
+    how: Walk<'_>,
+    ctx: &ToolContext,
+    visit: &mut Visit<'_>,
+) -> io::Result<bool> {
+    let start = place.within(path)?;
+    let path = start.to_string_lossy().replace(MAIN_SEPARATOR, "/");
+    match place.dir.open_dir(&start) {
+        Ok(dir) => {
+            let mut walking = Walking { how, ctx, visit, left: MOST_ENTRIES, rules: Vec::new() };
+            Ok(walking.enter(&dir, if path == "." { "" } else { &path }, 1).is_continue())
+        }
+        Err(why) if why.kind() == io::ErrorKind::NotADirectory => {
+            Ok(visit(&Found { path: &path, dir: &place.dir, name: &start }).is_continue())
+        }
+        Err(why) => Err(why),
+    }
+}
+
+struct Walking<'a, 'v> {
+    how: Walk<'a>,
+    ctx: &'a ToolContext,
+    visit: &'a mut Visit<'v>,
+    left: usize,
+    rules: Vec<Gitignore>,
+}
+
+impl Walking<'_, '_> {
+    fn enter(&mut self, dir: &Dir, path: &str, depth: usize) -> ControlFlow<()> {
+        let outer = self.rules.len();
+        if self.how.rules {
+            self.rules.extend([".gitignore", ".ignore"].iter().filter_map(|name| rules(dir, path, name)));
+        }
+        let listed = self.list(dir)?;
+        for (name, is_dir) in listed {
+            let text = name.to_string_lossy();
+            let text = text.trim_end_matches('/');
+            let below = if path.is_empty() { text.to_owned() } else { format!("{path}/{text}") };
+            if self.leaves_out(text, &below, is_dir) {
+                continue;
+            }
+            let name = Path::new(text);
+            if !is_dir {
+                (self.visit)(&Found { path: &below, dir, name })?;
+            } else if depth < self.how.depth.min(DEEPEST)
+                && let Ok(inner) = dir.open_dir(name)
+            {
+                self.enter(&inner, &below, depth + 1)?;
+            }
+        }
+        self.rules.truncate(outer);
+        ControlFlow::Continue(())
+    }
+
+    /// The files and directories of a directory. The name of a directory ends with `/`, so that names sort as paths do.
+    fn list(&mut self, dir: &Dir) -> ControlFlow<(), Vec<(OsString, bool)>> {
+        let mut listed = Vec::new();
+        let Ok(entries) = dir.entries() else { return ControlFlow::Continue(listed) };
+        for entry in entries.filter_map(Result::ok) {
+            if self.left == 0 || self.ctx.is_cancelled() {
+                return ControlFlow::Break(());
+            }
+            self.left -= 1;
+            let Ok(kind) = entry.file_type() else { continue };
+            let mut name = entry.file_name();
+            if kind.is_dir() {
+                name.push("/");
+                listed.push((name, true));
+            } else if kind.is_file() {
+                listed.push((name, false));
+            }
+        }
+        listed.sort();
+        ControlFlow::Continue(listed)
+    }
+
+    fn leaves_out(&self, name: &str, path: &str, is_dir: bool) -> bool {
+        if (is_dir && self.how.without.contains(&name)) || (!self.how.hidden && name.starts_with('.')) {
+            return true;
+        }
+        let verdicts = self.rules.iter().rev().map(|rules| rules.matched(path, is_dir));
+        verdicts.into_iter().find(|verdict| !verdict.is_none()).is_some_and(|verdict| verdict.is_ignore())
+    }
+}
+
+/// Reads the ignore rules of a directory.
+fn rules(dir: &Dir, path: &str, name: &str) -> Option<Gitignore> {
+    let (file, _) = open_file(dir, Path::new(name)).ok()?;
+    let mut text = String::new();
+    file.take(LONGEST_RULES).read_to_string(&mut text).ok()?;
+    let mut builder = GitignoreBuilder::new(if path.is_empty() { "." } else { path });
+    for line in text.lines() {
+        // A rule that is wrong leaves out nothing.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().ok()
+}
