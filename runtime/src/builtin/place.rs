@@ -59,11 +59,6 @@ impl Place {
         open_file(&self.dir, &self.within(path)?)
     }
 
-    /// Opens a directory.
-    pub(super) fn folder(&self, path: &str) -> io::Result<Dir> {
-        self.dir.open_dir(self.within(path)?)
-    }
-
     /// Reads a whole file, of at most [`MAX_WHOLE`] bytes.
     pub(super) fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let (file, metadata) = self.file(path)?;
