@@ -1,6 +1,8 @@
 //! Ready-made tools.
 
 mod bash;
+mod chat;
+mod coding;
 mod commands;
 mod edit;
 mod files;
@@ -9,10 +11,14 @@ mod place;
 mod shell;
 mod text;
 mod walk;
+mod workspaces;
 
 use std::sync::Arc;
 
 pub use bash::Bash;
+pub use chat::{ChatMessage, ChatService};
+pub use coding::{coding, dispatch_agent};
+pub use workspaces::Workspaces;
 
 use crate::call::tool::AgentTool;
 use crate::provider::ToolFactory;
@@ -36,8 +42,14 @@ fn started<T: AgentTool + Clone + 'static>(tool: T) -> ToolFactory {
         .confined()
 }
 
-/// The tool `shell`.
+/// The tool `shell`, which runs lines of shell in the executor of its context and returns everything about the run.
 #[must_use]
 pub fn shell() -> Vec<Arc<dyn AgentTool>> {
     toolset![started(shell::shell::tool())]
+}
+
+/// The tools `chat_post` and `chat_read`, over the [`ChatService`] of their context.
+#[must_use]
+pub fn chat() -> Vec<Arc<dyn AgentTool>> {
+    toolset![chat::tools()]
 }

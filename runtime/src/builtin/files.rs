@@ -209,7 +209,7 @@ pub(super) fn list_files(
 ) -> Result<ToolResult, ToolError> {
     let place = Place::of(ctx)?;
     let wanted = globs(pattern.as_deref(), "/pattern")?;
-    let how = Walk { depth: max_depth, without: NOISE, hidden: true, rules: false };
+    let how = Walk { depth: max_depth, without: NOISE, hidden: true, ..Walk::default() };
     let (mut total, mut files) = (0, Vec::new());
     let visited = walk(&place, &path, how, ctx, &mut |found| {
         if !wanted.matched(found.path, false).is_ignore() {
@@ -275,7 +275,7 @@ pub(super) fn search(
     let matcher = matcher(&pattern, case_sensitive, "Search error")?;
     let wanted = globs(include.as_deref(), "/include")?;
     let mut found: Vec<String> = Vec::new();
-    let how = Walk { depth: usize::MAX, without: NOISE, hidden: false, rules: true };
+    let how = Walk { depth: usize::MAX, without: NOISE, rules: true, ..Walk::default() };
     let place = Place::of(ctx)?;
     let visited = walk(&place, &path, how, ctx, &mut |file| {
         if wanted.matched(file.path, false).is_ignore() {

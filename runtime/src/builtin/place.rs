@@ -72,6 +72,17 @@ impl Place {
         if length > MAX_WHOLE { Err(too_large(length)) } else { Ok(bytes) }
     }
 
+    /// Returns the absolute path of one that starts at the directory.
+    pub(super) fn absolute(&self, path: &str) -> String {
+        self.root.join(path).display().to_string()
+    }
+
+    /// Creates a file that does not exist.
+    pub(super) fn create(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.within(path)?;
+        self.dir.open_with(&path, OpenOptions::new().write(true).create_new(true))?.write_all(bytes)
+    }
+
     /// Creates or replaces a file: who reads it meanwhile sees the old bytes or the new ones, never a part. Its
     /// permissions stay. Returns whether there was one.
     pub(super) fn write(&self, path: &str, bytes: &[u8], missing: Missing) -> io::Result<bool> {

@@ -30,7 +30,7 @@ pub(super) struct Range {
     pub(super) count: u64,
     /// The most bytes of all of them.
     pub(super) bytes: usize,
-    /// The most bytes of one; the rest is replaced by ` [line truncated]`.
+    /// The most bytes of one; the rest is replaced by `... [line truncated]`.
     pub(super) line: usize,
 }
 
@@ -107,7 +107,7 @@ impl Reading {
             if self.used > self.range.bytes && !self.found.lines.is_empty() {
                 self.found.full = true;
             } else {
-                let end = if cut { " [line truncated]" } else { "" };
+                let end = if cut { "... [line truncated]" } else { "" };
                 self.found.lines.push(format!("{}{end}", String::from_utf8_lossy(kept)));
             }
         }
@@ -182,7 +182,7 @@ mod tests {
         for line in 0..=11 {
             let found = read(text.as_bytes(), 1, 9, 1000, line);
             let first = &found.lines[0];
-            match first.strip_suffix(" [line truncated]") {
+            match first.strip_suffix("... [line truncated]") {
                 Some(kept) => assert!("aä€😀z".starts_with(kept) && kept.len() <= line, "{line}: {first}"),
                 None => assert_eq!((first.as_str(), line), ("aä€😀z", 11)),
             }

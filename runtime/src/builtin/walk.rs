@@ -19,7 +19,7 @@ const DEEPEST: usize = 64;
 const LONGEST_RULES: u64 = 256 << 10;
 
 /// How to walk.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Walk<'a> {
     /// How deep a file may be: 1 for those of the first directory.
     pub(super) depth: usize,
@@ -27,6 +27,8 @@ pub(super) struct Walk<'a> {
     pub(super) without: &'a [&'a str],
     /// Whether files and directories whose names start with a dot are visited.
     pub(super) hidden: bool,
+    /// The names of directories that are visited although they start with a dot.
+    pub(super) shown: &'a [&'a str],
     /// Whether `.gitignore` and `.ignore` leave out files.
     pub(super) rules: bool,
 }
@@ -135,7 +137,8 @@ impl Walking<'_, '_> {
     }
 
     fn leaves_out(&self, name: &str, path: &str, is_dir: bool) -> bool {
-        if (is_dir && self.how.without.contains(&name)) || (!self.how.hidden && name.starts_with('.')) {
+        let hidden = name.starts_with('.') && !self.how.hidden && !(is_dir && self.how.shown.contains(&name));
+        if hidden || (is_dir && self.how.without.contains(&name)) {
             return true;
         }
         let verdicts = self.rules.iter().rev().map(|rules| rules.matched(path, is_dir));
