@@ -31,7 +31,7 @@ type Confirm = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 /// use toolgen_runtime::{Registry, toolset};
 ///
 /// let bash = Bash::default().timeout(Duration::from_secs(20)).deny("git push --force");
-/// let registry = Registry::new(toolset![bash, builtin::files()])?;
+/// let registry = Registry::new(toolset![(bash), builtin::files()])?;
 /// assert!(registry.get("bash").is_some());
 /// # Ok::<(), toolgen_runtime::RegistryError>(())
 /// ```

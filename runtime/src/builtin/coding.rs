@@ -20,6 +20,7 @@ use super::started;
 use crate::agent::sub_agent::{AgentRunner, SubAgentBuilder, SubAgentTool};
 use crate::call::error::ToolError;
 use crate::call::tool::AgentTool;
+use crate::spec::{Effects, Files};
 use crate::toolset;
 
 /// The tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`.
@@ -32,7 +33,8 @@ pub fn coding() -> Vec<Arc<dyn AgentTool>> {
 }
 
 /// The tool `dispatch_agent`, which has this runner search with `LS`, `GlobTool`, `GrepTool` and `View`. What else the
-/// agent is, such as its model, is for the builder.
+/// agent is, such as its model, is for the builder. It counts as a tool that only reads files: what the runner reaches to
+/// ask its model is not counted.
 pub fn dispatch_agent(runner: impl AgentRunner + 'static) -> SubAgentBuilder {
     SubAgentTool::builder("dispatch_agent", runner)
         .description(
@@ -45,6 +47,7 @@ pub fn dispatch_agent(runner: impl AgentRunner + 'static) -> SubAgentBuilder {
              absolute paths of the files that matter.",
         )
         .tools(reading())
+        .effects(Effects { files: Files::Read, idempotent: false, ..Effects::NONE })
 }
 
 fn reading() -> Vec<Arc<dyn AgentTool>> {

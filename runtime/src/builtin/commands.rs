@@ -42,15 +42,15 @@ impl Line {
     }
 
     /// Returns the first of these patterns that matches a command, see [`Bash::deny`](super::Bash::deny).
-    pub(super) fn matches<'p>(&self, patterns: &'p [String]) -> Option<&'p str> {
-        let matches = |pattern: &&String| {
+    pub(super) fn matches<'p>(&self, patterns: &'p [impl AsRef<str>]) -> Option<&'p str> {
+        let matches = |pattern: &&str| {
             if pattern.contains("(){") {
-                return self.bare.contains(pattern.as_str());
+                return self.bare.contains(pattern);
             }
             let words: Vec<&str> = pattern.split_whitespace().collect();
             self.commands.iter().any(|command| command_matches(command, &words))
         };
-        patterns.iter().find(matches).map(String::as_str)
+        patterns.iter().map(AsRef::as_ref).find(matches)
     }
 
     fn add(&mut self, text: &str, variables: &mut BTreeMap<String, String>, depth: usize) {
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn patterns_match_what_a_command_does() {
-        let patterns = ["rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"].map(String::from);
+        let patterns = ["rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"];
         let cases = [
             ("rm -rf /", Some("rm -rf /")),
             ("rm  -r   -f  /", Some("rm -rf /")),

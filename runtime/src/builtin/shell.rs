@@ -4,6 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
+use super::commands::Line;
+use super::grep::invalid;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::roots::{root_of, traversal};
@@ -19,11 +21,7 @@ use crate::tool;
 #[tool(destructive, spawns, files = "write", network = "any", timeout = "35s")]
 pub(super) async fn shell(
     /// The shell command to execute
-    #[arg(
-        non_empty,
-        deny_pattern = r"(^|[;&|(\s])rm\s+-(rf|fr|r\s+-f|f\s+-r)\s+/\*?\s*($|[;&|)])",
-        deny_message = "dangerous command rejected"
-    )]
+    #[arg(non_empty)]
     cmd: String,
     /// Optional working directory for the command
     #[arg(non_empty)]
@@ -31,6 +29,9 @@ pub(super) async fn shell(
     executor: Service<dyn Executor>,
     ctx: &ToolContext,
 ) -> Result<Value, ToolError> {
+    if Line::read(&cmd).matches(&["rm -rf /", "rm -rf /*"]).is_some() {
+        return Err(invalid("/cmd", "dangerous command rejected".to_owned()));
+    }
     let mut options = ExecOptions::default();
     if let Some(cwd) = &cwd {
         options = options.work_dir(directory(cwd, ctx)?);

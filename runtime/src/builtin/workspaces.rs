@@ -46,7 +46,7 @@ const HARMLESS: [&str; 4] = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath
 /// use toolgen_runtime::{Registry, toolset};
 ///
 /// let workspaces = Workspaces::new().add("coder-001", "/mnt/coders/coder-001").base("origin/main");
-/// assert_eq!(Registry::new(toolset![workspaces])?.len(), 3);
+/// assert_eq!(Registry::new(toolset![(workspaces)])?.len(), 3);
 /// # Ok::<(), toolgen_runtime::RegistryError>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -2,8 +2,13 @@
 #![cfg(feature = "builtin")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
+mod chat;
+mod coding;
 mod confined;
 mod files;
+#[cfg(feature = "process")]
+mod shells;
+mod workspaces;
 
 use std::fs;
 use std::path::{Path, PathBuf};
