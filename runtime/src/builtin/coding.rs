@@ -23,7 +23,8 @@ use crate::call::tool::AgentTool;
 use crate::spec::{Effects, Files};
 use crate::toolset;
 
-/// The tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`.
+/// Returns the tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`, by the names that many models know.
+/// Their paths are absolute.
 ///
 /// `Bash` refuses the programs of [`BANNED`](crate::engine::executor::BANNED), wherever in a line they would be started:
 /// a guard against accidents, not against who wants to start them.
@@ -32,7 +33,7 @@ pub fn coding() -> Vec<Arc<dyn AgentTool>> {
     toolset![reading(), write::edit, write::replace, started(bash::bash::tool())]
 }
 
-/// The tool `dispatch_agent`, which has this runner search with `LS`, `GlobTool`, `GrepTool` and `View`. What else the
+/// Returns a builder of the tool `dispatch_agent`, which has this runner search with `LS`, `GlobTool`, `GrepTool` and `View`. What else the
 /// agent is, such as its model, is for the builder. It counts as a tool that only reads files: what the runner reaches to
 /// ask its model is not counted.
 pub fn dispatch_agent(runner: impl AgentRunner + 'static) -> SubAgentBuilder {

@@ -158,3 +158,24 @@ fn rules(dir: &Dir, path: &str, name: &str) -> Option<Gitignore> {
     }
     builder.build().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CancellationToken;
+
+    #[test]
+    fn a_walk_ends_with_its_call() {
+        let place = Place::open(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let cancel = CancellationToken::new();
+        let ctx = ToolContext::new("1", "test").with_cancel(cancel.clone());
+        let how = Walk { depth: 9, ..Walk::default() };
+        let mut seen = 0;
+        let whole = walk(&place, "src", how, &ctx, &mut |_| {
+            seen += 1;
+            cancel.cancel();
+            ControlFlow::Continue(())
+        });
+        assert!(!whole.unwrap() && seen > 0 && seen < 100, "{seen}");
+    }
+}

@@ -16,16 +16,27 @@ const FLIPS: u32 = 20_000;
 /// How many calls are made meanwhile, at least.
 const CALLS: u32 = 4_000;
 
-/// Moves a link between a directory inside and one outside until it is told to stop. Returns how often.
+/// Makes one name a link to a directory outside, a link to one inside, and a directory, in turn, until it is told to
+/// stop. Returns how often.
 fn flip(bench: &Bench, done: &Arc<AtomicBool>) -> std::thread::JoinHandle<u32> {
-    let (link, spare, done) = (bench.path("link"), bench.path(".spare"), Arc::clone(done));
-    symlink("inside", &link).unwrap();
+    let (link, spare, directory) = (bench.path("link"), bench.path(".spare"), bench.path(".directory"));
+    let done = Arc::clone(done);
     std::thread::spawn(move || {
         let mut flips = 0;
         while flips < FLIPS || !done.load(Ordering::Relaxed) {
-            symlink(if flips % 2 == 0 { "../outside" } else { "inside" }, &spare).unwrap();
-            fs::rename(&spare, &link).unwrap();
-            flips += 1;
+            // A call may have made a directory of the name while it was free.
+            let _ = fs::remove_dir_all(&link);
+            for target in ["../outside", "inside", "../outside"] {
+                symlink(target, &spare).unwrap();
+                if fs::rename(&spare, &link).is_err() {
+                    fs::remove_file(&spare).unwrap();
+                }
+            }
+            let _ = fs::remove_file(&link);
+            if fs::rename(&directory, &link).is_ok() {
+                fs::rename(&link, &directory).unwrap();
+            }
+            flips += 5;
         }
         flips
     })
@@ -35,6 +46,7 @@ fn flip(bench: &Bench, done: &Arc<AtomicBool>) -> std::thread::JoinHandle<u32> {
 async fn no_call_escapes_while_a_link_flips() {
     let bench = Bench::new(builtin::files())
         .file("inside/file", "inside")
+        .file(".directory/file", "inside")
         .file("../outside/file", "outside secret")
         .file("../outside/only", "outside secret");
     let before = crate::names(&bench.base.join("outside"));

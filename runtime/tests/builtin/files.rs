@@ -1,6 +1,7 @@
 //! Reading, writing, editing, listing and searching.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolgen_runtime::builtin;
@@ -313,4 +314,20 @@ async fn a_cancelled_search_ends() {
     let search = bench.call_in("search", json!({"pattern": "x"}), &ctx);
     cancel.cancel();
     assert_eq!(search.await.outcome, Err(ToolError::Cancelled));
+}
+
+#[test]
+fn a_read_that_takes_too_long_leaves_nothing_behind() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let bench = bench().file("sparse", "text\n".repeat(4_000));
+    // Its holes take no space, and minutes to read.
+    fs::File::options().write(true).open(bench.path("sparse")).unwrap().set_len(400 << 30).unwrap();
+    let started = Instant::now();
+    let ctx = ToolContext::new("turn", "").with_timeout(Duration::from_millis(200));
+    let read = bench.call_in("read_file", json!({"path": "sparse", "limit": 1}), &ctx);
+    let outcome = runtime.block_on(read).outcome;
+    assert!(matches!(outcome, Err(ToolError::Timeout { .. })), "{outcome:?}");
+    // This waits for the thread that reads.
+    drop(runtime);
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }

@@ -140,7 +140,6 @@ fn described(place: &Place, found: &Found<'_>, absolute: bool) -> Option<(System
 /// Searches file contents by a regular expression. Returns the lines that match, of the newest files first. Ignores
 /// binary files and hidden directories.
 #[tool(name = "GrepTool", read_only, open_world = false, spawns = false, blocking, reads("file:"))]
-#[expect(clippy::too_many_arguments, reason = "they are the arguments of the tool")]
 pub(super) fn grep_tool(
     /// The regular expression to search for.
     #[arg(non_empty, len = ..=1000)]

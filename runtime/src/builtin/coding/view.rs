@@ -155,6 +155,6 @@ mod tests {
         for (wanted, expected) in cases {
             assert_eq!(find(&lines, wanted), expected, "{wanted}");
         }
-        assert_eq!(find(&vec!["x".to_owned(); 0], "x"), None);
+        assert_eq!(find(&[], "x"), None);
     }
 }
