@@ -116,7 +116,8 @@ impl Bash {
         spawns,
         files = "write",
         network = "any",
-        timeout = "none"
+        timeout = "none",
+        writes("file:")
     )]
     async fn bash(
         &self,

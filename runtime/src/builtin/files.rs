@@ -119,7 +119,7 @@ pub(super) fn write_file(
     content: String,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let written = Place::of(ctx)?.write(&path, content.as_bytes(), Missing::Create);
+    let written = Place::of(ctx)?.write(&path, content.as_bytes(), Missing::Create, ctx);
     written.map_err(|why| refused(&why, "path", &format!("Cannot write {path}"), ""))?;
     let bytes = content.len();
     let text = format!("Wrote {bytes} bytes to {path}");
@@ -161,7 +161,7 @@ pub(super) fn edit_file(
     if edited == content {
         return Ok(ToolResult::text("No changes (old_text == new_text)").with_details(details));
     }
-    let written = place.write(&path, edited.as_bytes(), Missing::Refuse);
+    let written = place.write(&path, edited.as_bytes(), Missing::Refuse, ctx);
     written.map_err(|why| refused(&why, "path", &format!("Cannot write {path}"), ""))?;
     let lines = |count| if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
     let text = format!("Replaced {} with {} in {path}", lines(old_lines), lines(new_lines));

@@ -78,14 +78,21 @@ impl Place {
     }
 
     /// Creates a file that does not exist.
-    pub(super) fn create(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn create(&self, path: &str, bytes: &[u8], ctx: &ToolContext) -> io::Result<()> {
+        check_cancelled(ctx)?;
         let path = self.within(path)?;
         self.dir.open_with(&path, OpenOptions::new().write(true).create_new(true))?.write_all(bytes)
     }
 
     /// Creates or replaces a file: who reads it meanwhile sees the old bytes or the new ones, never a part. Its
     /// permissions stay. Returns whether there was one.
-    pub(super) fn write(&self, path: &str, bytes: &[u8], missing: Missing) -> io::Result<bool> {
+    pub(super) fn write(
+        &self,
+        path: &str,
+        bytes: &[u8],
+        missing: Missing,
+        ctx: &ToolContext,
+    ) -> io::Result<bool> {
         let path = self.within(path)?;
         // A link to a file stays, and the file it leads to is replaced.
         let path = match self.dir.canonicalize(&path) {
@@ -100,7 +107,7 @@ impl Place {
         if missing == Missing::Create {
             self.dir.create_dir_all(parent)?;
         }
-        replace(&self.dir.open_dir(parent)?, name, bytes)
+        replace(&self.dir.open_dir(parent)?, name, bytes, ctx)
     }
 }
 
@@ -136,7 +143,7 @@ pub(super) fn open_file(dir: &Dir, path: &Path) -> io::Result<(File, Metadata)> 
 }
 
 /// Replaces a file of a directory by way of a new one beside it.
-fn replace(folder: &Dir, name: &OsStr, bytes: &[u8]) -> io::Result<bool> {
+fn replace(folder: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::Result<bool> {
     let old = match folder.symlink_metadata(name) {
         Ok(old) => Some(replaceable(old)?),
         Err(why) if why.kind() == ErrorKind::NotFound => None,
@@ -149,6 +156,7 @@ fn replace(folder: &Dir, name: &OsStr, bytes: &[u8]) -> io::Result<bool> {
             file.set_permissions(plain(old))?;
         }
         drop(file);
+        check_cancelled(ctx)?;
         folder.rename(&temporary, folder, name)
     })();
     if written.is_err() {
@@ -156,6 +164,11 @@ fn replace(folder: &Dir, name: &OsStr, bytes: &[u8]) -> io::Result<bool> {
         let _ = folder.remove_file(&temporary);
     }
     written.map(|()| old.is_some())
+}
+
+/// Refuses to go on with a call that is over: nobody expects it to change anything any more.
+fn check_cancelled(ctx: &ToolContext) -> io::Result<()> {
+    if ctx.is_cancelled() { Err(io::Error::other("the call was cancelled")) } else { Ok(()) }
 }
 
 /// Refuses what a write must not replace.
@@ -224,4 +237,27 @@ pub(super) fn refused(why: &io::Error, argument: &str, start: &str, end: &str) -
         return traversal(argument);
     }
     ToolError::failed(format!("{start}: {}{end}", told(why)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CancellationToken;
+
+    #[test]
+    fn a_call_that_is_over_changes_nothing() {
+        let root = std::env::temp_dir().join(format!("toolgen-place-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        let place = Place::open(&root).unwrap();
+        let cancel = CancellationToken::new();
+        let ctx = ToolContext::new("1", "test").with_cancel(cancel.clone());
+        assert!(!place.write("a", b"old", Missing::Refuse, &ctx).unwrap());
+        cancel.cancel();
+        assert!(place.write("a", b"new", Missing::Refuse, &ctx).is_err());
+        assert!(place.create("b", b"new", &ctx).is_err());
+        let left: Vec<_> =
+            std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!((left, place.read("a").unwrap()), (vec![OsString::from("a")], b"old".to_vec()));
+        std::fs::remove_dir_all(&root).unwrap();
+    }
 }

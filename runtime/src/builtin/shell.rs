@@ -18,7 +18,7 @@ use crate::tool;
 /// # Returns
 ///
 /// stdout, stderr, exit_code, cwd, command and duration. An exit code other than 0 is a result, not an error.
-#[tool(destructive, spawns, files = "write", network = "any", timeout = "35s")]
+#[tool(destructive, spawns, files = "write", network = "any", timeout = "35s", writes("file:"))]
 pub(super) async fn shell(
     /// The shell command to execute
     #[arg(non_empty)]

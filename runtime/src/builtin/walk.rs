@@ -1,6 +1,6 @@
 //! Walks through directories that are held open, in a stable order and within bounds. Links are not followed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::{MAIN_SEPARATOR, Path};
@@ -79,6 +79,20 @@ pub(super) fn walk(
     }
 }
 
+/// A file or directory in a directory.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    /// The name as it is told; that of a directory ends with `/`.
+    shown: String,
+    name: OsString,
+    is_dir: bool,
+}
+
+/// A name as it is told: on one line, and in UTF-8.
+pub(super) fn shown(name: &OsStr) -> String {
+    name.to_string_lossy().replace(char::is_control, "\u{fffd}")
+}
+
 struct Walking<'a, 'v> {
     how: Walk<'a>,
     ctx: &'a ToolContext,
@@ -93,15 +107,13 @@ impl Walking<'_, '_> {
         if self.how.rules {
             self.rules.extend([".gitignore", ".ignore"].iter().filter_map(|name| rules(dir, path, name)));
         }
-        let listed = self.list(dir)?;
-        for (name, is_dir) in listed {
-            let text = name.to_string_lossy();
-            let text = text.trim_end_matches('/');
-            let below = if path.is_empty() { text.to_owned() } else { format!("{path}/{text}") };
-            if self.leaves_out(text, &below, is_dir) {
+        for Entry { shown, name, is_dir } in self.list(dir)? {
+            let shown = shown.trim_end_matches('/');
+            let below = if path.is_empty() { shown.to_owned() } else { format!("{path}/{shown}") };
+            if self.leaves_out(shown, &below, is_dir) {
                 continue;
             }
-            let name = Path::new(text);
+            let name = Path::new(&name);
             if !is_dir {
                 (self.visit)(&Found { path: &below, dir, name })?;
             } else if depth < self.how.depth.min(DEEPEST)
@@ -114,8 +126,8 @@ impl Walking<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// The files and directories of a directory. The name of a directory ends with `/`, so that names sort as paths do.
-    fn list(&mut self, dir: &Dir) -> ControlFlow<(), Vec<(OsString, bool)>> {
+    /// The files and directories of a directory, in the order in which their paths sort.
+    fn list(&mut self, dir: &Dir) -> ControlFlow<(), Vec<Entry>> {
         let mut listed = Vec::new();
         let Ok(entries) = dir.entries() else { return ControlFlow::Continue(listed) };
         for entry in entries.filter_map(Result::ok) {
@@ -124,12 +136,10 @@ impl Walking<'_, '_> {
             }
             self.left -= 1;
             let Ok(kind) = entry.file_type() else { continue };
-            let mut name = entry.file_name();
-            if kind.is_dir() {
-                name.push("/");
-                listed.push((name, true));
-            } else if kind.is_file() {
-                listed.push((name, false));
+            if kind.is_dir() || kind.is_file() {
+                let (name, is_dir) = (entry.file_name(), kind.is_dir());
+                let shown = shown(&name) + if is_dir { "/" } else { "" };
+                listed.push(Entry { shown, name, is_dir });
             }
         }
         listed.sort();

@@ -331,3 +331,38 @@ fn a_read_that_takes_too_long_leaves_nothing_behind() {
     drop(runtime);
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn strange_names_are_found_and_told_on_one_line() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let bench = bench().file("a\n(9 files)", "needle");
+    let odd = bench.path("x").with_file_name(std::ffi::OsStr::from_bytes(b"b\xff"));
+    fs::write(odd, "needle").unwrap();
+    let listed = bench.text("list_files", json!({})).await;
+    assert_eq!(listed, "a\u{fffd}(9 files)\nb\u{fffd}\n\n(2 files)");
+    let found = bench.text("search", json!({"pattern": "needle"})).await;
+    assert_eq!(found, "a\u{fffd}(9 files):1:needle\nb\u{fffd}:1:needle\n(2 matches)");
+}
+
+#[tokio::test]
+async fn calls_of_a_turn_that_touch_the_same_files_follow_each_other() {
+    use toolgen_runtime::ToolCall;
+    use toolgen_runtime::DispatchOptions;
+    let bench = bench();
+    let call = |id: &str, name: &str, arguments| ToolCall::new(id, name, arguments);
+    for round in 0..20 {
+        let (file, text) = (format!("f{round}"), format!("needle{round}"));
+        let calls = vec![
+            call("1", "write_file", json!({"path": file, "content": text})),
+            call("2", "search", json!({"pattern": format!("^{text}$")})),
+            call("3", "edit_file", json!({"path": file, "old_text": text, "new_text": "hay"})),
+            call("4", "read_file", json!({"path": file})),
+        ];
+        let ctx = ToolContext::new("turn", "");
+        let done = bench.provider().dispatch(calls, &ctx, &DispatchOptions::default()).await;
+        let texts: Vec<String> = done.responses.iter().map(|response| response.text()).collect();
+        assert_eq!(texts[1], format!("{file}:1:{text}\n(1 matches)"));
+        assert_eq!(texts[3], "[1 lines]\n   1 | hay");
+    }
+}

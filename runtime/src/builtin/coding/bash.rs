@@ -19,7 +19,15 @@ const MAX_OUTPUT: usize = 30_000;
 /// Executes a bash command. Each call has a shell of its own: variables and directories do not stay. Programs that
 /// fetch from a network, such as curl and wget, are banned; if one is refused, explain it to the user. To search and to
 /// read files, use GrepTool, GlobTool, LS and View. Output beyond 30000 bytes is cut.
-#[tool(name = "Bash", destructive, spawns, files = "write", network = "any", timeout = "605s")]
+#[tool(
+    name = "Bash",
+    destructive,
+    spawns,
+    files = "write",
+    network = "any",
+    timeout = "605s",
+    writes("file:")
+)]
 pub(super) async fn bash(
     /// The command to execute.
     #[arg(non_empty)]

@@ -11,7 +11,7 @@ use crate::base::time::rfc3339;
 use crate::builtin::files::globs;
 use crate::builtin::grep::{Line, matcher, search};
 use crate::builtin::place::Place;
-use crate::builtin::walk::{Found, Walk, walk};
+use crate::builtin::walk::{Found, Walk, shown, walk};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::tool;
@@ -44,7 +44,7 @@ pub(super) fn ls(
     let ignored = globs(ignore_pattern.as_deref(), "/ignore_pattern")?;
     let (mut directories, mut files) = (Vec::new(), Vec::new());
     for entry in entries.filter_map(Result::ok) {
-        let name = entry.file_name().to_string_lossy().into_owned();
+        let name = shown(&entry.file_name());
         let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if name.starts_with('.') || ignored.matched(&name, is_dir).is_whitelist() {
             continue;

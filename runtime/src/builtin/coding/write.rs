@@ -39,7 +39,7 @@ pub(super) fn edit(
     }
     let place = Place::of(ctx)?;
     if old_string.is_empty() {
-        place.create(&file_path, new_string.as_bytes()).map_err(|why| match why.kind() {
+        place.create(&file_path, new_string.as_bytes(), ctx).map_err(|why| match why.kind() {
             ErrorKind::AlreadyExists => ToolError::failed(format!(
                 "File already exists: {file_path}. Use a non-empty old_string to modify it."
             )),
@@ -54,7 +54,7 @@ pub(super) fn edit(
         ToolError::failed("Cannot edit binary files. Use a different tool for binary file manipulation.")
     })?;
     let edited = replaced(&content, &old_string, &new_string).map_err(mismatch)?;
-    let written = place.write(&file_path, edited.as_bytes(), Missing::Refuse);
+    let written = place.write(&file_path, edited.as_bytes(), Missing::Refuse, ctx);
     written.map_err(|why| refused(&why, "file_path", "Error writing to file", ""))?;
     Ok(format!("Successfully edited file: {file_path}\nReplaced 1 occurrence of the specified text."))
 }
@@ -96,7 +96,7 @@ pub(super) fn replace(
     ctx: &ToolContext,
 ) -> Result<String, ToolError> {
     check_absolute(&file_path, "file_path")?;
-    let written = Place::of(ctx)?.write(&file_path, content.as_bytes(), Missing::Refuse);
+    let written = Place::of(ctx)?.write(&file_path, content.as_bytes(), Missing::Refuse, ctx);
     let existed = written.map_err(|why| match why.kind() {
         ErrorKind::NotFound => no_directory(&file_path),
         _ => refused(&why, "file_path", "Error writing file", ""),
