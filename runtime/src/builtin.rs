@@ -66,6 +66,8 @@ mod workspaces;
 
 use std::sync::Arc;
 
+use toolgen_macros::toolset;
+
 pub use bash::Bash;
 pub use chat::{ChatMessage, ChatService};
 pub use coding::{coding, dispatch_agent};
@@ -73,7 +75,6 @@ pub use workspaces::Workspaces;
 
 use crate::call::tool::AgentTool;
 use crate::provider::ToolFactory;
-use crate::toolset;
 
 /// Returns `bash` as [`Bash`] has it by default, and the tools for [`files`].
 #[must_use]

@@ -32,7 +32,7 @@
 //! | `sqlite` | | records in SQLite (with `audit`) |
 //! | `executor` | | how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
-//! | `builtin` | | ready-made tools: files, searches, shells, chats |
+//! | `builtin` | | ready-made tools: files, searches, lines of shell, chats (with `agent`, `executor`) |
 //! | `tracing` | | a span and log lines for each call |
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use toolgen_macros::tools;
 
 use super::commands::Line;
 use super::started;
@@ -15,7 +16,6 @@ use crate::call::tool::AgentTool;
 use crate::engine::executor::{ExecError, ExecOptions, Executor};
 use crate::function::inject::Service;
 use crate::function::toolset::IntoTools;
-use crate::tools;
 
 /// Says whether a command may run.
 type Confirm = Arc<dyn Fn(&str) -> bool + Send + Sync>;

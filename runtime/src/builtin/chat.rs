@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde_json::{Value, json};
+use toolgen_macros::tool;
 
 use crate::base::data::plain_data;
 use crate::base::future::BoxFuture;
@@ -12,7 +13,6 @@ use crate::call::provider_context::FactoryError;
 use crate::function::FunctionTool;
 use crate::function::inject::Service;
 use crate::provider::ToolFactory;
-use crate::tool;
 
 /// A chat of agents, in which each reads on where it stopped.
 pub trait ChatService: Send + Sync {

@@ -12,7 +12,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
-use cap_std::fs::Metadata;
+use toolgen_macros::toolset;
 
 use super::grep::invalid;
 use super::place::refused;
@@ -21,7 +21,6 @@ use crate::agent::sub_agent::{AgentRunner, SubAgentBuilder, SubAgentTool};
 use crate::call::error::ToolError;
 use crate::call::tool::AgentTool;
 use crate::spec::{Effects, Files};
-use crate::toolset;
 
 /// Returns the tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`, by the names that many models know.
 /// Their paths are absolute.
@@ -89,20 +88,6 @@ fn size(bytes: u64) -> String {
         #[expect(clippy::cast_precision_loss, reason = "one digit behind the point is shown")]
         Some(unit) => format!("{:.1} {unit}", bytes as f64 / f64::powi(1024.0, power as i32)),
     }
-}
-
-/// Permissions as `ls` shows them.
-fn permissions(metadata: &Metadata) -> String {
-    #[cfg(unix)]
-    {
-        use cap_std::fs::PermissionsExt as _;
-        let mode = metadata.permissions().mode();
-        let shown =
-            |bit: u32| if mode & (1 << (8 - bit)) == 0 { '-' } else { ['r', 'w', 'x'][(bit % 3) as usize] };
-        std::iter::once('-').chain((0..9).map(shown)).collect()
-    }
-    #[cfg(not(unix))]
-    if metadata.permissions().readonly() { "read-only".to_owned() } else { "read-write".to_owned() }
 }
 
 #[cfg(test)]

@@ -4,19 +4,18 @@ use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 
 use base64::Engine as _;
-use cap_std::fs::File;
 use ignore::overrides::{Override, OverrideBuilder};
 use serde_json::json;
+use toolgen_macros::tool;
 
 use super::edit::{Mismatch, replaced};
 use super::grep::{Line, invalid, matcher, search as search_file};
-use super::place::{Missing, Place, refused};
+use super::place::{File, Missing, Place, refused};
 use super::text::{Range, excerpt, head, image_type, is_binary};
 use super::walk::{Walk, walk};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
-use crate::tool;
 
 /// The largest text that is shown whole, and the most of a larger one that is shown at once, in bytes: 1 MiB.
 const MAX_SHOWN: u64 = 1 << 20;

@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 
-use cap_std::fs::File;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
+use super::place::File;
 use crate::base::truncate::cut;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;

@@ -9,7 +9,8 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use cap_std::fs::OpenOptions;
+pub(super) use cap_std::fs::{Dir, File, Metadata};
 
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -199,6 +200,20 @@ fn plain(old: &Metadata) -> cap_std::fs::Permissions {
     }
     #[cfg(not(unix))]
     old.permissions()
+}
+
+/// Permissions as `ls` shows them.
+pub(super) fn permissions(metadata: &Metadata) -> String {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::PermissionsExt as _;
+        let mode = metadata.permissions().mode();
+        let shown =
+            |bit: u32| if mode & (1 << (8 - bit)) == 0 { '-' } else { ['r', 'w', 'x'][(bit % 3) as usize] };
+        std::iter::once('-').chain((0..9).map(shown)).collect()
+    }
+    #[cfg(not(unix))]
+    if metadata.permissions().readonly() { "read-only".to_owned() } else { "read-write".to_owned() }
 }
 
 /// Creates a file under a name that nobody guesses.

@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
+use toolgen_macros::tool;
 
 use super::commands::Line;
 use super::grep::invalid;
@@ -11,7 +12,6 @@ use crate::call::error::ToolError;
 use crate::call::roots::{root_of, traversal};
 use crate::engine::executor::{ExecError, ExecOptions, Executor};
 use crate::function::inject::Service;
-use crate::tool;
 
 /// Execute a shell command and return the output
 ///

@@ -2,8 +2,7 @@
 
 use std::io::{self, Read, Seek as _};
 
-use cap_std::fs::File;
-
+use super::place::File;
 use crate::base::truncate::whole;
 use crate::call::context::ToolContext;
 

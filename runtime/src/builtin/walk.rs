@@ -5,10 +5,9 @@ use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::{MAIN_SEPARATOR, Path};
 
-use cap_std::fs::{Dir, File, Metadata};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::place::{Place, open_file};
+use super::place::{Dir, File, Metadata, Place, open_file};
 use crate::call::context::ToolContext;
 
 /// The most files and directories that one walk looks at.
@@ -49,7 +48,7 @@ impl Found<'_> {
     }
 
     /// Reads what is known about the file.
-    pub(super) fn metadata(&self) -> io::Result<Metadata> {
+    pub(super) fn stat(&self) -> io::Result<Metadata> {
         self.dir.symlink_metadata(self.name)
     }
 }
@@ -88,8 +87,14 @@ struct Entry {
     is_dir: bool,
 }
 
+/// The names in a directory as they are told, each with whether it is a directory.
+pub(super) fn names(place: &Place, path: &str) -> io::Result<impl Iterator<Item = (String, bool)>> {
+    let entries = place.dir.read_dir(place.within(path)?)?.filter_map(Result::ok);
+    Ok(entries.map(|entry| (shown(&entry.file_name()), entry.file_type().is_ok_and(|kind| kind.is_dir()))))
+}
+
 /// A name as it is told: on one line, and in UTF-8.
-pub(super) fn shown(name: &OsStr) -> String {
+fn shown(name: &OsStr) -> String {
     name.to_string_lossy().replace(char::is_control, "\u{fffd}")
 }
 

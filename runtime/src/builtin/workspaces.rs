@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgen_macros::tools;
 
 use super::files::globs;
 use super::grep::invalid;
@@ -24,7 +25,6 @@ use crate::call::tool::AgentTool;
 use crate::engine::executor::{ExecOptions, Executor};
 use crate::function::inject::Service;
 use crate::function::toolset::IntoTools;
-use crate::tools;
 
 /// The most of a file that is read, in bytes: 1 MiB.
 const MAX_CONTENT: u64 = 1 << 20;

@@ -15,11 +15,11 @@ fn bench() -> Bench {
     Bench::new(builtin::coding())
 }
 
-/// Calls with paths where `/work` stands for the working directory, and puts it into the answers.
+/// Calls with paths where `/here` stands for the working directory, and puts it into the answers.
 async fn text(bench: &Bench, name: &str, arguments: &Value) -> String {
     let root = bench.base.join("work").to_str().unwrap().to_owned();
-    let arguments = serde_json::from_str(&arguments.to_string().replace("/work", &root)).unwrap();
-    bench.text(name, arguments).await.replace(&root, "/work")
+    let arguments = serde_json::from_str(&arguments.to_string().replace("/here", &root)).unwrap();
+    bench.text(name, arguments).await.replace(&root, "/here")
 }
 
 async fn table(bench: &Bench, name: &str, cases: &[(Value, &str)]) {
@@ -32,22 +32,22 @@ async fn table(bench: &Bench, name: &str, cases: &[(Value, &str)]) {
 async fn ls_lists_directories_and_files() {
     let bench =
         bench().file("b.rs", "").file("a/x", "").file("a.log", "").file(".hidden", "").file("empty/.x", "");
-    let all = "Contents of /work:\n\nDirectories:\n  📁 a\n  📁 empty\n\nFiles:\n  📄 a.log\n  📄 b.rs\n";
+    let all = "Contents of /here:\n\nDirectories:\n  📁 a\n  📁 empty\n\nFiles:\n  📄 a.log\n  📄 b.rs\n";
     let cases = [
-        (json!({"path": "/work"}), all),
-        (json!({"path": "/work/a", "ignore_pattern": "*.log"}), "Contents of /work/a:\n\nFiles:\n  📄 x\n"),
+        (json!({"path": "/here"}), all),
+        (json!({"path": "/here/a", "ignore_pattern": "*.log"}), "Contents of /here/a:\n\nFiles:\n  📄 x\n"),
         (
-            json!({"path": "/work", "ignore_pattern": "{a,*.log,empty}"}),
-            "Contents of /work:\n\nFiles:\n  📄 b.rs\n",
+            json!({"path": "/here", "ignore_pattern": "{a,*.log,empty}"}),
+            "Contents of /here:\n\nFiles:\n  📄 b.rs\n",
         ),
-        (json!({"path": "/work/empty"}), "Contents of /work/empty:\n\nDirectory is empty."),
-        (json!({"path": "/work/none"}), "Path does not exist: /work/none"),
+        (json!({"path": "/here/empty"}), "Contents of /here/empty:\n\nDirectory is empty."),
+        (json!({"path": "/here/none"}), "Path does not exist: /here/none"),
         (
             json!({"path": "a"}),
             "Invalid arguments: /path: path must be an absolute path, not a relative path",
         ),
         (json!({"path": "/"}), "Invalid arguments: /path: path traversal not allowed"),
-        (json!({"path": "/work/.."}), "Invalid arguments: /path: path traversal not allowed"),
+        (json!({"path": "/here/.."}), "Invalid arguments: /path: path traversal not allowed"),
     ];
     table(&bench, "LS", &cases).await;
 }
@@ -80,8 +80,8 @@ async fn globs_find_the_newest_files_first() {
         (json!({"pattern": "**", "limit": 1}), found(1, "**", &[b])),
         (json!({"pattern": "**", "exclude": "**/*.rs"}), found(1, "**", &[c])),
         (json!({"pattern": "*.ts", "path": "src"}), found(1, "*.ts", &[c])),
-        (json!({"pattern": "*.ts", "path": "/work/src"}), found(1, "*.ts", &[&format!("/work/{c}")])),
-        (json!({"pattern": "src/c.ts", "absolute": true}), found(1, "src/c.ts", &[&format!("/work/{c}")])),
+        (json!({"pattern": "*.ts", "path": "/here/src"}), found(1, "*.ts", &[&format!("/here/{c}")])),
+        (json!({"pattern": "src/c.ts", "absolute": true}), found(1, "src/c.ts", &[&format!("/here/{c}")])),
         (json!({"pattern": "*.py"}), "No files matched pattern: *.py".to_owned()),
         (json!({"pattern": "*", "path": "none"}), "Path does not exist: none".to_owned()),
         (json!({"pattern": "../*"}), "No files matched pattern: ../*".to_owned()),
@@ -110,9 +110,9 @@ async fn grep_shows_lines_around_matches_of_the_newest_files_first() {
             format!("{a}  3: line 3\n▶ 4: line 4\n  5: line 5\n  6: line 6\n▶ 7: line 7\n  8: line 8\n\n"),
         ),
         (
-            json!({"pattern": "line 4", "ignore_case": true, "path": "/work"}),
+            json!({"pattern": "line 4", "ignore_case": true, "path": "/here"}),
             "Found matches in 2 files for pattern: line 4\n\n\
-             📄 /work/b/c.ts\n▶ 1: Line 4\n\n📄 /work/a.js\n▶ 4: line 4\n\n"
+             📄 /here/b/c.ts\n▶ 1: Line 4\n\n📄 /here/a.js\n▶ 4: line 4\n\n"
                 .to_owned(),
         ),
         (json!({"pattern": "none"}), "No matches found for pattern: none".to_owned()),
@@ -137,32 +137,32 @@ async fn view_shows_what_a_file_is() {
         .file("bin", b"ab\0\xff")
         .file("x.txt", b"\xff\xd8\xff\xe0");
     let view = |path: &str| json!({"file_path": path});
-    let cut = format!("File: /work/long\n\n{}... [line truncated]\nend", "€".repeat(666));
+    let cut = format!("File: /here/long\n\n{}... [line truncated]\nend", "€".repeat(666));
     let cases = [
-        (view("/work/a.txt"), "File: /work/a.txt\n\none\ntwo\nthree"),
+        (view("/here/a.txt"), "File: /here/a.txt\n\none\ntwo\nthree"),
         (
-            json!({"file_path": "/work/a.txt", "offset": 1, "limit": 1, "show_line_numbers": true}),
-            "File: /work/a.txt\nShowing lines 2 to 2 of 3\n\n    2 | two",
+            json!({"file_path": "/here/a.txt", "offset": 1, "limit": 1, "show_line_numbers": true}),
+            "File: /here/a.txt\nShowing lines 2 to 2 of 3\n\n    2 | two",
         ),
         (
-            json!({"file_path": "/work/doc.md", "find_section": "b"}),
-            "File: /work/doc.md\nFound section matching 'b':\n\n# B\nb",
+            json!({"file_path": "/here/doc.md", "find_section": "b"}),
+            "File: /here/doc.md\nFound section matching 'b':\n\n# B\nb",
         ),
-        (view("/work/long"), &cut),
-        (json!({"file_path": "/work/a.txt", "offset": 3}), "Offset 3 exceeds file length"),
+        (view("/here/long"), &cut),
+        (json!({"file_path": "/here/a.txt", "offset": 3}), "Offset 3 exceeds file length"),
         (
-            view("/work/bin"),
-            "File: /work/bin\nSize: 4 bytes\nType: Binary file\nMIME type: application/octet-stream\n\n\
+            view("/here/bin"),
+            "File: /here/bin\nSize: 4 bytes\nType: Binary file\nMIME type: application/octet-stream\n\n\
              This is a binary file. Use include_hex_dump=true to see a hexadecimal preview.\n",
         ),
         (
-            json!({"file_path": "/work/bin", "include_hex_dump": true}),
-            "File: /work/bin\nSize: 4 bytes\nType: Binary file\nMIME type: application/octet-stream\n\n\
+            json!({"file_path": "/here/bin", "include_hex_dump": true}),
+            "File: /here/bin\nSize: 4 bytes\nType: Binary file\nMIME type: application/octet-stream\n\n\
              Hex Dump Preview (first 1KB):\n\
              00000000  61 62 00 ff                                       |ab..|\n",
         ),
-        (view("/work/none"), "File does not exist: /work/none"),
-        (view("/work"), "/work is a directory, not a file"),
+        (view("/here/none"), "File does not exist: /here/none"),
+        (view("/here"), "/here is a directory, not a file"),
         (view("/etc/passwd"), "Invalid arguments: /file_path: path traversal not allowed"),
         (
             view("a.txt"),
@@ -170,8 +170,8 @@ async fn view_shows_what_a_file_is() {
         ),
     ];
     table(&bench, "View", &cases).await;
-    let about = text(&bench, "View", &json!({"file_path": "/work/a.txt", "include_metadata": true})).await;
-    assert!(about.starts_with("File: /work/a.txt\nSize: 14 B\nPermissions: "), "{about}");
+    let about = text(&bench, "View", &json!({"file_path": "/here/a.txt", "include_metadata": true})).await;
+    assert!(about.contains("a.txt\nSize: 14 B\nPermissions: "), "{about}");
     let path = bench.path("x.txt").to_str().unwrap().to_owned();
     let image = bench.result("View", view(&path)).await;
     assert!(matches!(&image.content[1], Content::Image { mime_type, .. } if mime_type == "image/jpeg"));
@@ -184,31 +184,31 @@ async fn edit_replaces_one_place_or_creates_a_file() {
         |path: &str, old: &str, new: &str| json!({"file_path": path, "old_string": old, "new_string": new});
     let cases = [
         (
-            edit("/work/a.txt", "two", "zwei"),
-            "Successfully edited file: /work/a.txt\nReplaced 1 occurrence of the specified text.",
+            edit("/here/a.txt", "two", "zwei"),
+            "Successfully edited file: /here/a.txt\nReplaced 1 occurrence of the specified text.",
         ),
         (
-            edit("/work/a.txt", "one", "x"),
+            edit("/here/a.txt", "one", "x"),
             "The specified old_string occurs 2 times in the file (around lines 1, 3). Please provide a more specific \
              string with enough context to uniquely identify the instance you want to change.",
         ),
         (
-            edit("/work/a.txt", "drei", "x"),
+            edit("/here/a.txt", "drei", "x"),
             "The specified old_string was not found in the file. Please check the string and try again.",
         ),
-        (edit("/work/new.txt", "", "new"), "Created new file: /work/new.txt"),
+        (edit("/here/new.txt", "", "new"), "Created new file: /here/new.txt"),
         (
-            edit("/work/new.txt", "", "other"),
-            "File already exists: /work/new.txt. Use a non-empty old_string to modify it.",
+            edit("/here/new.txt", "", "other"),
+            "File already exists: /here/new.txt. Use a non-empty old_string to modify it.",
         ),
-        (edit("/work/no/new.txt", "", "new"), "Directory does not exist: /work/no"),
-        (edit("/work/none", "a", "b"), "File does not exist: /work/none"),
-        (edit("/work", "a", "b"), "/work is a directory, not a file"),
+        (edit("/here/no/new.txt", "", "new"), "Directory does not exist: /here/no"),
+        (edit("/here/none", "a", "b"), "File does not exist: /here/none"),
+        (edit("/here", "a", "b"), "/here is a directory, not a file"),
         (
-            edit("/work/bin", "a", "b"),
+            edit("/here/bin", "a", "b"),
             "Cannot edit binary files. Use a different tool for binary file manipulation.",
         ),
-        (edit("/work/../x", "", "b"), "Invalid arguments: /file_path: path traversal not allowed"),
+        (edit("/here/../x", "", "b"), "Invalid arguments: /file_path: path traversal not allowed"),
         (
             edit("x", "", "b"),
             "Invalid arguments: /file_path: file_path must be an absolute path, not a relative path",
@@ -218,7 +218,7 @@ async fn edit_replaces_one_place_or_creates_a_file() {
     assert_eq!((bench.read("a.txt").as_str(), bench.read("new.txt").as_str()), ("one\nzwei\none\n", "new"));
     let big = fs::File::create(bench.path("big")).unwrap();
     big.set_len((10 << 20) + 1).unwrap();
-    let told = text(&bench, "Edit", &edit("/work/big", "a", "b")).await;
+    let told = text(&bench, "Edit", &edit("/here/big", "a", "b")).await;
     assert_eq!(told, "Error reading file: the file is too large (10485761 bytes, max 10485760)");
 }
 
@@ -227,9 +227,9 @@ async fn replace_writes_a_file() {
     let bench = bench().file("a.txt", "old");
     let replace = |path: &str| json!({"file_path": path, "content": "new"});
     let cases = [
-        (replace("/work/a.txt"), "Successfully replaced existing file: /work/a.txt"),
-        (replace("/work/b.txt"), "Successfully created new file: /work/b.txt"),
-        (replace("/work/no/b.txt"), "Directory does not exist: /work/no"),
+        (replace("/here/a.txt"), "Successfully replaced existing file: /here/a.txt"),
+        (replace("/here/b.txt"), "Successfully created new file: /here/b.txt"),
+        (replace("/here/no/b.txt"), "Directory does not exist: /here/no"),
         (replace("/tmp/b.txt"), "Invalid arguments: /file_path: path traversal not allowed"),
         (
             replace("b.txt"),
@@ -244,13 +244,13 @@ async fn replace_writes_a_file() {
 async fn only_reading_is_allowed_where_files_are_read_only() {
     let bench = bench().file("a", "text").limits(Limits { read_only: true, ..Limits::PLANNING });
     for (name, arguments) in [
-        ("LS", json!({"path": "/work"})),
+        ("LS", json!({"path": "/here"})),
         ("GlobTool", json!({"pattern": "*"})),
         ("GrepTool", json!({"pattern": "text"})),
-        ("View", json!({"file_path": "/work/a"})),
+        ("View", json!({"file_path": "/here/a"})),
     ] {
         let told = text(&bench, name, &arguments).await;
-        assert!(told.contains("/work") || told.contains("a"), "{name}: {told}");
+        assert!(told.contains("/here") || told.contains("a"), "{name}: {told}");
         assert!(!told.contains("allowed"), "{name}: {told}");
     }
     for name in ["Edit", "Replace"] {

@@ -347,8 +347,8 @@ async fn strange_names_are_found_and_told_on_one_line() {
 
 #[tokio::test]
 async fn calls_of_a_turn_that_touch_the_same_files_follow_each_other() {
-    use toolgen_runtime::ToolCall;
     use toolgen_runtime::DispatchOptions;
+    use toolgen_runtime::ToolCall;
     let bench = bench();
     let call = |id: &str, name: &str, arguments| ToolCall::new(id, name, arguments);
     for round in 0..20 {

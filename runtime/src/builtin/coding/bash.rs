@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use toolgen_macros::tool;
+
 use crate::base::truncate::floor;
 use crate::builtin::commands::Line;
 use crate::builtin::grep::invalid;
@@ -9,7 +11,6 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::engine::executor::{BANNED, ExecError, ExecOptions, Executor};
 use crate::function::inject::Service;
-use crate::tool;
 
 /// The longest time limit, which is also the default, in milliseconds: 10 minutes.
 const MAX_TIMEOUT: u64 = 600_000;

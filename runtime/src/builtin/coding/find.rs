@@ -5,16 +5,16 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use ignore::overrides::Override;
+use toolgen_macros::tool;
 
-use super::{check_absolute, no_start, permissions, size};
+use super::{check_absolute, no_start, size};
 use crate::base::time::rfc3339;
 use crate::builtin::files::globs;
 use crate::builtin::grep::{Line, matcher, search};
-use crate::builtin::place::Place;
-use crate::builtin::walk::{Found, Walk, shown, walk};
+use crate::builtin::place::{Place, permissions};
+use crate::builtin::walk::{Found, Walk, names, walk};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::tool;
 
 /// The most names of a list.
 const MAX_LISTED: usize = 1_000;
@@ -40,12 +40,10 @@ pub(super) fn ls(
     check_absolute(&path, "path")?;
     let place = Place::of(ctx)?;
     let failed = |why| no_start(&why, &path, "Error listing directory");
-    let entries = place.within(&path).and_then(|path| place.dir.read_dir(path)).map_err(failed)?;
+    let names = names(&place, &path).map_err(failed)?;
     let ignored = globs(ignore_pattern.as_deref(), "/ignore_pattern")?;
     let (mut directories, mut files) = (Vec::new(), Vec::new());
-    for entry in entries.filter_map(Result::ok) {
-        let name = shown(&entry.file_name());
-        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+    for (name, is_dir) in names {
         if name.starts_with('.') || ignored.matched(&name, is_dir).is_whitelist() {
             continue;
         }
@@ -128,7 +126,7 @@ fn anchored(pattern: &str, pointer: &str) -> Result<Override, ToolError> {
 
 /// The time of a file, and a line about it.
 fn described(place: &Place, found: &Found<'_>, absolute: bool) -> Option<(SystemTime, String)> {
-    let metadata = found.metadata().ok()?;
+    let metadata = found.stat().ok()?;
     let time = metadata.modified().ok()?.into_std();
     let path = if absolute { place.absolute(found.path) } else { found.path.to_owned() };
     let (size, rights) = (size(metadata.len()), permissions(&metadata));
@@ -174,7 +172,7 @@ pub(super) fn grep_tool(
         let lines = found.open().map(|file| search(file, &matcher, context, left, ctx)).unwrap_or_default();
         left -= lines.iter().filter(|line| line.matches).count();
         if !lines.is_empty() {
-            let time = found.metadata().and_then(|metadata| metadata.modified()).ok();
+            let time = found.stat().and_then(|metadata| metadata.modified()).ok();
             let path = if absolute { place.absolute(found.path) } else { found.path.to_owned() };
             files.push((
                 time.map(cap_std::time::SystemTime::into_std),

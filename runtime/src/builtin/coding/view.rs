@@ -1,16 +1,15 @@
 //! The tool `View`.
 
-use cap_std::fs::Metadata;
+use toolgen_macros::tool;
 
-use super::{check_absolute, permissions, size, unusable};
+use super::{check_absolute, size, unusable};
 use crate::base::time::rfc3339;
 use crate::builtin::files::{image, numbered};
-use crate::builtin::place::Place;
+use crate::builtin::place::{Metadata, Place, permissions};
 use crate::builtin::text::{Excerpt, Range, excerpt, head, image_type, is_binary};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::tool;
 
 /// The largest image, in bytes: 20 MiB.
 const MAX_IMAGE: u64 = 20 << 20;

@@ -3,13 +3,14 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use toolgen_macros::tool;
+
 use super::{check_absolute, unusable};
 use crate::builtin::edit::{Mismatch, replaced};
 use crate::builtin::place::{MAX_WHOLE, Missing, Place, refused};
 use crate::builtin::text::is_binary;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::tool;
 
 /// Edits a file: replaces ONE occurrence of old_string, which must be there only once and match exactly, with its white
 /// space. Give three to five lines around the change. For several changes call it several times; to replace a whole file
