@@ -153,6 +153,8 @@ fn is_number(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::engine::executor::BANNED;
 
@@ -256,6 +258,20 @@ mod tests {
         ];
         for (line, expected) in cases {
             assert_eq!(Line::read(line).matches(&patterns), expected, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_stands_before_it_a_line_of_its_own_is_read(
+            text in r"[a-z0-9 =./-]{0,20}",
+            any in r#"[a $(){}`'"\\<>|&;#=\n\t!-]{0,60}"#,
+        ) {
+            let _ = Line::read(&any);
+            let line = format!("echo {text}\ncurl x");
+            prop_assert_eq!(Line::read(&line).starts(&["curl"]), Some("curl"));
+            let quoted = format!("echo '{text}; curl x'");
+            prop_assert_eq!(Line::read(&quoted).starts(&["curl"]), None);
         }
     }
 

@@ -29,6 +29,16 @@ async fn table(bench: &Bench, name: &str, cases: &[(Value, &str)]) {
 }
 
 #[tokio::test]
+async fn a_large_directory_is_listed_in_part() {
+    let mut bench = bench();
+    for number in 0..1_010 {
+        bench = bench.file(&format!("{number:04}"), "");
+    }
+    let listed = text(&bench, "LS", &json!({"path": "/here"})).await;
+    assert!(listed.ends_with("\n... (showing 1000 names of more)\n") && listed.lines().count() == 1_004);
+}
+
+#[tokio::test]
 async fn ls_lists_directories_and_files() {
     let bench =
         bench().file("b.rs", "").file("a/x", "").file("a.log", "").file(".hidden", "").file("empty/.x", "");

@@ -8,6 +8,7 @@ mod confined;
 mod files;
 #[cfg(feature = "process")]
 mod shells;
+mod specs;
 mod workspaces;
 
 use std::fs;

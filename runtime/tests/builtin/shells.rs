@@ -188,6 +188,7 @@ async fn a_bash_of_a_coding_agent_bans_programs_and_cuts_output() {
         (bash("true"), "SUCCESS"),
         (bash("echo a; exit 3"), "Error: exit status 3\n\nOutput:\na\n"),
         (bash("echo \"$0\" '$1'"), "bash $1\n"),
+        (bash("-x"), "Error: exit status 127\n\nOutput:\nbash: line 1: -x: command not found\n"),
         (bash("curl example.com"), "Command 'curl' is banned for security reasons"),
         (bash("echo a\n\\wget x"), "Command 'wget' is banned for security reasons"),
         (bash("echo $(c\"\"url x)"), "Command 'curl' is banned for security reasons"),

@@ -42,13 +42,13 @@ pub(super) fn ls(
     let failed = |why| no_start(&why, &path, "Error listing directory");
     let names = names(&place, &path).map_err(failed)?;
     let ignored = globs(ignore_pattern.as_deref(), "/ignore_pattern")?;
-    let (mut directories, mut files) = (Vec::new(), Vec::new());
+    let (mut directories, mut files, mut more) = (Vec::new(), Vec::new(), String::new());
     for (name, is_dir) in names {
         if name.starts_with('.') || ignored.matched(&name, is_dir).is_whitelist() {
             continue;
         }
         if directories.len() + files.len() == MAX_LISTED || ctx.is_cancelled() {
-            files.push(format!("... (showing {MAX_LISTED} names of more)"));
+            more = format!("... (showing {MAX_LISTED} names of more)\n");
             break;
         }
         if is_dir { directories.push(name) } else { files.push(name) }
@@ -67,7 +67,7 @@ pub(super) fn ls(
     if directories.is_empty() && files.is_empty() {
         text.push_str("Directory is empty.");
     }
-    Ok(text)
+    Ok(text + &more)
 }
 
 /// Finds files whose paths match a glob, the newest first, with size, time and permissions. Without hidden ones.
