@@ -7,6 +7,7 @@
 //!
 //! | floor | to | modules |
 //! |---|---|---|
+//! | `builtin` | use tools that are there | files, searches, shells, chats |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
 //! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
 //! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `audit` |
@@ -32,6 +33,7 @@
 //! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
 //! | `one-shot` | | programs that answer one call on their standard input and output |
+//! | `builtin` | | ready-made tools: files, searches, lines of shell, chats (with `agent`, `executor`) |
 //! | `tracing` | | a span and log lines for each call |
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
@@ -47,6 +49,8 @@ pub mod __private;
 #[cfg(feature = "runtime")]
 pub mod agent;
 mod base;
+#[cfg(feature = "builtin")]
+pub mod builtin;
 #[cfg(feature = "runtime")]
 pub mod call;
 pub mod engine;
