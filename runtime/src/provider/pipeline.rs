@@ -352,7 +352,7 @@ impl Layers {
         if !spends.is_empty() {
             Box::pin(self.seals.spend(spends, self.patience.callbacks)).await?;
         }
-        recorded(record.intent(), ctx, self.patience.callbacks).await?;
+        recorded(record, ctx, self.patience.callbacks).await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
         let outcome = execute(tool, arguments, ctx, limit).await;
         if let Some(permit) = permit {
@@ -362,14 +362,15 @@ impl Layers {
     }
 }
 
-/// Waits until the intent of a call is recorded, unless the caller gives up or the time of callbacks is up: the call does
-/// not run then.
-async fn recorded(
-    written: impl Future<Output = Result<(), ToolError>>,
-    ctx: &ToolContext,
-    limit: Duration,
-) -> Result<(), ToolError> {
-    match ctx.caller_token().run_until_cancelled(callback::answer(Some(limit), written)).await {
+/// Records the intent of a call. If that takes time, the call does not run when the caller gives up or the time of
+/// callbacks is up.
+async fn recorded(record: &mut Record, ctx: &ToolContext, limit: Duration) -> Result<(), ToolError> {
+    if !record.waits() {
+        return record.intent().await;
+    }
+    // On the heap: every call would hold the room for what few do.
+    let written = Box::pin(callback::answer(Some(limit), record.intent()));
+    match ctx.caller_token().run_until_cancelled(written).await {
         None => Err(ToolError::Cancelled),
         Some(Ok(written)) => written,
         Some(Err(_)) => {

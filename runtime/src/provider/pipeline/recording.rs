@@ -50,6 +50,10 @@ mod off {
 
         pub(crate) fn hide(&mut self, _: Option<Arc<Secrets>>) {}
 
+        pub(crate) fn waits(&self) -> bool {
+            false
+        }
+
         pub(crate) async fn intent(&mut self) -> Result<(), ToolError> {
             Ok(())
         }
