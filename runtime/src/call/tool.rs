@@ -22,7 +22,7 @@ use crate::call::result::ToolResult;
 use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::decode::borrowed::BorrowedValue;
-use crate::schema::shape::decode::integers::{any_rounded, rounded_integers};
+use crate::schema::shape::decode::integers::rounded_integers;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned, exact::is_exact};
 use crate::schema::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
@@ -308,22 +308,23 @@ pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
         return Err(whole(format!("the arguments are nested more than {MOST} levels deep")));
     };
     let params = match params {
-        Value::Null => json!({}),
         Value::String(text) if text.trim().is_empty() => json!({}),
-        Value::String(text) => match serde_json::from_str(&text) {
-            Ok(Value::Null) => json!({}),
-            Ok(params) if any_rounded(&text) => {
-                return Err(ToolError::from_problems(rounded_integers(&text, &params)));
+        Value::String(text) => {
+            let params = serde_json::from_str(&text)
+                .map_err(|why| whole(format!("the arguments are not JSON: {why}")))?;
+            let rounded = rounded_integers(&text, &params);
+            if !rounded.is_empty() {
+                return Err(ToolError::from_problems(rounded));
             }
-            Ok(params) => params,
-            Err(why) => return Err(whole(format!("the arguments are not JSON: {why}"))),
-        },
+            params
+        }
         params => params,
     };
-    if params.is_object() {
-        return Ok(params);
+    match params {
+        Value::Object(_) => Ok(params),
+        Value::Null => Ok(json!({})),
+        _ => Err(whole(format!("Expected object parameters, got {}", type_name(&params)))),
     }
-    Err(whole(format!("Expected object parameters, got {}", type_name(&params))))
 }
 
 /// Checks parsed arguments and renames them to their wire names.
@@ -354,6 +355,7 @@ where
     F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,
 {
     poll_fn(move |cx| {
-        poll_caught(run.as_mut(), cx).map(|ended| ended.unwrap_or_else(|why| Err(ToolError::panicked(why))))
+        let polled = catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx)));
+        polled.unwrap_or_else(|why| Poll::Ready(Err(ToolError::panicked(why))))
     })
 }
