@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::base::depth::{MOST, shallow};
-use crate::base::future::{BoxFuture, poll_caught};
+use crate::base::future::BoxFuture;
 use crate::base::json::type_name;
 use crate::call::context::{Ending, ToolContext};
 use crate::call::error::ToolError;
@@ -247,22 +247,20 @@ pub(crate) async fn execute<'a>(
     };
     let mut run = pin!(guarded(run.as_mut()));
     // Most calls need no clock and no listener, because they finish immediately.
-    let first = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
-    let outcome = match first {
-        Poll::Ready(outcome) => Some(outcome),
-        Poll::Pending => {
-            // The clock starts only when there is something to wait for: reading it costs as much as a small call.
-            let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-            let run = ctx.caller_token().run_until_cancelled(run);
-            match (deadline, limit) {
-                (Some(deadline), Some(duration)) => tokio::time::timeout_at(deadline, run)
-                    .await
-                    .map_err(|_| ToolError::Timeout { duration })?,
-                _ => run.await,
-            }
+    if let Poll::Ready(outcome) = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await {
+        stop.disarm();
+        return outcome;
+    }
+    // The clock starts only when there is something to wait for: reading it costs as much as a small call.
+    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    let run = ctx.caller_token().run_until_cancelled(run);
+    let outcome = match (deadline, limit) {
+        (Some(deadline), Some(duration)) => {
+            tokio::time::timeout_at(deadline, run).await.map_err(|_| ToolError::Timeout { duration })?
         }
+        _ => run.await,
     };
-    let Some(outcome) = outcome else { return Err(ToolError::Cancelled) };
+    let outcome = outcome.ok_or(ToolError::Cancelled)?;
     stop.disarm();
     outcome
 }
