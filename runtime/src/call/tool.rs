@@ -116,8 +116,8 @@ pub trait AgentTool: Send + Sync {
         self.spec().effects.clone()
     }
 
-    /// What the tool does beyond what its specification says, in any stable text: for an HTTP request its method, URL
-    /// and encoding. A call that waits for approval cannot be resumed once this has changed.
+    /// What the tool does beyond what its specification says, in any stable text without secrets: for an HTTP request a
+    /// digest of its method, URL and encoding. A call that waits for approval cannot be resumed once this has changed.
     fn action(&self) -> Option<String> {
         None
     }
