@@ -156,6 +156,11 @@ impl Record {
         }
     }
 
+    /// Whether the call waits until its intent is on disk.
+    pub(crate) fn waits(&self) -> bool {
+        self.0.as_ref().is_some_and(|live| live.handle.durable)
+    }
+
     /// Records that the call is about to run. In durable mode its intent is on disk when this returns.
     ///
     /// # Errors
