@@ -151,6 +151,7 @@ fn every_example_document_is_compared() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.ends_with(".yaml") || name.ends_with(".json"))
+        .filter(|name| !name.ends_with(".schema.json"))
         .collect();
     let compared: BTreeSet<_> = CASES.iter().map(|(name, ..)| (*name).to_owned()).collect();
     assert_eq!(found, compared, "compile the new one in build.rs and compare it above");
