@@ -16,13 +16,27 @@ impl Keys {
     pub(super) fn names(&self) -> Vec<&'static str> {
         self.groups.concat()
     }
+
+    /// Returns what to do about a key that a tool does not have, but that one would expect there.
+    pub(super) fn hint(&self, key: &str) -> Option<String> {
+        if self.what != TOOL.what {
+            return None;
+        }
+        let inner = [("command", COMMAND), ("http", HTTP), ("complete", COMPLETE), ("agent", AGENT)];
+        let of = |(_, keys): &&(&str, Keys)| keys.names().contains(&key);
+        Some(match key {
+            "name" => "the key of a tool under `tools` is its name".to_owned(),
+            "blocking" | "crate" => format!("`{key}` is for functions written in Rust; leave it out"),
+            _ => format!("it belongs into `{}`", inner.iter().find(of)?.0),
+        })
+    }
 }
 
 /// The keys that say what kind of tool it is.
 pub(super) const KINDS: &[&str] = &["command", "http", "function", "compose", "complete", "effect", "agent"];
 
 /// The attributes of a tool that a file may set for all its tools.
-pub(super) const SHARED: &[&str] = &[
+const SHARED: &[&str] = &[
     "category",
     "scopes",
     "timeout",
@@ -46,11 +60,11 @@ pub(super) const SHARED: &[&str] = &[
 ];
 
 /// The attributes of one tool.
-pub(super) const OWN: &[&str] =
-    &["description", "label", "returns", "use_for", "doc_override", "examples", "exactly_one", "at_most_one"];
+const OWN: &[&str] =
+    &["label", "returns", "use_for", "doc_override", "examples", "exactly_one", "at_most_one"];
 
-/// The keys of the schemas of a tool.
-const SCHEMAS: &[&str] = &["parameters", "input", "output"];
+/// The attributes that a reader expects first.
+const FIRST: &[&str] = &["description", "parameters", "input", "output"];
 
 const REQUEST: &[&str] = &["method", "url", "query", "headers", "body", "form", "text", "auth"];
 
@@ -71,9 +85,9 @@ pub(super) const TOP: Keys = Keys {
     ]],
 };
 pub(super) const DEFAULTS: Keys = Keys { what: "`defaults`", groups: &[SHARED] };
-pub(super) const TOOL: Keys = Keys { what: "a tool", groups: &[OWN, SHARED, SCHEMAS, KINDS] };
+pub(super) const TOOL: Keys = Keys { what: "a tool", groups: &[FIRST, KINDS, OWN, SHARED] };
 pub(super) const ENDPOINT: Keys =
-    Keys { what: "an endpoint", groups: &[&["name"], OWN, SHARED, SCHEMAS, REQUEST] };
+    Keys { what: "an endpoint", groups: &[&["name"], REQUEST, FIRST, OWN, SHARED] };
 pub(super) const EXAMPLE: Keys = Keys { what: "an example", groups: &[&["summary", "arguments"]] };
 pub(super) const REQUIREMENT: Keys = Keys {
     what: "a requirement",

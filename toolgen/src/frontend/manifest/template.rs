@@ -168,8 +168,9 @@ impl<'a> Context<'a> {
                 "`*` may only stand in `argv` and `args`, and only in an item that is nothing else: `\"{{{written}*}}\"`"
             );
             self.report(codes::PLACEHOLDER_KIND, at, message, help);
+            return None;
         }
-        self.find(&Placeholder { each: false, ..one.clone() }, at, scope)
+        self.find(one, at, scope)
     }
 
     /// Compiles a condition.
@@ -192,9 +193,11 @@ impl<'a> Context<'a> {
             "given" => self.given(&inner, scope),
             "not" => Some(Condition::Not(Frozen::from(self.condition(&inner, scope)?))),
             "equal" => {
-                let items = inner.items();
+                let items = self.list(node, key)?;
                 let [left, right] = items.as_slice() else {
-                    self.wrong_kind(&inner, "a list of two values", "write `equal: [\"{name}\", value]`");
+                    let message = format!("`equal` compares two values, not {}", items.len());
+                    let help = "write `equal: [\"{name}\", value]`";
+                    self.report(codes::WRONG_KIND, &inner.pointer, message, help);
                     return None;
                 };
                 let left = self.template(left, Place::Json, scope);
