@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toolgen::dynamic::Loader;
 use toolgen::Program;
+use toolgen::dynamic::Loader;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
@@ -50,11 +50,6 @@ fn the_manifests_of_the_documentation_compile() {
 fn system(name: &str) -> Program {
     let path = root().join("specs/systems").join(name);
     compiled(Loader::from_file(path).unwrap(), name)
-}
-
-fn members<'p>(program: &'p Program, set: &str) -> Vec<&'p str> {
-    let set = program.toolsets.iter().find(|one| one.name.as_str() == set).unwrap();
-    set.members.iter().map(|member| member.as_str()).collect()
 }
 
 #[test]

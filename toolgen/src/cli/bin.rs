@@ -67,7 +67,9 @@ fn leave_out(program: &mut Program, output: &mut Output) {
         let mut reasons = Vec::new();
         for tool in program.all_tools() {
             let why = match &tool.call {
-                Call::Function => Some("it is a function that the program would have to implement".to_owned()),
+                Call::Function => {
+                    Some("it is a function that the program would have to implement".to_owned())
+                }
                 Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
                 call => {
                     let missing = call.tools().into_iter().find(|called| out.contains(*called));

@@ -32,7 +32,9 @@ impl Maker<'_> {
                 return value.clone();
             }
         }
-        if let Some(found) = schema["$ref"].as_str().and_then(|target| self.root.pointer(target.strip_prefix('#')?)) {
+        if let Some(found) =
+            schema["$ref"].as_str().and_then(|target| self.root.pointer(target.strip_prefix('#')?))
+        {
             return self.value(found, depth + 1);
         }
         for key in ["anyOf", "oneOf"] {
@@ -64,7 +66,8 @@ impl Maker<'_> {
         let more = whole(&schema["minProperties"]).unwrap_or(0).saturating_sub(members.len());
         let optional = schema["properties"].as_object().into_iter().flatten();
         let optional = optional.filter(|(name, _)| !members.contains_key(*name)).take(more);
-        let optional: Vec<_> = optional.map(|(name, shape)| (name.clone(), self.value(shape, depth + 1))).collect();
+        let optional: Vec<_> =
+            optional.map(|(name, shape)| (name.clone(), self.value(shape, depth + 1))).collect();
         members.extend(optional);
         let file = &schema["properties"]["base64"];
         if members.is_empty() && file.is_object() && schema["properties"]["path"].is_object() {
@@ -79,7 +82,9 @@ impl Maker<'_> {
 
     fn array(&self, schema: &Value, depth: usize) -> Value {
         let least = whole(&schema["minItems"]).unwrap_or(usize::from(depth < 4)).min(16);
-        let first = schema["prefixItems"].as_array().map(|items| items.iter().map(|item| self.value(item, depth + 1)));
+        let first = schema["prefixItems"]
+            .as_array()
+            .map(|items| items.iter().map(|item| self.value(item, depth + 1)));
         let mut items: Vec<Value> = first.into_iter().flatten().collect();
         if schema["maxItems"] == 0 {
             return json!([]);
@@ -217,12 +222,24 @@ mod tests {
             (json!({"enum": ["a", "b"]}), json!("a")),
             (json!({"type": "string", "minLength": 6}), json!("textxx")),
             (json!({"type": "string", "maxLength": 2}), json!("te")),
-            (json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "uniqueItems": true}), json!(["text", "text1"])),
-            (json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}, "b": {}},
-                "$defs": {"A": {"anyOf": [{"type": "null"}, {"const": 3}]}}}), json!({"a": 3})),
-            (json!({"type": "object", "properties": {"a": {"type": "integer"}}, "minProperties": 1}), json!({"a": 1})),
-            (json!({"allOf": [{"type": "object", "required": ["a"], "properties": {"a": {"const": 1}}},
-                {"type": "object", "required": ["b"], "properties": {"b": {"const": 2}}}]}), json!({"a": 1, "b": 2})),
+            (
+                json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "uniqueItems": true}),
+                json!(["text", "text1"]),
+            ),
+            (
+                json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}, "b": {}},
+                "$defs": {"A": {"anyOf": [{"type": "null"}, {"const": 3}]}}}),
+                json!({"a": 3}),
+            ),
+            (
+                json!({"type": "object", "properties": {"a": {"type": "integer"}}, "minProperties": 1}),
+                json!({"a": 1}),
+            ),
+            (
+                json!({"allOf": [{"type": "object", "required": ["a"], "properties": {"a": {"const": 1}}},
+                {"type": "object", "required": ["b"], "properties": {"b": {"const": 2}}}]}),
+                json!({"a": 1, "b": 2}),
+            ),
         ] {
             assert_eq!(fitting(&schema), wanted, "{schema}");
         }
@@ -235,13 +252,18 @@ mod tests {
     fn each_broken_sample_breaks_one_rule() {
         let schema = json!({"type": "object", "required": ["a"], "additionalProperties": false,
             "properties": {"a": {"type": "string"}, "b": {"type": "array"}, "c": {}}});
-        let broken: Vec<String> =
-            broken(&schema, &json!({"a": "x"})).into_iter().map(|(what, value)| format!("{what}: {value}")).collect();
-        assert_eq!(broken, [
-            "without `a`: {}",
-            "with a wrong `a`: {\"a\":{\"not\":\"this\"}}",
-            "with a wrong `b`: {\"a\":\"x\",\"b\":{\"not\":\"a list\"}}",
-            "with an unknown argument: {\"a\":\"x\",\"no_such_argument\":1}",
-        ]);
+        let broken: Vec<String> = broken(&schema, &json!({"a": "x"}))
+            .into_iter()
+            .map(|(what, value)| format!("{what}: {value}"))
+            .collect();
+        assert_eq!(
+            broken,
+            [
+                "without `a`: {}",
+                "with a wrong `a`: {\"a\":{\"not\":\"this\"}}",
+                "with a wrong `b`: {\"a\":\"x\",\"b\":{\"not\":\"a list\"}}",
+                "with an unknown argument: {\"a\":\"x\",\"no_such_argument\":1}",
+            ]
+        );
     }
 }
