@@ -14,6 +14,8 @@ pub(crate) mod frozen;
 mod frozen_data;
 #[cfg(feature = "runtime")]
 pub(crate) mod future;
+#[cfg(feature = "runtime")]
+pub(crate) mod join;
 pub(crate) mod json;
 #[cfg(feature = "runtime")]
 pub(crate) mod media_type;

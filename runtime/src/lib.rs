@@ -11,7 +11,7 @@
 //! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory) |
 //! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `audit` |
 //! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
-//! | [`engine`] | make tools of documents, closures and programs | [`dynamic`](engine::dynamic), `http`, `typed`, `executor` |
+//! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
 //! | [`function`] | make a tool of a Rust function | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
 //! | [`call`] | write tools by hand, read answers | [`ToolContext`], [`ToolResult`], [`ToolError`], [`Limits`], [`Principal`], [`Session`] |
@@ -29,7 +29,7 @@
 //! | `agent` | | the loop of an agent, state maps, agents as tools |
 //! | `audit` | | records of calls, in memory and as lines of JSON |
 //! | `sqlite` | | records in SQLite (with `audit`) |
-//! | `executor` | | how tools start programs, with guards |
+//! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
 //! | `tracing` | | a span and log lines for each call |
 //! | `inventory` | | functions with `#[tool]` register themselves |
@@ -68,13 +68,13 @@ pub use {
     call::context::ToolContext,
     call::control::{Control, Effect, InputRequest},
     call::error::ToolError,
-    call::limits::Limits,
     call::principal::Principal,
     call::result::{Content, ResourceData, ToolResult},
     call::session::{Session, Sessions},
     call::tool::AgentTool,
     call::values::ContextValues,
     call::{ToolCall, ToolResponse},
+    engine::Engines,
     engine::dynamic::DynamicTool,
     function::inject::{Progress, Service},
     function::testing,
@@ -91,6 +91,7 @@ pub use base::frozen::{Frozen, List, Text};
 pub use engine::typed::TypedTool;
 pub use function::input::ToolInput;
 pub use schema::shape::{Def, Schema, Shape};
+pub use spec::limits::Limits;
 pub use spec::plan::{Call, RequestPlan, Tool};
 pub use spec::{Effects, ToolName, ToolSpec};
 #[cfg(feature = "runtime")]

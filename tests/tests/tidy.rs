@@ -172,6 +172,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["std::fs"],
         "follows links, so that none leads out of a session's folders",
     ),
+    ("runtime/src/engine/command.rs", &["std::env"], "passes the variables that a tool's program inherits"),
     (
         "runtime/src/engine/executor/container.rs",
         &["std::process::Command"],

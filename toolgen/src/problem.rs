@@ -172,6 +172,14 @@ impl Problems {
         self.list.extend(other.list);
     }
 
+    /// Takes out the problems that are in the options and not in the document.
+    pub(crate) fn take_choices(&mut self) -> Vec<Problem> {
+        let (choices, others) =
+            std::mem::take(&mut self.list).into_iter().partition(|one| one.code.is_choice());
+        self.list = others;
+        choices
+    }
+
     /// Keeps only the problems that are still to be reported.
     fn retain(&mut self, keep: impl FnMut(&Problem) -> bool) {
         self.list.retain(keep);

@@ -39,7 +39,6 @@
 
 mod drive;
 mod footprint;
-mod join;
 
 #[cfg(test)]
 #[cfg(toolgen_model)]

@@ -13,6 +13,7 @@
 //! sub-agent that is nested in any other way refuses to run.
 
 mod builder;
+mod engine;
 mod monitor;
 mod runner;
 
@@ -24,6 +25,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 pub use builder::{SubAgentBuilder, SubAgentError};
+pub use engine::AgentEngine;
 pub use monitor::AgentMonitor;
 pub use runner::LoopRunner;
 
@@ -246,6 +248,8 @@ pub struct SubAgentTool {
     thinking_level: Text,
     tools: Registry,
     limits: AgentLimits,
+    /// What an approval of a call is bound to, of an agent that is compiled.
+    action: Option<Text>,
 }
 
 impl SubAgentTool {
@@ -304,6 +308,10 @@ impl SubAgentTool {
 impl AgentTool for SubAgentTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn action(&self) -> Option<String> {
+        self.action.as_ref().map(ToString::to_string)
     }
 
     fn own_tools(&self) -> Vec<&ToolSpec> {

@@ -28,8 +28,8 @@
 //! # }
 //! ```
 //!
-//! A tool that is an HTTP request needs no closure: a [`RequestPlan`](crate::RequestPlan) is data, and
-//! `HttpEngine::tools_from` takes plans built at run time.
+//! A tool that is an HTTP request, a command or a composition needs no closure: its [`Call`](crate::Call) is data, and
+//! [`Engines::tools_from`](crate::engine::Engines::tools_from) takes tools built at run time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -45,10 +45,25 @@ use crate::call::tool::AgentTool;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::read::{ReadProblem, read_document};
 use crate::schema::shape::render::render_input;
-use crate::schema::shape::{Def, Field, Kind, Shape, find_def, pointer, resolved};
+use crate::schema::shape::{Def, Kind, Shape, find_def, pointer};
 use crate::spec::{Effects, NameError, Timeout, ToolName, ToolSpec};
 
-type Run = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolResult, ToolError>> + Send + Sync;
+/// The closure of a tool.
+pub(super) type Run =
+    dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolResult, ToolError>> + Send + Sync;
+
+/// Returns a closure that boxes its future and converts its outcome.
+pub(super) fn boxed<F, R, T>(run: F) -> Arc<Run>
+where
+    F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<T, ToolError>> + Send + 'static,
+    T: Into<ToolResult>,
+{
+    Arc::new(move |params, ctx| -> BoxFuture<'static, Result<ToolResult, ToolError>> {
+        let run = run(params, ctx);
+        Box::pin(async move { run.await.map(Into::into) })
+    })
+}
 
 /// A tool built at run time from a specification and a closure. Clones share the closure.
 ///
@@ -57,8 +72,6 @@ type Run = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolResult, T
 #[derive(Clone)]
 pub struct DynamicTool {
     spec: ToolSpec,
-    /// The schema's defaults for arguments that are not given.
-    defaults: Arc<[(Text, Value)]>,
     run: Arc<Run>,
 }
 
@@ -78,12 +91,11 @@ impl DynamicTool {
         R: Future<Output = Result<T, ToolError>> + Send + 'static,
         T: Into<ToolResult>,
     {
-        let run = move |params, ctx| -> BoxFuture<'static, Result<ToolResult, ToolError>> {
-            let run = run(params, ctx);
-            Box::pin(async move { run.await.map(Into::into) })
-        };
-        let defaults = defaults(&spec.input, &spec.defs).into();
-        DynamicTool { spec, defaults, run: Arc::new(run) }
+        DynamicTool::running(spec, boxed(run))
+    }
+
+    pub(super) fn running(spec: ToolSpec, run: Arc<Run>) -> DynamicTool {
+        DynamicTool { spec, run }
     }
 
     /// Starts a tool with this name and description, which are checked when it is built. By default it takes no
@@ -101,15 +113,10 @@ impl AgentTool for DynamicTool {
 
     fn execute<'a>(
         &'a self,
-        mut params: Value,
+        params: Value,
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        if let Value::Object(arguments) = &mut params {
-            for (name, value) in self.defaults.iter() {
-                arguments.entry(name.as_str()).or_insert_with(|| value.clone());
-            }
-        }
-        (self.run)(params, ctx.clone())
+        (self.run)(self.spec.with_defaults(params), ctx.clone())
     }
 }
 
@@ -252,14 +259,6 @@ fn dangling(input: &Shape, defs: &List<Def>) -> Vec<String> {
     let missing = losses.into_iter().filter(|loss| loss.keyword == "$ref");
     let name = |at: &str| pointer::token_of(at.rsplit('/').next().unwrap_or_default());
     missing.map(|loss| name(&loss.pointer)).collect()
-}
-
-/// Returns the arguments that have a default, by their wire names.
-fn defaults(input: &Shape, defs: &List<Def>) -> Vec<(Text, Value)> {
-    let Some(Kind::Object(rules)) = resolved(input, defs).map(|shape| &shape.kind) else { return Vec::new() };
-    let default =
-        |field: &Field| Some((field.wire_name().to_owned().into(), field.shape.default.as_ref()?.to_json()));
-    rules.fields.iter().filter_map(default).collect()
 }
 
 /// References and parts nested deeper than this are not followed: they may be cyclic.

@@ -25,6 +25,9 @@ mod error;
 mod guard;
 mod lent;
 #[cfg(feature = "process")]
+mod lines;
+mod listener;
+#[cfg(feature = "process")]
 mod local;
 mod preflight;
 #[cfg(feature = "process")]
@@ -46,6 +49,7 @@ use crate::spec::{Files, Network};
 pub use container::ContainerExecutor;
 pub use error::ExecError;
 pub use guard::{BANNED, GuardedExecutor, STARTERS};
+pub use listener::{LineListener, MAX_LINE};
 #[cfg(feature = "process")]
 pub use local::LocalExecutor;
 pub use preflight::{Capabilities, preflight};
@@ -108,6 +112,8 @@ pub struct ExecOptions {
     pub stdin: Vec<u8>,
     /// The number of bytes kept of its output, and as many of its errors; [`DEFAULT_MAX_OUTPUT`] by default.
     pub max_output: usize,
+    /// What hears each line of its output while it runs.
+    pub on_line: Option<LineListener>,
 }
 
 /// The resources a program may use; `None` sets no limit.
@@ -134,6 +140,7 @@ impl Default for ExecOptions {
             user: None,
             stdin: Vec::new(),
             max_output: DEFAULT_MAX_OUTPUT,
+            on_line: None,
         }
     }
 }
@@ -206,6 +213,28 @@ impl ExecOptions {
     #[must_use]
     pub fn max_output(mut self, bytes: usize) -> ExecOptions {
         self.max_output = bytes;
+        self
+    }
+
+    /// Sets what hears each line of its standard output while it runs, without the end of the line. It hears all lines,
+    /// also those past [`ExecOptions::max_output`], in order, and the last one even if it has no end; a line of more
+    /// than [`MAX_LINE`] bytes comes in pieces. Bytes that are not UTF-8 become `U+FFFD`.
+    ///
+    /// The listener runs where the output is read: while it does, the program may wait, and its time goes on.
+    ///
+    /// ```
+    /// use toolgen_runtime::engine::executor::ExecOptions;
+    ///
+    /// let (lines, received) = std::sync::mpsc::channel();
+    /// let options = ExecOptions::default().on_line(move |line| {
+    ///     // Nobody may be listening any more.
+    ///     let _ = lines.send(line.to_owned());
+    /// });
+    /// # drop((options, received));
+    /// ```
+    #[must_use]
+    pub fn on_line(mut self, listener: impl Fn(&str) + Send + Sync + 'static) -> ExecOptions {
+        self.on_line = Some(LineListener::new(listener));
         self
     }
 

@@ -33,6 +33,7 @@ mod body;
 mod build;
 mod charset;
 mod credentials;
+mod derive;
 mod encode;
 mod engine;
 mod fetch;

@@ -129,6 +129,35 @@ async fn output_is_cut_between_characters() {
     assert_eq!((output.stdout.as_str(), output.stdout_dropped), ("aaa", 3));
 }
 
+#[tokio::test]
+async fn lines_are_told_while_a_program_runs() {
+    let place = directory("lines");
+    // The program waits for what happens after its first line was heard.
+    let script =
+        shell("echo one; echo other >&2; while [ ! -e heard ]; do sleep 0.01; done; printf 'two\\nthr€e'");
+    let (told, lines) = std::sync::mpsc::channel();
+    let options = ExecOptions::default().work_dir(&place).max_output(5).on_line(move |line| {
+        fs::write(place.join("heard"), "").unwrap();
+        told.send(line.to_owned()).unwrap();
+    });
+    let output = run(&LocalExecutor::new(), &script, &options).await.unwrap();
+    drop(options);
+    assert_eq!(lines.iter().collect::<Vec<_>>(), ["one", "two", "thr€e"]);
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("one\nt", "other"));
+}
+
+#[tokio::test]
+async fn lines_end_with_the_time_of_a_program() {
+    let (told, lines) = std::sync::mpsc::channel();
+    let options = ExecOptions::default().timeout(Duration::from_secs(2));
+    let options = options.on_line(move |line| told.send(line.to_owned()).unwrap());
+    let script = shell("printf 'one\\ntwo'; sleep 300");
+    let error = run(&LocalExecutor::new(), &script, &options).await.unwrap_err();
+    assert!(matches!(error, ExecError::Timeout { .. }), "{error}");
+    drop(options);
+    assert_eq!(lines.iter().collect::<Vec<_>>(), ["one", "two"]);
+}
+
 /// A program whose child would run for minutes; writes the child's number to a file.
 fn with_child(name: &str) -> (std::path::PathBuf, Vec<String>) {
     let file = directory(name).join("pid");

@@ -53,7 +53,9 @@ pub(crate) fn hidden(cell: &Cell<'_>) {
     let unknown = cell.answers.iter().find(|answer| answer.path == "unknown").unwrap().response.text();
     for answer in cell.answers.iter().filter(|answer| answer.response.name == *cell.kind.called) {
         let text = answer.response.text();
-        let same = text == unknown.replace("targett", "target") || cell.kind.name == "sub-agent";
+        // A composition says which of its steps failed, and the rest is what it was told.
+        let told = text.rsplit_once("(target): ").map_or(text.as_str(), |(_, told)| told);
+        let same = told == unknown.replace("targett", "target") || cell.kind.name == "sub-agent";
         cell.holds(!text.contains("not allowed") || same, "it is not told that the tool exists", &text);
     }
 }
@@ -68,6 +70,10 @@ pub(crate) fn rate(cell: &Cell<'_>) {
 pub(crate) fn failures(cell: &Cell<'_>) {
     // Each run of a sub-agent is a session of its own.
     if cell.kind.name == "sub-agent" && !cell.has("breaker") {
+        return;
+    }
+    // A breaker watches the service of a tool, not the handler of an effect.
+    if cell.kind.name == "effect" && !cell.has("repeats") {
         return;
     }
     let failed = cell.ran("/fail");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
-use toolgen_runtime::agent::sub_agent::{AgentFailure, AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
+use toolgen_runtime::agent::sub_agent::{AgentEngine, AgentFailure, AgentMonitor, AgentTask, LoopRunner};
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::provider::ToolFactory;
 use toolgen_runtime::spec::{Requirement, RequirementKind};
@@ -15,13 +15,15 @@ use toolgen_runtime::{
 };
 
 use crate::evidence::{World, stem};
-use crate::server;
+use crate::{compiled, server};
 
 /// A kind of tool.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// The types that implement the trait.
     pub(crate) types: &'static [&'static str],
+    /// The kinds of compiled calls, if it is compiled.
+    pub(crate) calls: &'static [&'static str],
     /// Whether a slow call of it ends when its time is up, not only when it is done.
     pub(crate) interruptible: bool,
     /// The tool that the script calls: the target, or one that calls the target.
@@ -29,11 +31,11 @@ pub(crate) struct Kind {
     pub(crate) tools: Make,
 }
 
-type Tools = Vec<Arc<dyn AgentTool>>;
+pub(crate) type Tools = Vec<Arc<dyn AgentTool>>;
 type Make = fn(Arc<World>) -> BoxFuture<'static, Tools>;
 
 fn kind(name: &'static str, types: &'static [&'static str], tools: Make) -> Kind {
-    Kind { name, types, interruptible: true, called: "target", tools }
+    Kind { name, types, calls: &[], interruptible: true, called: "target", tools }
 }
 
 pub(crate) fn all() -> Vec<Kind> {
@@ -51,11 +53,38 @@ pub(crate) fn all() -> Vec<Kind> {
             let create = move |_: &toolgen_runtime::ProviderContext| Ok(ByHand(spec(), Arc::clone(&world)));
             ready(vec![Arc::new(ToolFactory::new(spec(), create))])
         }),
-        kind("HTTP", &["HttpTool"], |world| Box::pin(async move { vec![server::tool(world).await] })),
+        Kind {
+            calls: &["Http"],
+            ..kind("HTTP", &["HttpTool"], |world| Box::pin(async move { vec![server::tool(world).await] }))
+        },
+        Kind {
+            calls: &["Function"],
+            ..kind("function of a table", &[], |world| ready(compiled::function(world)))
+        },
+        Kind {
+            calls: &["Command"],
+            ..kind("command", &["CommandTool"], |world| ready(compiled::command(world)))
+        },
+        Kind {
+            calls: &["Effect"],
+            interruptible: false,
+            ..kind("effect", &["LocalTool"], |_| ready(compiled::effect()))
+        },
+        Kind {
+            calls: &["Compose"],
+            called: "outer",
+            ..kind("composition", &[], |_| ready(compiled::composed(toolset![target])))
+        },
+        Kind {
+            calls: &["Complete"],
+            called: "outer",
+            ..kind("completion", &[], |_| ready(compiled::completed(toolset![target])))
+        },
         Kind { called: "outer", ..kind("nested call", &[], |_| ready(toolset![target, outer])) },
         Kind {
+            calls: &["Agent"],
             called: "outer",
-            ..kind("sub-agent", &["SubAgentTool"], |world| ready(vec![Arc::new(sub_agent(world))]))
+            ..kind("sub-agent", &["SubAgentTool"], |world| ready(sub_agent(world)))
         },
     ]
 }
@@ -164,7 +193,7 @@ pub(crate) fn spec() -> ToolSpec {
     spec
 }
 
-async fn run(world: &World, arguments: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+pub(crate) async fn run(world: &World, arguments: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
     let text = |name: &str| arguments[name].as_str().unwrap_or_default();
     slowly(text("path")).await;
     world.target(text("path"), text("note"), text("pin"), ctx)
@@ -205,7 +234,7 @@ async fn outer(
 }
 
 /// An agent that calls the target with the path that is its task, and says what it got.
-fn sub_agent(world: Arc<World>) -> SubAgentTool {
+fn sub_agent(world: Arc<World>) -> Tools {
     let runner = LoopRunner::new(move |task: &AgentTask, _: &AgentMonitor| {
         let arguments = json!({"path": task.task, "pin": world.pin});
         move |transcript: Transcript| {
@@ -218,5 +247,5 @@ fn sub_agent(world: Arc<World>) -> SubAgentTool {
             }
         }
     });
-    SubAgentTool::builder("outer", runner).effects(Effects::NONE).tools(toolset![target]).build().unwrap()
+    compiled::agent(AgentEngine::new(runner).tools(toolset![target]))
 }

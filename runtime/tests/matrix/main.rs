@@ -2,11 +2,18 @@
 //!
 //! A new layer is a row of `rows.rs`, a new kind of tool one of `kinds.rs`. Setters of the builder and tools without a
 //! row fail a test here.
-#![cfg(all(feature = "agent", feature = "audit", feature = "http", feature = "macros"))]
+#![cfg(all(
+    feature = "agent",
+    feature = "audit",
+    feature = "executor",
+    feature = "http",
+    feature = "macros"
+))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod checks;
+mod compiled;
 mod evidence;
 mod kinds;
 mod rows;
@@ -86,7 +93,7 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
     let registry = Registry::builder().add_all(tools).add_all(toolset![bystander]).seal().unwrap();
     let open = Arc::clone(&world);
     let setup = Setup {
-        builder: Provider::builder(&registry),
+        builder: Provider::builder(&registry).effect("target", compiled::Handler(Arc::clone(&world))),
         context: ProviderContext::new().with_agent_id("agent").with_service(Arc::clone(&world)),
         turn: ToolContext::new("turn", "")
             .with_session(Session::new("s-1"))
@@ -206,6 +213,18 @@ fn every_setter_of_the_builder_has_a_row() {
     let source = include_str!("../../src/provider/builder.rs");
     let unknown: Vec<_> = named(source, "    pub fn ").filter(|setter| !known.contains(setter)).collect();
     assert!(unknown.is_empty(), "add rows to rows.rs for {unknown:?}");
+}
+
+#[test]
+fn every_kind_of_call_has_a_row() {
+    let kinds = kinds::all();
+    let known: Vec<&str> = kinds.iter().flat_map(|kind| kind.calls).copied().collect();
+    let source = include_str!("../../src/spec/plan.rs");
+    let calls = source.split_once("pub enum Call {").unwrap().1.split_once("\n}").unwrap().0;
+    let names: Vec<&str> = named(calls, "\n    ").filter(|name| !name.is_empty()).collect();
+    assert!(names.contains(&"Http"), "{names:?}");
+    let unknown: Vec<&&str> = names.iter().filter(|name| !known.contains(*name)).collect();
+    assert!(unknown.is_empty(), "add rows to kinds.rs for {unknown:?}");
 }
 
 #[test]

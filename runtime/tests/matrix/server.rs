@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::spec::plan::{Call, Encoding, Location, Parameter, RequestPlan, Server, Style, Tool};
+use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
 use toolgen_runtime::{AgentTool, List};
 
 use crate::evidence::{Ran, World, said, stem};
@@ -31,6 +32,8 @@ pub(crate) async fn tool(world: Arc<World>) -> Arc<dyn AgentTool> {
         location,
         encoding: Encoding::Style { style: Style::Form, explode: true, allow_reserved: false },
     };
+    let pin = Reference { root: Root::Argument("pin".into()), path: List::EMPTY, optional: false };
+    let made = Template::Text(vec![Segment::Literal("-".into()), Segment::Value(pin)].into());
     let plan = RequestPlan {
         method: "POST".into(),
         path: "/do".into(),
@@ -38,9 +41,10 @@ pub(crate) async fn tool(world: Arc<World>) -> Arc<dyn AgentTool> {
         parameters: vec![
             parameter("path", Location::Query),
             parameter("note", Location::Query),
-            parameter("pin", Location::Query),
+            Parameter { argument: "=pin".into(), ..parameter("pin", Location::Query) },
         ]
         .into(),
+        derived: vec![("=pin".into(), made)].into(),
         ..RequestPlan::EMPTY
     };
     let mut spec = crate::kinds::spec();

@@ -86,6 +86,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::context::Context;
+use self::node::Node;
 use self::tools::Draft;
 use super::{Claim, Frontend};
 use crate::names::legal_tool_name;
@@ -119,33 +120,7 @@ impl Frontend for Manifest {
     }
 
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
-        let mut cx = Context::new(document, options, problems);
-        cx.claim_version()?;
-        let top = cx.top();
-        cx.object(&top, &keys::TOP);
-        cx.claim_namespace()?;
-        for key in ["title", "description"] {
-            cx.text(&top, key);
-        }
-        cx.lower_imports();
-        let mut drafts = cx.drafts();
-        cx.lower_calls(&mut drafts);
-        cx.lower_composes(&mut drafts);
-        cx.link_agents(&mut drafts, &[]);
-        let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
-        tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
-        let mut program = Program {
-            kind: self.name(),
-            version: VERSION.to_string(),
-            operations: cx.operations,
-            tools,
-            defs: cx.defs.clone(),
-            schemes: std::mem::take(&mut cx.schemes),
-            ..Program::default()
-        };
-        cx.lower_toolsets(&mut program);
-        program.sources = cx.files.sources();
-        Some(program)
+        lower(document, options, problems, Vec::new())
     }
 
     fn codes(&self) -> &'static [Code] {
@@ -153,7 +128,47 @@ impl Frontend for Manifest {
     }
 }
 
-impl Context<'_> {
+/// Compiles a manifest that others import: `importing`, the outermost first.
+fn lower(
+    document: &Arc<Document>,
+    options: &Options,
+    problems: &mut Problems,
+    importing: Vec<Arc<Document>>,
+) -> Option<Program> {
+    let mut cx = Context { importing, ..Context::new(document, options, problems) };
+    cx.claim_version()?;
+    let top = cx.top();
+    cx.object(&top, &keys::TOP);
+    if top.get("namespace").is_some() {
+        cx.namespace_of(&top)?;
+    }
+    for key in ["title", "description"] {
+        cx.text(&top, key);
+    }
+    cx.lower_imports();
+    let mut drafts = cx.drafts();
+    cx.lower_calls(&mut drafts);
+    cx.lower_composes(&mut drafts);
+    let imported = cx.imported.tools();
+    let imported: Vec<_> = imported.iter().map(|spec| (spec.name.to_string(), spec.sub_agent)).collect();
+    cx.link_agents(&mut drafts, &imported);
+    let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
+    tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
+    let mut program = Program {
+        kind: Manifest.name(),
+        version: VERSION.to_string(),
+        operations: cx.operations,
+        tools,
+        defs: cx.defs.clone(),
+        schemes: std::mem::take(&mut cx.schemes),
+        sources: cx.files.sources(),
+        ..Program::default()
+    };
+    cx.lower_toolsets(&mut program);
+    Some(program)
+}
+
+impl<'a> Context<'a> {
     /// Returns the tool of a draft, unless it is broken.
     fn tool(&self, draft: Draft<'_>) -> Option<Tool> {
         let Draft { spec, call, node, id, broken, .. } = draft;
@@ -167,16 +182,16 @@ impl Context<'_> {
         call.filter(|_| !broken).map(|call| Tool { spec, call, origin })
     }
 
-    /// Reports a namespace that no tool can have: without it, all tools would have other names.
-    fn claim_namespace(&mut self) -> Option<()> {
-        let Some(node) = self.top().get("namespace") else { return Some(()) };
-        let namespace = self.text_of(&node)?;
+    /// Returns the namespace that an object states. One that no tool can have is reported: without it, all tools would have
+    /// other names.
+    fn namespace_of(&mut self, node: &Node<'a>) -> Option<&'a str> {
+        let namespace = self.text(node, "namespace")?;
         if !namespace.is_empty() && legal_tool_name(namespace) == namespace {
-            return Some(());
+            return Some(namespace);
         }
         let message = format!("`{namespace}` is no namespace");
         let help = "use ASCII letters, digits, `_` and `-`, and start with a letter";
-        self.report(codes::NAME, &node.pointer, message, help);
+        self.report(codes::NAME, &node.pointer.child("namespace"), message, help);
         None
     }
 

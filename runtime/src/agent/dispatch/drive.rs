@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use super::footprint::Footprint;
-use super::join::Join;
 use crate::base::frozen::Text;
+use crate::base::join::Join;
 
 /// The reason why a call is answered without running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use loom::thread;
 
 use super::drive::{Refusal, Turn, drive};
 use super::footprint::Footprint;
-use super::join::Join;
 use crate::base::future::BoxFuture;
+use crate::base::join::Join;
 
 /// A future that is finished by another thread.
 #[derive(Default)]

@@ -130,6 +130,7 @@ impl SubAgentBuilder {
             thinking_level: self.thinking_level,
             tools,
             limits: self.limits,
+            action: None,
         })
     }
 }

@@ -2,18 +2,21 @@
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use super::LineListener;
+use super::lines::Lines;
 use crate::base::truncate::whole;
 
 /// The start of a stream, and the number of bytes that followed.
-pub(super) struct Capture {
+pub(super) struct Capture<'l> {
     kept: Vec<u8>,
     limit: usize,
     dropped: u64,
+    lines: Option<Lines<'l>>,
 }
 
-impl Capture {
-    pub(super) fn new(limit: usize) -> Capture {
-        Capture { kept: Vec::new(), limit, dropped: 0 }
+impl<'l> Capture<'l> {
+    pub(super) fn new(limit: usize, listener: Option<&'l LineListener>) -> Capture<'l> {
+        Capture { kept: Vec::new(), limit, dropped: 0, lines: listener.map(Lines::new) }
     }
 
     /// Reads to the end, even past what is kept: a program whose stream is not read stops.
@@ -25,11 +28,17 @@ impl Capture {
             let room = self.limit.saturating_sub(self.kept.len()).min(count);
             self.kept.extend_from_slice(&buffer[..room]);
             self.dropped += (count - room) as u64;
+            if let Some(lines) = &mut self.lines {
+                lines.push(&buffer[..count]);
+            }
         }
     }
 
     /// Returns the text, without a partial character at its end, and the number of bytes that are not in it.
     pub(super) fn finish(mut self) -> (String, u64) {
+        if let Some(lines) = self.lines.take() {
+            lines.finish();
+        }
         if self.dropped > 0 {
             let end = whole(&self.kept).len();
             self.dropped += (self.kept.len() - end) as u64;
@@ -49,7 +58,7 @@ mod tests {
     async fn a_cut_never_splits_a_character() {
         let text = "aä€😀z";
         for limit in 0..=text.len() {
-            let mut capture = Capture::new(limit);
+            let mut capture = Capture::new(limit, None);
             capture.drain(Some(text.as_bytes())).await;
             let (kept, dropped) = capture.finish();
             assert!(text.starts_with(&kept), "{limit}: {kept:?}");
@@ -60,10 +69,10 @@ mod tests {
 
     #[tokio::test]
     async fn bytes_that_are_no_text_are_marked() {
-        let mut capture = Capture::new(100);
+        let mut capture = Capture::new(100, None);
         capture.drain(Some(&b"a\xFFb\xE2\x82"[..])).await;
         assert_eq!(capture.finish(), ("a\u{FFFD}b\u{FFFD}".to_owned(), 0));
-        let mut capture = Capture::new(2);
+        let mut capture = Capture::new(2, None);
         capture.drain(Some(&b"\x80\x80\x80\x80\x80"[..])).await;
         assert_eq!(capture.finish(), ("\u{FFFD}\u{FFFD}".to_owned(), 3));
     }

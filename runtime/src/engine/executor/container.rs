@@ -200,6 +200,7 @@ impl ContainerExecutor {
             stdin: &options.stdin,
             timeout: options.timeout,
             max_output: options.max_output,
+            on_line: options.on_line.as_ref(),
         };
         let outcome = run(&job, cancel).await;
         match &outcome {
@@ -262,6 +263,7 @@ impl Container {
             stdin: &[],
             timeout: Some(REMOVAL),
             max_output: 4096,
+            on_line: None,
         };
         // Removal must not be interrupted, so no token stops it.
         let outcome = run(&job, &CancellationToken::new()).await;

@@ -126,6 +126,7 @@ impl Executor for LocalExecutor {
                 stdin: &options.stdin,
                 timeout: options.timeout,
                 max_output: options.max_output,
+                on_line: options.on_line.as_ref(),
             };
             run(&job, cancel).await
         })

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::capture::Capture;
-use super::{ExecError, ExecOutput};
+use super::{ExecError, ExecOutput, LineListener};
 
 /// How long to keep reading the output of programs that have left their group and hold it open.
 const LEFTOVERS: Duration = Duration::from_secs(1);
@@ -31,6 +31,7 @@ pub(super) struct Job<'a> {
     pub(super) stdin: &'a [u8],
     pub(super) timeout: Option<Duration>,
     pub(super) max_output: usize,
+    pub(super) on_line: Option<&'a LineListener>,
 }
 
 /// Returns the variables of these names that this process has.
@@ -46,7 +47,7 @@ pub(super) async fn run(job: &Job<'_>, cancel: &CancellationToken) -> Result<Exe
     let started = Instant::now();
     let mut child = start(job)?;
     let mut group = Group::of(&child);
-    let (mut out, mut err) = (Capture::new(job.max_output), Capture::new(job.max_output));
+    let (mut out, mut err) = (Capture::new(job.max_output, job.on_line), Capture::new(job.max_output, None));
     let ended = {
         let pipes = all(
             feed(child.stdin.take(), job.stdin),

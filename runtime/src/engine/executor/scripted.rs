@@ -9,8 +9,8 @@ use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 
-/// An executor for tests: returns the given outcomes in order, and records the commands. When no outcomes are left,
-/// every command succeeds without output.
+/// An executor for tests: returns the given outcomes in order, telling the lines of their output, and records the commands.
+/// When no outcomes are left, every command succeeds without output.
 ///
 /// ```
 /// use toolgen_runtime::CancellationToken;
@@ -56,6 +56,9 @@ impl Executor for ScriptedExecutor {
         unpoisoned(self.asked.lock()).push((argv.to_vec(), options.clone()));
         let outcome =
             unpoisoned(self.outcomes.lock()).pop_front().unwrap_or_else(|| Ok(ExecOutput::default()));
+        if let (Ok(output), Some(listener)) = (&outcome, &options.on_line) {
+            output.stdout.lines().for_each(|line| listener.tell(line));
+        }
         Box::pin(std::future::ready(outcome))
     }
 }

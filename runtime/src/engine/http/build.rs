@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::derive::{derive, explain};
 use super::encode::{Escape, escape};
 use super::request::{
     Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content, is_token,
@@ -12,7 +13,8 @@ use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan}
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
 ///
-/// `arguments` are decoded: an object whose keys are those of the plan. The function is pure apart from
+/// `arguments` are decoded: an object whose keys are those of the plan, with the
+/// [defaults](crate::ToolSpec::with_defaults) of those that others are made of. The function is pure apart from
 /// [`BuildOptions::files`].
 ///
 /// # Errors
@@ -27,6 +29,7 @@ pub fn build(
         let message = format!("Expected object parameters, got {}", type_name(arguments));
         return Err(vec![RequestProblem::new(RequestProblemKind::Arguments, "", message)]);
     };
+    let arguments = &*derive(plan, arguments)?;
     let mut problems = Vec::new();
     let path = url::path(plan, arguments, &mut problems);
     let mut query: Vec<String> = plan.query.iter().map(|(name, value)| pair(name, value)).collect();
@@ -70,6 +73,7 @@ pub fn build(
     };
     problems.extend(too_long(&url, plan, arguments));
     if !problems.is_empty() {
+        explain(plan, &mut problems);
         return Err(problems);
     }
     let method = plan.method.as_str().to_owned();

@@ -23,8 +23,10 @@ use crate::base::future::BoxFuture;
 use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
+use crate::call::provider_context::FactoryError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, time_limit};
+use crate::engine::Engine;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::plan::{Codec, RequestPlan, Tool};
 use crate::spec::{Effects, Network, Timeout, ToolSpec};
@@ -225,8 +227,11 @@ impl HttpEngine {
     pub(super) async fn prepare(
         &self,
         tool: &Frozen<Tool>,
-        arguments: Value,
+        mut arguments: Value,
     ) -> Result<HttpRequest, ToolError> {
+        if !plan(tool)?.derived.is_empty() {
+            arguments = tool.spec.with_defaults(arguments);
+        }
         let built = if reads_files(tool) {
             // Reading files blocks, which a task on a shared thread must not do.
             let (engine, tool) = (self.clone(), tool.clone());
@@ -281,7 +286,7 @@ impl HttpEngine {
             bytes: self.inner.settings.max_bytes,
             media_bytes: self.inner.settings.max_media_bytes,
             stream_until: response::stream_until(started, limit),
-            structured: tool.spec.structured_output().is_some(),
+            structured: tool.spec.output.is_some(),
         };
         let result = response::result(&request, reply, limits).await;
         let mut result = result.map_err(|error| network(&request, "read_error", error))?;
@@ -289,6 +294,16 @@ impl HttpEngine {
             result.details["success"] = false.into();
         }
         Ok(result)
+    }
+}
+
+impl Engine for HttpEngine {
+    fn runs(&self, tool: &Tool) -> bool {
+        tool.call.http().is_some()
+    }
+
+    fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
+        Ok(self.tool(tool))
     }
 }
 
@@ -318,7 +333,9 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
         .filter(|problem| problem.kind.is_about_arguments())
         .map(|problem| {
             let kind = match problem.kind {
-                RequestProblemKind::MissingPathParameter => ArgumentProblemKind::Missing,
+                RequestProblemKind::MissingArgument | RequestProblemKind::MissingPathParameter => {
+                    ArgumentProblemKind::Missing
+                }
                 RequestProblemKind::Arguments => ArgumentProblemKind::Type,
                 _ => ArgumentProblemKind::Value,
             };

@@ -118,6 +118,8 @@ pub struct RequestProblem {
 pub enum RequestProblemKind {
     /// The arguments are not an object.
     Arguments,
+    /// A part of the request is made of an argument that has no value.
+    MissingArgument,
     /// The path has a placeholder without an argument.
     MissingPathParameter,
     /// A value would change the path it is inserted into.
@@ -142,6 +144,7 @@ impl RequestProblemKind {
     pub const fn code(self) -> &'static str {
         match self {
             RequestProblemKind::Arguments => "invalid_args",
+            RequestProblemKind::MissingArgument => "missing_argument",
             RequestProblemKind::MissingPathParameter => "missing_path_param",
             RequestProblemKind::UnsafePath => "unsafe_path_param",
             RequestProblemKind::Header => "invalid_header",

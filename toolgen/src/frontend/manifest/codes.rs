@@ -261,4 +261,72 @@ manifest.
 An agent takes one argument, `task`, and works on it with the tools that it lists by name: tools of this manifest or of its
 imports. None of them may be an agent, so that agents cannot start one another without end.
 ";
+    STEP = "E0441", "A step of a composed tool cannot run", "
+A step calls a tool of the manifest or of one of its imports, and has a name of its own (`id`). Steps run in their order,
+so a step can refer to the results of earlier ones only, as `{steps.ID}`, and to the item of its list as `{item}`.
+
+    compose:
+      steps:
+        - {id: find, call: find_files, with: {pattern: '*.rs'}}
+        - {id: count, call: count_lines, for_each: '{steps.find.files}', with: {path: '{item}'}}
+";
+    STEP_ARGUMENT = "E0442", "A step does not give a tool the arguments that it takes", "
+The arguments under `with` are checked against the tool that the step calls, as a call of a model would be: every required
+argument is given, there are no others than the tool has, and each is of its kind. A placeholder for the whole value keeps
+its kind, and is text within a text.
+
+    with: {limit: 'ten'}                 write: limit: 10
+    with: {limit: '{count} '}            write: limit: '{count}'
+";
+    CALL_CYCLE = "E0443", "A composed tool would call itself", "
+The steps of a tool lead back to the tool, so a call would never end. None of the tools on the circle is compiled.
+";
+    IMPORT = "E0444", "A document cannot be imported", "
+The document is not there, is of another kind than the import says, or has a mistake that leaves nothing of it; that is
+reported at its place. A manifest cannot import one that imports it. None of its tools is compiled.
+
+    imports:
+      - openapi: petstore.yaml
+";
+    IMPORT_CHOICE = "E0445", "A filter of an import selects nothing", "
+A filter of the import matches no operation of the document. Were it an exclusion, the operation that is meant would
+become a tool that a model may call, so nothing of the import is compiled. Ids and paths are compared with case.
+
+    exclude: ['DELTE /pets/**']          but the method is called DELETE
+";
+    IMPORT_OPTION = "W0446", "An option of an import has no effect", "
+A filter, a renaming or a credential of the import is for something that the document does not have, which is mostly a
+mistake in writing.
+";
+    MCP_IMPORT = "E0447", "Imports of MCP servers are not compiled yet", "
+This version of `toolgen` compiles OpenAPI documents and manifests. Connect to the server when the program runs, and add
+its tools to the registry there.
+";
+    OVERRIDE = "E0448", "An override is for a tool that is not imported", "
+The names under `overrides` are those that the imported tools get, with their namespace. An override that is for no tool
+would silently have no effect.
+";
+    COLLISION = "E0449", "Two parts of a program have the same name", "
+A tool, a toolset or a context of an import has the name of another one. Names that differ only in case are the same for a
+model. The later one is left out.
+
+Give the import a `namespace`, rename what it brings, or leave it out by `exclude`.
+";
+    MEMBER = "E0450", "A member of a toolset cannot be used", "
+A toolset names tools of the manifest and of its imports, each once, by name or by a pattern with `*`. A pattern that
+fits no tool is mostly a mistake in writing. Agents are named as `{agent: NAME}`.
+
+    tools: [shell, 'read_*', {agent: reviewer}]
+";
+    TOOLSET = "E0451", "A toolset cannot be made", "
+A toolset includes others that there are, and not itself. It names a context of the manifest or of its imports, and has
+at least one tool.
+";
+    CONTEXT = "E0452", "A context cannot be set up like this", "
+The working directory of a context is relative to that of the program's own context, and does not lead up from it; or it
+is an absolute path.
+
+    contexts:
+      planning: {read_only: true, network: false, workdir: plans, scopes: [read], timeout: 30s}
+";
 }

@@ -7,6 +7,7 @@ use toolgen_runtime::{Def, List};
 
 use super::codes;
 use super::files::{Files, Refusal};
+use super::imports::Imported;
 use super::keys::Keys;
 use super::node::Node;
 use super::schema::Schemas;
@@ -32,6 +33,10 @@ pub(super) struct Context<'a> {
     pub(super) schemas: Schemas,
     /// The named shapes that the tools reach, once all their schemas are read.
     pub(super) defs: List<Def>,
+    /// What the manifest imports.
+    pub(super) imported: Imported,
+    /// The manifests that import this one, the outermost first.
+    pub(super) importing: Vec<Arc<Document>>,
 }
 
 impl<'a> Context<'a> {
@@ -50,6 +55,8 @@ impl<'a> Context<'a> {
             files: Files::new(document),
             schemas: Schemas::default(),
             defs: List::EMPTY,
+            imported: Imported::default(),
+            importing: Vec::new(),
         }
     }
 

@@ -62,13 +62,13 @@ impl<'a> Context<'a> {
         effects
     }
 
-    fn files(&mut self, holder: &Node<'a>) -> Option<Files> {
+    pub(super) fn files(&mut self, holder: &Node<'a>) -> Option<Files> {
         let choices = [("none", Files::None), ("read", Files::Read), ("write", Files::Write)];
         self.choice(holder, "files", &choices)
     }
 
     /// Reads `network: none`, `network: any` or hosts.
-    fn network(&mut self, holder: &Node<'a>) -> Option<Network> {
+    pub(super) fn network(&mut self, holder: &Node<'a>) -> Option<Network> {
         let hosts = self.texts(holder, "network")?;
         match hosts.as_slice() {
             [("none", _)] | [] => return Some(Network::None),

@@ -131,6 +131,27 @@ pub(super) const COMPLETE: Keys = Keys { what: "`complete`", groups: &[&["next_s
 /// `complete` beside another kind.
 pub(super) const COMPLETION: Keys =
     Keys { what: "`complete` beside another kind", groups: &[&["next_state"]] };
+pub(super) const COMPOSE: Keys = Keys { what: "a composed tool", groups: &[&["steps", "result"]] };
+pub(super) const STEP: Keys = Keys {
+    what: "a step",
+    groups: &[&["id", "call", "with", "if", "for_each", "parallel", "max_items", "on_error"]],
+};
+/// The keys of every import that is compiled.
+const IMPORT: &[&str] = &["namespace", "include", "exclude", "rename", "deprecated", "overrides"];
+pub(super) const IMPORT_OPENAPI: Keys = Keys {
+    what: "an import of an OpenAPI document",
+    groups: &[&["openapi"], IMPORT, &["credentials", "overlay"]],
+};
+pub(super) const IMPORT_MANIFEST: Keys =
+    Keys { what: "an import of a manifest", groups: &[&["manifest"], IMPORT] };
+pub(super) const OVERRIDE: Keys = Keys { what: "an override", groups: &[&["description"], OWN, SHARED] };
+pub(super) const TOOLSET: Keys =
+    Keys { what: "a toolset", groups: &[&["description", "context", "include", "tools"]] };
+pub(super) const MEMBER: Keys = Keys { what: "a member of a toolset", groups: &[&["agent"]] };
+pub(super) const CONTEXT: Keys = Keys {
+    what: "a context",
+    groups: &[&["read_only", "destructive", "network", "files", "spawns", "workdir", "scopes", "timeout"]],
+};
 pub(super) const EFFECT: Keys = Keys { what: "an effect", groups: &[&["name", "data"]] };
 pub(super) const AGENT: Keys = Keys {
     what: "an agent",

@@ -234,7 +234,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn examples(&mut self, node: &Node<'a>, spec: &mut ToolSpec) {
+    pub(super) fn examples(&mut self, node: &Node<'a>, spec: &mut ToolSpec) {
         let mut examples = Vec::new();
         for item in self.list(node, "examples").unwrap_or_default() {
             if !self.object(&item, &keys::EXAMPLE) {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use crate::base::sync::{Mutex, unpoisoned};
 
 /// A set of futures, each at its own place.
-pub(super) struct Join<F> {
+pub(crate) struct Join<F> {
     slots: Vec<Option<Slot<F>>>,
     running: usize,
     /// The places to poll, in the order in which they were woken.
@@ -41,14 +41,14 @@ struct Bell {
 
 impl<F: Future + Unpin> Join<F> {
     /// Creates a set with places from 0 to `places`.
-    pub(super) fn new(places: usize) -> Join<F> {
+    pub(crate) fn new(places: usize) -> Join<F> {
         let woken = Woken { places: Vec::new(), noted: vec![false; places], task: None };
         let slots = std::iter::repeat_with(|| None).take(places).collect();
         Join { slots, running: 0, due: VecDeque::new(), board: Arc::new(Board(Mutex::new(woken))) }
     }
 
     /// Puts a future at an empty place. It is polled when the next output is requested.
-    pub(super) fn push(&mut self, place: usize, future: F) {
+    pub(crate) fn push(&mut self, place: usize, future: F) {
         let waker = Waker::from(Arc::new(Bell { place, board: Arc::clone(&self.board) }));
         self.board.note(place);
         if self.slots[place].replace(Slot { future, waker }).is_none() {
@@ -57,7 +57,7 @@ impl<F: Future + Unpin> Join<F> {
     }
 
     /// Returns the place and output of the next future that finishes; `None` if there is none left.
-    pub(super) async fn next(&mut self) -> Option<(usize, F::Output)> {
+    pub(crate) async fn next(&mut self) -> Option<(usize, F::Output)> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 

@@ -1,0 +1,277 @@
+//! Tools that are programs.
+//!
+//! The values of a call become arguments, variables or input of the program. They are never read by a shell, and a value
+//! that begins with `-` is refused where the program would take it for an option.
+//!
+//! # Where programs run
+//!
+//! A program runs in the [`Executor`] of its call, which a [provider](crate::Provider) holds to the limits of its context.
+//! Where the call has none, it runs in that of the [`CommandEngine`], held to the same limits: with the feature `process`,
+//! on this machine. What a tool declares holds for its program, too: a read-only tool cannot write files, and one without
+//! network has none, or the executor refuses to run it.
+//!
+//! # The result of a call
+//!
+//! - A text is the standard output. JSON is the [structured](crate::ToolResult::structured) result as well.
+//! - A program that fails is [`ToolError::Failed`] with the code `COMMAND_FAILED`: `exit code {n}` and both streams.
+//! - Output that is not what the tool declares has the code `INVALID_OUTPUT`, missing programs `PROGRAM_MISSING`.
+
+mod argv;
+mod output;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::Engine;
+use super::arguments::{complete, missing};
+use super::executor::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
+use crate::base::frozen::Frozen;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::limits::Limits;
+use crate::call::provider_context::{FactoryError, ProviderContext};
+use crate::call::result::ToolResult;
+use crate::call::roots::inside;
+use crate::call::tool::AgentTool;
+use crate::spec::plan::{Call, CommandPlan, Stdin, Tool, Word};
+use crate::spec::template::{Scope, Template};
+use crate::spec::{Effects, Network, Timeout, ToolSpec};
+
+/// The code of a call whose program is not installed.
+const MISSING: &str = "PROGRAM_MISSING";
+
+/// Runs tools that are programs. [`Engines`](super::Engines) have one already; another one sets where programs run.
+#[derive(Clone)]
+pub struct CommandEngine {
+    executor: Option<Arc<dyn Executor>>,
+}
+
+impl Default for CommandEngine {
+    fn default() -> CommandEngine {
+        CommandEngine::new()
+    }
+}
+
+impl CommandEngine {
+    /// Creates an engine. Where a call has no executor, it starts programs on this machine (feature `process`).
+    #[must_use]
+    pub fn new() -> CommandEngine {
+        #[cfg(feature = "process")]
+        let executor: Option<Arc<dyn Executor>> = Some(Arc::new(super::executor::LocalExecutor::new()));
+        #[cfg(not(feature = "process"))]
+        let executor = None;
+        CommandEngine { executor }
+    }
+
+    /// Sets the executor of calls that have none.
+    #[must_use]
+    pub fn executor(mut self, executor: impl Executor + 'static) -> CommandEngine {
+        self.executor = Some(Arc::new(executor));
+        self
+    }
+}
+
+impl Engine for CommandEngine {
+    fn runs(&self, tool: &Tool) -> bool {
+        matches!(tool.call, Call::Command(_))
+    }
+
+    fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
+        let Call::Command(plan) = &tool.call else {
+            return Err(FactoryError::requires(tool.spec.name.as_str(), "another engine"));
+        };
+        Ok(Arc::new(CommandTool {
+            spec: tool.spec.clone(),
+            plan: plan.clone(),
+            executor: self.executor.clone(),
+            complete: Arc::default(),
+        }))
+    }
+}
+
+impl fmt::Debug for CommandEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommandEngine").finish_non_exhaustive()
+    }
+}
+
+/// A tool that is a program.
+#[derive(Clone)]
+struct CommandTool {
+    spec: ToolSpec,
+    plan: CommandPlan,
+    /// Runs the program where the call has no executor.
+    executor: Option<Arc<dyn Executor>>,
+    /// Whether all required programs were found.
+    complete: Arc<AtomicBool>,
+}
+
+impl CommandTool {
+    async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let arguments = complete(&self.spec, params);
+        let argv = argv::argv(&self.plan, &Scope::of(&arguments))?;
+        let options = self.options(&arguments, ctx)?;
+        let executor = ctx.service::<dyn Executor>().or_else(|| self.executor.clone());
+        let executor = executor.ok_or_else(|| self.no_executor())?;
+        self.look_for_programs(&*executor, ctx).await?;
+        match executor.run(&argv, &options, ctx.cancel()).await {
+            Ok(output) => output::outcome(&self.plan, &output),
+            Err(why) => Err(self.not_run(why, &argv, &*executor, ctx).await),
+        }
+    }
+
+    /// Returns the error of a program that did not run to its end.
+    async fn not_run(
+        &self,
+        why: ExecError,
+        argv: &[String],
+        executor: &dyn Executor,
+        ctx: &ToolContext,
+    ) -> ToolError {
+        if let (ExecError::Start { .. }, Some(program)) = (&why, argv.first()) {
+            // A system starts nothing for other reasons, too, such as arguments that are too long.
+            let options = self.within(ctx);
+            let there = preflight(executor, &[program.as_str()], &options, ctx.cancel()).await;
+            if let Ok(there) = there
+                && !there.success()
+            {
+                return not_installed(&there.message());
+            }
+        }
+        why.into()
+    }
+
+    fn options(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> Result<ExecOptions, ToolError> {
+        let (plan, scope) = (&self.plan, Scope::of(arguments));
+        let mut options = self.within(ctx);
+        options.limits = ResourceLimits::default();
+        (options.limits.cpus, options.limits.memory, options.limits.pids) =
+            (plan.cpus, plan.memory, plan.pids);
+        if let Ok(bytes @ 1..) = usize::try_from(plan.max_output) {
+            options.max_output = bytes;
+        }
+        for name in &plan.inherit {
+            options.env.extend(std::env::var(name.as_str()).ok().map(|value| (name.to_string(), value)));
+        }
+        for (name, value) in &plan.env {
+            options.env.extend(argv::text(value, &scope)?.map(|value| (name.to_string(), value)));
+        }
+        if let Some(template) = &plan.work_dir
+            && let Some(directory) = argv::text(template, &scope)?
+        {
+            options.work_dir = Some(inside(directory, &named(template), Some("workdir"), ctx)?.into());
+        }
+        options.stdin = match &plan.stdin {
+            Stdin::Nothing => Vec::new(),
+            Stdin::Text(template) => {
+                template.fill_text(&scope).map_err(missing)?.unwrap_or_default().into_bytes()
+            }
+            Stdin::Arguments => serde_json::to_vec(arguments).unwrap_or_default(),
+        };
+        if plan.stream {
+            let ctx = ctx.clone();
+            options = options.on_line(move |line| ctx.update(ToolResult::text(line)));
+        }
+        Ok(options)
+    }
+
+    /// Returns options that hold the program to what its tool declares and to the time and hosts of the call.
+    fn within(&self, ctx: &ToolContext) -> ExecOptions {
+        let Effects { read_only, files, network, .. } = &self.spec.effects;
+        let limits = Limits { read_only: *read_only, files: *files, ..Limits::ANY };
+        let mut options = ExecOptions::default().within(&limits);
+        options.network_disabled |= *network == Network::None || *ctx.allowed_hosts() != Network::Any;
+        // Whoever calls a tool without a limit of its own holds it to theirs.
+        options.timeout = match self.spec.timeout {
+            Timeout::Millis(limit) => Some(Duration::from_millis(limit)),
+            Timeout::Default | Timeout::Never => None,
+        };
+        options
+    }
+
+    /// Checks before the first run that the required programs are there.
+    async fn look_for_programs(&self, executor: &dyn Executor, ctx: &ToolContext) -> Result<(), ToolError> {
+        if self.plan.programs.is_empty() || self.complete.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let none = Map::new();
+        let scope = Scope::of(&none);
+        let first = match self.plan.argv.first() {
+            Some(Word::One { text, .. }) if self.plan.script.is_empty() => {
+                text.fill_text(&scope).ok().flatten()
+            }
+            _ => None,
+        };
+        let mut programs: Vec<&str> = self.plan.programs.iter().map(|program| program.as_str()).collect();
+        programs.extend(first.as_deref().filter(|first| !programs.contains(first)));
+        let options = self.within(ctx);
+        let there = preflight(executor, &programs, &options, ctx.cancel()).await?;
+        if !there.success() {
+            return Err(not_installed(&there.message()));
+        }
+        self.complete.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn no_executor(&self) -> ToolError {
+        let why = FactoryError::requires(self.spec.name.as_str(), "an executor").to_string();
+        let remedy = "give the provider's context one (`ProviderContext::with_executor`), or the engine \
+                      (`CommandEngine::executor`), or turn on the feature `process`";
+        ToolError::failed_with("service_unavailable", why.clone())
+            .with_operator_detail(format!("{why}: {remedy}"))
+    }
+}
+
+/// Returns the name of the first argument in a template, for messages.
+fn named(template: &Template) -> String {
+    let mut name = String::new();
+    template.references(&mut |reference| {
+        if name.is_empty() {
+            name = reference.to_string().trim_end_matches('?').to_owned();
+        }
+    });
+    if name.is_empty() { "cwd".to_owned() } else { name }
+}
+
+fn not_installed(why: &str) -> ToolError {
+    let text = format!(
+        "{why}. Another call cannot mend this: it has to be installed where the tool runs its programs"
+    );
+    ToolError::failed_with(MISSING, text)
+}
+
+impl AgentTool for CommandTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn action(&self) -> Option<String> {
+        Some(format!("{:?}", self.plan))
+    }
+
+    fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+        let executor = self.executor.clone()?;
+        let held = ctx.clone().with_executor(executor).executor(self.spec.name.as_str());
+        Some(held.map(|held| {
+            let executor = Some(Arc::new(held) as Arc<dyn Executor>);
+            Arc::new(CommandTool { executor, complete: Arc::default(), ..self.clone() }) as Arc<dyn AgentTool>
+        }))
+    }
+
+    fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+        ctx.limits.confine(&self.spec.effects)
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(self.run(params, ctx))
+    }
+}

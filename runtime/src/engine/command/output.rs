@@ -1,0 +1,141 @@
+//! Reads the output of a program.
+
+use serde_json::{Value, json};
+
+use crate::base::truncate::cut;
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ToolResult};
+use crate::call::structured::Structured;
+use crate::engine::executor::ExecOutput;
+use crate::spec::plan::{CommandOutput, CommandPlan, ExitCode};
+use crate::spec::template::text_of;
+
+/// The code of a program that failed.
+const FAILED: &str = "COMMAND_FAILED";
+/// The code of output that is not what the tool declares.
+const UNREADABLE: &str = "INVALID_OUTPUT";
+/// The length of the start of the output that an error quotes, in characters.
+const QUOTED: usize = 200;
+
+/// Returns the outcome of a call whose program has ended.
+pub(super) fn outcome(plan: &CommandPlan, output: &ExecOutput) -> Result<ToolResult, ToolError> {
+    let meaning = plan.exit_codes.iter().find(|meaning| meaning.code == output.exit_code);
+    let success = meaning.map_or(output.success(), |meaning| meaning.success);
+    if plan.output == CommandOutput::Envelope
+        && let Some(result) = envelope(output, success)
+    {
+        return result;
+    }
+    let message = meaning.map_or("", |ExitCode { message, .. }| message.as_str());
+    if !success {
+        return Err(failed(message, output));
+    }
+    if !message.is_empty() && output.stdout.trim().is_empty() {
+        return Ok(in_text(message.to_owned(), output));
+    }
+    let mut result = match plan.output {
+        CommandOutput::Text => in_text(shown(&output.stdout, output.stdout_dropped), output),
+        CommandOutput::Json => ToolResult::json(json_of(output)?),
+        CommandOutput::JsonLines => lines(output)?,
+        CommandOutput::Envelope => {
+            return Err(unreadable("has no member `result`, `results` or `error`", &output.stdout));
+        }
+    };
+    if !message.is_empty() {
+        result.content.insert(0, Content::Text(message.to_owned()));
+    }
+    Ok(result)
+}
+
+fn failed(message: &str, output: &ExecOutput) -> ToolError {
+    let mut text = message.to_owned();
+    text.push_str(if text.is_empty() { "" } else { "\n" });
+    text.push_str(&format!("exit code {}", output.exit_code));
+    for (name, stream, dropped) in
+        [("stdout", &output.stdout, output.stdout_dropped), ("stderr", &output.stderr, output.stderr_dropped)]
+    {
+        if !stream.trim().is_empty() {
+            text.push_str(&format!("\n{name}:\n{}", shown(stream.trim_end(), dropped)));
+        }
+    }
+    ToolError::failed_with(FAILED, text)
+}
+
+/// Returns a stream with a notice of what is not in it.
+fn shown(stream: &str, dropped: u64) -> String {
+    match dropped {
+        0 => stream.to_owned(),
+        dropped => format!("{}\n{}", stream.trim_end_matches('\n'), truncated(dropped)),
+    }
+}
+
+fn truncated(dropped: u64) -> String {
+    format!("... [truncated: {dropped} more bytes]")
+}
+
+fn in_text(text: String, output: &ExecOutput) -> ToolResult {
+    let mut details = json!({ "exit_code": output.exit_code });
+    if !output.stderr.is_empty() {
+        details["stderr"] = Value::from(output.stderr.as_str());
+    }
+    let mut result = ToolResult::text(text).with_details(details);
+    result.structured = Structured::Missing("the output is a text".into());
+    result
+}
+
+fn unreadable(what: &str, stdout: &str) -> ToolError {
+    let start = match stdout.trim() {
+        "" => "there is none".to_owned(),
+        text => format!("it begins with: {}", cut(text, QUOTED)),
+    };
+    ToolError::failed_with(UNREADABLE, format!("the output of the program {what}; {start}"))
+}
+
+fn json_of(output: &ExecOutput) -> Result<Value, ToolError> {
+    if output.stdout_dropped > 0 {
+        let most = output.stdout.len();
+        let what = format!("is too long to be read: only the first {most} bytes of it were kept");
+        return Err(unreadable(&what, &output.stdout));
+    }
+    serde_json::from_str(&output.stdout)
+        .map_err(|why| unreadable(&format!("is not JSON ({why})"), &output.stdout))
+}
+
+/// Reads a JSON value on each line. Of truncated output the last line is incomplete.
+fn lines(output: &ExecOutput) -> Result<ToolResult, ToolError> {
+    let whole = match output.stdout_dropped {
+        0 => output.stdout.as_str(),
+        _ => output.stdout.rsplit_once('\n').map_or("", |(whole, _)| whole),
+    };
+    let numbered = whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let values = numbered.map(|(index, line)| {
+        let what = |why| format!("is not JSON in line {} ({why})", index + 1);
+        serde_json::from_str::<Value>(line).map_err(|why| unreadable(&what(why), line))
+    });
+    let result = ToolResult::json(values.collect::<Result<Value, ToolError>>()?);
+    if output.stdout_dropped == 0 {
+        return Ok(result);
+    }
+    let dropped = (output.stdout.len() - whole.len()) as u64 + output.stdout_dropped;
+    Ok(result.with_content(Content::Text(truncated(dropped))))
+}
+
+/// Reads `{"result"}`, `{"results"}` or `{"error", "code"}`; `None` if the output has none of them, or a program that
+/// failed says nothing of an error.
+fn envelope(output: &ExecOutput, success: bool) -> Option<Result<ToolResult, ToolError>> {
+    let read = match json_of(output) {
+        Ok(Value::Object(members)) => members,
+        Ok(_) => return success.then(|| Err(unreadable("is not an object", &output.stdout))),
+        Err(why) => return success.then_some(Err(why)),
+    };
+    if let Some(error) = read.get("error").filter(|error| !error.is_null()) {
+        let code = read.get("code").filter(|code| !code.is_null()).map(text_of);
+        let code = code.map_or(FAILED.to_owned(), std::borrow::Cow::into_owned);
+        return Some(Err(ToolError::failed_with(code, text_of(error))));
+    }
+    let value = read.get("result").or_else(|| read.get("results")).filter(|_| success)?;
+    Some(Ok(match value {
+        Value::String(text) => in_text(text.clone(), output),
+        value => ToolResult::json(value.clone()),
+    }))
+}

@@ -1,0 +1,196 @@
+//! All engines of a program, and the tools they run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::local::LocalEngine;
+use crate::base::frozen::{Frozen, Text};
+use crate::call::provider_context::FactoryError;
+use crate::call::tool::AgentTool;
+use crate::spec::plan::{Call, Tool};
+
+/// Runs compiled tools of a kind: it says which, and makes them callable.
+pub trait Engine: Send + Sync {
+    /// Whether this engine runs the tool.
+    fn runs(&self, tool: &Tool) -> bool;
+
+    /// Makes the tool callable. An agent gets its tools from `others`: the finished tools of the same list, without
+    /// agents.
+    ///
+    /// # Errors
+    ///
+    /// What the tool lacks, and how to add it.
+    fn make(
+        &self,
+        tool: Frozen<Tool>,
+        others: &[Arc<dyn AgentTool>],
+    ) -> Result<Arc<dyn AgentTool>, FactoryError>;
+}
+
+/// The engines of a program, which make compiled tools of any kind callable. Clones share them.
+///
+/// Commands (with the feature `executor`), compositions, completions and effects need no setup. HTTP requests need an
+/// `HttpEngine`, functions a [`FunctionTable`](super::FunctionTable), and agents an `AgentEngine`:
+///
+/// ```no_run
+/// # static TOOLS: &[&toolgen_runtime::Tool] = &[];
+/// # #[cfg(all(feature = "agent", feature = "http"))]
+/// # fn tools(runner: impl toolgen_runtime::agent::sub_agent::AgentRunner + 'static)
+/// #     -> Result<(), Box<dyn std::error::Error>> {
+/// use toolgen_runtime::Registry;
+/// use toolgen_runtime::agent::sub_agent::AgentEngine;
+/// use toolgen_runtime::engine::Engines;
+/// use toolgen_runtime::engine::http::HttpEngine;
+///
+/// let engines = Engines::new().with(HttpEngine::builder().build()?).with(AgentEngine::new(runner));
+/// let registry = Registry::new(engines.tools(TOOLS)?)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Engines(Vec<Arc<dyn Engine>>);
+
+impl fmt::Debug for Engines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Engines({})", self.0.len())
+    }
+}
+
+impl Default for Engines {
+    fn default() -> Engines {
+        Engines::new()
+    }
+}
+
+impl Engines {
+    /// Returns the engines that need no setup.
+    #[must_use]
+    pub fn new() -> Engines {
+        let engines = Engines(vec![Arc::new(LocalEngine)]);
+        #[cfg(feature = "executor")]
+        let engines = engines.with(super::command::CommandEngine::new());
+        engines
+    }
+
+    /// Adds an engine. Where several run a tool, the last one does.
+    #[must_use]
+    pub fn with(mut self, engine: impl Engine + 'static) -> Engines {
+        self.0.push(Arc::new(engine));
+        self
+    }
+
+    /// Makes generated tools callable.
+    ///
+    /// # Errors
+    ///
+    /// Every tool that no engine runs or that lacks something, with what to add.
+    pub fn tools(&self, tools: &'static [&'static Tool]) -> Result<Vec<Arc<dyn AgentTool>>, EnginesError> {
+        self.all(tools.iter().map(|tool| Frozen::Static(*tool)))
+    }
+
+    /// Makes tools callable that were built at run time.
+    ///
+    /// # Errors
+    ///
+    /// As [`tools`](Self::tools).
+    pub fn tools_from(
+        &self,
+        tools: impl IntoIterator<Item = Tool>,
+    ) -> Result<Vec<Arc<dyn AgentTool>>, EnginesError> {
+        self.all(tools.into_iter().map(Frozen::from))
+    }
+
+    fn all(
+        &self,
+        tools: impl Iterator<Item = Frozen<Tool>>,
+    ) -> Result<Vec<Arc<dyn AgentTool>>, EnginesError> {
+        let (agents, others): (Vec<_>, Vec<_>) = tools.partition(|tool| matches!(tool.call, Call::Agent(_)));
+        let mut problems = Vec::new();
+        let mut made = Vec::with_capacity(others.len() + agents.len());
+        for tool in others {
+            self.one(tool, &[], &mut made, &mut problems);
+        }
+        let (others, whole) = (made.clone(), problems.is_empty());
+        for tool in agents {
+            // Without all others, what an agent lacks is a consequence.
+            if whole || self.engine(&tool).is_none() {
+                self.one(tool, &others, &mut made, &mut problems);
+            }
+        }
+        if problems.is_empty() { Ok(made) } else { Err(EnginesError { problems }) }
+    }
+
+    fn engine(&self, tool: &Tool) -> Option<&dyn Engine> {
+        self.0.iter().rev().map(|engine| &**engine).find(|engine| engine.runs(tool))
+    }
+
+    fn one(
+        &self,
+        tool: Frozen<Tool>,
+        others: &[Arc<dyn AgentTool>],
+        made: &mut Vec<Arc<dyn AgentTool>>,
+        problems: &mut Vec<EngineProblem>,
+    ) {
+        let name = tool.spec.name.to_text();
+        let message = match self.engine(&tool) {
+            None => lacking(&tool.call).into(),
+            Some(engine) => match engine.make(tool, others) {
+                Ok(tool) => return made.push(tool),
+                Err(why) => Text::from(why.to_string()),
+            },
+        };
+        match problems.iter_mut().find(|problem| problem.message == message) {
+            Some(same) => same.tools.push(name),
+            None => problems.push(EngineProblem { tools: vec![name], message }),
+        }
+    }
+}
+
+/// Says which engine is missing, and how to add it.
+fn lacking(call: &Call) -> &'static str {
+    match call {
+        Call::Http(_) => "an HTTP request needs `.with(HttpEngine::builder().build()?)` (feature `http`)",
+        Call::Command(_) => {
+            "a command needs the feature `executor` of toolgen-runtime, or `process` to run it here"
+        }
+        Call::Agent(_) => "an agent needs `.with(AgentEngine::new(runner))` (feature `agent`)",
+        Call::Function => {
+            "no table has a function of this name: implement the trait of the generated module, or add it with \
+             `.with(FunctionTable::new().with(name, function))`"
+        }
+        Call::Compose(_) | Call::Complete(_) | Call::Effect(_) => {
+            "this kind of call needs no engine of its own"
+        }
+    }
+}
+
+/// Why tools are not callable: every problem of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EnginesError {
+    /// The problems, at least one.
+    pub problems: Vec<EngineProblem>,
+}
+
+/// A problem of one or several tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EngineProblem {
+    /// The names of the tools.
+    pub tools: Vec<Text>,
+    /// What is missing, and how to add it.
+    pub message: Text,
+}
+
+impl fmt::Display for EnginesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("these tools cannot run:")?;
+        for EngineProblem { tools, message } in &self.problems {
+            let names: Vec<String> = tools.iter().map(|name| format!("`{name}`")).collect();
+            write!(f, "\n{}: {message}", names.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for EnginesError {}

@@ -1,0 +1,102 @@
+//! Makes lines of a stream, as they come.
+
+use super::listener::{LineListener, MAX_LINE};
+use crate::base::truncate::whole;
+
+/// Makes lines of the pieces of a stream.
+pub(super) struct Lines<'l> {
+    listener: &'l LineListener,
+    /// The start of a line, shorter than [`MAX_LINE`].
+    start: Vec<u8>,
+}
+
+impl Lines<'_> {
+    pub(super) fn new(listener: &LineListener) -> Lines<'_> {
+        Lines { listener, start: Vec::new() }
+    }
+
+    /// Takes the next bytes of the stream and tells the lines that end in them.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let mut piece = piece;
+            while !piece.is_empty() {
+                let (now, later) = piece.split_at(piece.len().min(MAX_LINE - self.start.len()));
+                self.start.extend_from_slice(now);
+                piece = later;
+                if now.ends_with(b"\n") {
+                    self.tell(self.start.len() - 1);
+                    self.start.clear();
+                } else if self.start.len() == MAX_LINE {
+                    let end = whole(&self.start).len();
+                    self.tell(end);
+                    self.start.drain(..end);
+                }
+            }
+        }
+    }
+
+    /// Tells the line that has no end.
+    pub(super) fn finish(mut self) {
+        if !self.start.is_empty() {
+            self.tell(self.start.len());
+            self.start.clear();
+        }
+    }
+
+    fn tell(&self, end: usize) {
+        let line = &self.start[..end];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        self.listener.tell(&String::from_utf8_lossy(line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// The lines of these pieces of a stream.
+    fn lines(pieces: &[&[u8]]) -> Vec<String> {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let listener = LineListener::new({
+            let told = Arc::clone(&told);
+            move |line: &str| told.lock().unwrap().push(line.to_owned())
+        });
+        let mut lines = Lines::new(&listener);
+        pieces.iter().for_each(|piece| lines.push(piece));
+        lines.finish();
+        std::mem::take(&mut *told.lock().unwrap())
+    }
+
+    #[test]
+    fn a_line_does_not_depend_on_where_the_stream_is_cut() {
+        let text = "a€\r\n\n😀b\rc\nlast";
+        let expected = ["a€", "", "😀b\rc", "last"];
+        for cut in 0..=text.len() {
+            let (left, right) = text.as_bytes().split_at(cut);
+            assert_eq!(lines(&[left, right]), expected, "{cut}");
+        }
+        let single: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+        assert_eq!(lines(&single), expected);
+        assert_eq!(lines(&[]), [""; 0]);
+        assert_eq!(lines(&[b"a\n"]), ["a"]);
+        assert_eq!(lines(&[b"\xFF\xE2\x82\nb"]), ["\u{FFFD}\u{FFFD}", "b"]);
+    }
+
+    #[test]
+    fn a_long_line_comes_in_pieces_that_split_no_character() {
+        for before in 0..4 {
+            let text = format!("{}{}\nend", "x".repeat(before), "€".repeat(MAX_LINE));
+            let told = lines(&[text.as_bytes()]);
+            assert!(told.iter().all(|line| line.len() <= MAX_LINE && !line.contains('\u{FFFD}')), "{before}");
+            assert_eq!(format!("{}\nend", told[..told.len() - 1].concat()), text);
+        }
+        assert_eq!(
+            lines(&["x".repeat(MAX_LINE).as_bytes(), b"\ny"]),
+            ["x".repeat(MAX_LINE), "".into(), "y".into()]
+        );
+        let noise = vec![0x80; 3 * MAX_LINE + 1];
+        assert_eq!(lines(&[&noise]).len(), 4);
+    }
+}

@@ -1,0 +1,36 @@
+//! What hears the lines of a program.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The longest line that is told in one piece: 8 KiB.
+pub const MAX_LINE: usize = 8 * 1024;
+
+/// What hears the lines of a program while it runs, see [`ExecOptions::on_line`](super::ExecOptions::on_line). Two
+/// listeners are equal if one is a clone of the other.
+#[derive(Clone)]
+pub struct LineListener(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl LineListener {
+    /// Creates a listener.
+    pub fn new(listener: impl Fn(&str) + Send + Sync + 'static) -> LineListener {
+        LineListener(Arc::new(listener))
+    }
+
+    /// Tells it a line.
+    pub fn tell(&self, line: &str) {
+        (self.0)(line);
+    }
+}
+
+impl PartialEq for LineListener {
+    fn eq(&self, other: &LineListener) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for LineListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LineListener")
+    }
+}

@@ -1,0 +1,186 @@
+//! Calls other tools, one step after the other. Each call passes all layers of the provider.
+
+use serde_json::{Map, Value};
+
+use crate::base::join::Join;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::engine::arguments::{missing, unusable};
+use crate::schema::shape::decode::ArgumentProblemKind;
+use crate::spec::plan::{ComposePlan, ForEach, Step};
+use crate::spec::template::{Condition, Root, Scope, Unfilled};
+
+/// Runs the steps and makes the result of theirs.
+pub(super) async fn run(
+    plan: &ComposePlan,
+    arguments: &Map<String, Value>,
+    ctx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let mut results = Map::new();
+    let mut last = None;
+    for step in &plan.steps {
+        let known = Known { arguments, results: &results, step, ctx };
+        let outcome = match &step.for_each {
+            Some(each) => known.each(each).await?.map(ToolResult::json),
+            None => known.once(None).await?,
+        };
+        if let Some(result) = outcome {
+            let value = if step.for_each.is_some() {
+                result.details.clone()
+            } else {
+                value_of(&result, declares(ctx, step))
+            };
+            results.insert(step.id.to_string(), value);
+            last = Some(result);
+        }
+    }
+    let Some(template) = &plan.result else { return Ok(last.unwrap_or_default()) };
+    let scope = Scope { arguments, steps: Some(&results), item: None };
+    Ok(match template.fill(&scope).map_err(missing)? {
+        None => ToolResult::empty(),
+        Some(Value::String(text)) => ToolResult::text(text),
+        Some(value) => ToolResult::json(value),
+    })
+}
+
+/// A step, and what is known when it runs.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    arguments: &'a Map<String, Value>,
+    results: &'a Map<String, Value>,
+    step: &'a Step,
+    ctx: &'a ToolContext,
+}
+
+impl<'a> Known<'a> {
+    fn scope(self, item: Option<&'a Value>) -> Scope<'a> {
+        Scope { arguments: self.arguments, steps: Some(self.results), item }
+    }
+
+    /// Calls the tool once. Returns `None` if the condition does not hold, or the call failed and may fail.
+    async fn once(self, item: Option<(usize, &'a Value)>) -> Result<Option<ToolResult>, ToolError> {
+        let (step, scope) = (self.step, self.scope(item.map(|(_, item)| item)));
+        if let Some(condition) = &step.condition
+            && !condition.holds(&scope).map_err(|why| self.lacks(why))?
+        {
+            return Ok(None);
+        }
+        let arguments = step.arguments.fill(&scope).map_err(|why| self.lacks(why))?;
+        let called = self.ctx.call(&step.tool, arguments.unwrap_or_default()).await;
+        let failure = match called {
+            Ok(result) if !result.is_error() => return Ok(Some(result)),
+            Ok(result) => ToolError::failed(result.into_text()),
+            Err(why) => why,
+        };
+        if self.ctx.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        if step.optional {
+            return Ok(None);
+        }
+        let place = item.map_or(String::new(), |(place, _)| format!(", item {place}"));
+        Err(within(failure, &format!("step `{}` ({}){place}: ", step.id, step.tool)))
+    }
+
+    /// Calls the tool for each item, and returns the results in the order of the items. After a failure no further
+    /// call begins, and those that run are finished.
+    async fn each(self, each: &ForEach) -> Result<Option<Value>, ToolError> {
+        let scope = self.scope(None);
+        if let Some(condition) = self.step.condition.as_ref().filter(|condition| !reads_item(condition))
+            && !condition.holds(&scope).map_err(|why| self.lacks(why))?
+        {
+            return Ok(None);
+        }
+        let wrong = |what: String| unusable(&each.list, ArgumentProblemKind::Type, what);
+        let items = match scope.find(&each.list) {
+            Some(Value::Array(items)) => items.as_slice(),
+            None if each.list.optional => &[],
+            None => return Err(self.lacks(Unfilled(each.list.clone()))),
+            Some(_) => return Err(wrong(format!("step `{}` needs a list here", self.step.id))),
+        };
+        let most = each.max_items as usize;
+        if items.len() > most {
+            let id = &self.step.id;
+            return Err(wrong(format!(
+                "step `{id}` takes at most {most} items, and these are {}",
+                items.len()
+            )));
+        }
+        let mut values = vec![Value::Null; items.len()];
+        let mut waiting = items.iter().enumerate();
+        let mut running = Join::new(items.len());
+        for item in waiting.by_ref().take(each.parallel.max(1) as usize) {
+            running.push(item.0, Box::pin(self.once(Some(item))));
+        }
+        let declared = declares(self.ctx, self.step);
+        let mut failed: Option<(usize, ToolError)> = None;
+        while let Some((place, outcome)) = running.next().await {
+            match outcome {
+                Ok(Some(result)) => values[place] = value_of(&result, declared),
+                Err(why) if failed.as_ref().is_none_or(|(first, _)| place < *first) => {
+                    failed = Some((place, why));
+                }
+                Ok(None) | Err(_) => {}
+            }
+            if failed.is_none()
+                && let Some(item) = waiting.next()
+            {
+                running.push(item.0, Box::pin(self.once(Some(item))));
+            }
+        }
+        match failed {
+            Some((_, why)) => Err(why),
+            None => Ok(Some(Value::Array(values))),
+        }
+    }
+
+    fn lacks(self, why: Unfilled) -> ToolError {
+        match why.0.root {
+            Root::Argument(_) => missing(why),
+            Root::Step(_) | Root::Item => {
+                ToolError::failed(format!("step `{}` cannot run: {why}", self.step.id))
+            }
+        }
+    }
+}
+
+/// Puts a text before that of an error of another tool. Waits and cancellations stay as they are: the provider
+/// recognizes them.
+fn within(why: ToolError, place: &str) -> ToolError {
+    match why {
+        ToolError::ApprovalRequired(_) | ToolError::InputRequired(_) | ToolError::Cancelled => why,
+        ToolError::Denied { message } => ToolError::denied(format!("{place}{message}")),
+        why => {
+            let detail = format!("{place}{}", why.operator_text());
+            ToolError::failed_with(why.code().to_owned(), format!("{place}{why}"))
+                .with_operator_detail(detail)
+        }
+    }
+}
+
+fn reads_item(condition: &Condition) -> bool {
+    let mut reads = false;
+    condition.references(&mut |reference| reads |= reference.root == Root::Item);
+    reads
+}
+
+/// Whether the tool of a step declares its output.
+fn declares(ctx: &ToolContext, step: &Step) -> bool {
+    let Some(peers) = &ctx.turn().peers else { return false };
+    peers.specs().iter().any(|spec| spec.name.as_str() == step.tool.as_str() && spec.output.is_some())
+}
+
+/// Returns a result as later steps see it: the declared value if there is one, or else the text, as JSON if it is.
+fn value_of(result: &ToolResult, declared: bool) -> Value {
+    if declared && let Ok(value) = result.structured() {
+        return value.into_owned();
+    }
+    let text = result.to_text();
+    match serde_json::from_str(&text) {
+        // A number that is not as it was written is a text of digits.
+        Ok(Value::Number(number)) if number.to_string() != text.trim() => Value::String(text),
+        Ok(value) => value,
+        Err(_) => Value::String(text),
+    }
+}
