@@ -144,7 +144,7 @@ pub(super) const IMPORT_OPENAPI: Keys = Keys {
 };
 pub(super) const IMPORT_MANIFEST: Keys =
     Keys { what: "an import of a manifest", groups: &[&["manifest"], IMPORT] };
-pub(super) const OVERRIDE: Keys = Keys { what: "an override", groups: &[OWN, SHARED] };
+pub(super) const OVERRIDE: Keys = Keys { what: "an override", groups: &[&["description"], OWN, SHARED] };
 pub(super) const TOOLSET: Keys =
     Keys { what: "a toolset", groups: &[&["description", "context", "include", "tools"]] };
 pub(super) const MEMBER: Keys = Keys { what: "a member of a toolset", groups: &[&["agent"]] };
