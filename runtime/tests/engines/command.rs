@@ -209,7 +209,7 @@ async fn output_is_read_as_declared() {
         ),
         (Envelope, r#"{"result": "done"}"#, Ok("done")),
         (Envelope, r#"{"result": {"a": 1}, "error": null}"#, Ok(r#"{"a":1}"#)),
-        (Envelope, r#"{"results": [1, 2]}"#, Ok("[1,2]")),
+        (Envelope, r#"{"results": [1, 2], "error": ""}"#, Ok("[1,2]")),
         (Envelope, r#"{"error": "no such user", "code": "NO_USER"}"#, Err("NO_USER: no such user")),
         (Envelope, r#"{"error": {"why": 1}}"#, Err(r#"COMMAND_FAILED: {"why":1}"#)),
         (
