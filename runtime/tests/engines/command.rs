@@ -234,6 +234,22 @@ async fn output_is_read_as_declared() {
 }
 
 #[tokio::test]
+async fn output_is_held_against_what_the_tool_declares() {
+    let mut declares = spec("run", &[]);
+    let n = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
+    declares.output = Some(toolgen_runtime::Schema::text(n));
+    for (stdout, count) in [(r#"{"n": 1}"#, 0), (r#"{"m": 1}"#, 1)] {
+        let call = Call::Command(literally(stdout, CommandOutput::Json));
+        let answer = answer(declares.clone(), call, json!({}), ProviderContext::new()).await;
+        let problems = answer.declared.unwrap().problems(&answer.outcome.unwrap().structured().unwrap());
+        assert_eq!(problems.len(), count, "{problems:?}");
+    }
+    let call = Call::Command(literally("5", CommandOutput::Text));
+    let answer = answer(declares, call, json!({}), ProviderContext::new()).await;
+    assert_eq!(answer.outcome.unwrap().structured().unwrap_err(), "the output is a text");
+}
+
+#[tokio::test]
 async fn exit_codes_mean_what_the_plan_says() {
     let plan = script_of("echo out; echo err >&2; exit 3", CommandOutput::Text);
     let error = run(&[], plan.clone(), json!({})).await.outcome.unwrap_err();
