@@ -6,8 +6,10 @@
 mod command;
 mod compose;
 mod derived;
+mod hostile_requests;
 mod injection;
 mod list;
+mod output;
 mod signal;
 
 use std::sync::Arc;
