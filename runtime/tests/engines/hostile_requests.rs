@@ -85,6 +85,10 @@ fn a_value_stays_in_its_place_of_a_request() {
                 (Some(value.as_str()), Some(made.as_str()))
             );
             assert!(!value.contains(['\r', '\n', '\0']));
+            let Body::Text(body) = &request.body else { panic!("{request:?}") };
+            let form = Url::parse(&format!("http://h/?{body}")).unwrap();
+            let pairs: Vec<(String, String)> = form.query_pairs().into_owned().collect();
+            assert_eq!(pairs, [("v".to_owned(), value.clone()), ("made".to_owned(), made.clone())]);
         }
         let request = built(&in_text, "p").unwrap();
         assert_eq!(request.body.as_bytes(), value.as_bytes());
