@@ -97,6 +97,15 @@ impl Layers {
     }
 }
 
+/// Who gets the result of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A model, which reads a large result page by page.
+    Model,
+    /// A tool, which gets it whole.
+    Tool,
+}
+
 impl Provider {
     /// Calls a tool, through all layers. The context is that of the turn: the caller, the session, and the token. The
     /// context of the call is derived from it.
@@ -104,7 +113,13 @@ impl Provider {
     /// This never fails: an error is the answer.
     pub async fn call(&self, mut call: ToolCall, turn: &ToolContext) -> ToolResponse {
         call.fit();
-        self.answer(call, turn, self.turn_context(turn)).await
+        self.answer(call, turn, self.turn_context(turn), Reader::Model).await
+    }
+
+    /// Answers a call that a tool makes, with its whole result.
+    pub(super) async fn call_by_tool(&self, mut call: ToolCall, caller: &ToolContext) -> ToolResponse {
+        call.fit();
+        self.answer(call, caller, self.turn_context(caller), Reader::Tool).await
     }
 
     /// Returns what the calls of a turn share: what the turn supplies, and then what the provider supplies.
@@ -135,6 +150,7 @@ impl Provider {
         call: ToolCall,
         turn: &ToolContext,
         around: Arc<TurnContext>,
+        reader: Reader,
     ) -> ToolResponse {
         let (started, clock) = (SystemTime::now(), Instant::now());
         let inner = self.inner();
@@ -156,7 +172,7 @@ impl Provider {
         }
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
         let outcome = {
-            let run = pin!(self.run(&call, index, &ctx, &mut record, watch.as_deref()));
+            let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
             let run = pin!(guarded(run));
             let subject = Traced {
                 call: &call,
@@ -212,7 +228,7 @@ impl Provider {
         index: Option<usize>,
         ctx: &ToolContext,
         record: &mut Record,
-        watch: Option<&Watch>,
+        (watch, reader): (Option<&Watch>, Reader),
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let layers = &inner.layers;
@@ -247,7 +263,7 @@ impl Provider {
             }
             None => self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch)).await,
         };
-        if let Some(pages) = &layers.pages {
+        if let Some(pages) = layers.pages.as_ref().filter(|_| reader == Reader::Model) {
             match &mut outcome {
                 Ok(result) => pages.cut(result, spec, ctx),
                 Err(error) => pages.cut_error(error, spec, ctx),
