@@ -155,3 +155,44 @@ async fn nothing_is_left_however_a_program_ends() {
         .await;
     }
 }
+
+#[tokio::test]
+async fn what_left_its_group_ends_with_a_program_that_has_limits() {
+    for (sandbox, executor) in executors().await {
+        let mark = format!("4324.{}", std::process::id());
+        let script = format!("setsid sh -c 'sleep {mark} & sleep {mark}' & sleep 0.2; echo done");
+        let Some(output) = limited(&executor, &script, ResourceLimits::default().pids(20)).await else {
+            continue;
+        };
+        assert_eq!(output.stdout, "done\n", "{sandbox:?}: {output:?}");
+        eventually("nothing is left", || left(&mark).is_empty()).await;
+    }
+}
+
+/// Runs a program that only the end of this process ends.
+#[tokio::test]
+async fn a_program_waits_for_the_end_of_its_process() {
+    let Some(mark) = std::env::var_os("TOOLGEN_TEST_MARK") else { return };
+    let executor = LocalExecutor::new().sandbox(Sandbox::Bubblewrap);
+    let words = argv(&["setsid", "sleep", mark.to_str().unwrap()]);
+    let _ = run(&executor, &words, &closed().without_timeout()).await;
+}
+
+#[tokio::test]
+async fn a_program_ends_if_the_process_that_started_it_is_killed() {
+    if !executors().await.iter().any(|(sandbox, _)| *sandbox == Sandbox::Bubblewrap) {
+        return;
+    }
+    let mark = format!("4325.{}", std::process::id());
+    let mut process = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "limits::a_program_waits_for_the_end_of_its_process"])
+        .env("TOOLGEN_TEST_MARK", &mark)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // The program itself, not Bubblewrap that is about to start it.
+    eventually("it runs", || left(&mark).iter().any(|command| command.starts_with("sleep"))).await;
+    process.kill().unwrap();
+    process.wait().unwrap();
+    eventually("nothing is left", || left(&mark).is_empty()).await;
+}

@@ -310,6 +310,10 @@ async fn a_program_is_the_same_inside() {
         let output = run(&executor, &script, &options).await.unwrap();
         let told = (output.stdout.as_str(), output.stderr.as_str(), output.exit_code);
         assert_eq!(told, ("in a b c\n", "err\n", 7), "{sandbox:?}");
+        let output = run(&executor, &shell("echo out > /dev/stdout; echo err > /dev/stderr"), &closed())
+            .await
+            .unwrap();
+        assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("out\n", "err\n"), "{sandbox:?}");
         let output = run(&executor, &shell("kill -TERM $$"), &closed()).await.unwrap();
         assert_eq!(output.exit_code, 128 + 15, "{sandbox:?}");
         let error = run(&executor, &argv(&["no-such-program-at-all"]), &closed()).await.unwrap_err();
@@ -325,6 +329,29 @@ async fn a_program_is_the_same_inside() {
         let there = preflight(&executor, &["sh", "no-such-program-1"], &closed(), &never).await.unwrap();
         assert_eq!(there.message(), "missing required programs: no-such-program-1");
     }
+}
+
+/// What is told where there is no Bubblewrap.
+#[tokio::test]
+async fn what_would_help_is_told() {
+    if std::env::var_os("TOOLGEN_TEST_WITHOUT").is_none() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "sandbox::what_would_help_is_told"])
+            .env("TOOLGEN_TEST_WITHOUT", "x")
+            .env("PATH", "/no/such/dir")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    let executor = LocalExecutor::new().sandbox(Sandbox::Bubblewrap);
+    let error = run(&executor, &argv(&["/bin/sh", "-c", "echo ran"]), &closed()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the local executor cannot enforce read_only, network_disabled, so nothing was run: Bubblewrap (`bwrap`) is \
+         not installed. Install Bubblewrap (`bwrap`) and let this user make namespaces, or run the program in a \
+         container"
+    );
 }
 
 /// The tests above and those of limits by a user without privileges, as most users are.
