@@ -86,7 +86,7 @@ impl Place {
     }
 
     /// Creates or replaces a file: who reads it meanwhile sees the old bytes or the new ones, never a part. Its
-    /// permissions stay. Returns whether there was one.
+    /// permissions stay, and its owner if this process may give files away. Returns whether there was one.
     pub(super) fn write(
         &self,
         path: &str,
@@ -154,6 +154,7 @@ fn replace(folder: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::R
     let written = (|| {
         file.write_all(bytes)?;
         if let Some(old) = &old {
+            same_owner(&file, old)?;
             file.set_permissions(plain(old))?;
         }
         drop(file);
@@ -189,6 +190,23 @@ fn replaceable(old: Metadata) -> io::Result<Metadata> {
         return refuse("the file has other names (hard links), perhaps outside the working directory");
     }
     Ok(old)
+}
+
+/// Gives a file the owner of another, as far as this process may.
+fn same_owner(file: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::MetadataExt as _;
+        let new = file.metadata()?;
+        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+            let (user, group) = (rustix::fs::Uid::from_raw(old.uid()), rustix::fs::Gid::from_raw(old.gid()));
+            // Only an administrator may give files away.
+            let _ = rustix::fs::fchown(file, Some(user), Some(group));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (file, old);
+    Ok(())
 }
 
 /// The permissions of a file, without those that give rights to whoever runs it.

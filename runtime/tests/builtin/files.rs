@@ -139,6 +139,12 @@ async fn a_write_keeps_permissions_and_links() {
     assert_eq!(after.permissions().mode() & 0o7777, 0o751, "rights of others are not given to new content");
     assert_ne!(after.ino(), before, "the file was replaced in one step");
     assert_eq!(bench.read("real"), "new");
+    // Only an administrator can try this.
+    if std::os::unix::fs::chown(bench.path("real"), Some(12_345), Some(54_321)).is_ok() {
+        bench.text("write_file", json!({"path": "real", "content": "newer"})).await;
+        let owned = fs::metadata(bench.path("real")).unwrap();
+        assert_eq!((owned.uid(), owned.gid(), bench.read("real").as_str()), (12_345, 54_321, "newer"));
+    }
     assert!(fs::symlink_metadata(bench.path("link")).unwrap().is_symlink());
     assert_eq!(fs::read_to_string(bench.base.join("outside")).unwrap(), "safe");
 }
