@@ -150,7 +150,7 @@ fn replace(folder: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::R
         Err(why) if why.kind() == ErrorKind::NotFound => None,
         Err(why) => return Err(why),
     };
-    let (temporary, mut file) = beside(folder)?;
+    let (temporary, mut file) = beside(folder, old.is_some())?;
     let written = (|| {
         file.write_all(bytes)?;
         if let Some(old) = &old {
@@ -234,12 +234,21 @@ pub(super) fn permissions(metadata: &Metadata) -> String {
     if metadata.permissions().readonly() { "read-only".to_owned() } else { "read-write".to_owned() }
 }
 
-/// Creates a file under a name that nobody guesses.
-fn beside(folder: &Dir) -> io::Result<(OsString, File)> {
+/// Creates a file under a name that nobody guesses. If it will get the permissions of another, only its owner may read
+/// it until then.
+fn beside(folder: &Dir, private: bool) -> io::Result<(OsString, File)> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|why| io::Error::other(why.to_string()))?;
     let name = OsString::from(format!(".tmp-{:016x}", u64::from_ne_bytes(random)));
-    let file = folder.open_with(&name, OpenOptions::new().write(true).create_new(true))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    let file = folder.open_with(&name, &options)?;
     Ok((name, file))
 }
 

@@ -116,7 +116,7 @@ async fn a_diff_is_made_by_git_that_changes_nothing() {
     assert_eq!(executor.asked().len(), 4);
 }
 
-#[cfg(all(unix, feature = "process"))]
+#[cfg(feature = "process")]
 #[tokio::test]
 async fn git_understands_how_it_is_called() {
     use std::process::Command;
