@@ -86,7 +86,7 @@ impl Place {
     }
 
     /// Creates or replaces a file: who reads it meanwhile sees the old bytes or the new ones, never a part. Its
-    /// permissions stay. Returns whether there was one.
+    /// permissions stay, and its owner if this process may give files away. Returns whether there was one.
     pub(super) fn write(
         &self,
         path: &str,
@@ -150,10 +150,11 @@ fn replace(folder: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::R
         Err(why) if why.kind() == ErrorKind::NotFound => None,
         Err(why) => return Err(why),
     };
-    let (temporary, mut file) = beside(folder)?;
+    let (temporary, mut file) = beside(folder, old.is_some())?;
     let written = (|| {
         file.write_all(bytes)?;
         if let Some(old) = &old {
+            same_owner(&file, old)?;
             file.set_permissions(plain(old))?;
         }
         drop(file);
@@ -191,6 +192,23 @@ fn replaceable(old: Metadata) -> io::Result<Metadata> {
     Ok(old)
 }
 
+/// Gives a file the owner of another, as far as this process may.
+fn same_owner(file: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::MetadataExt as _;
+        let new = file.metadata()?;
+        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+            let (user, group) = (rustix::fs::Uid::from_raw(old.uid()), rustix::fs::Gid::from_raw(old.gid()));
+            // Only an administrator may give files away.
+            let _ = rustix::fs::fchown(file, Some(user), Some(group));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (file, old);
+    Ok(())
+}
+
 /// The permissions of a file, without those that give rights to whoever runs it.
 fn plain(old: &Metadata) -> cap_std::fs::Permissions {
     #[cfg(unix)]
@@ -216,12 +234,21 @@ pub(super) fn permissions(metadata: &Metadata) -> String {
     if metadata.permissions().readonly() { "read-only".to_owned() } else { "read-write".to_owned() }
 }
 
-/// Creates a file under a name that nobody guesses.
-fn beside(folder: &Dir) -> io::Result<(OsString, File)> {
+/// Creates a file under a name that nobody guesses. If it will get the permissions of another, only its owner may read
+/// it until then.
+fn beside(folder: &Dir, private: bool) -> io::Result<(OsString, File)> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|why| io::Error::other(why.to_string()))?;
     let name = OsString::from(format!(".tmp-{:016x}", u64::from_ne_bytes(random)));
-    let file = folder.open_with(&name, OpenOptions::new().write(true).create_new(true))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    let file = folder.open_with(&name, &options)?;
     Ok((name, file))
 }
 

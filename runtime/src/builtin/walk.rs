@@ -12,7 +12,7 @@ use crate::call::context::ToolContext;
 
 /// The most files and directories that one walk looks at.
 const MOST_ENTRIES: usize = 200_000;
-/// The deepest directory, counted from the start: each holds a descriptor.
+/// The deepest directory, counted from the start: each holds a descriptor. A deeper one ends the walk.
 const DEEPEST: usize = 64;
 /// The longest file of ignore rules that is read, in bytes.
 const LONGEST_RULES: u64 = 256 << 10;
@@ -121,9 +121,12 @@ impl Walking<'_, '_> {
             let name = Path::new(&name);
             if !is_dir {
                 (self.visit)(&Found { path: &below, dir, name })?;
-            } else if depth < self.how.depth.min(DEEPEST)
+            } else if depth < self.how.depth
                 && let Ok(inner) = dir.open_dir(name)
             {
+                if depth == DEEPEST {
+                    return ControlFlow::Break(());
+                }
                 self.enter(&inner, &below, depth + 1)?;
             }
         }

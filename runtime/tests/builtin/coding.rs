@@ -68,7 +68,6 @@ fn age(bench: &Bench, path: &str, seconds: u64) {
     fs::File::options().write(true).open(bench.path(path)).unwrap().set_modified(time).unwrap();
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn globs_find_the_newest_files_first() {
     use std::os::unix::fs::PermissionsExt as _;

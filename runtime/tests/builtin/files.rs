@@ -111,7 +111,6 @@ async fn a_file_is_written_whole() {
     assert_eq!(names(&bench.path(".")), ["a", "dir", "new", "old"], "no temporary file stays");
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_write_keeps_permissions_and_links() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -139,11 +138,16 @@ async fn a_write_keeps_permissions_and_links() {
     assert_eq!(after.permissions().mode() & 0o7777, 0o751, "rights of others are not given to new content");
     assert_ne!(after.ino(), before, "the file was replaced in one step");
     assert_eq!(bench.read("real"), "new");
+    // Only an administrator can try this.
+    if std::os::unix::fs::chown(bench.path("real"), Some(12_345), Some(54_321)).is_ok() {
+        bench.text("write_file", json!({"path": "real", "content": "newer"})).await;
+        let owned = fs::metadata(bench.path("real")).unwrap();
+        assert_eq!((owned.uid(), owned.gid(), bench.read("real").as_str()), (12_345, 54_321, "newer"));
+    }
     assert!(fs::symlink_metadata(bench.path("link")).unwrap().is_symlink());
     assert_eq!(fs::read_to_string(bench.base.join("outside")).unwrap(), "safe");
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn what_is_no_file_is_refused_at_once() {
     let bench = bench();
@@ -365,4 +369,14 @@ async fn calls_of_a_turn_that_touch_the_same_files_follow_each_other() {
         assert_eq!(texts[1], format!("{file}:1:{text}\n(1 matches)"));
         assert_eq!(texts[3], "[1 lines]\n   1 | hay");
     }
+}
+
+#[tokio::test]
+async fn what_is_too_deep_is_told() {
+    let deep = "d/".repeat(70);
+    let bench = bench().file("a", "needle").file(&format!("{deep}x"), "needle");
+    let found = bench.text("search", json!({"pattern": "needle"})).await;
+    assert_eq!(found, "a:1:needle\n(1 matches in the first of too many files)");
+    let inner = bench.text("search", json!({"pattern": "needle", "path": "d/".repeat(69)})).await;
+    assert_eq!(inner, format!("{deep}x:1:needle\n(1 matches)"));
 }

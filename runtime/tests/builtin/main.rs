@@ -1,5 +1,5 @@
 //! The ready-made tools.
-#![cfg(feature = "builtin")]
+#![cfg(all(feature = "builtin", unix))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod chat;

@@ -1,5 +1,4 @@
 //! Tools that run lines of shell.
-#![cfg(unix)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgen_runtime::builtin::Workspaces;
 use toolgen_runtime::engine::executor::{ExecOutput, ScriptedExecutor};
-use toolgen_runtime::{Limits, ToolError, toolset};
+use toolgen_runtime::{Limits, toolset};
 
 use crate::Bench;
 
@@ -116,7 +116,7 @@ async fn a_diff_is_made_by_git_that_changes_nothing() {
     assert_eq!(executor.asked().len(), 4);
 }
 
-#[cfg(all(unix, feature = "process"))]
+#[cfg(feature = "process")]
 #[tokio::test]
 async fn git_understands_how_it_is_called() {
     use std::process::Command;
@@ -171,6 +171,8 @@ async fn a_diff_needs_an_executor_that_can_promise_to_change_nothing() {
         let local = toolgen_runtime::engine::executor::LocalExecutor::new();
         bench.context = bench.context.clone().with_executor(Arc::new(local));
         let denied = bench.call("get_diff", json!({"coder_id": "coder-001"})).await.outcome;
-        assert!(matches!(denied, Err(ToolError::Denied { message }) if message.contains("read_only")));
+        assert!(
+            matches!(denied, Err(toolgen_runtime::ToolError::Denied { message }) if message.contains("read_only"))
+        );
     }
 }

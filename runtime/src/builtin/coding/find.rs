@@ -71,7 +71,15 @@ pub(super) fn ls(
 }
 
 /// Finds files whose paths match a glob, the newest first, with size, time and permissions. Without hidden ones.
-#[tool(name = "GlobTool", read_only, open_world = false, spawns = false, blocking, reads("file:"))]
+#[tool(
+    name = "GlobTool",
+    read_only,
+    open_world = false,
+    spawns = false,
+    blocking,
+    timeout = "30s",
+    reads("file:")
+)]
 pub(super) fn glob_tool(
     /// The glob that paths from the directory match, such as `**/*.js` or `src/**/*.ts`.
     #[arg(non_empty, len = ..=1000)]
@@ -137,7 +145,15 @@ fn described(place: &Place, found: &Found<'_>, absolute: bool) -> Option<(System
 
 /// Searches file contents by a regular expression. Returns the lines that match, of the newest files first. Ignores
 /// binary files and hidden directories.
-#[tool(name = "GrepTool", read_only, open_world = false, spawns = false, blocking, reads("file:"))]
+#[tool(
+    name = "GrepTool",
+    read_only,
+    open_world = false,
+    spawns = false,
+    blocking,
+    timeout = "30s",
+    reads("file:")
+)]
 pub(super) fn grep_tool(
     /// The regular expression to search for.
     #[arg(non_empty, len = ..=1000)]
