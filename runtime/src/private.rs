@@ -33,13 +33,32 @@ pub const fn generated_by(contract: u32) {
 pub enum CallKind<'a> {
     /// By an HTTP request.
     Http(&'a crate::spec::plan::RequestPlan),
+    /// By starting a program.
+    Command(&'a crate::spec::plan::CommandPlan),
+    /// By calls of other tools.
+    Compose(&'a crate::spec::plan::ComposePlan),
+    /// By ending the loop of the agent.
+    Complete(&'a crate::spec::plan::CompletePlan),
+    /// By requesting an effect.
+    Effect(&'a crate::spec::plan::EffectPlan),
+    /// By another agent.
+    Agent(&'a crate::spec::plan::AgentPlan),
+    /// By a function that the program implements.
+    Function,
 }
 
 /// Returns the kind of a call.
 #[must_use]
 pub fn kind_of_call(call: &crate::spec::plan::Call) -> CallKind<'_> {
+    use crate::spec::plan::Call;
     match call {
-        crate::spec::plan::Call::Http(plan) => CallKind::Http(plan),
+        Call::Http(plan) => CallKind::Http(plan),
+        Call::Command(plan) => CallKind::Command(plan),
+        Call::Compose(plan) => CallKind::Compose(plan),
+        Call::Complete(plan) => CallKind::Complete(plan),
+        Call::Effect(plan) => CallKind::Effect(plan),
+        Call::Agent(plan) => CallKind::Agent(plan),
+        Call::Function => CallKind::Function,
     }
 }
 
@@ -56,9 +75,12 @@ pub mod prelude {
     pub use crate::base::frozen::Frozen::Static as S;
     pub use crate::schema::shape::{Def, Schema};
     pub use crate::spec::plan::{
-        Body, BodyField, BodySource, Call, Codec, Encoding, Location, Parameter, Part, Placement,
-        RequestPlan, SecurityRequirement, SecurityScheme, Server, ServerVariable, Style, Tool,
+        AgentPlan, Body, BodyField, BodySource, Call, Codec, CommandOutput, CommandPlan, CompletePlan,
+        ComposePlan, EffectPlan, Encoding, ExitCode, ForEach, Location, Parameter, Part, Placement,
+        RequestPlan, SecurityRequirement, SecurityScheme, Server, ServerVariable, Stdin, Step, Style, Tool,
+        Word,
     };
+    pub use crate::spec::template::{Condition, Reference, Root, Segment, Template};
     pub use crate::spec::{
         Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName,
         ToolSpec,

@@ -12,6 +12,7 @@ pub(crate) mod hosts;
 pub mod output;
 pub mod plan;
 mod require;
+pub mod template;
 
 /// A complete description of a tool, without the code that runs it.
 ///

@@ -2,8 +2,15 @@
 //!
 //! An engine interprets it; no code is generated for it.
 
+mod command;
+mod local;
+
 use crate::base::frozen::{List, Text};
 use crate::spec::ToolSpec;
+use crate::spec::template::Template;
+
+pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
+pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 
 /// A compiled tool: its specification and how it is executed.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +27,18 @@ pub struct Tool {
 pub enum Call {
     /// By an HTTP request.
     Http(RequestPlan),
+    /// By starting a program.
+    Command(CommandPlan),
+    /// By calls of other tools.
+    Compose(ComposePlan),
+    /// By ending the loop of the agent.
+    Complete(CompletePlan),
+    /// By requesting an effect.
+    Effect(EffectPlan),
+    /// By another agent.
+    Agent(AgentPlan),
+    /// By a function that the program implements.
+    Function,
 }
 
 impl Call {
@@ -28,6 +47,7 @@ impl Call {
     pub fn http(&self) -> Option<&RequestPlan> {
         match self {
             Call::Http(plan) => Some(plan),
+            _ => None,
         }
     }
 }
@@ -51,6 +71,9 @@ pub struct RequestPlan {
     pub security: List<SecurityRequirement>,
     /// The value of the `Accept` header. Empty for `*/*`.
     pub accept: Text,
+    /// Arguments that are made of those of the call before the request is built. Their names start with `=`, which no
+    /// other argument's does.
+    pub derived: List<(Text, Template)>,
 }
 
 impl RequestPlan {
@@ -64,6 +87,7 @@ impl RequestPlan {
         body: None,
         security: List::EMPTY,
         accept: Text::EMPTY,
+        derived: List::EMPTY,
     };
 }
 

@@ -2,6 +2,10 @@
 //!
 //! A new kind of call, or a new field of a plan, is a compile error here and not a tool that is silently lost.
 
+mod command;
+mod local;
+mod template;
+
 use toolgen_runtime::__private::{CallKind, kind_of_call};
 use toolgen_runtime::spec::plan::{
     Body, BodyField, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, SecurityRequirement,
@@ -16,11 +20,17 @@ use super::pool::Pool;
 pub(super) fn call(call: &Call, pool: &mut Pool) -> Expr {
     match kind_of_call(call) {
         CallKind::Http(plan) => Expr::Call("Call::Http", vec![request(plan, pool)]),
+        CallKind::Command(plan) => Expr::Call("Call::Command", vec![command::command(plan)]),
+        CallKind::Compose(plan) => Expr::Call("Call::Compose", vec![local::compose(plan)]),
+        CallKind::Complete(plan) => Expr::Call("Call::Complete", vec![local::complete(plan)]),
+        CallKind::Effect(plan) => Expr::Call("Call::Effect", vec![local::effect(plan)]),
+        CallKind::Agent(plan) => Expr::Call("Call::Agent", vec![local::agent(plan)]),
+        CallKind::Function => Expr::atom("Call::Function"),
     }
 }
 
 fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
-    let RequestPlan { method, path, query, servers, parameters, body, security, accept } = plan;
+    let RequestPlan { method, path, query, servers, parameters, body, security, accept, derived } = plan;
     let base = &RequestPlan::EMPTY;
     let mut fields = Fields::default();
     fields.text("method", method, &base.method);
@@ -36,6 +46,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         pool.list("SECURITY", "__private::prelude::SecurityRequirement", items)
     });
     fields.text("accept", accept, &base.accept);
+    fields.put("derived", derived, &base.derived, |list| list_of(list, template::member));
     fields.literal("RequestPlan", "RequestPlan::EMPTY")
 }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use toolgen_runtime::schema::shape::*;
 use toolgen_runtime::spec::plan::*;
+use toolgen_runtime::spec::template::*;
 use toolgen_runtime::spec::*;
-use toolgen_runtime::{Def, List, Text};
+use toolgen_runtime::{Def, Frozen, List, Text};
 
 use super::{ModuleStyle, RuntimeDependency, module, module_name, package};
 use crate::source::Pointer;
@@ -92,7 +93,92 @@ fn full_plan() -> RequestPlan {
             .into(),
         }),
         accept: text("application/json"),
+        derived: one((text("=y"), every_template())),
     }
+}
+
+fn reference(root: Root, optional: bool) -> Reference {
+    Reference { root, path: one(text("0")), optional }
+}
+
+fn every_template() -> Template {
+    let argument = || reference(Root::Argument(text("a")), true);
+    let members = vec![
+        (text("constant"), Template::Constant(text("{\"n\":1}"))),
+        (text("value"), Template::Value(argument())),
+        (text("text"), Template::Text(vec![Segment::Literal(text("x")), Segment::Value(argument())].into())),
+        (text("list"), Template::List(one(Template::Value(reference(Root::Item, false))))),
+    ];
+    Template::Object(members.into())
+}
+
+fn every_condition() -> Condition {
+    let given = Condition::Given(reference(Root::Step(text("first")), true));
+    let is_true = Condition::True(reference(Root::Argument(text("on")), false));
+    let equal = Condition::Equal(every_template(), Template::Constant(text("1")));
+    let not = Condition::Not(Frozen::Shared(Arc::new(given.clone())));
+    Condition::All(vec![given, is_true, Condition::Any(vec![equal, not].into())].into())
+}
+
+fn full_command() -> CommandPlan {
+    CommandPlan {
+        argv: vec![
+            Word::One { text: every_template(), dash: true },
+            Word::Each { list: every_template(), dash: false },
+            Word::Group {
+                condition: Some(every_condition()),
+                words: one(Word::Group { condition: None, words: List::EMPTY }),
+            },
+        ]
+        .into(),
+        script: text("exec \"$0\""),
+        stdin: Stdin::Text(every_template()),
+        env: one((text("KEY"), every_template())),
+        inherit: one(text("HOME")),
+        work_dir: Some(every_template()),
+        output: CommandOutput::JsonLines,
+        exit_codes: one(ExitCode { code: -1, success: true, message: text("nothing") }),
+        stream: true,
+        max_output: 10,
+        cpus: Some(0.5),
+        memory: Some(1 << 40),
+        pids: Some(4),
+        programs: one(text("git")),
+    }
+}
+
+/// A call of every kind but HTTP.
+fn other_calls() -> Vec<Call> {
+    let step = Step {
+        id: text("first"),
+        tool: text("full"),
+        arguments: every_template(),
+        condition: Some(every_condition()),
+        for_each: Some(ForEach {
+            list: reference(Root::Argument(text("a")), false),
+            parallel: 2,
+            max_items: 9,
+        }),
+        optional: true,
+    };
+    let last = Step { condition: None, for_each: None, ..step.clone() };
+    vec![
+        Call::Command(full_command()),
+        Call::Command(CommandPlan { stdin: Stdin::Arguments, ..CommandPlan::EMPTY }),
+        Call::Compose(ComposePlan { steps: vec![step, last].into(), result: Some(every_template()) }),
+        Call::Complete(CompletePlan { message: None, data: Some(every_template()) }),
+        Call::Effect(EffectPlan { name: text("ask"), data: None }),
+        Call::Agent(AgentPlan {
+            system_prompt: text("Be brief."),
+            model: text("{\"name\":\"m\"}"),
+            thinking_level: text("high"),
+            tools: one(text("full")),
+            max_turns: 1,
+            max_tokens: 2,
+            max_time: 3,
+        }),
+        Call::Function,
+    ]
 }
 
 fn full_spec(name: &'static str) -> ToolSpec {
@@ -154,15 +240,20 @@ fn program() -> Program {
         ..RequestPlan::EMPTY
     };
     let tool = |spec, plan, path: &str| Tool { spec, call: Call::Http(plan), origin: origin(path) };
-    let tools = vec![
+    let others = other_calls().into_iter().enumerate().map(|(number, call)| {
+        let name = ToolName::parse(format!("other_{number}")).unwrap();
+        Tool { spec: ToolSpec { name, ..ToolSpec::EMPTY }, call, origin: origin("/") }
+    });
+    let mut tools = vec![
         tool(full_spec("full"), plan, "/pets/{id}"),
         tool(ToolSpec { name: ToolName::new("TOOL_full"), ..ToolSpec::EMPTY }, small, "/a`b\n/c"),
         tool(ToolSpec { name: ToolName::new("tools"), ..ToolSpec::EMPTY }, RequestPlan::EMPTY, "/"),
     ];
+    tools.extend(others);
     Program {
         kind: "openapi",
         version: "3.1.0".to_owned(),
-        operations: 3,
+        operations: tools.len(),
         tools,
         defs: defs(),
         schemes: Vec::new(),
@@ -190,7 +281,7 @@ fn names_of_statics_do_not_collide() {
         })
         .filter(|name| name != "_")
         .collect();
-    assert_eq!(names.len(), 1 + 2 * 3 + 4, "{text}");
+    assert_eq!(names.len(), 1 + 2 * 10 + 4, "{text}");
     names.sort();
     let all = names.len();
     names.dedup();

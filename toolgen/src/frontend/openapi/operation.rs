@@ -105,6 +105,7 @@ impl<'a> Context<'a> {
             body,
             security,
             accept: returned.accept.into(),
+            derived: List::EMPTY,
         };
         Ok((spec, plan))
     }

@@ -1,0 +1,91 @@
+//! Calls that are made of other calls, or that need no engine outside the program, as data.
+
+use crate::base::frozen::{List, Text};
+use crate::spec::template::{Condition, Reference, Template};
+
+/// Calls of other tools, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComposePlan {
+    /// The steps, in order.
+    pub steps: List<Step>,
+    /// The result; `None` is that of the last step that ran.
+    pub result: Option<Template>,
+}
+
+/// A step: calls of one tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The name of the step, by which later steps refer to its result. It is a list with `for_each`.
+    pub id: Text,
+    /// The name of the tool.
+    pub tool: Text,
+    /// The arguments: an object.
+    pub arguments: Template,
+    /// The step is left out if the condition does not hold; it then has no result.
+    pub condition: Option<Condition>,
+    /// If set, the tool is called once for each item.
+    pub for_each: Option<ForEach>,
+    /// Whether the next steps run even if a call fails. A failed call has no result; in a list it is `null`.
+    pub optional: bool,
+}
+
+/// How often a step is repeated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForEach {
+    /// The list.
+    pub list: Reference,
+    /// The most calls that run at a time, at least 1.
+    pub parallel: u32,
+    /// The most items; a longer list fails the call before its first item.
+    pub max_items: u32,
+}
+
+/// Ends the loop of the agent. The next state is that of the tool's [`Completion`](crate::spec::Completion).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompletePlan {
+    /// The text of the result. Without one, the model reads the data.
+    pub message: Option<Template>,
+    /// The data for the next state: an object. `None` is the arguments of the call.
+    pub data: Option<Template>,
+}
+
+/// Requests an effect, which a handler of the program carries out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffectPlan {
+    /// The name of the effect, under which its handler is registered.
+    pub name: Text,
+    /// The data of the effect. `None` is the arguments of the call.
+    pub data: Option<Template>,
+}
+
+/// Delegates a task to another agent, which a runner of the program carries out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentPlan {
+    /// The system prompt of its model. May be empty.
+    pub system_prompt: Text,
+    /// The model and its settings, as JSON text that the runner understands; `null` for none.
+    pub model: Text,
+    /// How hard its model should think, in a form that the runner understands. May be empty.
+    pub thinking_level: Text,
+    /// The names of its tools, none of which may be an agent.
+    pub tools: List<Text>,
+    /// The most turns of its model; 0 for the default.
+    pub max_turns: u32,
+    /// The most tokens; 0 for the default.
+    pub max_tokens: u64,
+    /// The most time, in milliseconds; 0 for the default.
+    pub max_time: u64,
+}
+
+impl AgentPlan {
+    /// An agent without prompt and tools: the base of every literal.
+    pub const EMPTY: AgentPlan = AgentPlan {
+        system_prompt: Text::EMPTY,
+        model: Text::Static("null"),
+        thinking_level: Text::EMPTY,
+        tools: List::EMPTY,
+        max_turns: 0,
+        max_tokens: 0,
+        max_time: 0,
+    };
+}

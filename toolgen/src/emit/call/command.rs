@@ -1,0 +1,89 @@
+//! [`CommandPlan`] as a constant expression.
+
+use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
+
+use super::super::expr::Expr;
+use super::super::fields::{Fields, list_of, some, texts};
+use super::template::{condition, member, template};
+
+pub(super) fn command(plan: &CommandPlan) -> Expr {
+    let CommandPlan {
+        argv,
+        script,
+        stdin,
+        env,
+        inherit,
+        work_dir,
+        output,
+        exit_codes,
+        stream,
+        max_output,
+        cpus,
+        memory,
+        pids,
+        programs,
+    } = plan;
+    let base = &CommandPlan::EMPTY;
+    let mut fields = Fields::default();
+    fields.put("argv", argv, &base.argv, |list| list_of(list, word));
+    fields.text("script", script, &base.script);
+    fields.put("stdin", stdin, &base.stdin, self::stdin);
+    fields.put("env", env, &base.env, |list| list_of(list, member));
+    fields.put("inherit", inherit, &base.inherit, texts);
+    fields.set_or_leave("work_dir", work_dir.as_ref().map(|value| some(template(value))));
+    fields.put("output", output, &base.output, |output| Expr::atom(self::output(*output)));
+    fields.put("exit_codes", exit_codes, &base.exit_codes, |list| list_of(list, exit_code));
+    fields.put("stream", stream, &base.stream, |stream| Expr::atom(stream.to_string()));
+    fields.put("max_output", max_output, &base.max_output, |most| Expr::atom(most.to_string()));
+    fields.set_or_leave("cpus", cpus.map(|cpus| some(Expr::atom(format!("{cpus:?}")))));
+    fields.set_or_leave("memory", memory.map(|bytes| some(Expr::atom(bytes.to_string()))));
+    fields.set_or_leave("pids", pids.map(|count| some(Expr::atom(count.to_string()))));
+    fields.put("programs", programs, &base.programs, texts);
+    fields.literal("CommandPlan", "CommandPlan::EMPTY")
+}
+
+fn word(word: &Word) -> Expr {
+    let (head, fields) = match word {
+        Word::One { text, dash } => {
+            ("Word::One", vec![("text", template(text)), ("dash", Expr::atom(dash.to_string()))])
+        }
+        Word::Each { list, dash } => {
+            ("Word::Each", vec![("list", template(list)), ("dash", Expr::atom(dash.to_string()))])
+        }
+        Word::Group { condition, words } => {
+            let condition = match condition {
+                Some(condition) => some(self::condition(condition)),
+                None => Expr::atom("None"),
+            };
+            ("Word::Group", vec![("condition", condition), ("words", list_of(words, self::word))])
+        }
+    };
+    Expr::Struct { head, fields, base: None }
+}
+
+fn stdin(stdin: &Stdin) -> Expr {
+    match stdin {
+        Stdin::Nothing => Expr::atom("Stdin::Nothing"),
+        Stdin::Text(text) => Expr::Call("Stdin::Text", vec![template(text)]),
+        Stdin::Arguments => Expr::atom("Stdin::Arguments"),
+    }
+}
+
+fn output(output: CommandOutput) -> &'static str {
+    match output {
+        CommandOutput::Text => "CommandOutput::Text",
+        CommandOutput::Json => "CommandOutput::Json",
+        CommandOutput::JsonLines => "CommandOutput::JsonLines",
+        CommandOutput::Envelope => "CommandOutput::Envelope",
+    }
+}
+
+fn exit_code(exit: &ExitCode) -> Expr {
+    let ExitCode { code, success, message } = exit;
+    let fields = vec![
+        ("code", Expr::atom(code.to_string())),
+        ("success", Expr::atom(success.to_string())),
+        ("message", Expr::text(message)),
+    ];
+    Expr::Struct { head: "ExitCode", fields, base: None }
+}
