@@ -29,8 +29,11 @@ pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
             return Ok(Outcome::Usage);
         }
     };
-    let done =
-        if task.check { compare(task, &files, output)? } else { write(&task.out, task.force, &files, &compiled, output)? };
+    let done = if task.check {
+        compare(task, &files, output)?
+    } else {
+        write(&task.out, task.force, &files, &compiled, output)?
+    };
     if done == Outcome::Fine && !task.check && task.crate_name.is_some() && task.runtime_path.is_none() {
         output.note(NO_REGISTRY);
     }

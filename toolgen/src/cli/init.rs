@@ -76,7 +76,8 @@ fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<
         Some(path) => checkout(path)?.join("specs/manifest.schema.json").display().to_string(),
     };
     let mut written = Vec::new();
-    for (name, text) in [("tools.yaml", MANIFEST.replace("SCHEMA", &schema)), ("build.rs", BUILD.to_owned())] {
+    for (name, text) in [("tools.yaml", MANIFEST.replace("SCHEMA", &schema)), ("build.rs", BUILD.to_owned())]
+    {
         let path = task.folder.join(name);
         match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -103,12 +104,7 @@ fn checkout(path: &Path) -> Result<std::path::PathBuf, String> {
 }
 
 /// Adds the dependencies that are missing, as `cargo add` does; where it cannot, the lines are a step.
-fn dependencies(
-    task: &Init,
-    manifest: &str,
-    output: &mut Output,
-    steps: &mut Vec<Step>,
-) -> io::Result<()> {
+fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Vec<Step>) -> io::Result<()> {
     let place = |name: &str| match &task.toolgen_path {
         Some(path) => format!("path = {}", serde_json::Value::from(path.join(name).display().to_string())),
         None => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
@@ -120,7 +116,8 @@ fn dependencies(
     let mut lines = String::new();
     for (name, folder, table, words) in wanted {
         if has_dependency(manifest, name) {
-            let features = if name == "toolgen" { "" } else { "; see that it has the features one-shot and process" };
+            let features =
+                if name == "toolgen" { "" } else { "; see that it has the features one-shot and process" };
             output.note(&format!("Cargo.toml names {name} and stays as it is{features}"));
             continue;
         }
@@ -132,8 +129,7 @@ fn dependencies(
             output.line(&format!("added {name} to {}", task.folder.join("Cargo.toml").display()))?;
             continue;
         }
-        let features =
-            if table == "dependencies" { ", features = [\"one-shot\", \"process\"]" } else { "" };
+        let features = if table == "dependencies" { ", features = [\"one-shot\", \"process\"]" } else { "" };
         lines.push_str(&format!("[{table}]\n{name} = {{ {}{features} }}\n", place(folder)));
     }
     if !lines.is_empty() {
@@ -151,7 +147,8 @@ fn dependencies(
 fn has_dependency(manifest: &str, name: &str) -> bool {
     manifest.lines().map(str::trim_start).any(|line| {
         let key = line.split(['=', '.']).next().unwrap_or_default().trim().trim_matches('"');
-        key == name || line.starts_with('[') && line.trim_end_matches([']', ' ']).ends_with(&format!(".{name}"))
+        key == name
+            || line.starts_with('[') && line.trim_end_matches([']', ' ']).ends_with(&format!(".{name}"))
     })
 }
 

@@ -77,18 +77,22 @@ fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, St
     if before["tools"].get(name).is_some() {
         return Err(format!("there is a tool `{name}` already; choose another name, or change that one"));
     }
-    let changed = insert::with_tool(text, tool).ok_or_else(|| {
-        format!("`tools` is not written as a block with a line for each name; {BY_HAND}")
-    })?;
+    let changed = insert::with_tool(text, tool)
+        .ok_or_else(|| format!("`tools` is not written as a block with a line for each name; {BY_HAND}"))?;
     let mut after = read(&changed).unwrap_or_default();
-    let added = after.get_mut("tools").and_then(Value::as_object_mut).and_then(|tools| tools.shift_remove(name));
+    let added =
+        after.get_mut("tools").and_then(Value::as_object_mut).and_then(|tools| tools.shift_remove(name));
     // No tools and an empty list of them are the same.
     for document in [&mut before, &mut after] {
         if document["tools"].as_object().is_none_or(serde_json::Map::is_empty) {
             document["tools"] = Value::Null;
         }
     }
-    if added.is_some() && before == after { Ok(changed) } else { Err(format!("this cannot be changed safely; {BY_HAND}")) }
+    if added.is_some() && before == after {
+        Ok(changed)
+    } else {
+        Err(format!("this cannot be changed safely; {BY_HAND}"))
+    }
 }
 
 fn skeleton(kind: &str) -> &'static str {
@@ -113,7 +117,10 @@ fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     if path.exists() {
-        output.complain(&format!("{} exists already and stays as it is; the function would be:", path.display()));
+        output.complain(&format!(
+            "{} exists already and stays as it is; the function would be:",
+            path.display()
+        ));
         output.write(&text)?;
         return Ok(Outcome::Problems);
     }

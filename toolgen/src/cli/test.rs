@@ -27,14 +27,18 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
             return Ok(Outcome::Problems);
         }
     };
-    let all: Vec<plan::Tool> = compiled.iter().flat_map(Compiled::tools).map(|tool| tool.clone().into()).collect();
-    let chosen: Vec<&plan::Tool> = chosen.iter().filter_map(|tool| all.iter().find(|known| known.spec.name == tool.spec.name)).collect();
+    let all: Vec<plan::Tool> =
+        compiled.iter().flat_map(Compiled::tools).map(|tool| tool.clone().into()).collect();
+    let chosen: Vec<&plan::Tool> =
+        chosen.iter().filter_map(|tool| all.iter().find(|known| known.spec.name == tool.spec.name)).collect();
     if let Some(file) = &task.emit {
         return written::run(task, file, &chosen, &all, output);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let width = chosen.iter().map(|tool| tool.spec.name.as_str().len()).max().unwrap_or(0).max(4);
-    output.line(format!("{:width$}  {}", "tool", CHECKS.map(|name| format!("{name:9}")).join(" ")).trim_end())?;
+    output.line(
+        format!("{:width$}  {}", "tool", CHECKS.map(|name| format!("{name:9}")).join(" ")).trim_end(),
+    )?;
     let (mut failures, mut unknown) = (0, 0);
     for tool in &chosen {
         let name = tool.spec.name.as_str();

@@ -52,8 +52,7 @@ pub(in super::super) struct Test {
 }
 
 /// The kinds of tools that `new` knows.
-const KINDS: [&str; 8] =
-    ["command", "http", "function", "compose", "complete", "effect", "agent", "rust"];
+const KINDS: [&str; 8] = ["command", "http", "function", "compose", "complete", "effect", "agent", "rust"];
 
 /// Adds the commands.
 pub(super) fn with_commands(command: Command) -> Command {

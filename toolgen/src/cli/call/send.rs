@@ -73,8 +73,9 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     let runtime = runtime.map_err(|error| failed(&error))?;
     runtime.block_on(async {
         let cancel = CancellationToken::new();
-        let context =
-            ToolContext::new("cargo-toolgen", task.tool.as_str()).with_timeout(timeout).with_cancel(cancel.clone());
+        let context = ToolContext::new("cargo-toolgen", task.tool.as_str())
+            .with_timeout(timeout)
+            .with_cancel(cancel.clone());
         // A program that was started does not hear the terminal.
         tokio::spawn(async move {
             one_shot::interrupted().await;

@@ -15,7 +15,8 @@ pub(super) fn with_tool(text: &str, tool: &str) -> Option<String> {
             lines.len() - 1
         }
     };
-    let rest = lines[key].strip_prefix("tools:").map(|rest| rest.split(" #").next().unwrap_or_default().trim());
+    let rest =
+        lines[key].strip_prefix("tools:").map(|rest| rest.split(" #").next().unwrap_or_default().trim());
     match rest {
         Some("") => {}
         Some("{}" | "~" | "null") => lines[key] = "tools:".to_owned(),
@@ -28,7 +29,10 @@ pub(super) fn with_tool(text: &str, tool: &str) -> Option<String> {
     let has_text = |line: &&String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let indent = block.iter().find(has_text).map_or(2, |line| line.len() - line.trim_start().len());
     // What follows the last tool belongs to the next key.
-    let end = block.iter().rposition(|line| !line.trim().is_empty() && line.starts_with(' ')).map_or(0, |at| at + 1);
+    let end = block
+        .iter()
+        .rposition(|line| !line.trim().is_empty() && line.starts_with(' '))
+        .map_or(0, |at| at + 1);
     let indented = tool.lines().map(|line| format!("{}{line}", " ".repeat(indent)).trim_end().to_owned());
     let at = key + 1 + end;
     let gap = (end > 0 && block[..end].iter().any(|line| line.trim().is_empty())).then(String::new);

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::provider::one_shot::{self, Answer};
 use toolgen_runtime::spec::ToolSpec;
 use toolgen_runtime::spec::plan::{Call, CommandOutput, CommandPlan, Tool};
-use toolgen_runtime::{
-    AgentTool, Effect, List, Provider, Registry, ToolContext, ToolError, ToolResult,
-};
+use toolgen_runtime::{AgentTool, Effect, List, Provider, Registry, ToolContext, ToolError, ToolResult};
 
 /// What the world answers, and what it was asked.
 #[derive(Debug, Default)]
@@ -58,10 +56,14 @@ impl World {
 /// Returns what a program prints to give this result.
 fn printed(plan: &CommandPlan, result: &Value, fails: bool) -> String {
     match (plan.output, result) {
-        (CommandOutput::Envelope, _) if fails => json!({ "error": "it failed", "code": "FAILED" }).to_string(),
+        (CommandOutput::Envelope, _) if fails => {
+            json!({ "error": "it failed", "code": "FAILED" }).to_string()
+        }
         (CommandOutput::Envelope, Value::Array(_)) => json!({ "results": result }).to_string(),
         (CommandOutput::Envelope, _) => json!({ "result": result }).to_string(),
-        (CommandOutput::JsonLines, Value::Array(items)) => items.iter().map(|item| format!("{item}\n")).collect(),
+        (CommandOutput::JsonLines, Value::Array(items)) => {
+            items.iter().map(|item| format!("{item}\n")).collect()
+        }
         (CommandOutput::Text, Value::String(text)) => text.clone(),
         (_, result) => result.to_string(),
     }

@@ -53,7 +53,11 @@ impl<'a> Subject<'a> {
         let schema = render_input(spec.input.shape(), &spec.defs, &JSON_SCHEMA);
         let schema = schema.map_or(Value::Null, |rendered| rendered.schema);
         let examples = spec.examples.iter().map(|example| {
-            (serde_json::from_str(&example.arguments).unwrap_or_else(|_| json!(example.arguments.as_str())), true)
+            (
+                serde_json::from_str(&example.arguments)
+                    .unwrap_or_else(|_| json!(example.arguments.as_str())),
+                true,
+            )
         });
         let mut accepted: Vec<(Value, bool)> = examples.collect();
         if accepted.is_empty() {
@@ -72,7 +76,8 @@ impl<'a> Subject<'a> {
     pub(super) fn with(mut self, accepted: &[&str], refused: &[(&str, &str)]) -> Subject<'a> {
         let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
         self.accepted = accepted.iter().map(|arguments| (read(arguments), true)).collect();
-        self.refused = refused.iter().map(|(what, arguments)| ((*what).to_owned(), read(arguments))).collect();
+        self.refused =
+            refused.iter().map(|(what, arguments)| ((*what).to_owned(), read(arguments))).collect();
         self
     }
 
@@ -87,7 +92,9 @@ impl<'a> Subject<'a> {
         for (arguments, is_given) in &self.accepted {
             let failed = |why: String| match is_given {
                 true => Verdict::Fails(format!("its example {arguments}: {why}")),
-                false => Verdict::Unknown(format!("{arguments}, made of its schema: {why}; give it `examples`")),
+                false => {
+                    Verdict::Unknown(format!("{arguments}, made of its schema: {why}; give it `examples`"))
+                }
             };
             if let Err(why) = fits(&self.tool.spec, arguments) {
                 return failed(why);
@@ -132,9 +139,10 @@ impl<'a> Subject<'a> {
     async fn reports(&self) -> Verdict {
         let can_fail = match &self.tool.call {
             Call::Http(_) | Call::Command(_) | Call::Effect(_) => true,
-            Call::Compose(plan) => {
-                plan.steps.iter().any(|step| !step.optional && step.condition.is_none() && step.for_each.is_none())
-            }
+            Call::Compose(plan) => plan
+                .steps
+                .iter()
+                .any(|step| !step.optional && step.condition.is_none() && step.for_each.is_none()),
             _ => false,
         };
         let good = self.accepted.iter().find(|(arguments, _)| fits(&self.tool.spec, arguments).is_ok());
@@ -153,7 +161,9 @@ impl<'a> Subject<'a> {
         let spec = &self.tool.spec;
         let needed = || spec.requires.iter().filter(|requirement| !requirement.optional);
         let good = self.accepted.iter().find(|(arguments, _)| fits(spec, arguments).is_ok());
-        let Some((arguments, _)) = good.filter(|_| needed().next().is_some()) else { return Verdict::Nothing };
+        let Some((arguments, _)) = good.filter(|_| needed().next().is_some()) else {
+            return Verdict::Nothing;
+        };
         let (answer, asked) = match self.call(arguments, false, false, Requirements::Checked).await {
             Ok(answered) => answered,
             Err(why) => return Verdict::Fails(why),
@@ -162,7 +172,9 @@ impl<'a> Subject<'a> {
         let silent = needed().find(|requirement| !text.contains(&*requirement.told()));
         match silent {
             _ if asked > 0 => Verdict::Fails("it runs although its requirements are not met".to_owned()),
-            Some(requirement) => Verdict::Fails(format!("nothing says \"{}\": {}", requirement.told(), answer.json())),
+            Some(requirement) => {
+                Verdict::Fails(format!("nothing says \"{}\": {}", requirement.told(), answer.json()))
+            }
             None => Verdict::Holds(needed().count()),
         }
     }
@@ -205,7 +217,8 @@ fn fits(spec: &ToolSpec, arguments: &Value) -> Result<(), String> {
 
 /// A result as the tool declares it, or any.
 fn result_of(spec: &ToolSpec) -> Value {
-    let rendered = spec.output.as_ref().and_then(|output| render_output(output.shape(), &spec.defs, &JSON_SCHEMA).ok());
+    let rendered =
+        spec.output.as_ref().and_then(|output| render_output(output.shape(), &spec.defs, &JSON_SCHEMA).ok());
     rendered.map_or_else(|| json!({}), |rendered| sample::fitting(&rendered.schema))
 }
 

@@ -32,18 +32,20 @@ impl Maker<'_> {
                 return value.clone();
             }
         }
-        if let Some(found) = schema["$ref"].as_str().and_then(|target| self.root.pointer(target.strip_prefix('#')?)) {
-            return self.value(found, depth + 1);
+        if let Some(found) =
+            schema["$ref"].as_str().and_then(|target| self.root.pointer(target.strip_prefix('#')?))
+        {
+            return self.value(&with(without(schema, "$ref"), found), depth + 1);
         }
         for key in ["anyOf", "oneOf"] {
             let is_plain = |choice: &&Value| choice["type"] != "null";
             if let Some(choice) = schema[key].as_array().and_then(|choices| choices.iter().find(is_plain)) {
-                return merged(self.value(choice, depth + 1), self.object(schema, depth));
+                return self.value(&with(without(schema, key), choice), depth + 1);
             }
         }
         if let Some(parts) = schema["allOf"].as_array() {
-            let whole = parts.iter().map(|part| self.value(part, depth + 1));
-            return whole.fold(self.object(schema, depth), merged);
+            let whole = parts.iter().fold(without(schema, "allOf"), with);
+            return self.value(&whole, depth + 1);
         }
         match kind(schema) {
             "object" => self.object(schema, depth),
@@ -64,22 +66,22 @@ impl Maker<'_> {
         let more = whole(&schema["minProperties"]).unwrap_or(0).saturating_sub(members.len());
         let optional = schema["properties"].as_object().into_iter().flatten();
         let optional = optional.filter(|(name, _)| !members.contains_key(*name)).take(more);
-        let optional: Vec<_> = optional.map(|(name, shape)| (name.clone(), self.value(shape, depth + 1))).collect();
+        let optional: Vec<_> =
+            optional.map(|(name, shape)| (name.clone(), self.value(shape, depth + 1))).collect();
         members.extend(optional);
         let file = &schema["properties"]["base64"];
         if members.is_empty() && file.is_object() && schema["properties"]["path"].is_object() {
             // A file argument needs one of the two.
             members.insert("base64".to_owned(), json!("YQ=="));
         }
-        if members.is_empty() && schema["type"] != "object" && schema.get("properties").is_none() {
-            return Value::Null;
-        }
         Value::Object(members)
     }
 
     fn array(&self, schema: &Value, depth: usize) -> Value {
         let least = whole(&schema["minItems"]).unwrap_or(usize::from(depth < 4)).min(16);
-        let first = schema["prefixItems"].as_array().map(|items| items.iter().map(|item| self.value(item, depth + 1)));
+        let first = schema["prefixItems"]
+            .as_array()
+            .map(|items| items.iter().map(|item| self.value(item, depth + 1)));
         let mut items: Vec<Value> = first.into_iter().flatten().collect();
         if schema["maxItems"] == 0 {
             return json!([]);
@@ -92,16 +94,24 @@ impl Maker<'_> {
     }
 }
 
-/// Unites two objects; whatever else the second is, the first is kept.
-fn merged(first: Value, second: Value) -> Value {
-    match (first, second) {
-        (Value::Object(mut first), Value::Object(second)) => {
-            first.extend(second);
-            Value::Object(first)
+fn without(schema: &Value, key: &str) -> Value {
+    let mut rest = schema.clone();
+    rest.as_object_mut().and_then(|members| members.shift_remove(key));
+    rest
+}
+
+/// Returns a schema with the rules of another: their members, and otherwise those of the other.
+fn with(mut schema: Value, more: &Value) -> Value {
+    for (key, value) in more.as_object().into_iter().flatten() {
+        match (&mut schema[key], value) {
+            (Value::Array(old), Value::Array(new)) if key == "required" => old.extend(new.iter().cloned()),
+            (Value::Object(old), Value::Object(new)) => {
+                old.extend(new.iter().map(|(name, value)| (name.clone(), value.clone())));
+            }
+            (old, new) => *old = new.clone(),
         }
-        (Value::Null, second) => second,
-        (first, _) => first,
     }
+    schema
 }
 
 fn distinct(item: Value, number: usize) -> Value {
@@ -217,12 +227,29 @@ mod tests {
             (json!({"enum": ["a", "b"]}), json!("a")),
             (json!({"type": "string", "minLength": 6}), json!("textxx")),
             (json!({"type": "string", "maxLength": 2}), json!("te")),
-            (json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "uniqueItems": true}), json!(["text", "text1"])),
-            (json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}, "b": {}},
-                "$defs": {"A": {"anyOf": [{"type": "null"}, {"const": 3}]}}}), json!({"a": 3})),
-            (json!({"type": "object", "properties": {"a": {"type": "integer"}}, "minProperties": 1}), json!({"a": 1})),
-            (json!({"allOf": [{"type": "object", "required": ["a"], "properties": {"a": {"const": 1}}},
-                {"type": "object", "required": ["b"], "properties": {"b": {"const": 2}}}]}), json!({"a": 1, "b": 2})),
+            (
+                json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "uniqueItems": true}),
+                json!(["text", "text1"]),
+            ),
+            (
+                json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}, "b": {}},
+                "$defs": {"A": {"anyOf": [{"type": "null"}, {"const": 3}]}}}),
+                json!({"a": 3}),
+            ),
+            (
+                json!({"type": "object", "properties": {"a": {"type": "integer"}}, "minProperties": 1}),
+                json!({"a": 1}),
+            ),
+            (
+                json!({"type": "object", "properties": {"a": {"const": 1}, "b": {}},
+                "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+                json!({"a": 1}),
+            ),
+            (
+                json!({"allOf": [{"type": "object", "required": ["a"], "properties": {"a": {"const": 1}}},
+                {"type": "object", "required": ["b"], "properties": {"b": {"const": 2}}}]}),
+                json!({"a": 1, "b": 2}),
+            ),
         ] {
             assert_eq!(fitting(&schema), wanted, "{schema}");
         }
@@ -235,13 +262,18 @@ mod tests {
     fn each_broken_sample_breaks_one_rule() {
         let schema = json!({"type": "object", "required": ["a"], "additionalProperties": false,
             "properties": {"a": {"type": "string"}, "b": {"type": "array"}, "c": {}}});
-        let broken: Vec<String> =
-            broken(&schema, &json!({"a": "x"})).into_iter().map(|(what, value)| format!("{what}: {value}")).collect();
-        assert_eq!(broken, [
-            "without `a`: {}",
-            "with a wrong `a`: {\"a\":{\"not\":\"this\"}}",
-            "with a wrong `b`: {\"a\":\"x\",\"b\":{\"not\":\"a list\"}}",
-            "with an unknown argument: {\"a\":\"x\",\"no_such_argument\":1}",
-        ]);
+        let broken: Vec<String> = broken(&schema, &json!({"a": "x"}))
+            .into_iter()
+            .map(|(what, value)| format!("{what}: {value}"))
+            .collect();
+        assert_eq!(
+            broken,
+            [
+                "without `a`: {}",
+                "with a wrong `a`: {\"a\":{\"not\":\"this\"}}",
+                "with a wrong `b`: {\"a\":\"x\",\"b\":{\"not\":\"a list\"}}",
+                "with an unknown argument: {\"a\":\"x\",\"no_such_argument\":1}",
+            ]
+        );
     }
 }

@@ -54,7 +54,8 @@ fn answer(stream: TcpStream, world: &World) -> std::io::Result<()> {
     }
     std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink())?;
     world.ask();
-    let (status, body) = if world.fails { ("500 Internal Server Error", "it failed") } else { ("200 OK", &*world.says) };
+    let (status, body) =
+        if world.fails { ("500 Internal Server Error", "it failed") } else { ("200 OK", &*world.says) };
     let kind = if world.fails { "text/plain" } else { "application/json" };
     write!(
         reader.get_mut(),

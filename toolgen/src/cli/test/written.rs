@@ -18,8 +18,11 @@ use super::checks::Subject;
 const HEAD: &str = include_str!("written/head.rs.txt");
 
 /// What runs the tests, each in a module of its own: that of this command.
-const MODULES: [(&str, &str); 3] =
-    [("bench", include_str!("bench.rs")), ("checks", include_str!("checks.rs")), ("sample", include_str!("sample.rs"))];
+const MODULES: [(&str, &str); 3] = [
+    ("bench", include_str!("bench.rs")),
+    ("checks", include_str!("checks.rs")),
+    ("sample", include_str!("sample.rs")),
+];
 
 /// Writes the file. "Problems found" means that it cannot be written, or that somebody else wrote it.
 pub(super) fn run(
@@ -54,7 +57,8 @@ pub(super) fn run(
 
 fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
     let module = emit::module_name(document, &mut Vec::new());
-    let mut out = HEAD.replace("MODULE", &module).replace("DOCUMENT", document).replace("MARK", &emit::mark());
+    let mut out =
+        HEAD.replace("MODULE", &module).replace("DOCUMENT", document).replace("MARK", &emit::mark());
     let mut taken = vec!["check".to_owned()];
     for tool in tools {
         let subject = Subject::new(tool, all);
