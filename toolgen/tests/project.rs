@@ -96,7 +96,7 @@ fn every_command_takes_every_kind_of_document() {
         let program = format!("program-{document}");
         let commands: [(&[&str], &str); 13] = [
             (&["check", document], "0 errors"),
-            (&["check", document, "--format", "json"], "\"problems\":[]"),
+            (&["check", document, "--format", "json"], "\"problems\":["),
             (&["list", document], tool),
             (&["list", document, "--format", "json"], "\"input_schema\""),
             (&["schema", document, "--tool", tool], "\"schema\""),
@@ -158,7 +158,7 @@ fn tools_of_every_kind_are_called_from_the_shell() {
         (&["research", r#"{"task": "x"}"#], "research"),
         (&["greet", "{}"], "/name: missing"),
         (&["greet", "{}", "--dry-run"], "/name: missing"),
-        (&["greet", r#"{"name": "-x"}"#, "--dry-run"], "-x"),
+        (&["greet", r#"{"name": "-x"}"#, "--dry-run"], "/name: must not begin with"),
         (&["shout", r#"{"name": "x"}"#, "--dry-run"], "neither a request nor a command"),
     ] {
         let (code, stdout, stderr) = call(words);
@@ -232,19 +232,30 @@ fn a_test_shows_what_does_not_hold() {
     ] {
         assert!(stdout.contains(line), "{stdout}");
     }
-    let bad = "toolgen: 1\ntools:\n  odd:\n    description: Is odd.\n    parameters: {text: string}\n    \
+    let bad = "toolgen: 1\ntools:\n  odd:\n    description: Is odd.\n    parameters: {text: string - A text.}\n    \
                command: {argv: [\"true\", \"{text}\"], exit_codes: {0: {success: false}, 1: {success: true}}}\n  \
-               twice:\n    description: Is odd, and does not care.\n    parameters: {text: string}\n    \
+               twice:\n    description: Is odd, and does not care.\n    parameters: {text: string - A text.}\n    \
                compose: {steps: [{id: a, call: odd, with: {text: \"{text}\"}, on_error: continue}]}\n";
     fs::write(place.join("odd.yaml"), bad).unwrap();
     let (code, stdout, _) = cargo_toolgen(&place, &["test", "odd.yaml"]);
     assert!(code == Some(0) && stdout.contains("twice  ok        ok (3)    -         -\n"), "{stdout}");
-    // A program that fails is a failure, whatever the world pretends.
-    let failing = "toolgen: 1\ntools:\n  fails:\n    description: Fails.\n    read_only: false\n    \
-                   examples: [{arguments: {}}]\n    command: {argv: [\"true\"], output: json}\n";
-    fs::write(place.join("failing.yaml"), failing).unwrap();
-    let (code, stdout, _) = cargo_toolgen(&place, &["test", "failing.yaml"]);
-    assert_eq!(code, Some(0), "{stdout}");
+    // Its own example is refused, and its file is not there.
+    let failing = "toolgen: 1\ntools:\n  fails:\n    description: Fails.\n    read_only: true\n    \
+                   parameters: {file: string - A file.}\n    examples: [{arguments: {file: EXAMPLE}}]\n    \
+                   command: {argv: [cat, \"{file}\"]}\n";
+    for (example, words, part) in [
+        (
+            "-x",
+            &[][..],
+            "accepts: FAILED: its example {\"file\":\"-x\"}: Invalid arguments: /file: must not begin",
+        ),
+        ("no-such-file", &["--run"], "accepts: FAILED: its example {\"file\":\"no-such-file\"}: "),
+    ] {
+        fs::write(place.join("failing.yaml"), failing.replace("EXAMPLE", example)).unwrap();
+        let (code, stdout, stderr) = cargo_toolgen(&place, &[&["test", "failing.yaml"], words].concat());
+        assert_eq!(code, Some(1), "{stdout}{stderr}");
+        assert!(stdout.contains(part) && stdout.ends_with("1 tools, 1 failures, 0 not known\n"), "{stdout}");
+    }
 }
 
 /// From an empty crate to a called tool, and to tests of it.
@@ -352,4 +363,26 @@ fn a_program_is_built_and_answers_calls() {
     let (_, list) = hello(&["--list"], "");
     assert_eq!(list["tools"].as_array().unwrap().len(), 2);
     assert_eq!(hello(&["--schema", "greet"], "").1["required"], json!(["name"]));
+}
+
+#[test]
+fn the_readme_knows_the_commands_and_the_commands_know_the_readme() {
+    let readme = fs::read_to_string(checkout().join("README.md")).unwrap();
+    let place = folder("readme");
+    let (_, help, _) = cargo_toolgen(&place, &["--help"]);
+    let commands = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
+    let commands: Vec<&str> = commands.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(commands.len() > 10, "{help}");
+    for command in commands.iter().filter(|command| **command != "help") {
+        let row = readme.lines().any(|line| line.starts_with("| ") && line.contains(&format!("`{command}`")));
+        assert!(row, "no row says what `{command}` does");
+    }
+    for line in readme.lines().filter_map(|line| line.trim().strip_prefix("cargo toolgen ")) {
+        let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
+        let (code, help, _) = cargo_toolgen(&place, &[words[0], "--help"]);
+        assert_eq!(code, Some(0), "there is no command {}", words[0]);
+        for option in words.iter().filter(|word| word.starts_with("--")) {
+            assert!(help.contains(option), "{} has no option {option}", words[0]);
+        }
+    }
 }
