@@ -126,6 +126,10 @@ fn every_example_is_compiled() {
     for path in files(&[".yaml", ".json"]) {
         let name = relative(&path);
         let Some(file) = name.strip_prefix("specs/") else { continue };
+        // Files that examples refer to, and the schema that editors check manifests by.
+        if file.contains('/') || file.ends_with(".schema.json") {
+            continue;
+        }
         documents += 1;
         let module = path.file_stem().unwrap().to_string_lossy().replace('-', "_");
         for module in [module.clone(), format!("{module}_untyped")] {
@@ -198,6 +202,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ),
     ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
+    (
+        "toolgen/src/frontend/manifest/files.rs",
+        &["std::fs"],
+        "follows links, so that no file outside of a manifest's folder is read",
+    ),
     ("toolgen/src/main.rs", &["std::env"], "takes the arguments of the command line"),
     ("toolgen/src/source.rs", &["std::fs"], "reads documents"),
     ("toolgen/src/write.rs", &["std::fs"], "writes generated code"),

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use pointer::Pointer;
+pub(crate) use pointer::percent_decode;
 pub use position::Position;
 
 use crate::problem::{Code, Problems, codes};

@@ -24,6 +24,7 @@ pub(super) fn write(tools: &[Listed<'_>], style: &ModuleStyle, out: &mut String)
         let name = modules.take(&snake(category));
         let mut body = String::new();
         let mut names = Names::reserving(&["TOOLS"]);
+        let mut listed = Vec::new();
         for Listed { path, tool } in &tools {
             let ident = &tool.ident;
             let taken = names.take_pair(ident);
@@ -32,9 +33,9 @@ pub(super) fn write(tools: &[Listed<'_>], style: &ModuleStyle, out: &mut String)
                 let renamed = if taken == *ident { String::new() } else { format!(" as {prefix}{taken}") };
                 let _ = writeln!(body, "pub use super::super::{module}{prefix}{ident}{renamed};");
             }
+            listed.push(taken);
         }
-        let paths = tools.iter().map(|tool| format!("super::super::{}", tool.path));
-        write_list("The tools of this category, sorted by name.", paths, style, &mut body);
+        write_list("The tools of this category, sorted by name.", listed.into_iter(), style, &mut body);
         write_module(&format!("The category `{}`.", visible(category)), &name, &body, &mut text);
     }
     write_module("The tools by their categories.", "categories", &text, out);

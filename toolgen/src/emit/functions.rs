@@ -22,7 +22,7 @@ pub(super) fn write(tools: &[Static<'_>], types: &[(String, String)], style: &Mo
     }
     out.push_str(
         "\npub use self::functions::{Functions, functions};\n\n/// The functions that run tools of this module.\n\
-         pub mod functions {\n",
+         #[allow(unused_qualifications, reason = \"not every crate has a prelude\")]\npub mod functions {\n",
     );
     let _ = writeln!(out, "    use {runtime}::__private::functions as rt;");
     if style.types {

@@ -24,6 +24,9 @@ mod template;
 mod tools;
 mod toolsets;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use serde_json::Value;

@@ -65,7 +65,7 @@ fn run<'v>(segments: &[Segment], start: Found<'v>, root: &'v Value) -> Vec<Found
         let mut found = Vec::new();
         for node in nodes {
             if segment.descends {
-                descend(segment, node, root, &mut found);
+                descend(segment, &node, root, &mut found);
             } else {
                 select(segment, &node, root, &mut found);
             }
@@ -77,10 +77,10 @@ fn run<'v>(segments: &[Segment], start: Found<'v>, root: &'v Value) -> Vec<Found
     nodes
 }
 
-fn descend<'v>(segment: &Segment, node: Found<'v>, root: &'v Value, found: &mut Vec<Found<'v>>) {
-    select(segment, &node, root, found);
-    for child in children(&node) {
-        descend(segment, child, root, found);
+fn descend<'v>(segment: &Segment, node: &Found<'v>, root: &'v Value, found: &mut Vec<Found<'v>>) {
+    select(segment, node, root, found);
+    for child in children(node) {
+        descend(segment, &child, root, found);
     }
 }
 

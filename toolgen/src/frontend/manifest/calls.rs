@@ -40,6 +40,7 @@ impl<'a> Context<'a> {
     }
 
     fn lower_call(&mut self, draft: &mut Draft<'a>) {
+        let errors = self.errors;
         let mut scope = Scope::of(&draft.spec);
         let lowered = match draft.kind {
             "command" => self.command(draft, &mut scope),
@@ -51,7 +52,8 @@ impl<'a> Context<'a> {
         };
         let Lowered { call, effects, fixed, takes_all } = lowered;
         draft.spec.effects = self.effects(&draft.attributes, effects, fixed);
-        if call.is_some() && !takes_all {
+        draft.broken |= self.errors > errors;
+        if !draft.broken && !takes_all {
             self.check_used(draft, &scope);
         }
         draft.call = call;

@@ -24,8 +24,8 @@ Something is a text where an object is expected, a list where a text is, and so 
     timeout: 30                          write: timeout: 30s
     category: 2024                       write: category: '2024'
 ";
-    MISSING = "E0404", "A required key is missing", "
-What is described cannot work without the key that the message names.
+    MISSING = "E0404", "A required key or text is missing", "
+What is described cannot work without the key that the message names, or a text that must say something is empty.
 
     command: {}                          which program? Add `argv`
 ";

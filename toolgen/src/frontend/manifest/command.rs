@@ -203,6 +203,7 @@ impl<'a> Context<'a> {
                 let message =
                     format!("`{{{name}}}` stands in the script, where a shell would read its value as code");
                 let upper = name.to_uppercase();
+                let upper = if DECISIVE.contains(&upper.as_str()) { format!("ARG_{upper}") } else { upper };
                 let help = format!(
                     "write `\"${upper}\"` and `env: {{{upper}: \"{{{name}}}\"}}`, or `\"$1\"` and `args: [\"{{{name}}}\"]`"
                 );

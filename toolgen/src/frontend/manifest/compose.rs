@@ -21,6 +21,7 @@ use super::known::{Class, Known};
 use super::node::Node;
 use super::template::{Place, Scope};
 use super::tools::Draft;
+use crate::select::did_you_mean;
 
 /// The most items of a list for which a step is repeated, unless it says otherwise.
 const MAX_ITEMS: u32 = 100;
@@ -122,6 +123,8 @@ impl<'a> Context<'a> {
         }
         let mut steps = Vec::new();
         let mut called: Vec<&ToolSpec> = Vec::new();
+        scope.later =
+            items.iter().filter_map(|item| item.value.get("id")?.as_str()).map(str::to_owned).collect();
         for item in &items {
             let callee = self.callee(item, callees);
             called.extend(callee);
@@ -130,6 +133,7 @@ impl<'a> Context<'a> {
             let id = item.value.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned();
             let known = callee.map(|spec| result_of(spec, item));
             if let Some(steps) = &mut scope.steps {
+                scope.later.retain(|later| *later != id);
                 steps.push((id, known));
             }
             steps.extend(step);
@@ -143,6 +147,9 @@ impl<'a> Context<'a> {
             Some(None) => return,
             some => some.flatten(),
         };
+        if steps.len() < items.len() {
+            return;
+        }
         draft.call = Some(Call::Compose(ComposePlan { steps: steps.into(), result }));
     }
 
@@ -154,10 +161,13 @@ impl<'a> Context<'a> {
         let call = self.required(node, "call", "a step", "name the tool that the step calls")?;
         let name = self.text_of(&call)?;
         let Some(callee) = position(name, callees).and_then(|index| callees.get(index)) else {
-            let known: Vec<&str> = callees.iter().map(|callee| callee.spec.name.as_str()).collect();
-            let known: Vec<&str> =
-                known.into_iter().chain(callees.iter().filter_map(|callee| callee.id.as_deref())).collect();
-            self.report(codes::STEP, &call.pointer, format!("there is no tool `{name}`"), near(name, &known));
+            if self.imported.incomplete {
+                return None;
+            }
+            let full: Vec<&str> = callees.iter().map(|callee| callee.spec.name.as_str()).collect();
+            let ids: Vec<&str> = callees.iter().filter_map(|callee| callee.id.as_deref()).collect();
+            let help = near(name, &full, &ids);
+            self.report(codes::STEP, &call.pointer, format!("there is no tool `{name}`"), help);
             return None;
         };
         if callee.broken {
@@ -238,18 +248,11 @@ impl<'a> Context<'a> {
             self.report(codes::STEP, &list.pointer, message, "name a list");
             return Some(None);
         }
-        let parallel = self.at_least_one(node, "parallel").unwrap_or(1);
-        let max_items = self.at_least_one(node, "max_items").unwrap_or(MAX_ITEMS);
+        let parallel =
+            self.count(node, "parallel").map_or(1, |count| u32::try_from(count).unwrap_or(u32::MAX));
+        let max_items = self.count(node, "max_items");
+        let max_items = max_items.map_or(MAX_ITEMS, |count| u32::try_from(count).unwrap_or(u32::MAX));
         Some(found.map(|(list, _)| ForEach { list, parallel, max_items }))
-    }
-
-    fn at_least_one(&mut self, node: &Node<'a>, key: &str) -> Option<u32> {
-        let count = self.count(node, key)?;
-        if count == 0 {
-            let at = node.pointer.child(key);
-            self.report(codes::STEP, &at, format!("`{key}` must be at least 1"), "write a larger number");
-        }
-        Some(u32::try_from(count).unwrap_or(u32::MAX))
     }
 }
 
@@ -265,13 +268,13 @@ fn position(name: &str, callees: &Callees) -> Option<usize> {
     full.or_else(|| callees.iter().position(|callee| callee.id.as_deref() == Some(name)))
 }
 
-/// Says what a name was probably meant to be. A program may have hundreds of tools, so that they are not listed.
-pub(super) fn near(name: &str, known: &[&str]) -> String {
-    let told = nearest(name, known);
-    if told.starts_with("did you mean") || known.len() <= 8 {
-        told
-    } else {
-        "`cargo toolgen list` shows what there is".to_owned()
+/// Says what a name was probably meant to be: a full name, or a short one. A program may have hundreds of tools, so that
+/// only a few are listed.
+pub(super) fn near(name: &str, full: &[&str], short: &[&str]) -> String {
+    match did_you_mean(name, full.iter().chain(short).copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if full.len() > 8 => "`cargo toolgen list` shows what there is".to_owned(),
+        None => nearest(name, full),
     }
 }
 

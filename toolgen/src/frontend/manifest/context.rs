@@ -97,8 +97,7 @@ impl<'a> Context<'a> {
 
     /// Reports a value that is not of the kind it must be. `expected` says which with its article: `a text`.
     pub(super) fn wrong_kind(&mut self, node: &Node<'_>, expected: &str, help: &str) {
-        let name = node.pointer.last().unwrap_or_default().into_owned();
-        let name = if name.is_empty() { "the manifest".to_owned() } else { format!("`{name}`") };
+        let name = named(&node.pointer);
         let message = match node.value {
             Value::Null => format!("{name} has no value; it must be {expected}"),
             value => format!("{name} must be {expected}, not {}", kind_of(value)),
@@ -121,7 +120,8 @@ impl<'a> Context<'a> {
             let of_user = node.pointer.is_root() && key.starts_with("x-");
             if !known.contains(&key) && !of_user {
                 let message = format!("{} has no key `{key}`", keys.what);
-                self.report(codes::UNKNOWN_KEY, &member.pointer, message, nearest(key, &known));
+                let help = keys.hint(key).unwrap_or_else(|| nearest(key, &known));
+                self.report(codes::UNKNOWN_KEY, &member.pointer, message, help);
             }
         }
         true
@@ -184,12 +184,12 @@ impl<'a> Context<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// Returns the whole number from zero of a key, if it is there.
+    /// Returns the whole number above zero of a key, if it is there.
     pub(super) fn count(&mut self, node: &Node<'a>, key: &str) -> Option<u64> {
         let member = node.get(key)?;
-        let count = member.value.as_u64();
+        let count = member.value.as_u64().filter(|count| *count > 0);
         if count.is_none() {
-            self.wrong_kind(&member, "a whole number from 0", "");
+            self.wrong_kind(&member, "a whole number above 0", "");
         }
         count
     }
@@ -248,10 +248,26 @@ pub(super) fn kind_of(value: &Value) -> String {
     }
 }
 
+/// Returns what a place is called in a message: a key, or an item of a list.
+fn named(pointer: &Pointer) -> String {
+    let name = pointer.last().unwrap_or_default();
+    let of_list = pointer.parent().and_then(|list| Some(list.last()?.into_owned()));
+    match (name.parse::<usize>(), of_list) {
+        (Ok(index), Some(list)) => format!("item {} of `{list}`", index + 1),
+        _ if name.is_empty() => "the manifest".to_owned(),
+        _ => format!("`{name}`"),
+    }
+}
+
+/// The most names that a message lists.
+const MAX_LISTED: usize = 12;
+
 /// Lists names in backticks.
 pub(super) fn listed(names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
+    let shown: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(MAX_LISTED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// Says what a name that is not known was probably meant to be, or which are known.

@@ -36,6 +36,8 @@ pub(super) struct Imported {
     pub(super) contexts: Vec<(ContextSpec, Pointer)>,
     /// The files that they read themselves.
     pub(super) sources: Vec<PathBuf>,
+    /// Whether an import failed, so that what is not found may be a part of it.
+    pub(super) incomplete: bool,
 }
 
 impl Imported {
@@ -53,6 +55,7 @@ impl<'a> Context<'a> {
     /// Compiles the documents of `imports`.
     pub(super) fn lower_imports(&mut self) {
         let top = self.top();
+        let errors = self.errors;
         for node in self.list(&top, "imports").unwrap_or_default() {
             let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| node.get(kind).is_some()).collect();
             match kinds.as_slice() {
@@ -66,30 +69,36 @@ impl<'a> Context<'a> {
                 _ if !node.value.is_object() => self.wrong_kind(&node, "an object", "write `openapi: FILE`"),
                 _ => {
                     let message = format!("an import has exactly one of {}", listed(&KINDS));
-                    self.report(
-                        codes::IMPORT,
-                        &node.pointer,
-                        message,
-                        "write `openapi: FILE` or `manifest: FILE`",
-                    );
+                    let help = "write `openapi: FILE` or `manifest: FILE`";
+                    self.report(codes::IMPORT, &node.pointer, message, help);
                 }
             }
         }
+        self.imported.incomplete = self.errors > errors;
     }
 
     fn import(&mut self, node: &Node<'a>, kind: &'static str, keys: &Keys) {
+        let errors = self.errors;
         self.object(node, keys);
         let options = self.import_options(node);
         let (Some(text), Some(place)) = (self.text(node, kind), node.get(kind)) else { return };
         let Some(document) = self.imported_file(text, &place.pointer) else { return };
         let mut found = Problems::new();
         let document = self.overlaid(node, document, &mut found);
+        if self.errors > errors {
+            // With other options than those that are meant, other operations would become tools.
+            return;
+        }
         found.enter(Arc::clone(&document.source));
         let program = match kind {
             _ if found.has_errors() => None,
             "manifest" if self.is_importing(&document) => {
-                let message = format!("`{text}` imports this manifest, and cannot be imported by it");
-                let help = "move what both need into a third manifest";
+                let (message, help) = if document.source == self.document.source {
+                    ("a manifest cannot import itself".to_owned(), "name another file")
+                } else {
+                    let message = format!("`{text}` imports this manifest, and cannot be imported by it");
+                    (message, "move what both need into a third manifest")
+                };
                 return self.report(codes::IMPORT, &place.pointer, message, help);
             }
             _ if (kind == "manifest") != document.root.get("toolgen").is_some() => {
@@ -112,7 +121,8 @@ impl<'a> Context<'a> {
             Some(_) => {}
             None => {
                 let message = format!("`{text}` cannot be compiled as {}", article(kind));
-                self.report(codes::IMPORT, &place.pointer, message, "see what is reported of the document");
+                let help = "see what is reported of the document and its overlays";
+                self.report(codes::IMPORT, &place.pointer, message, help);
             }
         }
     }
@@ -186,7 +196,7 @@ impl<'a> Context<'a> {
         for (name, attributes) in self.named(node, "overrides", "attributes of tools") {
             self.override_tool(&mut program, name, namespace, &attributes);
         }
-        let Imported { toolsets, contexts, sources, parts } = &mut self.imported;
+        let Imported { toolsets, contexts, sources, parts, incomplete: _ } = &mut self.imported;
         toolsets.extend(std::mem::take(&mut program.toolsets).into_iter().map(|set| (set, at.clone())));
         contexts.extend(std::mem::take(&mut program.contexts).into_iter().map(|one| (one, at.clone())));
         sources.append(&mut program.sources);
@@ -209,7 +219,7 @@ impl<'a> Context<'a> {
         else {
             let known: Vec<&str> = program.all_tools().iter().map(|tool| tool.spec.name.as_str()).collect();
             let message = format!("the import has no tool `{name}`");
-            return self.report(codes::OVERRIDE, &node.pointer, message, near(name, &known));
+            return self.report(codes::OVERRIDE, &node.pointer, message, near(name, &known, &[]));
         };
         let attributes = Attributes { own: node.clone(), shared: None };
         self.attributes(&attributes, &mut spec);

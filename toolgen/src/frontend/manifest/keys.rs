@@ -16,13 +16,27 @@ impl Keys {
     pub(super) fn names(&self) -> Vec<&'static str> {
         self.groups.concat()
     }
+
+    /// Returns what to do about a key that a tool does not have, but that one would expect there.
+    pub(super) fn hint(&self, key: &str) -> Option<String> {
+        if self.what != TOOL.what {
+            return None;
+        }
+        let inner = [("command", COMMAND), ("http", HTTP), ("complete", COMPLETE), ("agent", AGENT)];
+        let of = |(_, keys): &&(&str, Keys)| keys.names().contains(&key);
+        Some(match key {
+            "name" => "the key of a tool under `tools` is its name".to_owned(),
+            "blocking" | "crate" => format!("`{key}` is for functions written in Rust; leave it out"),
+            _ => format!("it belongs into `{}`", inner.iter().find(of)?.0),
+        })
+    }
 }
 
 /// The keys that say what kind of tool it is.
 pub(super) const KINDS: &[&str] = &["command", "http", "function", "compose", "complete", "effect", "agent"];
 
 /// The attributes of a tool that a file may set for all its tools.
-pub(super) const SHARED: &[&str] = &[
+const SHARED: &[&str] = &[
     "category",
     "scopes",
     "timeout",
@@ -41,16 +55,17 @@ pub(super) const SHARED: &[&str] = &[
     "exclusive",
     "result_limit",
     "deprecated",
-    "undocumented",
-    "dialects",
 ];
 
-/// The attributes of one tool.
-pub(super) const OWN: &[&str] =
-    &["description", "label", "returns", "use_for", "doc_override", "examples", "exactly_one", "at_most_one"];
+/// What is checked of a tool.
+const CHECKS: &[&str] = &["undocumented", "dialects"];
 
-/// The keys of the schemas of a tool.
-const SCHEMAS: &[&str] = &["parameters", "input", "output"];
+/// The attributes of one tool.
+const OWN: &[&str] =
+    &["label", "returns", "use_for", "doc_override", "examples", "exactly_one", "at_most_one"];
+
+/// The attributes that a reader expects first.
+const FIRST: &[&str] = &["description", "parameters", "input", "output"];
 
 const REQUEST: &[&str] = &["method", "url", "query", "headers", "body", "form", "text", "auth"];
 
@@ -70,10 +85,10 @@ pub(super) const TOP: Keys = Keys {
         "contexts",
     ]],
 };
-pub(super) const DEFAULTS: Keys = Keys { what: "`defaults`", groups: &[SHARED] };
-pub(super) const TOOL: Keys = Keys { what: "a tool", groups: &[OWN, SHARED, SCHEMAS, KINDS] };
+pub(super) const DEFAULTS: Keys = Keys { what: "`defaults`", groups: &[SHARED, CHECKS] };
+pub(super) const TOOL: Keys = Keys { what: "a tool", groups: &[FIRST, KINDS, OWN, SHARED, CHECKS] };
 pub(super) const ENDPOINT: Keys =
-    Keys { what: "an endpoint", groups: &[&["name"], OWN, SHARED, SCHEMAS, REQUEST] };
+    Keys { what: "an endpoint", groups: &[&["name"], REQUEST, FIRST, OWN, SHARED, CHECKS] };
 pub(super) const EXAMPLE: Keys = Keys { what: "an example", groups: &[&["summary", "arguments"]] };
 pub(super) const REQUIREMENT: Keys = Keys {
     what: "a requirement",
@@ -130,7 +145,7 @@ pub(super) const IMPORT_OPENAPI: Keys = Keys {
 };
 pub(super) const IMPORT_MANIFEST: Keys =
     Keys { what: "an import of a manifest", groups: &[&["manifest"], IMPORT] };
-pub(super) const OVERRIDE: Keys = Keys { what: "an override", groups: &[OWN, SHARED] };
+pub(super) const OVERRIDE: Keys = Keys { what: "an override", groups: &[&["description"], OWN, SHARED] };
 pub(super) const TOOLSET: Keys =
     Keys { what: "a toolset", groups: &[&["description", "context", "include", "tools"]] };
 pub(super) const MEMBER: Keys = Keys { what: "a member of a toolset", groups: &[&["agent"]] };

@@ -38,7 +38,9 @@ impl<'a> Context<'a> {
     /// A call that requests an effect. The tool touches nothing, but what handles the effect may do anything.
     pub(super) fn effect(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
         let node = &draft.of_kind;
-        self.object(node, &keys::EFFECT);
+        if !self.object(node, &keys::EFFECT) {
+            return Lowered { call: None, effects: Effects::UNDECLARED, fixed: &[], takes_all: true };
+        }
         let help = "name the effect, under which the program registers what carries it out";
         let name = self.required(node, "name", "an effect", help).and_then(|name| self.text_of(&name));
         let data = self.data(node, scope);

@@ -9,7 +9,7 @@ use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::schema::SchemaPlace;
-use crate::names::is_portable_key;
+use crate::names::{is_portable_key, portable_key};
 use crate::shapes::parts;
 use crate::source::Pointer;
 
@@ -66,7 +66,11 @@ impl<'a> Context<'a> {
         let mut field = Field { name: Text::from(name.to_owned()), ..Field::REQUIRED };
         match node.value {
             Value::String(text) => {
-                let (schema, optional) = self.short(text, &place).unwrap_or((Value::Bool(true), true));
+                let Some((schema, optional)) = self.short(text, &place) else {
+                    // The tool is left out; whatever else is wrong with it is told as if this were right.
+                    field.shape.description = Text::from(name.to_owned());
+                    return field;
+                };
                 field.shape = self.read_shape(&schema, &place);
                 field.required = !optional && field.shape.default.is_none();
             }
@@ -81,6 +85,7 @@ impl<'a> Context<'a> {
             _ => {
                 let help = "write `name: string - What it means.`";
                 self.wrong_kind(node, "a type, or a JSON Schema", help);
+                field.shape.description = Text::from(name.to_owned());
             }
         }
         field
@@ -98,7 +103,10 @@ impl<'a> Context<'a> {
     fn check_name(&mut self, name: &str, at: &Pointer) {
         if !is_portable_key(name) {
             let message = format!("`{name}` is no name of an argument");
-            let help = "start with a letter or `_`, go on with letters, digits and `_`, at most 64; providers refuse others";
+            let help = format!(
+                "write `{}`: providers accept letters, digits and `_`, at most 64, and no digit at the start",
+                portable_key(name)
+            );
             self.report(codes::NAME, at, message, help);
         }
     }

@@ -23,6 +23,7 @@ use super::node::Node;
 use super::template::{Place, Scope};
 use super::tools::Draft;
 use crate::frontend::effects_of_method;
+use crate::source::Pointer;
 
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
@@ -34,7 +35,7 @@ struct Request {
     derived: Vec<(Text, Template)>,
     accept: Text,
     /// The media type of a text body, if a header says it.
-    content_type: Option<String>,
+    content_type: Option<(String, Pointer)>,
 }
 
 impl<'a> Context<'a> {
@@ -143,7 +144,9 @@ impl<'a> Context<'a> {
         let lower = name.to_ascii_lowercase();
         match (HeaderOwner::of(name), constant) {
             (Some(HeaderOwner::Media), Some(text)) if lower == "accept" => request.accept = text.into(),
-            (Some(HeaderOwner::Media), Some(text)) => request.content_type = Some(text),
+            (Some(HeaderOwner::Media), Some(text)) => {
+                request.content_type = Some((text, node.pointer.clone()));
+            }
             (Some(HeaderOwner::Media), None) => {
                 let message = format!("the header `{name}` must be a constant");
                 self.report(codes::HEADER, &node.pointer, message, "write a tool for each media type");

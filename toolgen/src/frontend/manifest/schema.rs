@@ -4,7 +4,7 @@
 //! JSON Schema does the rest. The members of the result are where they were, so the places of its problems are too.
 
 mod defs;
-mod keywords;
+pub(super) mod keywords;
 mod references;
 
 pub(super) use defs::Schemas;

@@ -40,6 +40,9 @@ pub(super) const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "
 /// What is not understood of it.
 pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
     let text = text.trim();
+    if text.is_empty() {
+        return Err("it is empty".to_owned());
+    }
     let (of, rest) = type_of(text)?;
     let mut rest = rest;
     let mut lists = 0;
@@ -105,7 +108,7 @@ fn default_of<'t>(text: &'t str, of: &Type<'_>, lists: usize) -> Result<(Value, 
     }
     let (word, rest) = text.find(" - ").map_or((text, ""), |end| text.split_at(end));
     let word = word.trim();
-    if word.is_empty() {
+    if word.is_empty() || word.starts_with("- ") {
         return Err("there is no default after `=`".to_owned());
     }
     let is_text = lists == 0 && matches!(of, Type::Simple("string"));
@@ -195,12 +198,13 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_told() {
         for (text, told) in [
-            ("", "it starts with no type"),
+            ("", "it is empty"),
             ("- The file.", "it starts with no type"),
             ("string The file.", "`The file.` is not understood after the type"),
             ("string? ?", "`?` is not understood after the type"),
             ("enum", "`enum` lists its values in parentheses"),
             ("enum(a,)", "a value of `enum` is empty"),
+            ("integer = - Rows.", "there is no default after `=`"),
             ("integer =", "there is no default after `=`"),
             ("integer[] = [1", "the default is no JSON"),
         ] {

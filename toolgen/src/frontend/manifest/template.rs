@@ -21,6 +21,8 @@ pub(super) struct Scope {
     pub(super) arguments: Known,
     /// The earlier steps of a composed tool, with their results if these are known. `None` for other tools.
     pub(super) steps: Option<Vec<(String, Option<Known>)>>,
+    /// The names of the step itself and of those that run later.
+    pub(super) later: Vec<String>,
     /// The item of the list for which a step is repeated, with what is known of it.
     pub(super) item: Option<Option<Known>>,
     /// The arguments that placeholders stood for so far.
@@ -44,7 +46,13 @@ type Found = (Reference, Option<Known>);
 impl Scope {
     /// Returns the scope of a tool that is not composed.
     pub(super) fn of(spec: &ToolSpec) -> Scope {
-        Scope { arguments: Known::arguments(spec), steps: None, item: None, used: BTreeSet::new() }
+        Scope {
+            arguments: Known::arguments(spec),
+            steps: None,
+            later: Vec::new(),
+            item: None,
+            used: BTreeSet::new(),
+        }
     }
 
     /// Returns what is known of a root, or nothing if there is no such root.
@@ -168,8 +176,9 @@ impl<'a> Context<'a> {
                 "`*` may only stand in `argv` and `args`, and only in an item that is nothing else: `\"{{{written}*}}\"`"
             );
             self.report(codes::PLACEHOLDER_KIND, at, message, help);
+            return None;
         }
-        self.find(&Placeholder { each: false, ..one.clone() }, at, scope)
+        self.find(one, at, scope)
     }
 
     /// Compiles a condition.
@@ -192,9 +201,11 @@ impl<'a> Context<'a> {
             "given" => self.given(&inner, scope),
             "not" => Some(Condition::Not(Frozen::from(self.condition(&inner, scope)?))),
             "equal" => {
-                let items = inner.items();
+                let items = self.list(node, key)?;
                 let [left, right] = items.as_slice() else {
-                    self.wrong_kind(&inner, "a list of two values", "write `equal: [\"{name}\", value]`");
+                    let message = format!("`equal` compares two values, not {}", items.len());
+                    let help = "write `equal: [\"{name}\", value]`";
+                    self.report(codes::WRONG_KIND, &inner.pointer, message, help);
                     return None;
                 };
                 let left = self.template(left, Place::Json, scope);
@@ -261,11 +272,14 @@ impl<'a> Context<'a> {
         let Some((root, mut known, skip)) = scope.root(&one.path) else {
             let roots = scope.roots();
             let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
-            let help = match (roots.is_empty(), nearest(&written, &roots)) {
-                (true, _) => "the tool takes no arguments; declare it under `parameters`".to_owned(),
-                (false, help) => help,
-            };
-            self.report(codes::UNKNOWN_PLACEHOLDER, at, format!("`{{{written}}}` names no argument"), help);
+            let (message, help) = scope.misplaced(&one.path).unwrap_or_else(|| {
+                let help = match (roots.is_empty(), nearest(&written, &roots)) {
+                    (true, _) => "the tool takes no arguments; declare it under `parameters`".to_owned(),
+                    (false, help) => help,
+                };
+                (format!("`{{{written}}}` names no argument"), help)
+            });
+            self.report(codes::UNKNOWN_PLACEHOLDER, at, message, help);
             return None;
         };
         if let Root::Argument(name) = &root {

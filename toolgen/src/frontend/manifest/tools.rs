@@ -22,6 +22,7 @@ use super::node::Node;
 use crate::choice::{Chosen, Entry, choose};
 use crate::options::Options;
 use crate::problem::codes::DUPLICATE_KEY;
+use crate::select::did_you_mean;
 use crate::source::Pointer;
 
 /// A tool that is being compiled: first its specification is read, for all tools, and then its call.
@@ -58,9 +59,12 @@ impl<'a> Context<'a> {
     pub(super) fn drafts(&mut self) -> Vec<Draft<'a>> {
         let top = self.top();
         let shared = top.get("defaults");
+        let errors = self.errors;
         if let Some(shared) = &shared {
             self.object(shared, &keys::DEFAULTS);
         }
+        // What all tools should have is not known, such as the scopes that they need.
+        let all_broken = self.errors > errors || has_misspelt_defaults(&top);
         self.name_schemas();
         let named = self.names(&top);
         let groups: Vec<Vec<&str>> = named.iter().map(|one| one.category.into_iter().collect()).collect();
@@ -87,7 +91,7 @@ impl<'a> Context<'a> {
         for draft in &mut drafts {
             let errors = self.errors;
             self.check_values(draft);
-            draft.broken |= self.errors > errors;
+            draft.broken |= all_broken || self.errors > errors;
         }
         drafts
     }
@@ -216,7 +220,7 @@ impl<'a> Context<'a> {
 
     fn check_documented(&mut self, id: &str, node: &Node<'a>, spec: &ToolSpec, is_agent: bool) {
         const OFF: &str = "or turn this off by `undocumented: true`";
-        if spec.description.is_empty() && !is_agent {
+        if spec.description.is_empty() && node.get("description").is_none() && !is_agent {
             let message = format!("the tool `{id}` has no description, which is what a model chooses it by");
             self.report(codes::UNDOCUMENTED, &node.pointer, message, format!("add `description`, {OFF}"));
         }
@@ -307,6 +311,14 @@ impl<'a> Context<'a> {
                 && is_here(&problem.pointer)
         })
     }
+}
+
+/// Whether the manifest has a key that should probably be `defaults`.
+fn has_misspelt_defaults(top: &Node<'_>) -> bool {
+    let known = keys::TOP.names();
+    let meant = |key: &str| did_you_mean(key, known.iter().copied());
+    let unknown = top.entries().into_iter().filter(|(key, _)| !known.contains(key));
+    unknown.map(|(key, _)| meant(key)).any(|meant| meant.as_deref() == Some("defaults"))
 }
 
 /// Returns a title for people: `get_weather` becomes `Get Weather`.

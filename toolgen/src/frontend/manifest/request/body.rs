@@ -26,8 +26,8 @@ impl<'a> Context<'a> {
     ) -> Option<Body> {
         let given: Vec<(&str, Node<'a>)> =
             ["body", "form", "text"].into_iter().filter_map(|key| Some((key, node.get(key)?))).collect();
-        if let [_, (second, at), ..] = given.as_slice() {
-            let message = format!("a request has one body, and `{}` is one beside `{second}`", given[0].0);
+        if let [(first, _), (second, at), ..] = given.as_slice() {
+            let message = format!("a request has one body, and this one has `{first}` and `{second}`");
             self.report(codes::BODY, &at.pointer, message, "keep one of `body` (JSON), `form` and `text`");
         }
         if let (Some((key, at)), "GET" | "HEAD" | "OPTIONS") = (given.first(), method) {
@@ -38,10 +38,9 @@ impl<'a> Context<'a> {
             self.report(codes::BODY, &at.pointer, message, help);
         }
         let content_type = request.content_type.take();
-        if content_type.is_some() && !matches!(given.as_slice(), [("text", _)]) {
-            let message = "the body says its own media type";
-            let at = node.pointer.child("headers");
-            self.report(codes::HEADER, &at, message, "leave `Content-Type` out, or send the body as `text`");
+        if let (Some((_, at)), false) = (&content_type, matches!(given.as_slice(), [("text", _)])) {
+            let message = "the media type follows from the body";
+            self.report(codes::HEADER, at, message, "leave `Content-Type` out, or send the body as `text`");
         }
         match given.first() {
             Some(("form", form)) => {
@@ -56,7 +55,8 @@ impl<'a> Context<'a> {
             }
             Some(("text", text)) => {
                 let template = self.scalar_template(text, scope)?;
-                let media_type = content_type.map_or(Text::Static("text/plain"), Text::from);
+                let media_type =
+                    content_type.map_or(Text::Static("text/plain"), |(media_type, _)| media_type.into());
                 let required = !may_miss(&template);
                 let source = BodySource::Argument(request.argument("body", template));
                 Some(Body { required, media_type, codec: Codec::Text, source })

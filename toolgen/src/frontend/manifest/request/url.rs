@@ -1,6 +1,9 @@
 //! The URL of a request: its server, its path and its query.
 
+use std::borrow::Cow;
+
 use toolgen_runtime::spec::plan::Location;
+use toolgen_runtime::spec::template::{Segment, Template};
 
 use super::super::codes;
 use super::super::context::Context;
@@ -8,7 +11,7 @@ use super::super::node::Node;
 use super::super::placeholder::Piece;
 use super::super::template::{Place, Scope};
 use super::{Request, constant_text};
-use crate::source::Pointer;
+use crate::source::{Pointer, percent_decode};
 
 impl<'a> Context<'a> {
     /// Returns the server and the path of a URL; the pairs of its query are added to the request.
@@ -28,7 +31,7 @@ impl<'a> Context<'a> {
         let Some((scheme, rest)) = text.split_once("://") else {
             return refuse(self, "is no URL with a scheme and a host");
         };
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let end = outside(rest, &['/', '?', '#']).unwrap_or(rest.len());
         let (host, rest) = rest.split_at(end);
         if scheme.contains('{') || host.contains('{') {
             let message = "the host of a URL must be a constant: no argument may choose where a request goes";
@@ -39,7 +42,10 @@ impl<'a> Context<'a> {
             return refuse(self, "is neither an http nor an https URL");
         }
         if host.contains('@') {
-            return refuse(self, "holds a credential, which belongs in `auth`");
+            // Not shown: it would end up in the log of a build.
+            let help = "leave it out of the URL, and use `auth`";
+            self.report(codes::URL, at, "the URL holds a credential", help);
+            return None;
         }
         if !is_host(host) {
             return refuse(self, "has no valid host");
@@ -47,10 +53,11 @@ impl<'a> Context<'a> {
         if rest.contains(char::is_whitespace) {
             return refuse(self, "holds a space, which is written `%20`");
         }
-        if rest.contains('#') {
+        if outside(rest, &['#']).is_some() {
             return refuse(self, "holds a fragment (`#…`), which is never sent");
         }
-        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (path, query) = rest.split_at(outside(rest, &['?']).unwrap_or(rest.len()));
+        let query = query.strip_prefix('?').unwrap_or_default();
         let path = self.path(path, at, request, scope);
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             self.pair(pair, at, request, scope);
@@ -103,11 +110,35 @@ impl<'a> Context<'a> {
             return;
         }
         let Some(template) = self.text_template(value, at, Place::Word, scope) else { return };
-        match constant_text(&template) {
-            Some(text) => request.query.push((name.to_owned().into(), text.into())),
-            None => request.parameter(name, Location::Query, template),
+        let name = unescaped(name);
+        match (constant_text(&template), template) {
+            (Some(text), _) => request.query.push((name.into(), unescaped(&text).into())),
+            (None, Template::Text(segments)) => {
+                let plain = |segment: &Segment| match segment {
+                    Segment::Literal(text) => Segment::Literal(unescaped(text).into()),
+                    value => value.clone(),
+                };
+                let segments = segments.iter().map(plain).collect();
+                request.parameter(&name, Location::Query, Template::Text(segments));
+            }
+            (None, template) => request.parameter(&name, Location::Query, template),
         }
     }
+}
+
+/// Returns a part of a query as it is meant: the engine escapes it again.
+fn unescaped(text: &str) -> String {
+    let text = text.replace('+', " ");
+    percent_decode(&text).map(Cow::into_owned).unwrap_or(text)
+}
+
+/// Returns the place of the first of these characters that stands in no placeholder.
+fn outside(text: &str, wanted: &[char]) -> Option<usize> {
+    let mut inside = false;
+    text.char_indices().find_map(|(at, char)| {
+        inside = (inside || char == '{') && char != '}';
+        (!inside && wanted.contains(&char)).then_some(at)
+    })
 }
 
 /// Whether a text is a host with an optional port.
