@@ -209,8 +209,15 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "says by a locked file that a writer is alive",
     ),
     ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
+    ("toolgen/src/cli.rs", &["std::env", "std::process::Command"], "starts the cargo that runs it"),
     ("toolgen/src/cli/call.rs", &["std::fs"], "reads arguments from a file"),
     ("toolgen/src/cli/generate.rs", &["std::fs"], "looks for the crate it writes into"),
+    (
+        "toolgen/src/cli/init.rs",
+        &["std::fs", "std::process::Command"],
+        "looks at the crate it prepares, and lets cargo add dependencies",
+    ),
+    ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
     (
         "toolgen/src/frontend/manifest/files.rs",

@@ -64,32 +64,37 @@ fn name(task: &Bin) -> String {
 fn leave_out(program: &mut Program, output: &mut Output) {
     let mut out: BTreeSet<String> = BTreeSet::new();
     loop {
-        let mut reasons = Vec::new();
-        for tool in program.all_tools() {
-            let why = match &tool.call {
-                Call::Function => {
-                    Some("it is a function that the program would have to implement".to_owned())
-                }
-                Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
-                call => {
-                    let missing = call.tools().into_iter().find(|called| out.contains(*called));
-                    missing.map(|called| format!("it calls `{called}`"))
-                }
-            };
-            let name = tool.spec.name.as_str();
-            if let Some(why) = why.filter(|_| !out.contains(name)) {
-                reasons.push((name.to_owned(), why));
-            }
-        }
-        if reasons.is_empty() {
+        let more: Vec<(String, String)> = program
+            .all_tools()
+            .into_iter()
+            .filter(|tool| !out.contains(tool.spec.name.as_str()))
+            .filter_map(|tool| Some((tool.spec.name.to_string(), lacks(tool, &out)?)))
+            .collect();
+        if more.is_empty() {
             break;
         }
-        for (name, why) in reasons {
+        for (name, why) in more {
             output.note(&format!("`{name}` is left out: {why}"));
             out.insert(name);
         }
     }
     retain(program, &out);
+}
+
+/// Returns what a tool needs that a program for single calls does not have.
+fn lacks(tool: &Tool, out: &BTreeSet<String>) -> Option<String> {
+    if let Some(needed) = tool.spec.requires.iter().find(|requirement| !requirement.optional) {
+        let told = needed.told();
+        return Some(format!("its requirement \"{told}\" cannot be met by a program that answers one call"));
+    }
+    match &tool.call {
+        Call::Function => Some("it is a function that the program would have to implement".to_owned()),
+        Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
+        call => {
+            let missing = call.tools().into_iter().find(|called| out.contains(*called));
+            missing.map(|called| format!("it calls `{called}`"))
+        }
+    }
 }
 
 fn retain(program: &mut Program, out: &BTreeSet<String>) {

@@ -110,14 +110,17 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
         None => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
     };
     let wanted: [(&str, &str, &str, &[&str]); 2] = [
-        ("toolgen-runtime", "runtime", "dependencies", &["--features", "one-shot,process"]),
+        ("toolgen-runtime", "runtime", "dependencies", &["--features", "one-shot,process,typed"]),
         ("toolgen", "toolgen", "build-dependencies", &["--build"]),
     ];
     let mut lines = String::new();
     for (name, folder, table, words) in wanted {
         if has_dependency(manifest, name) {
-            let features =
-                if name == "toolgen" { "" } else { "; see that it has the features one-shot and process" };
+            let features = if name == "toolgen" {
+                ""
+            } else {
+                "; see that it has the features one-shot, process and typed"
+            };
             output.note(&format!("Cargo.toml names {name} and stays as it is{features}"));
             continue;
         }
@@ -129,7 +132,8 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
             output.line(&format!("added {name} to {}", task.folder.join("Cargo.toml").display()))?;
             continue;
         }
-        let features = if table == "dependencies" { ", features = [\"one-shot\", \"process\"]" } else { "" };
+        let features =
+            if table == "dependencies" { ", features = [\"one-shot\", \"process\", \"typed\"]" } else { "" };
         lines.push_str(&format!("[{table}]\n{name} = {{ {}{features} }}\n", place(folder)));
     }
     if !lines.is_empty() {

@@ -61,7 +61,8 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
         }
     }
     output.line(&format!("\n{} tools, {failures} failures, {unknown} not known", chosen.len()))?;
-    Ok(if complete && failures == 0 { Outcome::Fine } else { Outcome::Problems })
+    let left_out = compiled.iter().any(|compiled| compiled.problems.has_errors());
+    Ok(if complete && !left_out && failures == 0 { Outcome::Fine } else { Outcome::Problems })
 }
 
 fn cell(verdict: &Verdict) -> String {

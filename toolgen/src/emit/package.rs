@@ -71,7 +71,8 @@ pub fn program(
     let mut files = package(crate_name, modules, false, runtime);
     let features = [("http", http), ("one-shot", true), ("process", commands)];
     let features: Vec<&str> = features.into_iter().filter_map(|(name, on)| on.then_some(name)).collect();
-    files.insert("Cargo.toml", manifest(crate_name, &features, runtime));
+    // A program stands on its own, wherever its folder is.
+    files.insert("Cargo.toml", manifest(crate_name, &features, runtime) + "\n[workspace]\n");
     let library = crate_name.replace('-', "_");
     let lists = match modules {
         [_] => format!("::{library}::TOOLS"),
@@ -90,15 +91,15 @@ pub fn program(
             "//! Answers one call of a tool: JSON in, JSON out. `--help` says more.\n\n\
              // {mark}\n\n\
              use std::error::Error;\nuse std::process::ExitCode;\n\n\
-             use toolgen_runtime::engine::Engines;\n{import}\
-             use toolgen_runtime::provider::{{Provider, one_shot}};\n\
-             use toolgen_runtime::Registry;\n\n\
+             use toolgen_runtime::Registry;\nuse toolgen_runtime::engine::Engines;\n{import}\
+             use toolgen_runtime::provider::{{Provider, one_shot}};\n\n\
              fn provider() -> Result<Provider, Box<dyn Error>> {{\n    \
                  let engines = Engines::new(){engine};\n    \
                  let mut tools = Vec::new();\n    \
                  for list in [{lists}] {{\n        tools.extend(engines.tools(list)?);\n    }}\n    \
+                 let registry = Registry::new(tools)?;\n    \
                  // Nobody could read the rest of a result that is cut.\n    \
-                 Ok(Provider::builder(&Registry::new(tools)?).without_pages().build()?)\n\
+                 Ok(Provider::builder(&registry).without_pages().build()?)\n\
              }}\n\n\
              fn main() -> ExitCode {{\n    one_shot::main(std::env::args_os(), provider)\n}}\n"
         ),

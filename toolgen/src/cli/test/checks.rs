@@ -151,7 +151,8 @@ impl<'a> Subject<'a> {
             Ok((answer, _)) if answer.status() == 0 => {
                 Verdict::Fails(format!("a failure looks like a success: {}", answer.json()))
             }
-            Ok((answer, 0)) => Verdict::Unknown(told(&answer)),
+            // The arguments are refused, which the first check tells.
+            Ok((_, 0)) => Verdict::Nothing,
             Ok(_) => Verdict::Holds(1),
             Err(why) => Verdict::Fails(why),
         }

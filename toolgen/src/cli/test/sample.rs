@@ -35,17 +35,17 @@ impl Maker<'_> {
         if let Some(found) =
             schema["$ref"].as_str().and_then(|target| self.root.pointer(target.strip_prefix('#')?))
         {
-            return self.value(found, depth + 1);
+            return self.value(&with(without(schema, "$ref"), found), depth + 1);
         }
         for key in ["anyOf", "oneOf"] {
             let is_plain = |choice: &&Value| choice["type"] != "null";
             if let Some(choice) = schema[key].as_array().and_then(|choices| choices.iter().find(is_plain)) {
-                return merged(self.value(choice, depth + 1), self.object(schema, depth));
+                return self.value(&with(without(schema, key), choice), depth + 1);
             }
         }
         if let Some(parts) = schema["allOf"].as_array() {
-            let whole = parts.iter().map(|part| self.value(part, depth + 1));
-            return whole.fold(self.object(schema, depth), merged);
+            let whole = parts.iter().fold(without(schema, "allOf"), with);
+            return self.value(&whole, depth + 1);
         }
         match kind(schema) {
             "object" => self.object(schema, depth),
@@ -74,9 +74,6 @@ impl Maker<'_> {
             // A file argument needs one of the two.
             members.insert("base64".to_owned(), json!("YQ=="));
         }
-        if members.is_empty() && schema["type"] != "object" && schema.get("properties").is_none() {
-            return Value::Null;
-        }
         Value::Object(members)
     }
 
@@ -97,16 +94,24 @@ impl Maker<'_> {
     }
 }
 
-/// Unites two objects; whatever else the second is, the first is kept.
-fn merged(first: Value, second: Value) -> Value {
-    match (first, second) {
-        (Value::Object(mut first), Value::Object(second)) => {
-            first.extend(second);
-            Value::Object(first)
+fn without(schema: &Value, key: &str) -> Value {
+    let mut rest = schema.clone();
+    rest.as_object_mut().and_then(|members| members.shift_remove(key));
+    rest
+}
+
+/// Returns a schema with the rules of another: their members, and otherwise those of the other.
+fn with(mut schema: Value, more: &Value) -> Value {
+    for (key, value) in more.as_object().into_iter().flatten() {
+        match (&mut schema[key], value) {
+            (Value::Array(old), Value::Array(new)) if key == "required" => old.extend(new.iter().cloned()),
+            (Value::Object(old), Value::Object(new)) => {
+                old.extend(new.iter().map(|(name, value)| (name.clone(), value.clone())));
+            }
+            (old, new) => *old = new.clone(),
         }
-        (Value::Null, second) => second,
-        (first, _) => first,
     }
+    schema
 }
 
 fn distinct(item: Value, number: usize) -> Value {
@@ -233,6 +238,11 @@ mod tests {
             ),
             (
                 json!({"type": "object", "properties": {"a": {"type": "integer"}}, "minProperties": 1}),
+                json!({"a": 1}),
+            ),
+            (
+                json!({"type": "object", "properties": {"a": {"const": 1}, "b": {}},
+                "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}),
                 json!({"a": 1}),
             ),
             (
