@@ -55,8 +55,8 @@ fn system(name: &str) -> Program {
 #[test]
 fn the_systems_compile() {
     let tools = |name| system(name).all_tools().len();
-    assert_eq!(tools("maestro.yaml"), 24);
-    assert_eq!(tools("phi-core.yaml"), 7);
-    assert_eq!(tools("gomcptest.yaml"), 10);
-    assert_eq!(tools("host-uk.yaml"), 30);
+    assert_eq!(tools("coding-team.yaml"), 24);
+    assert_eq!(tools("work-dir.yaml"), 7);
+    assert_eq!(tools("programs.yaml"), 10);
+    assert_eq!(tools("orchestration.yaml"), 30);
 }

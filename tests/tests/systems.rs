@@ -77,7 +77,7 @@ fn scripted(outcomes: Vec<ExecOutput>) -> (ProviderContext, Arc<ScriptedExecutor
 
 #[tokio::test]
 async fn a_coding_team_has_the_sets_and_the_contexts_of_its_states() {
-    let program = program("maestro.yaml");
+    let program = program("coding-team.yaml");
     let registry = registry(&program);
     let sizes: Vec<(&str, usize)> =
         program.toolsets.iter().map(|set| (set.name.as_str(), set.members.len())).collect();
@@ -129,7 +129,7 @@ async fn a_coding_team_ends_its_states_asks_and_composes() {
             Box::pin(async move { Ok(format!("no ({})", question.urgency)) })
         }
     }
-    let program = program("maestro.yaml");
+    let program = program("coding-team.yaml");
     let registry = registry(&program);
     let (context, executor) = scripted(vec![
         ExecOutput::new(0, "built\n", ""),
@@ -171,7 +171,7 @@ async fn a_coding_team_ends_its_states_asks_and_composes() {
 
 #[tokio::test]
 async fn the_tools_of_agents_that_plan_need_what_they_declare() {
-    let program = program("host-uk.yaml");
+    let program = program("orchestration.yaml");
     let registry = registry(&program);
     let provider = Provider::builder(&registry)
         .dependencies(Dependencies::new().entity("plan", |id, _| {
@@ -236,7 +236,7 @@ fn least(tool: &str) -> Value {
 async fn the_programs_for_a_model_run() {
     let folder = std::env::temp_dir().join(format!("toolgen-systems-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
-    let program = program("gomcptest.yaml");
+    let program = program("programs.yaml");
     let registry = registry(&program);
     let context = ProviderContext::new().with_executor(Arc::new(LocalExecutor::new())).with_work_dir(&folder);
     let provider = registry.provider(context);
@@ -274,7 +274,7 @@ async fn the_programs_for_a_model_run() {
 
 #[test]
 fn images_are_asked_for_with_one_request() {
-    let program = program("gomcptest.yaml");
+    let program = program("programs.yaml");
     let tools = program.all_tools();
     let imagen = tools.iter().find(|tool| tool.spec.name.as_str() == "imagen").unwrap();
     let plan = imagen.call.http().unwrap();
