@@ -344,8 +344,13 @@ async fn what_would_help_is_told() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         return;
     }
+    let words = argv(&["/bin/sh", "-c", "echo ran; : > /tmp/../toolgen-test"]);
+    match run(&LocalExecutor::new(), &words, &closed()).await {
+        Ok(output) => assert_eq!((output.stdout.as_str(), output.success()), ("ran\n", false), "by Landlock"),
+        Err(why) => assert!(why.to_string().contains("Landlock"), "{why}"),
+    }
     let executor = LocalExecutor::new().sandbox(Sandbox::Bubblewrap);
-    let error = run(&executor, &argv(&["/bin/sh", "-c", "echo ran"]), &closed()).await.unwrap_err();
+    let error = run(&executor, &words, &closed()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "the local executor cannot enforce read_only, network_disabled, so nothing was run: Bubblewrap (`bwrap`) is \

@@ -38,6 +38,9 @@ const OWN_FAILURES: std::ops::RangeInclusive<i32> = 125..=127;
 /// The container sees one directory of this machine, under `/workspace`. It is removed when its program ends, takes
 /// too long or is cancelled. Programs in it never gain privileges, and every option of [`ExecOptions`] is enforced.
 ///
+/// When a container of Podman runs out of memory, Podman's monitor leaves an empty file `oom` in the directory of this
+/// process.
+///
 /// The image should have no entry point, or one that runs its arguments; `with_args(["--entrypoint", ""])` removes an
 /// entry point. Values of [`ExecOptions::env`] are arguments of a process that other users of this machine may list.
 ///
