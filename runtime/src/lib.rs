@@ -37,6 +37,16 @@
 //! | `tracing` | | a span and log lines for each call |
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
+//!
+//! What they make a compiler do, at the time of version 0.1: the crates of a program on Linux, this one included; the lines
+//! of this one; and the seconds for it alone in a cold debug build with 2 cores.
+//!
+//! | features | crates | lines | seconds |
+//! |---|---|---|---|
+//! | none | 12 | 13,000 | 4 |
+//! | default | 34 | 32,000 | 10 |
+//! | default and `http` | 112 | 36,000 | 11 |
+//! | all | 127 | 42,000 | 13 |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
