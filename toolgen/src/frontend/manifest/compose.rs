@@ -123,6 +123,8 @@ impl<'a> Context<'a> {
         }
         let mut steps = Vec::new();
         let mut called: Vec<&ToolSpec> = Vec::new();
+        scope.later =
+            items.iter().filter_map(|item| item.value.get("id")?.as_str()).map(str::to_owned).collect();
         for item in &items {
             let callee = self.callee(item, callees);
             called.extend(callee);
@@ -131,6 +133,7 @@ impl<'a> Context<'a> {
             let id = item.value.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned();
             let known = callee.map(|spec| result_of(spec, item));
             if let Some(steps) = &mut scope.steps {
+                scope.later.retain(|later| *later != id);
                 steps.push((id, known));
             }
             steps.extend(step);
@@ -245,18 +248,11 @@ impl<'a> Context<'a> {
             self.report(codes::STEP, &list.pointer, message, "name a list");
             return Some(None);
         }
-        let parallel = self.at_least_one(node, "parallel").unwrap_or(1);
-        let max_items = self.at_least_one(node, "max_items").unwrap_or(MAX_ITEMS);
+        let parallel =
+            self.count(node, "parallel").map_or(1, |count| u32::try_from(count).unwrap_or(u32::MAX));
+        let max_items = self.count(node, "max_items");
+        let max_items = max_items.map_or(MAX_ITEMS, |count| u32::try_from(count).unwrap_or(u32::MAX));
         Some(found.map(|(list, _)| ForEach { list, parallel, max_items }))
-    }
-
-    fn at_least_one(&mut self, node: &Node<'a>, key: &str) -> Option<u32> {
-        let count = self.count(node, key)?;
-        if count == 0 {
-            let at = node.pointer.child(key);
-            self.report(codes::STEP, &at, format!("`{key}` must be at least 1"), "write a larger number");
-        }
-        Some(u32::try_from(count).unwrap_or(u32::MAX))
     }
 }
 

@@ -93,8 +93,12 @@ impl<'a> Context<'a> {
         let program = match kind {
             _ if found.has_errors() => None,
             "manifest" if self.is_importing(&document) => {
-                let message = format!("`{text}` imports this manifest, and cannot be imported by it");
-                let help = "move what both need into a third manifest";
+                let (message, help) = if document.source == self.document.source {
+                    ("a manifest cannot import itself".to_owned(), "name another file")
+                } else {
+                    let message = format!("`{text}` imports this manifest, and cannot be imported by it");
+                    (message, "move what both need into a third manifest")
+                };
                 return self.report(codes::IMPORT, &place.pointer, message, help);
             }
             _ if (kind == "manifest") != document.root.get("toolgen").is_some() => {
@@ -117,7 +121,8 @@ impl<'a> Context<'a> {
             Some(_) => {}
             None => {
                 let message = format!("`{text}` cannot be compiled as {}", article(kind));
-                self.report(codes::IMPORT, &place.pointer, message, "see what is reported of the document");
+                let help = "see what is reported of the document and its overlays";
+                self.report(codes::IMPORT, &place.pointer, message, help);
             }
         }
     }

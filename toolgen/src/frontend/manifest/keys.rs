@@ -55,9 +55,10 @@ const SHARED: &[&str] = &[
     "exclusive",
     "result_limit",
     "deprecated",
-    "undocumented",
-    "dialects",
 ];
+
+/// What is checked of a tool.
+const CHECKS: &[&str] = &["undocumented", "dialects"];
 
 /// The attributes of one tool.
 const OWN: &[&str] =
@@ -84,10 +85,10 @@ pub(super) const TOP: Keys = Keys {
         "contexts",
     ]],
 };
-pub(super) const DEFAULTS: Keys = Keys { what: "`defaults`", groups: &[SHARED] };
-pub(super) const TOOL: Keys = Keys { what: "a tool", groups: &[FIRST, KINDS, OWN, SHARED] };
+pub(super) const DEFAULTS: Keys = Keys { what: "`defaults`", groups: &[SHARED, CHECKS] };
+pub(super) const TOOL: Keys = Keys { what: "a tool", groups: &[FIRST, KINDS, OWN, SHARED, CHECKS] };
 pub(super) const ENDPOINT: Keys =
-    Keys { what: "an endpoint", groups: &[&["name"], REQUEST, FIRST, OWN, SHARED] };
+    Keys { what: "an endpoint", groups: &[&["name"], REQUEST, FIRST, OWN, SHARED, CHECKS] };
 pub(super) const EXAMPLE: Keys = Keys { what: "an example", groups: &[&["summary", "arguments"]] };
 pub(super) const REQUIREMENT: Keys = Keys {
     what: "a requirement",

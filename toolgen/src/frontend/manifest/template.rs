@@ -21,6 +21,8 @@ pub(super) struct Scope {
     pub(super) arguments: Known,
     /// The earlier steps of a composed tool, with their results if these are known. `None` for other tools.
     pub(super) steps: Option<Vec<(String, Option<Known>)>>,
+    /// The names of the step itself and of those that run later.
+    pub(super) later: Vec<String>,
     /// The item of the list for which a step is repeated, with what is known of it.
     pub(super) item: Option<Option<Known>>,
     /// The arguments that placeholders stood for so far.
@@ -44,7 +46,13 @@ type Found = (Reference, Option<Known>);
 impl Scope {
     /// Returns the scope of a tool that is not composed.
     pub(super) fn of(spec: &ToolSpec) -> Scope {
-        Scope { arguments: Known::arguments(spec), steps: None, item: None, used: BTreeSet::new() }
+        Scope {
+            arguments: Known::arguments(spec),
+            steps: None,
+            later: Vec::new(),
+            item: None,
+            used: BTreeSet::new(),
+        }
     }
 
     /// Returns what is known of a root, or nothing if there is no such root.
@@ -264,11 +272,14 @@ impl<'a> Context<'a> {
         let Some((root, mut known, skip)) = scope.root(&one.path) else {
             let roots = scope.roots();
             let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
-            let help = match (roots.is_empty(), nearest(&written, &roots)) {
-                (true, _) => "the tool takes no arguments; declare it under `parameters`".to_owned(),
-                (false, help) => help,
-            };
-            self.report(codes::UNKNOWN_PLACEHOLDER, at, format!("`{{{written}}}` names no argument"), help);
+            let (message, help) = scope.misplaced(&one.path).unwrap_or_else(|| {
+                let help = match (roots.is_empty(), nearest(&written, &roots)) {
+                    (true, _) => "the tool takes no arguments; declare it under `parameters`".to_owned(),
+                    (false, help) => help,
+                };
+                (format!("`{{{written}}}` names no argument"), help)
+            });
+            self.report(codes::UNKNOWN_PLACEHOLDER, at, message, help);
             return None;
         };
         if let Root::Argument(name) = &root {

@@ -29,6 +29,14 @@ const OBJECTS: &[(&str, &Keys)] = &[
     ("completion", &keys::COMPLETION),
     ("effect", &keys::EFFECT),
     ("agent", &keys::AGENT),
+    ("compose", &keys::COMPOSE),
+    ("step", &keys::STEP),
+    ("import_openapi", &keys::IMPORT_OPENAPI),
+    ("import_manifest", &keys::IMPORT_MANIFEST),
+    ("override", &keys::OVERRIDE),
+    ("toolset", &keys::TOOLSET),
+    ("member", &keys::MEMBER),
+    ("context", &keys::CONTEXT),
 ];
 
 fn schema() -> Value {

@@ -106,6 +106,7 @@ impl<'a> Context<'a> {
     }
 
     fn context(&mut self, name: &str, node: &Node<'a>) -> Option<ContextSpec> {
+        let errors = self.errors;
         if !self.object(node, &keys::CONTEXT) {
             return None;
         }
@@ -128,8 +129,9 @@ impl<'a> Context<'a> {
             scopes.map(|texts| texts.into_iter().map(|(text, _)| Text::from(text.to_owned())).collect());
         let timeout =
             node.get("timeout").and_then(|timeout| self.duration(&timeout)).map(Duration::from_millis);
-        let name = name.to_owned().into();
-        Some(ContextSpec { name, limits, work_dir: work_dir.to_owned().into(), scopes, timeout })
+        let (name, work_dir) = (name.to_owned().into(), work_dir.to_owned().into());
+        // A context with a mistake could allow more than is meant.
+        (self.errors == errors).then_some(ContextSpec { name, limits, work_dir, scopes, timeout })
     }
 
     fn work_dir(&mut self, node: &Node<'a>) -> Option<&'a str> {
@@ -158,7 +160,13 @@ impl<'a> Context<'a> {
             self.members_of_set(index, &mut sets, program, &candidates);
         }
         for Set { name, node, members, .. } in sets {
-            let context = self.context_of_set(&node, program);
+            let context = node.get("context").map(|_| self.context_of_set(&node, program));
+            // Without its context, the set would allow more than is meant.
+            let context = match context {
+                None => None,
+                Some(None) => continue,
+                some => some.flatten(),
+            };
             let Some(members) = members.filter(|members| !members.is_empty()) else { continue };
             let description = self.text(&node, "description").unwrap_or_default();
             program.toolsets.push(Toolset {
@@ -178,6 +186,11 @@ impl<'a> Context<'a> {
         }
         let known: Vec<&str> = program.contexts.iter().map(|context| context.name.as_str()).collect();
         let at = node.pointer.child("context");
+        let own = self.top().get("contexts");
+        if own.is_some_and(|contexts| contexts.get(name).is_some()) || self.imported.incomplete {
+            // What is wrong with it has been reported.
+            return None;
+        }
         self.report(codes::TOOLSET, &at, format!("there is no context `{name}`"), nearest(name, &known));
         None
     }

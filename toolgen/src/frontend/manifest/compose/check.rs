@@ -9,7 +9,7 @@ use toolgen_runtime::{Shape, ToolSpec};
 
 use super::near;
 use crate::frontend::manifest::codes;
-use crate::frontend::manifest::context::Context;
+use crate::frontend::manifest::context::{Context, nearest};
 use crate::frontend::manifest::known::{Class, Known, Step};
 use crate::frontend::manifest::template::Scope;
 use crate::source::Pointer;
@@ -90,7 +90,11 @@ impl Context<'_> {
         at: &Pointer,
     ) {
         if let Template::Constant(json) = given {
-            return self.check_constant(json, field, known, call, path, at);
+            // An object is checked member by member, so that the problem has its place.
+            return match known.class() {
+                Class::Object if json.starts_with('{') => self.check_object(given, known, call, path, at),
+                _ => self.check_constant(json, field, known, call, path, at),
+            };
         }
         let expected = known.class();
         let class = match given {
@@ -154,6 +158,30 @@ impl Context<'_> {
 }
 
 impl Scope {
+    /// Returns what is wrong with a reference to a step or an item that is not there, and what to do.
+    pub(in crate::frontend::manifest) fn misplaced(&self, path: &[String]) -> Option<(String, String)> {
+        let steps = self.steps.as_ref()?;
+        match path {
+            [root] if root == "item" => {
+                let message = "`{item}` is the item of a list, and this step has none";
+                Some((message.to_owned(), "add `for_each` with the list".to_owned()))
+            }
+            [root, id, ..] if root == "steps" => {
+                let message = format!("there is no earlier step `{id}`");
+                let known: Vec<&str> = steps.iter().map(|(id, _)| id.as_str()).collect();
+                let help = match self.later.first() {
+                    Some(own) if own == id => "a step has no result before it ran".to_owned(),
+                    _ if self.later.contains(id) => {
+                        format!("steps run in their order: move this one behind `{id}`")
+                    }
+                    _ => nearest(id, &known),
+                };
+                Some((message, help))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns what is known of the value that a reference stands for.
     fn known(&self, reference: &Reference) -> Option<Known> {
         let root = match &reference.root {
