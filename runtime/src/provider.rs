@@ -347,7 +347,7 @@ impl Inner {
 
 impl Peers for Inner {
     fn call<'a>(self: Arc<Self>, call: ToolCall, ctx: &'a ToolContext) -> BoxFuture<'a, ToolResponse> {
-        Box::pin(async move { Provider(self).call(call, ctx).await })
+        Box::pin(async move { Provider(self).call_by_tool(call, ctx).await })
     }
 
     fn specs(&self) -> Vec<&ToolSpec> {

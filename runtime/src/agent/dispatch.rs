@@ -58,6 +58,7 @@ use crate::call::error::ToolError;
 use crate::call::session::{Session, Span};
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
+use crate::provider::pipeline::Reader;
 
 use drive::{Refusal, Turn, drive};
 use footprint::Footprint;
@@ -260,11 +261,12 @@ impl<'a> Turn for Calls<'a> {
         let Some(tasks) = &self.tasks else {
             let turn = self.turn;
             return Some(Box::pin(async move {
-                caught(provider.answer(call, turn, around)).await.unwrap_or_else(broken)
+                caught(provider.answer(call, turn, around, Reader::Model)).await.unwrap_or_else(broken)
             }));
         };
         let (provider, turn) = (provider.clone(), self.turn.clone());
-        let mut task = Task(tasks.spawn(async move { provider.answer(call, &turn, around).await }));
+        let mut task =
+            Task(tasks.spawn(async move { provider.answer(call, &turn, around, Reader::Model).await }));
         Some(Box::pin(async move { (&mut task.0).await.map_err(discard).unwrap_or_else(|()| broken()) }))
     }
 

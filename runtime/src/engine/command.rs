@@ -1,7 +1,8 @@
 //! Tools that are programs.
 //!
 //! The values of a call become arguments, variables or input of the program. They are never read by a shell, and a value
-//! that begins with `-` is refused where the program would take it for an option.
+//! that begins with `-` is refused where the program would take it for an option. Other users of a machine may see the
+//! arguments of its programs: secrets belong into variables or the input.
 //!
 //! # Where programs run
 //!

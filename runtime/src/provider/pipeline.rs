@@ -98,13 +98,27 @@ impl Layers {
     }
 }
 
+/// Who gets the result of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A model, which reads a large result page by page.
+    Model,
+    /// A tool, which gets it whole.
+    Tool,
+}
+
 impl Provider {
     /// Calls a tool, through all layers. The context is that of the turn: the caller, the session, and the token. The
     /// context of the call is derived from it.
     ///
     /// This never fails: an error is the answer.
     pub async fn call(&self, call: ToolCall, turn: &ToolContext) -> ToolResponse {
-        self.answer(call.shallow(), turn, self.turn_context(turn)).await
+        self.answer(call.shallow(), turn, self.turn_context(turn), Reader::Model).await
+    }
+
+    /// Answers a call that a tool makes, with its whole result.
+    pub(super) async fn call_by_tool(&self, call: ToolCall, caller: &ToolContext) -> ToolResponse {
+        self.answer(call.shallow(), caller, self.turn_context(caller), Reader::Tool).await
     }
 
     /// Returns what the calls of a turn share: what the turn supplies, and then what the provider supplies.
@@ -135,6 +149,7 @@ impl Provider {
         mut call: ToolCall,
         turn: &ToolContext,
         around: Arc<TurnContext>,
+        reader: Reader,
     ) -> ToolResponse {
         call.cut_name();
         let (started, clock) = (SystemTime::now(), Instant::now());
@@ -155,7 +170,7 @@ impl Provider {
         }
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
         let outcome = {
-            let run = pin!(self.run(&call, index, &ctx, &mut record, watch.as_deref()));
+            let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
             let run = pin!(guarded(run));
             let subject = Traced {
                 call: &call,
@@ -210,7 +225,7 @@ impl Provider {
         index: Option<usize>,
         ctx: &ToolContext,
         record: &mut Record,
-        watch: Option<&Watch>,
+        (watch, reader): (Option<&Watch>, Reader),
     ) -> Result<ToolResult, ToolError> {
         let inner = self.inner();
         let layers = &inner.layers;
@@ -245,7 +260,7 @@ impl Provider {
             }
             None => self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch)).await,
         };
-        let Some(pages) = &layers.pages else { return outcome };
+        let Some(pages) = layers.pages.as_ref().filter(|_| reader == Reader::Model) else { return outcome };
         match outcome {
             Ok(result) => Ok(pages.apply(result, spec, ctx)),
             Err(error) => Err(pages.apply_error(error, spec, ctx)),

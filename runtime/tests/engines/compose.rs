@@ -7,11 +7,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::spec::plan::{ComposePlan, ForEach, Step};
+use toolgen_runtime::spec::Completion;
+use toolgen_runtime::spec::plan::{CompletePlan, ComposePlan, ForEach, Step};
 use toolgen_runtime::spec::template::Condition;
 use toolgen_runtime::{
-    AgentTool, BoxFuture, Call, CancellationToken, Provider, Registry, Tool, ToolCall, ToolContext,
-    ToolError, ToolResponse, ToolResult, tool, toolset,
+    AgentTool, BoxFuture, Call, CancellationToken, Control, Provider, Registry, Tool, ToolCall, ToolContext,
+    ToolError, ToolResponse, ToolResult, ToolSpec, tool, toolset,
 };
 
 use crate::{reference, spec, template};
@@ -112,6 +113,48 @@ async fn results_of_steps_are_values_and_lists_keep_their_order() {
     assert_eq!(answer.outcome.unwrap().details, expected);
     // Without a template it is the result of the last step.
     assert_eq!(call(usual(), None, json!({"pattern": "a"})).await.text(), "[2,2,2,2,2]");
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_a_model_is_whole_for_the_next_step() {
+    let result = json!({"sizes": "{steps.sizes}"});
+    let answer = call(usual(), Some(result), json!({"pattern": "x".repeat(40_000)})).await;
+    assert_eq!(answer.text(), r#"{"sizes":[40001,40001,40001,40001,40001]}"#);
+    // The model gets what it can read.
+    let answer = call(usual()[..1].to_vec(), None, json!({"pattern": "x".repeat(40_000)})).await;
+    assert!(answer.text().len() < 60_000 && answer.text().contains("read_result"), "{}", answer.text().len());
+}
+
+#[tokio::test]
+async fn a_completion_at_the_end_ends_the_loop() {
+    let steps =
+        vec![step("find", "find", json!({"pattern": "a"})), step("end", "finish", json!({"note": "x"}))];
+    for result in [None, Some(json!({"found": "{steps.find.files.0}"}))] {
+        let finish = Tool {
+            spec: ToolSpec {
+                completion: Some(Completion { next_state: "DONE".into() }),
+                ..spec("finish", &["note"])
+            },
+            call: Call::Complete(CompletePlan { message: None, data: None }),
+        };
+        let tools = Engines::new().tools_from([finish]).unwrap();
+        let tools = composed(steps.clone(), result).into_iter().chain(tools).chain(toolset![find]);
+        let provider = Registry::new(tools).unwrap().provider(Default::default());
+        let call = ToolCall::new("1", "both", json!({"pattern": ""}));
+        let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+        assert_eq!(answer.control(), Control::complete("DONE", json!({"note": "x"})));
+    }
+}
+
+#[tokio::test]
+async fn a_step_that_may_fail_still_waits_for_its_approval() {
+    let mut steps = usual();
+    steps[1].optional = true;
+    let provider = Provider::builder(&registry(steps, None)).middleware(Refuse).build().unwrap();
+    let call = |pattern| ToolCall::new("1", "both", json!({ "pattern": pattern }));
+    let turn = ToolContext::new("turn", "");
+    assert_eq!(provider.call(call("a"), &turn).await.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
+    assert_eq!(provider.call(call("b"), &turn).await.text(), "[2,2,null,2,2]");
 }
 
 #[tokio::test]

@@ -1,13 +1,15 @@
 //! Compiled tools of every kind, called through a provider.
-#![cfg(all(feature = "agent", feature = "http", feature = "macros", feature = "process"))]
+#![cfg(all(unix, feature = "agent", feature = "http", feature = "macros", feature = "process"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "literals are passed")]
 
 mod command;
 mod compose;
 mod derived;
+mod hostile_requests;
 mod injection;
 mod list;
+mod output;
 mod signal;
 
 use std::sync::Arc;

@@ -128,7 +128,8 @@ fn envelope(output: &ExecOutput, success: bool) -> Option<Result<ToolResult, Too
         Ok(_) => return success.then(|| Err(unreadable("is not an object", &output.stdout))),
         Err(why) => return success.then_some(Err(why)),
     };
-    if let Some(error) = read.get("error").filter(|error| !error.is_null()) {
+    let is_error = |error: &&Value| !matches!(error, Value::Null | Value::Bool(false)) && **error != "";
+    if let Some(error) = read.get("error").filter(is_error) {
         let code = read.get("code").filter(|code| !code.is_null()).map(text_of);
         let code = code.map_or(FAILED.to_owned(), std::borrow::Cow::into_owned);
         return Some(Err(ToolError::failed_with(code, text_of(error))));

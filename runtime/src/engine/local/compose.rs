@@ -37,11 +37,13 @@ pub(super) async fn run(
     }
     let Some(template) = &plan.result else { return Ok(last.unwrap_or_default()) };
     let scope = Scope { arguments, steps: Some(&results), item: None };
-    Ok(match template.fill(&scope).map_err(missing)? {
+    let made = match template.fill(&scope).map_err(missing)? {
         None => ToolResult::empty(),
         Some(Value::String(text)) => ToolResult::text(text),
         Some(value) => ToolResult::json(value),
-    })
+    };
+    // What the last step asks of the loop does not depend on how its result is shown.
+    Ok(made.with_control(last.map(|last| last.control).unwrap_or_default()))
 }
 
 /// A step, and what is known when it runs.
@@ -76,7 +78,8 @@ impl<'a> Known<'a> {
         if self.ctx.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
-        if step.optional {
+        let waits = matches!(failure, ToolError::ApprovalRequired(_) | ToolError::InputRequired(_));
+        if step.optional && !waits {
             return Ok(None);
         }
         let place = item.map_or(String::new(), |(place, _)| format!(", item {place}"));
