@@ -52,7 +52,8 @@
 //! out then: an argument of a program, a pair of a query, a member of an object. `{names*}`, alone in `argv`, is one
 //! argument for each item. Placeholders are checked against the schemas of their arguments.
 //!
-//! `specs/manifest.schema.json` describes the format for editors.
+//! `specs/manifest.schema.json` describes the format for editors: with `# yaml-language-server: $schema=PATH` in its first
+//! line, a manifest is completed and checked while it is written.
 
 mod attributes;
 mod calls;
@@ -149,9 +150,7 @@ fn lower(
     let mut drafts = cx.drafts();
     cx.lower_calls(&mut drafts);
     cx.lower_composes(&mut drafts);
-    let imported = cx.imported.tools();
-    let imported: Vec<_> = imported.iter().map(|spec| (spec.name.to_string(), spec.sub_agent)).collect();
-    cx.link_agents(&mut drafts, &imported);
+    cx.link_agents(&mut drafts);
     let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
     tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
     let mut program = Program {
