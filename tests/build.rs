@@ -1,7 +1,16 @@
 //! Compiles the example documents, as a user's build script would: with types and without.
 
 fn main() {
-    for file in ["bookshop.yaml", "kitchen-sink.json", "petstore.yaml", "tasks.yaml"] {
+    for file in [
+        "bookshop.yaml",
+        "kitchen-sink.json",
+        "manifest-agents.yaml",
+        "manifest-commands.yaml",
+        "manifest-program.yaml",
+        "manifest-requests.yaml",
+        "petstore.yaml",
+        "tasks.yaml",
+    ] {
         let path = format!("../specs/{file}");
         let name = file.split('.').next().unwrap_or(file).replace('-', "_");
         toolgen::Build::new(&*name).document(&path).emit();

@@ -10,7 +10,6 @@ pub(crate) mod digest;
 pub mod error;
 mod error_data;
 mod hosts;
-pub mod limits;
 pub(crate) mod missing;
 pub(crate) mod peers;
 pub mod principal;
@@ -26,6 +25,8 @@ pub mod structured;
 pub mod tool;
 pub mod values;
 pub(crate) mod waiting;
+
+pub use crate::spec::limits;
 
 use std::borrow::Cow;
 use std::sync::Arc;

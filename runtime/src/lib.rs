@@ -68,7 +68,6 @@ pub use {
     call::context::ToolContext,
     call::control::{Control, Effect, InputRequest},
     call::error::ToolError,
-    call::limits::Limits,
     call::principal::Principal,
     call::result::{Content, ResourceData, ToolResult},
     call::session::{Session, Sessions},
@@ -92,6 +91,7 @@ pub use base::frozen::{Frozen, List, Text};
 pub use engine::typed::TypedTool;
 pub use function::input::ToolInput;
 pub use schema::shape::{Def, Schema, Shape};
+pub use spec::limits::Limits;
 pub use spec::plan::{Call, RequestPlan, Tool};
 pub use spec::{Effects, ToolName, ToolSpec};
 #[cfg(feature = "runtime")]

@@ -67,13 +67,22 @@ pub fn push_token(pointer: &mut String, token: &str) {
     crate::schema::shape::pointer::push(pointer, token);
 }
 
+/// Whether a regular expression of ECMA-262 is found in a text. One that is none, or that would take too long on the
+/// text, is not.
+#[must_use]
+pub fn is_found(pattern: &str, text: &str) -> bool {
+    crate::schema::shape::is_found(pattern, text)
+}
+
 /// Everything a generated constant may name, so that it compiles without the implicit prelude and regardless of other
 /// names in scope.
 pub mod prelude {
     pub use core::option::Option::{self, None, Some};
+    pub use core::time::Duration;
 
     pub use crate::base::frozen::Frozen::Static as S;
     pub use crate::schema::shape::{Def, Schema};
+    pub use crate::spec::limits::Limits;
     pub use crate::spec::plan::{
         AgentPlan, Body, BodyField, BodySource, Call, Codec, CommandOutput, CommandPlan, CompletePlan,
         ComposePlan, EffectPlan, Encoding, ExitCode, ForEach, Location, Parameter, Part, Placement,
@@ -81,6 +90,7 @@ pub mod prelude {
         Word,
     };
     pub use crate::spec::template::{Condition, Reference, Root, Segment, Template};
+    pub use crate::spec::toolset::{ContextSpec, Toolset};
     pub use crate::spec::{
         Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName,
         ToolSpec,
@@ -214,6 +224,40 @@ pub mod input {
     #[must_use]
     pub fn copy_of(value: &Value) -> Value {
         value.clone()
+    }
+}
+
+/// Everything that the trait of the functions of generated tools may name, and the table of its implementation.
+#[cfg(feature = "runtime")]
+pub mod functions {
+    pub use core::future::Future;
+    pub use core::marker::{Send, Sync};
+    pub use core::result::Result;
+    pub use std::sync::Arc;
+
+    pub use serde_json::Value;
+
+    pub use crate::call::context::ToolContext;
+    pub use crate::call::error::ToolError;
+    pub use crate::call::result::ToolResult;
+    pub use crate::engine::FunctionTable;
+    #[cfg(feature = "typed")]
+    pub use crate::engine::typed::{decoded, encoded};
+
+    /// Adds a function that runs with the implementation of all of them.
+    pub fn with<F, R, T>(
+        table: FunctionTable,
+        name: &'static str,
+        functions: &Arc<F>,
+        run: impl Fn(Arc<F>, Value, ToolContext) -> R + Send + Sync + 'static,
+    ) -> FunctionTable
+    where
+        F: Send + Sync + 'static,
+        R: Future<Output = Result<T, ToolError>> + Send + 'static,
+        T: Into<ToolResult>,
+    {
+        let functions = Arc::clone(functions);
+        table.with(name, move |arguments, ctx| run(Arc::clone(&functions), arguments, ctx))
     }
 }
 

@@ -8,12 +8,13 @@ use crate::schema::shape::{Def, Schema, Shape};
 mod defaults;
 pub mod docs;
 pub mod graph;
-#[cfg(feature = "runtime")]
 pub(crate) mod hosts;
+pub mod limits;
 pub mod output;
 pub mod plan;
 mod require;
 pub mod template;
+pub mod toolset;
 
 /// A complete description of a tool, without the code that runs it.
 ///

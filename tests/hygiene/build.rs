@@ -4,6 +4,8 @@ fn main() {
     let documents = [
         "specs/bookshop.yaml",
         "specs/kitchen-sink.json",
+        "specs/manifest-agents.yaml",
+        "specs/manifest-program.yaml",
         "specs/petstore.yaml",
         "specs/tasks.yaml",
         "tests/documents/deep.yaml",
@@ -18,4 +20,6 @@ fn main() {
     // One document is the module itself, so that what stands beside it is in scope.
     let build = toolgen::Build::new("beside").runtime("::renamed");
     build.document("../../specs/kitchen-sink.json").emit();
+    let build = toolgen::Build::new("beside_functions").runtime("::renamed");
+    build.document("../../specs/manifest-program.yaml").emit();
 }

@@ -18,6 +18,26 @@ pub mod kitchen_sink {
     toolgen_runtime::include_tools!("kitchen_sink");
 }
 
+/// `manifest_agents`
+pub mod manifest_agents {
+    toolgen_runtime::include_tools!("manifest_agents");
+}
+
+/// `manifest_commands`
+pub mod manifest_commands {
+    toolgen_runtime::include_tools!("manifest_commands");
+}
+
+/// `manifest_program`
+pub mod manifest_program {
+    toolgen_runtime::include_tools!("manifest_program");
+}
+
+/// `manifest_requests`
+pub mod manifest_requests {
+    toolgen_runtime::include_tools!("manifest_requests");
+}
+
 /// `petstore`
 pub mod petstore {
     toolgen_runtime::include_tools!("petstore");
@@ -39,6 +59,22 @@ pub mod untyped {
         toolgen_runtime::include_tools!("kitchen_sink_untyped");
     }
     /// Tools.
+    pub mod manifest_agents {
+        toolgen_runtime::include_tools!("manifest_agents_untyped");
+    }
+    /// Tools.
+    pub mod manifest_commands {
+        toolgen_runtime::include_tools!("manifest_commands_untyped");
+    }
+    /// Tools.
+    pub mod manifest_program {
+        toolgen_runtime::include_tools!("manifest_program_untyped");
+    }
+    /// Tools.
+    pub mod manifest_requests {
+        toolgen_runtime::include_tools!("manifest_requests_untyped");
+    }
+    /// Tools.
     pub mod petstore {
         toolgen_runtime::include_tools!("petstore_untyped");
     }
@@ -54,6 +90,10 @@ type Case = (&'static str, &'static [&'static Tool], &'static [&'static Tool]);
 const CASES: &[Case] = &[
     ("bookshop.yaml", bookshop::TOOLS, untyped::bookshop::TOOLS),
     ("kitchen-sink.json", kitchen_sink::TOOLS, untyped::kitchen_sink::TOOLS),
+    ("manifest-agents.yaml", manifest_agents::TOOLS, untyped::manifest_agents::TOOLS),
+    ("manifest-commands.yaml", manifest_commands::TOOLS, untyped::manifest_commands::TOOLS),
+    ("manifest-program.yaml", manifest_program::TOOLS, untyped::manifest_program::TOOLS),
+    ("manifest-requests.yaml", manifest_requests::TOOLS, untyped::manifest_requests::TOOLS),
     ("petstore.yaml", petstore::TOOLS, untyped::petstore::TOOLS),
     ("tasks.yaml", tasks::TOOLS, untyped::tasks::TOOLS),
 ];
@@ -68,18 +108,41 @@ fn compiled_tools_equal_lowered_ones() {
         let mut problems = Problems::new();
         let document = Document::load(&specs().join(name), &mut problems).unwrap();
         let program = toolgen::compile(&document, &Options::default(), &mut problems).unwrap();
-        assert_eq!(
-            program.tools.len(),
-            program.operations,
-            "{name}: every operation of an example is a tool"
-        );
+        let tools = program.all_tools();
+        assert_eq!(tools.len(), program.all_operations(), "{name}: every operation of an example is a tool");
         for compiled in [typed, untyped] {
-            assert_eq!(compiled.len(), program.tools.len(), "{name}");
-            for (compiled, lowered) in compiled.iter().zip(&program.tools) {
+            assert_eq!(compiled.len(), tools.len(), "{name}");
+            for (compiled, lowered) in compiled.iter().zip(&tools) {
                 assert_eq!((&compiled.spec, &compiled.call), (&lowered.spec, &lowered.call), "{name}");
             }
         }
     }
+}
+
+#[test]
+fn compiled_toolsets_and_contexts_equal_lowered_ones() {
+    use manifest_program::{contexts, toolsets};
+
+    let document = Document::load(&specs().join("manifest-program.yaml"), &mut Problems::new()).unwrap();
+    let program = toolgen::compile(&document, &Options::default(), &mut Problems::new()).unwrap();
+    assert_eq!(toolsets::TOOLSETS, program.toolsets.iter().collect::<Vec<_>>());
+    assert_eq!([&contexts::OUTSIDE, &contexts::QUIET], [&program.contexts[0], &program.contexts[1]]);
+    assert_eq!(program.contexts.len(), 2);
+    let names: Vec<&str> = toolsets::LOOKING.members.iter().map(|name| name.as_str()).collect();
+    let expected = ["keep_note", "read_notes", "store__getPet", "store__listPets", "shelter__plan_visits"];
+    assert_eq!((manifest_program::TOOLSET_LOOKING, names.as_slice()), ("looking", expected.as_slice()));
+}
+
+/// The tools of a program stand in the modules of its parts, of its categories, and in one list.
+#[test]
+fn tools_are_found_where_they_are_looked_for() {
+    use manifest_program::{TOOL_SHELTER_ROUND, categories, notes, store};
+
+    assert!(std::ptr::eq(&raw const categories::notes::KEEP_NOTE, &raw const notes::KEEP_NOTE));
+    assert_eq!(categories::pets::TOOLS.len(), store::TOOLS.len());
+    let names: Vec<&str> = categories::notes::TOOLS.iter().map(|tool| tool.spec.name.as_str()).collect();
+    assert_eq!(names, ["keep_note", "read_notes", "shelter__keep_round"]);
+    assert!(manifest_program::TOOLS.iter().any(|tool| tool.spec.name.as_str() == TOOL_SHELTER_ROUND));
 }
 
 #[test]
@@ -88,6 +151,7 @@ fn every_example_document_is_compared() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.ends_with(".yaml") || name.ends_with(".json"))
+        .filter(|name| !name.ends_with(".schema.json"))
         .collect();
     let compared: BTreeSet<_> = CASES.iter().map(|(name, ..)| (*name).to_owned()).collect();
     assert_eq!(found, compared, "compile the new one in build.rs and compare it above");

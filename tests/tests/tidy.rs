@@ -126,6 +126,10 @@ fn every_example_is_compiled() {
     for path in files(&[".yaml", ".json"]) {
         let name = relative(&path);
         let Some(file) = name.strip_prefix("specs/") else { continue };
+        // Files that examples refer to, and the schema that editors check manifests by.
+        if file.contains('/') || file.ends_with(".schema.json") {
+            continue;
+        }
         documents += 1;
         let module = path.file_stem().unwrap().to_string_lossy().replace('-', "_");
         for module in [module.clone(), format!("{module}_untyped")] {
@@ -191,6 +195,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/cli/call.rs", &["std::fs"], "reads arguments from a file"),
     ("toolgen/src/cli/generate.rs", &["std::fs"], "looks for the crate it writes into"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
+    (
+        "toolgen/src/frontend/manifest/files.rs",
+        &["std::fs"],
+        "follows links, so that no file outside of a manifest's folder is read",
+    ),
     ("toolgen/src/main.rs", &["std::env"], "takes the arguments of the command line"),
     ("toolgen/src/source.rs", &["std::fs"], "reads documents"),
     ("toolgen/src/write.rs", &["std::fs"], "writes generated code"),

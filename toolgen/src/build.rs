@@ -52,6 +52,8 @@ pub struct Built {
     pub module: Option<String>,
     /// The problems found in the documents.
     pub problems: Problems,
+    /// The files that the documents import or refer to.
+    pub sources: Vec<PathBuf>,
 }
 
 impl Build {
@@ -116,9 +118,10 @@ impl Build {
             problems.append(found);
         }
         let complete = !programs.is_empty() && programs.len() == self.documents.len();
-        let empty = programs.iter().all(|program| program.tools.is_empty()) && problems.left_no_tools();
+        let empty = programs.iter().all(Program::is_empty) && problems.left_no_tools();
         let wanted = complete && !empty && !problems.missed_exclusion();
-        Built { module: wanted.then(|| self.module(&programs)), problems }
+        let sources = programs.iter().flat_map(|program| program.sources.clone()).collect();
+        Built { module: wanted.then(|| self.module(&programs)), problems, sources }
     }
 
     /// Returns the text of one program for each document.
@@ -174,6 +177,9 @@ impl Build {
         }
         let folder = std::env::var_os("OUT_DIR").ok_or(BuildError::NoOutDir)?;
         let built = self.compile();
+        for path in &built.sources {
+            script.say("rerun-if-changed", &path.display().to_string());
+        }
         script.arguments = self.options.command_line();
         if let Some(module) = &built.module {
             let path = Path::new(&folder).join(format!("{}.rs", self.name));

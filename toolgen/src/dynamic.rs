@@ -24,19 +24,35 @@
 //! host of their own, unless the engine binds them to an origin
 //! ([`StaticCredentials::with_origin`](toolgen_runtime::engine::http::StaticCredentials::with_origin)) or sends every
 //! request to one [`base_url`](toolgen_runtime::engine::http::HttpEngineBuilder::base_url).
+//!
+//! A manifest may have tools of other kinds, among them commands, so engines for them are given on purpose:
+//!
+//! ```
+//! use toolgen::dynamic::Loader;
+//! use toolgen_runtime::ToolContext;
+//! use toolgen_runtime::engine::{Engines, FunctionTable};
+//!
+//! # const TEXT: &str = "toolgen: 1\ntools: {now: {description: Tells the time., function: {}}}";
+//! let functions = FunctionTable::new().with("now", |_, _: ToolContext| async { Ok("noon") });
+//! let loaded = Loader::from_str(TEXT)?.tools_by(&Engines::new().with(functions))?;
+//! assert_eq!(loaded.tools.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::AgentTool;
+
 use toolgen_runtime::engine::http::{Fetch, FetchError, HttpEngine};
+use toolgen_runtime::engine::{Engines, EnginesError};
+use toolgen_runtime::{AgentTool, Text};
 
 use crate::frontend;
 use crate::options::Options;
 use crate::problem::{Problems, Severity, codes, one_a_line};
-use crate::source::{Document, Format, MAX_DEPTH, Pointer, Source};
+use crate::source::{Document, MAX_DEPTH, Pointer, Source};
 use crate::tool::Program;
 
 /// The name of a document that came without one.
@@ -77,12 +93,21 @@ pub enum LoadError {
     /// The document could not be read, or no front end compiles it, or an exclusion selects nothing, or another filter
     /// that selects nothing left no tools. Displays as one line per error, with its place.
     Document(Problems),
+    /// The document has tools that are no HTTP requests, with these names.
+    NoRequests(Vec<Text>),
+    /// Tools of the document need engines that are not there.
+    Engines(EnginesError),
 }
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadError::Fetch(error) => error.fmt(f),
+            LoadError::NoRequests(names) => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                write!(f, "no HTTP requests: {}; load the document by `tools_by`", names.join(", "))
+            }
+            LoadError::Engines(error) => error.fmt(f),
             LoadError::Document(problems) => {
                 let errors = one_a_line(problems, |problem| problem.severity() == Severity::Error);
                 f.write_str(&errors.join("\n"))
@@ -95,7 +120,8 @@ impl std::error::Error for LoadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             LoadError::Fetch(error) => Some(error),
-            LoadError::Document(_) => None,
+            LoadError::Engines(error) => Some(error),
+            LoadError::Document(_) | LoadError::NoRequests(_) => None,
         }
     }
 }
@@ -154,7 +180,7 @@ impl Loader {
     /// If it is nested deeper than [`MAX_DEPTH`].
     pub fn from_spec(spec: Value) -> Result<Loader, LoadError> {
         Loader::read(|problems| {
-            let mut source = Source { path: UNNAMED.into(), text: String::new(), format: Format::Json };
+            let mut source = Source { path: UNNAMED.into(), ..Source::default() };
             // Checked first, because printing is recursive.
             if is_deeper_than(&spec, MAX_DEPTH) {
                 problems.enter(Arc::new(source));
@@ -205,23 +231,45 @@ impl Loader {
     pub fn compile(&self) -> Result<(Program, Problems), LoadError> {
         let mut problems = self.problems.clone();
         let program = frontend::compile(&self.document, &self.options, &mut problems);
-        let empty = |program: &Program| program.tools.is_empty() && problems.left_no_tools();
+        let empty = |program: &Program| program.is_empty() && problems.left_no_tools();
         match program.filter(|program| !empty(program) && !problems.missed_exclusion()) {
             Some(program) => Ok((program, problems)),
             None => Err(LoadError::Document(problems)),
         }
     }
 
-    /// Returns the tools, run by an engine.
+    /// Returns the tools, run by an HTTP engine. Relative servers are relative to the URL that the document came from.
     ///
     /// # Errors
     ///
     /// If no front end compiles the document, an exclusion selects nothing, or another filter that selects nothing left
-    /// no tools. An operation that cannot be compiled is left out, with a problem.
+    /// no tools; if it has a tool that is no HTTP request. An operation that cannot be compiled is left out, with a
+    /// problem.
     pub fn tools(&self, engine: &HttpEngine) -> Result<Loaded, LoadError> {
         let (program, problems) = self.compile()?;
+        let others = program.all_tools().into_iter().filter(|tool| tool.call.http().is_none());
+        let others: Vec<Text> = others.map(|tool| tool.spec.name.to_text()).collect();
+        if !others.is_empty() {
+            return Err(LoadError::NoRequests(others));
+        }
         let engine = self.url.as_ref().map_or_else(|| engine.clone(), |url| engine.for_document(url));
-        let tools = engine.tools_from(program.tools.into_iter().map(toolgen_runtime::Tool::from));
+        Ok(Loaded { tools: engine.tools_from(program.into_tools()), problems })
+    }
+
+    /// Returns the tools of any kind, run by engines. An HTTP engine among them resolves relative servers by its own
+    /// settings, not by the URL that the document came from.
+    ///
+    /// The document decides which programs its tools start, if the engines run commands. Give it engines that do so only
+    /// if you trust it as you trust your own code.
+    ///
+    /// # Errors
+    ///
+    /// If no front end compiles the document, an exclusion selects nothing, or another filter that selects nothing left
+    /// no tools; [`LoadError::Engines`] names every tool that no engine runs, with what to add.
+    pub fn tools_by(&self, engines: &Engines) -> Result<Loaded, LoadError> {
+        let (program, problems) = self.compile()?;
+        let mut tools = engines.tools_from(program.into_tools()).map_err(LoadError::Engines)?;
+        tools.sort_by(|left, right| left.name().cmp(right.name()));
         Ok(Loaded { tools, problems })
     }
 }

@@ -8,13 +8,16 @@
 //! only. It holds no time and no path of this machine: two runs give identical bytes.
 
 mod call;
+mod categories;
 mod expr;
 mod fields;
+mod functions;
 mod idents;
 mod literal;
 mod package;
 mod pool;
 mod rust_types;
+mod sets;
 mod spec;
 
 #[cfg(test)]
@@ -22,9 +25,10 @@ mod tests;
 
 use std::fmt::Write as _;
 
-use toolgen_runtime::ToolSpec;
+use toolgen_runtime::spec::toolset::Toolset;
+use toolgen_runtime::{Call, ToolSpec};
 
-use crate::tool::{Program, Tool};
+use crate::tool::{Part, Program, Tool};
 use crate::write::MARK;
 pub use package::{RuntimeDependency, module_name, package};
 
@@ -53,52 +57,119 @@ impl ModuleStyle {
 }
 
 /// Returns the text of a Rust module that holds the program's tools: a `pub static` for each, a constant with its
-/// name, and their list `TOOLS`, sorted by name.
+/// name, and their list `TOOLS`, sorted by name. Imported documents are modules in it, whose tools `TOOLS` lists too.
 ///
 /// The text has no inner attributes, so it can be included into any module.
 #[must_use]
 pub fn module(program: &Program, style: &ModuleStyle) -> String {
-    let mut pool = Pool::default();
-    let mut names = Names::reserving(&["TOOLS"]);
-    let mut tools = Vec::with_capacity(program.tools.len());
-    for Tool { spec, call, origin } in &program.tools {
-        let call = call::call(call, &mut pool);
-        let fields = vec![("spec", spec::spec(spec, &mut pool)), ("call", call)];
-        let value = Expr::Struct { head: "Tool", fields, base: None };
-        tools.push(Static { ident: String::new(), spec, title: visible(&origin.title), value });
-    }
-    let shared = pool.into_statics();
-    for Shared { name, .. } in &shared {
-        names.take(name);
-    }
-    for tool in &mut tools {
-        tool.ident = names.take_pair(&idents::screaming(tool.spec.name.as_str()));
-    }
     let mut out = header(program, style);
-    write_list(&tools, style, &mut out);
-    for tool in &tools {
-        write_tool(tool, style, &mut out);
-    }
-    if style.types {
-        let wanted: Vec<_> = tools
-            .iter()
-            .map(|Static { ident, spec, title, .. }| rust_types::Wanted { ident, operation: title, spec })
-            .collect();
-        out.push_str(&rust_types::module(&wanted, &style.runtime));
-    }
-    for shared in &shared {
-        write_shared(shared, style, &mut out);
-    }
+    let module = Module::new(program);
+    module.write(style, &mut out);
+    categories::write(&module.all(), style, &mut out);
     out
 }
 
+/// A program with the names that its items get.
+struct Module<'p> {
+    program: &'p Program,
+    tools: Vec<Static<'p>>,
+    shared: Vec<Shared>,
+    /// The names of the constants of the toolsets.
+    sets: Vec<String>,
+    /// The imported documents, with the names of their modules.
+    parts: Vec<(String, Module<'p>)>,
+}
+
 /// A tool to be printed.
-struct Static<'a> {
+struct Static<'p> {
     ident: String,
-    spec: &'a ToolSpec,
+    spec: &'p ToolSpec,
+    call: &'p Call,
     /// The operation, for a comment.
     title: String,
     value: Expr,
+}
+
+/// A tool of a module or of one in it.
+struct Listed<'m> {
+    /// The path of its static from the module.
+    path: String,
+    tool: &'m Static<'m>,
+}
+
+impl<'p> Module<'p> {
+    fn new(program: &'p Program) -> Module<'p> {
+        let mut pool = Pool::default();
+        let mut names = Names::reserving(&["TOOLS"]);
+        let mut tools = Vec::with_capacity(program.tools.len());
+        for Tool { spec, call, origin } in &program.tools {
+            let value = vec![("spec", spec::spec(spec, &mut pool)), ("call", call::call(call, &mut pool))];
+            let value = Expr::Struct { head: "Tool", fields: value, base: None };
+            tools.push(Static { ident: String::new(), spec, call, title: visible(&origin.title), value });
+        }
+        let shared = pool.into_statics();
+        for Shared { name, .. } in &shared {
+            names.take(name);
+        }
+        for tool in &mut tools {
+            tool.ident = names.take_pair(&idents::screaming(tool.spec.name.as_str()));
+        }
+        let constant = |set: &Toolset| format!("TOOLSET_{}", idents::screaming(&set.name));
+        let sets = program.toolsets.iter().map(|set| names.take(&constant(set))).collect();
+        let mut modules = Names::reserving(&["types", "functions", "categories", "toolsets", "contexts"]);
+        let part = |part: &'p Part| (modules.take(&idents::snake(&part.name)), Module::new(&part.program));
+        Module { program, tools, shared, sets, parts: program.parts.iter().map(part).collect() }
+    }
+
+    fn write(&self, style: &ModuleStyle, out: &mut String) {
+        let paths = self.all().into_iter().map(|tool| tool.path);
+        write_list("All tools of this module, sorted by name.", paths, style, out);
+        for tool in &self.tools {
+            write_tool(tool, style, out);
+        }
+        sets::write(self.program, &self.sets, style, out);
+        let wanted: Vec<_> = self.tools.iter().filter(|_| style.types).map(Static::wanted).collect();
+        let types = rust_types::types(&wanted, &self.program.defs, &style.runtime);
+        functions::write(&self.tools, &types.calls, style, out);
+        out.push_str(&types.text);
+        for shared in &self.shared {
+            write_shared(shared, style, out);
+        }
+        for (name, part) in &self.parts {
+            let Program { kind, version, .. } = part.program;
+            let _ = write!(out, "\n/// Imported tools ({kind} {}).\npub mod {name} {{", visible(version));
+            part.write(style, out);
+            out.push_str("}\n");
+        }
+    }
+
+    /// Returns the tools of the module and of those in it, sorted by name.
+    fn all(&self) -> Vec<Listed<'_>> {
+        let mut all = Vec::new();
+        self.list("", &mut all);
+        all.sort_by(|left, right| left.tool.spec.name.cmp(&right.tool.spec.name));
+        all
+    }
+
+    /// Adds the tools of the module and of those in it, the paths of their statics after `prefix`.
+    fn list<'m>(&'m self, prefix: &str, all: &mut Vec<Listed<'m>>) {
+        let own = self.tools.iter().map(|tool| Listed { path: format!("{prefix}{}", tool.ident), tool });
+        all.extend(own);
+        for (name, part) in &self.parts {
+            part.list(&format!("{prefix}{name}::"), all);
+        }
+    }
+}
+
+impl Static<'_> {
+    fn is_function(&self) -> bool {
+        *self.call == Call::Function
+    }
+
+    fn wanted(&self) -> rust_types::Wanted<'_> {
+        let Static { ident, spec, title, .. } = self;
+        rust_types::Wanted { ident, operation: title, spec, is_function: self.is_function() }
+    }
 }
 
 fn header(program: &Program, style: &ModuleStyle) -> String {
@@ -115,18 +186,27 @@ fn header(program: &Program, style: &ModuleStyle) -> String {
     out
 }
 
-fn write_list(tools: &[Static<'_>], style: &ModuleStyle, out: &mut String) {
-    let runtime = &style.runtime;
-    out.push_str("\n/// All tools of this module, sorted by name.\n");
-    let head = format!("pub static TOOLS: &[&{runtime}::Tool] = ");
+/// Writes a list of tools, given by the paths of their statics.
+fn write_list(doc: &str, paths: impl Iterator<Item = String>, style: &ModuleStyle, out: &mut String) {
+    let _ = write!(out, "\n/// {doc}\n");
+    let head = format!("pub static TOOLS: &[&{}::Tool] = ", style.runtime);
     out.push_str(&head);
-    let items = tools.iter().map(|tool| Expr::atom(format!("&{}", tool.ident))).collect();
+    let items = paths.map(|path| Expr::atom(format!("&{path}"))).collect();
     Expr::Borrow(Box::new(Expr::Array(items))).write(0, head.len(), 1, out);
     out.push_str(";\n");
 }
 
+/// Writes a module around its items. No literal in them spans lines.
+fn write_module(doc: &str, name: &str, items: &str, out: &mut String) {
+    let _ = writeln!(out, "\n/// {doc}\npub mod {name} {{");
+    for line in items.trim_start_matches('\n').lines() {
+        let _ = writeln!(out, "{}{line}", if line.is_empty() { "" } else { "    " });
+    }
+    out.push_str("}\n");
+}
+
 fn write_tool(tool: &Static<'_>, style: &ModuleStyle, out: &mut String) {
-    let Static { ident, spec, title, value } = tool;
+    let Static { ident, spec, title, value, .. } = tool;
     let (runtime, tool_name) = (&style.runtime, &spec.name);
     let _ = write!(
         out,

@@ -3,12 +3,15 @@
 //! Everything else knows only the trait [`Frontend`]. To add a front end, make a folder with its implementation and
 //! the table of its problem codes, and add it to the list below.
 
+pub mod manifest;
 pub mod openapi;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
+
+use toolgen_runtime::Effects;
 
 use crate::choice::check_credentials;
 use crate::options::Options;
@@ -17,7 +20,7 @@ use crate::source::{Document, Pointer};
 use crate::tool::Program;
 
 /// All front ends.
-static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi];
+static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi, &manifest::Manifest];
 
 /// A kind of document, and how it becomes tools.
 pub trait Frontend: Sync {
@@ -120,5 +123,18 @@ fn enumerated(items: &[String]) -> String {
         [] => String::new(),
         [only] => only.clone(),
         [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). PUT, PATCH and DELETE overwrite or
+/// remove existing data; POST adds to it.
+fn effects_of_method(method: &str) -> Effects {
+    let read_only = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY");
+    Effects {
+        read_only,
+        destructive: !read_only && method != "POST",
+        idempotent: read_only || matches!(method, "PUT" | "DELETE"),
+        open_world: true,
+        ..Effects::NONE
     }
 }

@@ -85,7 +85,8 @@ impl Problem {
 pub struct Problems {
     source: Arc<Source>,
     list: Vec<Problem>,
-    seen: HashSet<(Code, Pointer, String)>,
+    /// The problems so far: the address of the source, the code, the place and the message.
+    seen: HashSet<(usize, Code, Pointer, String)>,
     counts: BTreeMap<Code, usize>,
 }
 
@@ -112,7 +113,20 @@ impl Problems {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.push(code, pointer.clone(), None, message.into(), help.into());
+        let source = Arc::clone(&self.source);
+        self.push(source, code, pointer.clone(), None, message.into(), help.into());
+    }
+
+    /// Adds a problem of another text, to which the document refers.
+    pub fn report_in(
+        &mut self,
+        source: &Arc<Source>,
+        code: Code,
+        pointer: &Pointer,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Arc::clone(source), code, pointer.clone(), None, message.into(), help.into());
     }
 
     /// Adds a problem whose position in the text is known.
@@ -124,21 +138,23 @@ impl Problems {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.push(code, pointer, Some(position), message.into(), help.into());
+        let source = Arc::clone(&self.source);
+        self.push(source, code, pointer, Some(position), message.into(), help.into());
     }
 
     fn push(
         &mut self,
+        source: Arc<Source>,
         code: Code,
         pointer: Pointer,
         position: Option<Position>,
         message: String,
         help: String,
     ) {
-        if position.is_none() && !self.seen.insert((code, pointer.clone(), message.clone())) {
+        let address = Arc::as_ptr(&source).addr();
+        if position.is_none() && !self.seen.insert((address, code, pointer.clone(), message.clone())) {
             return;
         }
-        let source = Arc::clone(&self.source);
         let count = self.counts.entry(code).or_default();
         *count += 1;
         match (*count).cmp(&MAX_OF_A_KIND) {
@@ -154,6 +170,14 @@ impl Problems {
     /// Adds the problems of another document.
     pub(crate) fn append(&mut self, other: Problems) {
         self.list.extend(other.list);
+    }
+
+    /// Takes out the problems that are in the options and not in the document.
+    pub(crate) fn take_choices(&mut self) -> Vec<Problem> {
+        let (choices, others) =
+            std::mem::take(&mut self.list).into_iter().partition(|one| one.code.is_choice());
+        self.list = others;
+        choices
     }
 
     /// Keeps only the problems that are still to be reported.

@@ -127,7 +127,7 @@ pub fn did_you_mean<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -
 }
 
 /// Whether a text fits a pattern with `*` and `**`. Takes time proportional to the product of the lengths at worst.
-fn glob(pattern: &str, text: &str) -> bool {
+pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     let tokens = tokens(pattern);
     let text: Vec<char> = text.chars().collect();
     // `reach[i]`: the tokens so far fit the first `i` characters.

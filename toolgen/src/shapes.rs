@@ -1,5 +1,10 @@
 //! Walks the trees of shapes.
 
+pub(crate) mod cycles;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
 use toolgen_runtime::Shape;
 use toolgen_runtime::schema::shape::{Access, Extra, Kind};
 
@@ -26,4 +31,34 @@ fn extra(extra: &Extra) -> Option<&Shape> {
         Extra::Of(shape) => Some(shape),
         Extra::Open | Extra::Closed => None,
     }
+}
+
+/// Collects the names that a shape refers to.
+pub(crate) fn references(shape: &Shape, names: &mut Vec<String>) {
+    match &shape.kind {
+        Kind::Ref(name) => names.push(name.to_string()),
+        Kind::Raw(text) => {
+            let schema: Value = serde_json::from_str(text).unwrap_or_default();
+            let texts = reference_texts(&schema).into_iter();
+            names.extend(texts.filter_map(|text| text.strip_prefix("#/$defs/")).map(str::to_owned));
+        }
+        _ => parts(shape).into_iter().for_each(|(_, part)| references(part, names)),
+    }
+}
+
+/// Returns the texts of all references in a value.
+pub(crate) fn reference_texts(root: &Value) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![root];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(object) => {
+                found.extend(object.get("$ref").and_then(Value::as_str));
+                open.extend(object.values().filter(|value| value.is_object() || value.is_array()));
+            }
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+    found
 }

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use pointer::Pointer;
+pub(crate) use pointer::percent_decode;
 pub use position::Position;
 
 use crate::problem::{Code, Problems, codes};
@@ -46,6 +47,9 @@ pub struct Source {
     pub text: String,
     /// How the text is written.
     pub format: Format,
+    /// Whether the text was read from the file of this path, so that files beside it can be found. Otherwise the path
+    /// is only a name.
+    pub from_disk: bool,
 }
 
 /// Omits the text, which may be many megabytes.
@@ -111,7 +115,7 @@ impl Document {
     /// this document.
     pub fn load(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
         match read_bounded(path) {
-            Ok(bytes) => Document::from_bytes(path, bytes, problems),
+            Ok(bytes) => Document::read(path, bytes, true, problems),
             Err(error) => {
                 problems.enter(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
                 let help = "check the name, and that it is a file you may read";
@@ -132,10 +136,14 @@ impl Document {
     ///
     /// Returns the same as [`Document::load`].
     pub fn from_bytes(path: &Path, bytes: Vec<u8>, problems: &mut Problems) -> Option<Arc<Document>> {
+        Document::read(path, bytes, false, problems)
+    }
+
+    fn read(path: &Path, bytes: Vec<u8>, from_disk: bool, problems: &mut Problems) -> Option<Arc<Document>> {
         let mut findings = Vec::new();
         let text = decode(bytes, &mut findings);
         let format = if looks_like_json(&text) { Format::Json } else { Format::Yaml };
-        let mut source = Source { path: path.to_path_buf(), text, format };
+        let mut source = Source { path: path.to_path_buf(), text, format, from_disk };
         let root = if findings.iter().any(|finding| finding.code == codes::NOT_TEXT) {
             None
         } else {

@@ -1,8 +1,11 @@
 //! The value that flows from the front ends to the emitter.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use toolgen_runtime::{Call, Def, List, ToolSpec};
+use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
+use toolgen_runtime::{Call, Def, List, ToolName, ToolSpec};
 
 use crate::source::{Pointer, Source};
 
@@ -56,7 +59,7 @@ impl From<Tool> for toolgen_runtime::Tool {
 }
 
 /// The compiled form of one document.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
     /// The kind of document: the name of its front end, such as `openapi`.
     pub kind: &'static str,
@@ -64,10 +67,73 @@ pub struct Program {
     pub version: String,
     /// The number of operations in the document, before any filter.
     pub operations: usize,
-    /// The tools, sorted by name.
+    /// The tools of the document itself, sorted by name.
     pub tools: Vec<Tool>,
-    /// The named shapes that the tools reach and share, sorted by name.
+    /// The named shapes that these tools reach and share, sorted by name.
     pub defs: List<Def>,
     /// The names of the schemes that may be given credentials, whether or not a tool needs one.
     pub schemes: Vec<String>,
+    /// The documents that this one imports, in its order. Their tools are in addition to its own.
+    pub parts: Vec<Part>,
+    /// The sets of tools, sorted by name. Their members are among [`all_tools`](Program::all_tools).
+    pub toolsets: Vec<Toolset>,
+    /// The contexts in which the tools may run, sorted by name.
+    pub contexts: Vec<ContextSpec>,
+    /// The files that were read in addition to the document itself, sorted.
+    pub sources: Vec<PathBuf>,
+}
+
+/// An imported document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its name, of which that of its module is made.
+    pub name: String,
+    /// Its compiled form.
+    pub program: Program,
+}
+
+impl Program {
+    /// Returns the tools of the document and of all that it imports, sorted by name.
+    #[must_use]
+    pub fn all_tools(&self) -> Vec<&Tool> {
+        let mut tools = Vec::new();
+        self.add_tools(&mut tools);
+        tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
+        tools
+    }
+
+    fn add_tools<'p>(&'p self, tools: &mut Vec<&'p Tool>) {
+        tools.extend(&self.tools);
+        self.parts.iter().for_each(|part| part.program.add_tools(tools));
+    }
+
+    /// Returns the tools of the document and of all that it imports, sorted by name, without their origins.
+    #[must_use]
+    pub fn into_tools(self) -> Vec<toolgen_runtime::Tool> {
+        self.all_tools().into_iter().cloned().map(toolgen_runtime::Tool::from).collect()
+    }
+
+    /// Returns the tool of a name, also of a document that is imported.
+    pub(crate) fn find_mut(&mut self, name: &ToolName) -> Option<&mut Tool> {
+        let parts = self.parts.iter_mut().find_map(|part| part.program.find_mut(name));
+        parts.or_else(|| self.tools.iter_mut().find(|tool| tool.spec.name == *name))
+    }
+
+    /// Removes the tools of these names.
+    pub(crate) fn remove(&mut self, names: &BTreeSet<ToolName>) {
+        self.tools.retain(|tool| !names.contains(&tool.spec.name));
+        self.parts.iter_mut().for_each(|part| part.program.remove(names));
+    }
+
+    /// Whether neither the document nor what it imports has a tool.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty() && self.parts.iter().all(|part| part.program.is_empty())
+    }
+
+    /// The number of operations in the document and in all that it imports, before any filter.
+    #[must_use]
+    pub fn all_operations(&self) -> usize {
+        self.operations + self.parts.iter().map(|part| part.program.all_operations()).sum::<usize>()
+    }
 }

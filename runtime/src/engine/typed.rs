@@ -9,6 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+#[cfg(feature = "runtime")]
+use crate::call::error::ToolError;
 use crate::spec::plan::Tool;
 
 pub use json::{FromJson, JsonError, ToJson};
@@ -36,4 +38,26 @@ pub trait TypedTool: Serialize + Sized {
     fn into_arguments(self) -> Result<Value, serde_json::Error> {
         serde_json::to_value(self)
     }
+}
+
+/// Returns the arguments of a function as their type.
+///
+/// # Errors
+///
+/// If they do not fit it. That happens to arguments that were not checked against the schema of the tool.
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
+pub fn decoded<T: FromJson>(arguments: Value) -> Result<T, ToolError> {
+    T::from_json(arguments).map_err(|why| ToolError::invalid_args(why.to_string()))
+}
+
+/// Returns the result of a function as JSON.
+///
+/// # Errors
+///
+/// That of the function.
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
+pub fn encoded<T: ToJson>(result: Result<T, ToolError>) -> Result<Value, ToolError> {
+    result.map(|value| value.to_json())
 }

@@ -1,5 +1,7 @@
 //! The builder of a provider.
 
+mod sets;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroU32;
@@ -25,9 +27,8 @@ use crate::layers::redact::Redactor;
 use crate::layers::repeat::Repeats;
 use crate::layers::trace::Trace;
 use crate::provider::pipeline::Layers;
-use crate::registry::toolsets::{self, Toolset};
-use crate::registry::{Registry, RegistryError, UnknownTool};
-use crate::schema::shape::decode::say::meant;
+use crate::registry::toolsets::{ContextSpec, Toolset};
+use crate::registry::{Registry, RegistryError};
 
 /// Builds a [`Provider`]: which tools it has, in which context, and behind which layers. A layer that is not set is
 /// absent and costs nothing, except for [pages](Self::pages) and [repeats](Self::repeat_limit), which are on.
@@ -39,6 +40,7 @@ pub struct ProviderBuilder {
     /// The bounds of the provider that this one is built like.
     inherited: Vec<Arc<Bounds>>,
     toolsets: Vec<Toolset>,
+    contexts: Vec<ContextSpec>,
     layers: Layers,
     hide_forbidden: bool,
     /// Whether the program itself asks for pages.
@@ -57,6 +59,7 @@ impl ProviderBuilder {
             rules: Rules::default(),
             inherited: Vec::new(),
             toolsets: Vec::new(),
+            contexts: Vec::new(),
             layers,
             hide_forbidden: false,
             pages_are_set: false,
@@ -88,14 +91,6 @@ impl ProviderBuilder {
     #[must_use]
     pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ProviderBuilder {
         self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));
-        self
-    }
-
-    /// Allows the tools of a toolset, as [`allow`](Self::allow) does, and narrows the limits of the context by those
-    /// of the toolset.
-    #[must_use]
-    pub fn toolset(mut self, set: &Toolset) -> ProviderBuilder {
-        self.toolsets.push(set.clone());
         self
     }
 
@@ -304,15 +299,7 @@ impl ProviderBuilder {
     /// and [`pages`](Self::pages) adds another.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
         self.add_reader().map_err(ProviderError::NotSealed)?;
-        toolsets::check_all(&self.toolsets, &self.registry).map_err(ProviderError::Toolset)?;
-        for set in std::mem::take(&mut self.toolsets) {
-            self.context.limits = self.context.limits.and(&set.overlay);
-            self = self.allow(set.members.iter().map(Text::as_str));
-        }
-        let unknown = self.unknown();
-        if !unknown.is_empty() {
-            return Err(ProviderError::UnknownTools(unknown));
-        }
+        self.apply_sets()?;
         let unused = self.rules.unused(&self.registry);
         if !unused.is_empty() {
             return Err(ProviderError::UnusedRules(unused));
@@ -374,18 +361,6 @@ impl ProviderBuilder {
             hide_forbidden: self.hide_forbidden,
             building: Mutex::new(()),
         }))
-    }
-
-    /// Returns the allowed names that no tool has.
-    fn unknown(&self) -> Vec<UnknownTool> {
-        let names = || self.registry.all_specs().map(|spec| spec.name.as_str());
-        let known: BTreeSet<&str> = names().collect();
-        let allowed = self.allowed.iter().flatten().filter(|name| !known.contains(name.as_str()));
-        let unknown = |name: &String| {
-            let suggestion = meant(name, names()).map(Text::copy_of);
-            UnknownTool { name: Text::copy_of(name), suggestion }
-        };
-        allowed.map(unknown).collect()
     }
 }
 

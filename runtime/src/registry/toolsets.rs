@@ -1,42 +1,14 @@
-//! Named sets of tools: what a kind of agent gets, and the limits of those tools.
+//! Checks named sets of tools against the tools that there are.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::base::frozen::{List, Text};
-use crate::call::limits::Limits;
+use crate::base::frozen::Text;
 use crate::registry::Registry;
 use crate::registry::unknown::suggest;
 use crate::schema::shape::decode::say::meant;
 
-/// A named set of tools, which can be a constant:
-///
-/// ```
-/// use toolgen_runtime::call::limits::Limits;
-/// use toolgen_runtime::registry::toolsets::Toolset;
-/// use toolgen_runtime::{List, Text};
-///
-/// static PLANNING: Toolset = Toolset {
-///     name: Text::Static("planning"),
-///     members: List::Static(&[Text::Static("shell"), Text::Static("submit_plan")]),
-///     overlay: Limits::PLANNING,
-/// };
-/// let registry = toolgen_runtime::Registry::new([])?;
-/// assert_eq!(
-///     PLANNING.check(&registry).unwrap_err().to_string(),
-///     "toolset 'planning': tool 'shell' not registered\ntoolset 'planning': tool 'submit_plan' not registered"
-/// );
-/// # Ok::<(), toolgen_runtime::RegistryError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Toolset {
-    /// The name of the set.
-    pub name: Text,
-    /// The names of the tools in the set.
-    pub members: List<Text>,
-    /// The limits of the tools, in addition to those of their context: the stricter one applies.
-    pub overlay: Limits,
-}
+pub use crate::spec::toolset::{ContextSpec, Toolset};
 
 /// The problems of sets of tools, set by set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,19 +43,6 @@ pub enum ToolsetProblemKind {
 }
 
 impl Toolset {
-    /// Creates a set without limits of its own.
-    pub fn new<S: Into<Text>>(name: impl Into<Text>, members: impl IntoIterator<Item = S>) -> Toolset {
-        let members = members.into_iter().map(Into::into).collect();
-        Toolset { name: name.into(), members, overlay: Limits::ANY }
-    }
-
-    /// Sets the limits of the tools.
-    #[must_use]
-    pub fn with_overlay(mut self, overlay: Limits) -> Toolset {
-        self.overlay = overlay;
-        self
-    }
-
     /// Checks that every member is a tool of the registry, or of a sub-agent in it, and is listed once.
     ///
     /// # Errors

@@ -30,6 +30,7 @@ use crate::base::frozen::{List, Text};
 
 pub use literal::Literal;
 pub use number::Number;
+pub(crate) use pattern::is_found;
 pub use pattern::is_pattern;
 pub use relations::{Relation, RelationKind};
 pub use rules::array::{ArrayRules, TupleRules};

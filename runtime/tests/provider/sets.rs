@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::engine::executor::{ExecOptions, Executor, GuardedExecutor, ScriptedExecutor};
 use toolgen_runtime::provider::{FactoryError, ToolFactory};
-use toolgen_runtime::registry::toolsets::{Toolset, check_all};
+use toolgen_runtime::registry::toolsets::{ContextSpec, Toolset, check_all};
 use toolgen_runtime::spec::{Files, Network};
 use toolgen_runtime::{
-    AgentTool, BoxFuture, Effects, List, Provider, ProviderContext, Registry, Text, ToolContext, ToolError,
-    ToolResult, ToolSpec,
+    AgentTool, BoxFuture, Effects, Frozen, List, Provider, ProviderContext, Registry, Text, ToolContext,
+    ToolError, ToolResult, ToolSpec,
 };
 
 use super::{names, said, tool, tools, with_effects};
@@ -22,6 +23,7 @@ macro_rules! set {
             name: Text::Static($name),
             members: List::Static(&[$(Text::Static(stringify!($member))),*]),
             overlay: $overlay,
+            ..Toolset::EMPTY
         }
     };
 }
@@ -189,4 +191,51 @@ toolset 'b': tool 'Done' not registered; did you mean 'done'?";
     assert_eq!(check_all([&bad, &worse], &small).unwrap_err().to_string(), expected);
     let refused = Provider::builder(&small).toolset(&bad).toolset(&worse).build().unwrap_err();
     assert_eq!(refused.to_string(), expected);
+}
+
+#[tokio::test]
+async fn a_context_says_where_its_tools_work_and_which_scopes_they_may_need() {
+    static PLANNING: ContextSpec = ContextSpec {
+        name: Text::Static("planning"),
+        limits: Limits::PLANNING,
+        work_dir: Text::Static("plans"),
+        scopes: Some(List::Static(&[Text::Static("read")])),
+        timeout: Some(Duration::from_millis(20)),
+    };
+    static SET: Toolset = Toolset {
+        name: Text::Static("planning"),
+        members: List::Static(&[Text::Static("shell"), Text::Static("look"), Text::Static("slow")]),
+        context: Some(Frozen::Static(&PLANNING)),
+        ..Toolset::EMPTY
+    };
+    let look = ToolSpec { scopes: vec!["read".into()].into(), ..with_effects("look", Effects::NONE) };
+    let slow = ToolSpec { scopes: vec!["read".into()].into(), ..with_effects("slow", Effects::NONE) };
+    let tools = registry().extend([tool(look), Arc::new(Slow(slow)) as Arc<dyn AgentTool>]).unwrap();
+    let (executor, context) = context();
+    let provider = Provider::builder(&tools).context(context.clone()).toolset(&SET).build().unwrap();
+    // A tool that starts programs needs more than `read`.
+    assert_eq!(names(&provider), ["look", "slow"]);
+    assert_eq!(said(&provider, "shell").await, "tool 'shell' not allowed in this context");
+    assert_eq!(said(&provider, "look").await, "look ran");
+    assert_eq!(said(&provider, "slow").await, "Tool exceeded timeout of 20ms");
+
+    let any_scope = ContextSpec { scopes: None, ..PLANNING.clone() };
+    let provider = Provider::builder(&tools).context(context).within(&any_scope).build().unwrap();
+    assert_eq!(said(&provider, "shell").await, "");
+    assert_eq!(asked(&executor), (true, true, Some("/workspace/plans".into())));
+    let wrong = Provider::builder(&tools).allow(["lok"]).within(&PLANNING).build().unwrap_err();
+    assert_eq!(wrong.to_string(), "tool 'lok' not registered; did you mean 'look'?");
+}
+
+/// A tool that takes longer than anybody waits for it.
+struct Slow(ToolSpec);
+
+impl AgentTool for Slow {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn execute<'a>(&'a self, _: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(std::future::pending())
+    }
 }

@@ -47,3 +47,65 @@ pub mod beside {
 
     ::renamed::include_tools!("beside");
 }
+
+/// Functions beside items of the names that their trait needs.
+pub mod beside_functions {
+    shadows! {
+        Option Some None Result Ok Err String Vec Box Default Clone Debug PartialEq Value Tool ToolSpec ToolName
+        Send Sync Future Arc ToolContext ToolError ToolResult FunctionTable str bool u64 i64 f64 rt
+    }
+
+    ::renamed::include_tools!("beside_functions");
+}
+
+/// Implementations of the functions, with types and without.
+pub mod implemented {
+    use ::renamed::{ToolContext, ToolError, ToolResult};
+    use ::std::prelude::v1::*;
+
+    use crate::typed::manifest_program::{notes, ShelterPlanVisits, ShelterPlanVisitsOutput};
+    use crate::untyped::manifest_program as untyped;
+
+    /// All functions.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Shelter;
+
+    impl crate::typed::manifest_program::Functions for Shelter {
+        async fn shelter_plan_visits(
+            &self,
+            arguments: ShelterPlanVisits,
+            _: &ToolContext,
+        ) -> Result<ShelterPlanVisitsOutput, ToolError> {
+            let total = arguments.wishes.map_or(0, |wishes| wishes.len() as i64);
+            Ok(ShelterPlanVisitsOutput { visits: Vec::new(), total })
+        }
+    }
+
+    impl notes::Functions for Shelter {
+        async fn keep_note(&self, arguments: notes::KeepNote, _: &ToolContext) -> Result<i64, ToolError> {
+            Ok(arguments.text.len() as i64)
+        }
+
+        async fn read_notes(&self, _: notes::ReadNotes, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+            Ok(ToolResult::text(ctx.tool_name.to_string()))
+        }
+    }
+
+    impl untyped::Functions for Shelter {
+        async fn shelter_plan_visits(
+            &self,
+            arguments: ::renamed::__private::functions::Value,
+            _: &ToolContext,
+        ) -> Result<::renamed::__private::functions::Value, ToolError> {
+            Ok(arguments)
+        }
+    }
+
+    /// Their engines.
+    #[must_use]
+    pub fn engines() -> ::renamed::engine::Engines {
+        let engines =
+            ::renamed::engine::Engines::new().with(crate::typed::manifest_program::functions(Shelter));
+        engines.with(notes::functions(Shelter)).with(untyped::functions(Shelter))
+    }
+}

@@ -3,7 +3,7 @@
 use std::io;
 
 use serde_json::{Value, json};
-use toolgen::{Severity, problem};
+use toolgen::{Program, Severity, problem};
 
 use super::Outcome;
 use super::args::Selection;
@@ -45,7 +45,7 @@ fn report(compiled: &Compiled) -> Value {
         "path": compiled.path.display().to_string(),
         "kind": program.map(|program| program.kind),
         "version": program.map(|program| program.version.as_str()),
-        "operations": program.map_or(0, |program| program.operations),
+        "operations": program.map_or(0, Program::all_operations),
         "tools": compiled.tools().len(),
         "problems": problems,
     })
@@ -66,8 +66,8 @@ fn show(compiled: &Compiled, selection: &Selection, output: &mut Output) -> io::
         "{path}: {} {}, {}, {} ({})",
         program.kind,
         program.version,
-        plural(program.operations, "operation"),
-        plural(program.tools.len(), "tool"),
+        plural(program.all_operations(), "operation"),
+        plural(program.all_tools().len(), "tool"),
         counts.join(", ")
     ))
 }

@@ -67,8 +67,8 @@ pub(super) fn compile_all(selection: &Selection, output: &mut Output) -> (Vec<Co
 
 impl Compiled {
     /// Returns the tools, or an empty list if the document could not be compiled.
-    pub(super) fn tools(&self) -> &[Tool] {
-        self.program.as_ref().map_or(&[], |program| &program.tools)
+    pub(super) fn tools(&self) -> Vec<&Tool> {
+        self.program.as_ref().map_or_else(Vec::new, Program::all_tools)
     }
 }
 

@@ -22,7 +22,7 @@
 //! a `Link`.
 
 mod depth;
-mod doc;
+pub(super) mod doc;
 mod lower;
 mod model;
 mod objects;
@@ -30,23 +30,31 @@ mod print;
 mod union;
 mod usage;
 
-use toolgen_runtime::List;
+use toolgen_runtime::{Def, List};
 
 pub(super) use model::Wanted;
 
-/// Returns the module of types for these tools, or an empty text if there are no tools.
-pub(super) fn module(tools: &[Wanted<'_>], runtime: &str) -> String {
+/// The types of a module's tools.
+#[derive(Default)]
+pub(super) struct Types {
+    /// The module `types`, or an empty text if there are no tools.
+    pub(super) text: String,
+    /// For each tool the type of its arguments and that of its results, as they are written in that module.
+    pub(super) calls: Vec<(String, String)>,
+}
+
+/// Returns the types of these tools, whose named shapes are all among `defs`.
+pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, runtime: &str) -> Types {
     if tools.is_empty() {
-        return String::new();
+        return Types::default();
     }
-    let usage = usage::of(tools.iter().map(|wanted| wanted.spec));
-    let defs = tools.first().map_or(List::EMPTY, |wanted| wanted.spec.defs.clone());
-    let mut lowering = lower::Lowering::new(&defs, &usage);
+    let usage = usage::of(tools);
+    let mut lowering = lower::Lowering::new(defs, &usage);
     let inputs: Vec<_> = tools.iter().map(|wanted| lowering.reserve_input(wanted)).collect();
     let calls: Vec<_> =
         tools.iter().zip(inputs).map(|(wanted, input)| lowering.tool(wanted, input)).collect();
     let mut items = lowering.finish();
-    usage::mark_read(&mut items, calls.iter().map(|call| &call.output));
+    usage::mark_read(&mut items, &calls);
     depth::bound(&mut items);
-    print::module(&items, &calls, runtime)
+    print::types(&items, &calls, runtime)
 }

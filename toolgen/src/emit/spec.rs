@@ -121,15 +121,17 @@ fn effects(effects: &Effects, pool: &mut Pool) -> Expr {
         }
         Network::Any => Expr::atom("Network::Any"),
     });
-    fields.put("files", files, &base.files, |files| {
-        Expr::atom(match files {
-            Files::None => "Files::None",
-            Files::Read => "Files::Read",
-            Files::Write => "Files::Write",
-        })
-    });
+    fields.put("files", files, &base.files, self::files);
     fields.put("spawns", spawns, &base.spawns, bool);
     fields.literal("Effects", name)
+}
+
+pub(super) fn files(files: &Files) -> Expr {
+    Expr::atom(match files {
+        Files::None => "Files::None",
+        Files::Read => "Files::Read",
+        Files::Write => "Files::Write",
+    })
 }
 
 fn example(example: &Example) -> Expr {

@@ -257,7 +257,7 @@ fn program() -> Program {
         operations: tools.len(),
         tools,
         defs: defs(),
-        schemes: Vec::new(),
+        ..Program::default()
     }
 }
 

@@ -85,7 +85,8 @@ impl Frontend for OpenApi {
         }
         tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
         let (kind, schemes) = (self.name(), cx.declared_schemes());
-        Some(Program { kind, version, operations: operations.len() + broken, tools, defs, schemes })
+        let operations = operations.len() + broken;
+        Some(Program { kind, version, operations, tools, defs, schemes, ..Program::default() })
     }
 
     fn codes(&self) -> &'static [Code] {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use toolgen_runtime::spec::plan::{Call, RequestPlan};
-use toolgen_runtime::{List, ToolName, ToolSpec};
+use toolgen_runtime::{ToolName, ToolSpec};
 
 use super::*;
 use crate::tool::{Origin, Tool};
@@ -50,7 +50,7 @@ impl Frontend for Toy {
         let tools = vec![Tool { spec: ToolSpec { name, ..ToolSpec::EMPTY }, call, origin }];
         let schemes = vec!["key".to_owned()];
         let version = "1".to_owned();
-        Some(Program { kind: self.0, version, operations: 1, tools, defs: List::EMPTY, schemes })
+        Some(Program { kind: self.0, version, operations: 1, tools, schemes, ..Program::default() })
     }
 
     fn codes(&self) -> &'static [Code] {

@@ -31,9 +31,11 @@ macro_rules! table {
 pub(crate) use table;
 
 pub(crate) mod choice;
+pub(crate) mod overlay;
 pub(crate) mod source;
 
 pub use choice::*;
+pub use overlay::{ACTION, NO_TARGET, OVERLAY};
 pub use source::*;
 
 /// The stable name of a problem, such as `E0104`; `cargo toolgen explain CODE` explains it.

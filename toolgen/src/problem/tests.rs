@@ -4,11 +4,10 @@ use serde_json::json as value;
 
 use super::*;
 use crate::frontend::openapi;
-use crate::source::Format;
 
 fn problems(text: &str) -> Problems {
     let mut problems = Problems::new();
-    let source = Source { path: PathBuf::from("a.json"), text: text.to_owned(), format: Format::Json };
+    let source = Source { path: PathBuf::from("a.json"), text: text.to_owned(), ..Source::default() };
     problems.enter(Arc::new(source));
     problems
 }

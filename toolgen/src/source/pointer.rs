@@ -97,7 +97,8 @@ fn unescape(token: &str) -> Cow<'_, str> {
     }
 }
 
-fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
+/// Returns a text without its escapes `%xx`; `None` if it is then no UTF-8.
+pub(crate) fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));
     }

@@ -336,7 +336,7 @@ proptest! {
         let text = format!("{value:#}");
         let mut pointers = Vec::new();
         collect(&value, &Pointer::ROOT, &mut pointers);
-        let source = Source { path: PathBuf::new(), text: text.clone(), format: Format::Json };
+        let source = Source { path: PathBuf::new(), text: text.clone(), ..Source::default() };
         let refs: Vec<&Pointer> = pointers.iter().collect();
         let lines: Vec<&str> = text.split('\n').collect();
         for (pointer, at) in pointers.iter().zip(source.locate_all(&refs)) {

@@ -36,6 +36,11 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
         || compile(pattern).is_none_or(|regex| regex.find(text).is_some())
 }
 
+/// Whether a text matches a pattern anywhere; no, if the pattern is not tried on it.
+pub(crate) fn is_found(pattern: &str, text: &str) -> bool {
+    is_tried(pattern, text) && matches(pattern, text)
+}
+
 /// Returns the steps that trying a pattern on a text may take, to be charged to the call.
 pub(crate) fn steps(pattern: &str, text: &str) -> u64 {
     if pattern.is_empty() {

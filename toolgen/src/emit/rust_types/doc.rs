@@ -7,7 +7,7 @@ use super::super::literal;
 /// Returns the first paragraph of a text of the document, as one line of Markdown.
 ///
 /// Escapes what could become a broken link or a code block, which would be compiled as a test.
-pub(super) fn first_paragraph(text: &str) -> String {
+pub(in crate::emit) fn first_paragraph(text: &str) -> String {
     const MAX: usize = 300;
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
     let mut line = String::new();
@@ -31,7 +31,7 @@ pub(super) fn first_paragraph(text: &str) -> String {
 }
 
 /// Writes documentation in Markdown. It is a string literal, so it cannot become code.
-pub(super) fn write(text: &str, indent: usize, out: &mut String) {
+pub(in crate::emit) fn write(text: &str, indent: usize, out: &mut String) {
     out.extend(std::iter::repeat_n(' ', indent));
     let _ = writeln!(out, "#[doc = {}]", literal::string(text));
 }

@@ -28,7 +28,7 @@ pub(super) struct Lowering<'a> {
     open: Vec<(usize, String)>,
     /// The types of unnamed shapes, by their text and use: documents repeat themselves, and an `allOf` repeats its
     /// parts.
-    inline: BTreeMap<(String, bool, bool), Ty>,
+    inline: BTreeMap<(String, Usage), Ty>,
 }
 
 /// The place of a shape in a document, as far as its type depends on it.
@@ -64,7 +64,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn tool<'w>(&mut self, wanted: &Wanted<'w>, input: usize) -> CallTypes<'w> {
         let spec = wanted.spec;
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
-        let place = Place { name: name.clone(), usage: Usage::INPUT, nesting: 0 };
+        let place = Place { name: name.clone(), usage: Usage::of_input(wanted), nesting: 0 };
         let rules = object_of(self.defs, &spec.input, 0);
         let body = match rules {
             Some(rules) => self.structure(&rules, &place),
@@ -74,7 +74,7 @@ impl<'a> Lowering<'a> {
         self.set(input, Body::Struct(body));
         let place = Place { name: format!("{name}Output"), usage: Usage::OUTPUT, nesting: 0 };
         let output = spec.output.as_ref().map_or(Ty::Value, |shape| self.value(shape, &place));
-        CallTypes { ident: wanted.ident, input, output }
+        CallTypes { ident: wanted.ident, input, output, is_function: wanted.is_function }
     }
 
     /// Builds the types that were only named so far, and returns all.
@@ -98,7 +98,7 @@ impl<'a> Lowering<'a> {
     /// Adds an item whose body is set later.
     fn reserve(&mut self, name: &str, doc: String) -> usize {
         let name = self.names.take(name);
-        self.items.push(Item { name, doc, body: Body::Pending, read: false, linked: false });
+        self.items.push(Item { name, doc, body: Body::Pending, read: false, open: false, linked: false });
         self.items.len() - 1
     }
 
@@ -187,7 +187,7 @@ impl<'a> Lowering<'a> {
     /// Translates an unnamed shape that needs a named type.
     fn inline(&mut self, shape: &Shape, place: &Place) -> Ty {
         let text = toolgen_runtime::schema::shape::render::canonical(shape);
-        let key = (text, place.usage.input, place.usage.output);
+        let key = (text, place.usage);
         if let Some(ty) = self.inline.get(&key) {
             return ty.clone();
         }
@@ -240,7 +240,7 @@ impl<'a> Lowering<'a> {
             return body;
         }
         let choice = union::choice(self.defs, rules, &shapes);
-        if matches!(choice, Choice::Never) && (place.usage.output || shapes.is_empty()) {
+        if matches!(choice, Choice::Never) && (place.usage.read || shapes.is_empty()) {
             return Body::Alias(Ty::Value);
         }
         let mut scope = Names::of_types(&["Other"]);

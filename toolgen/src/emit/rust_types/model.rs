@@ -34,8 +34,10 @@ pub(super) struct Item {
     pub(super) name: String,
     pub(super) doc: String,
     pub(super) body: Body,
-    /// Whether it is read from results.
+    /// Whether it is read from JSON.
     pub(super) read: bool,
+    /// Whether it is part of results, which may hold what the document does not say.
+    pub(super) open: bool,
     /// Whether a `Link` leads to it.
     pub(super) linked: bool,
 }
@@ -117,6 +119,8 @@ pub(in crate::emit) struct Wanted<'a> {
     pub(in crate::emit) operation: &'a str,
     /// The specification.
     pub(in crate::emit) spec: &'a ToolSpec,
+    /// Whether a function of the program runs it, which reads the arguments.
+    pub(in crate::emit) is_function: bool,
 }
 
 /// The types of a tool.
@@ -125,6 +129,8 @@ pub(super) struct CallTypes<'a> {
     /// The index of the argument struct.
     pub(super) input: usize,
     pub(super) output: Ty,
+    /// Whether a function of the program runs it.
+    pub(super) is_function: bool,
 }
 
 impl Ty {

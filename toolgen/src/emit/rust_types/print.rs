@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use super::super::expr::Expr;
 use super::super::literal::{self, visible};
-use super::doc as documentation;
 use super::model::{Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Wrap};
+use super::{Types, doc as documentation};
 
-/// The whole module.
-pub(super) fn module(items: &[Item], calls: &[CallTypes<'_>], runtime: &str) -> String {
+/// The whole module, and the types of each call.
+pub(super) fn types(items: &[Item], calls: &[CallTypes<'_>], runtime: &str) -> Types {
     let mut out = String::from(
         "\npub use self::types::*;\n\n\
          /// The arguments and the results of the tools as Rust types.\n\
@@ -50,7 +50,21 @@ pub(super) fn module(items: &[Item], calls: &[CallTypes<'_>], runtime: &str) -> 
     names("__deserialize", &|item| item.read);
     names("__link", &|item| item.read && item.linked);
     out.push_str("}\n");
-    out
+    let of_call = |call: &CallTypes<'_>| {
+        let input = items.get(call.input).map_or_else(String::new, |item| item.name.clone());
+        (input, printer.ty(&call.output))
+    };
+    Types { text: out, calls: calls.iter().map(of_call).collect() }
+}
+
+/// Whether a type is read from JSON, and what becomes of a value that the document does not describe.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Never,
+    /// It is an error.
+    Closed,
+    /// It is kept.
+    Open,
 }
 
 struct Printer<'a> {
@@ -59,7 +73,12 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn item(&self, item: &Item, out: &mut String) {
-        let Item { name, doc, body, read, linked: _ } = item;
+        let Item { name, doc, body, read, open, linked: _ } = item;
+        let reading = match (read, open) {
+            (false, _) => Reading::Never,
+            (true, false) => Reading::Closed,
+            (true, true) => Reading::Open,
+        };
         out.push('\n');
         match body {
             Body::Pending => {}
@@ -70,8 +89,8 @@ impl Printer<'_> {
                 let _ = writeln!(out, "    pub type {name} = {};", self.ty(ty));
             }
             Body::Struct(body) => self.structure(name, doc, body, *read, out),
-            Body::Enum(values) => enumeration(name, doc, values, *read, out),
-            Body::Union(body) => self.union(name, doc, body, *read, out),
+            Body::Enum(values) => enumeration(name, doc, values, reading, out),
+            Body::Union(body) => self.union(name, doc, body, reading, out),
         }
     }
 
@@ -117,7 +136,7 @@ impl Printer<'_> {
         }
     }
 
-    fn union(&self, name: &str, doc: &str, body: &Union, read: bool, out: &mut String) {
+    fn union(&self, name: &str, doc: &str, body: &Union, reading: Reading, out: &mut String) {
         documentation::write(if doc.is_empty() { "One of several." } else { doc }, 4, out);
         let _ = writeln!(out, "    #[derive(Clone, Debug, PartialEq)]\n    pub enum {name} {{");
         for variant in &body.variants {
@@ -128,7 +147,7 @@ impl Printer<'_> {
             }
             let _ = writeln!(out, "        {}({}),", variant.name, self.ty(&variant.ty));
         }
-        if read {
+        if reading == Reading::Open {
             out.push_str("        /// What the document does not describe.\n        Other(Value),\n");
         }
         let _ =
@@ -137,12 +156,12 @@ impl Printer<'_> {
         for variant in &body.variants {
             let _ = writeln!(out, "                Self::{}(value) => value.to_json(),", variant.name);
         }
-        if read {
+        if reading == Reading::Open {
             out.push_str("                Self::Other(value) => value.to_json(),\n");
         }
         out.push_str("            }\n        }\n    }\n");
-        if read {
-            read_union(name, body, out);
+        if reading != Reading::Never {
+            read_union(name, body, reading, out);
         }
     }
 
@@ -184,13 +203,13 @@ impl Printer<'_> {
     }
 }
 
-fn enumeration(name: &str, doc: &str, values: &[(String, String)], read: bool, out: &mut String) {
+fn enumeration(name: &str, doc: &str, values: &[(String, String)], reading: Reading, out: &mut String) {
     documentation::write(if doc.is_empty() { "A text to choose." } else { doc }, 4, out);
     let _ = writeln!(out, "    #[derive(Clone, Debug, PartialEq)]\n    pub enum {name} {{");
     for (variant, value) in values {
         let _ = writeln!(out, "        /// `{}`\n        {variant},", visible(value));
     }
-    if read {
+    if reading == Reading::Open {
         out.push_str("        /// A text the document does not list.\n        Other(String),\n");
     }
     let _ = writeln!(out, "    }}\n\n    impl ToJson for {name} {{\n        fn to_json(&self) -> Value {{");
@@ -198,11 +217,11 @@ fn enumeration(name: &str, doc: &str, values: &[(String, String)], read: bool, o
     for (variant, value) in values {
         let _ = writeln!(out, "                Self::{variant} => {}.to_json(),", literal::string(value));
     }
-    if read {
+    if reading == Reading::Open {
         out.push_str("                Self::Other(text) => text.to_json(),\n");
     }
     out.push_str("            }\n        }\n    }\n");
-    if !read {
+    if reading == Reading::Never {
         return;
     }
     begin_read(name, out);
@@ -210,7 +229,11 @@ fn enumeration(name: &str, doc: &str, values: &[(String, String)], read: bool, o
     for (variant, value) in values {
         let _ = writeln!(out, "                {} => Self::{variant},", literal::string(value));
     }
-    out.push_str("                _ => Self::Other(text),\n            })\n        }\n    }\n");
+    let other = match reading {
+        Reading::Open => "Self::Other(text)",
+        _ => "return Err(JsonError::new(\"none of the texts to choose from\"))",
+    };
+    let _ = write!(out, "                _ => {other},\n            }})\n        }}\n    }}\n");
 }
 
 fn write_object(name: &str, body: &Struct, out: &mut String) {
@@ -257,7 +280,7 @@ fn begin_read(name: &str, out: &mut String) {
     );
 }
 
-fn read_union(name: &str, body: &Union, out: &mut String) {
+fn read_union(name: &str, body: &Union, reading: Reading, out: &mut String) {
     begin_read(name, out);
     let variant = |index: usize| body.variants.get(index).map_or("Other", |variant| variant.name.as_str());
     match &body.choice {
@@ -296,5 +319,8 @@ fn read_union(name: &str, body: &Union, out: &mut String) {
             out.push_str("                _ => None,\n            };\n");
         }
     }
-    out.push_str("            Ok(known.unwrap_or(Self::Other(value)))\n        }\n    }\n");
+    out.push_str(match reading {
+        Reading::Open => "            Ok(known.unwrap_or(Self::Other(value)))\n        }\n    }\n",
+        _ => "            known.ok_or_else(|| JsonError::new(\"none of the shapes to choose from\"))\n        }\n    }\n",
+    });
 }

@@ -5,21 +5,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolgen_runtime::schema::shape::{Access, Kind, find_def};
 use toolgen_runtime::{List, Shape, ToolSpec};
 
-use super::model::{Item, Ty};
+use super::model::{CallTypes, Item, Wanted};
 use crate::shapes::parts;
 
-/// The direction in which a type is used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How a type is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Usage {
     /// Whether it is part of arguments.
     pub(super) input: bool,
     /// Whether it is part of results.
     pub(super) output: bool,
+    /// Whether its values are read from JSON: those of results, and the arguments of functions.
+    pub(super) read: bool,
 }
 
 impl Usage {
-    pub(super) const INPUT: Usage = Usage { input: true, output: false };
-    pub(super) const OUTPUT: Usage = Usage { input: false, output: true };
+    pub(super) const OUTPUT: Usage = Usage { input: false, output: true, read: true };
+
+    /// The use for the arguments of a tool.
+    pub(super) fn of_input(tool: &Wanted<'_>) -> Usage {
+        Usage { input: true, output: false, read: tool.is_function }
+    }
 
     /// Whether a field with this access occurs in this direction.
     pub(super) fn has(self, access: Access) -> bool {
@@ -31,24 +37,27 @@ impl Usage {
     }
 }
 
-/// Returns the directions of each named shape that the tools reach.
-pub(super) fn of<'a>(specs: impl Iterator<Item = &'a ToolSpec>) -> BTreeMap<String, Usage> {
-    let mut usage: BTreeMap<String, Usage> = BTreeMap::new();
-    let mut inputs = BTreeSet::new();
-    let mut outputs = BTreeSet::new();
-    for ToolSpec { input, output, defs, .. } in specs {
-        reach(input, defs, Usage::INPUT, &mut inputs);
+/// Returns the uses of each named shape that the tools reach.
+pub(super) fn of(tools: &[Wanted<'_>]) -> BTreeMap<String, Usage> {
+    let mut reached: BTreeMap<Usage, BTreeSet<String>> = BTreeMap::new();
+    for tool in tools {
+        let ToolSpec { input, output, defs, .. } = tool.spec;
+        let usage = Usage::of_input(tool);
+        reach(input, defs, usage, reached.entry(usage).or_default());
         if let Some(output) = output {
-            reach(output, defs, Usage::OUTPUT, &mut outputs);
+            reach(output, defs, Usage::OUTPUT, reached.entry(Usage::OUTPUT).or_default());
         }
     }
-    for name in inputs {
-        usage.entry(name).or_default().input = true;
+    let mut all: BTreeMap<String, Usage> = BTreeMap::new();
+    for (Usage { input, output, read }, names) in reached {
+        for name in names {
+            let usage = all.entry(name).or_default();
+            usage.input |= input;
+            usage.output |= output;
+            usage.read |= read;
+        }
     }
-    for name in outputs {
-        usage.entry(name).or_default().output = true;
-    }
-    usage
+    all
 }
 
 fn reach(shape: &Shape, defs: &List<toolgen_runtime::Def>, usage: Usage, reached: &mut BTreeSet<String>) {
@@ -75,15 +84,24 @@ fn references(shape: &Shape, usage: Usage, reached: &mut BTreeSet<String>, open:
     }
 }
 
-/// Marks every type that results are made of. A type of both directions needs it for its write-only fields too.
-pub(super) fn mark_read<'a>(items: &mut [Item], outputs: impl Iterator<Item = &'a Ty>) {
+/// Marks every type that results and the arguments of functions are made of. A type of both directions needs it for its
+/// write-only fields too.
+pub(super) fn mark_read(items: &mut [Item], calls: &[CallTypes<'_>]) {
     let mut open = Vec::new();
-    for output in outputs {
-        output.clone().for_each_item(false, &mut |_, index, _| open.push(index));
+    for call in calls {
+        call.output.clone().for_each_item(false, &mut |_, index, _| open.push(index));
     }
+    mark(items, open, |item| std::mem::replace(&mut item.open, true));
+    let read = items.iter().enumerate().filter(|(_, item)| item.open).map(|(index, _)| index);
+    let read = read.chain(calls.iter().filter(|call| call.is_function).map(|call| call.input)).collect();
+    mark(items, read, |item| std::mem::replace(&mut item.read, true));
+}
+
+/// Marks types and all that they are made of. `set` marks one, and returns whether it was marked before.
+fn mark(items: &mut [Item], mut open: Vec<usize>, set: impl Fn(&mut Item) -> bool) {
     while let Some(index) = open.pop() {
         let Some(item) = items.get_mut(index) else { continue };
-        if std::mem::replace(&mut item.read, true) {
+        if set(item) {
             continue;
         }
         for ty in item.body.types_mut() {

@@ -14,6 +14,7 @@ use super::parameter::Param;
 use super::path::Template;
 use super::server::network;
 use crate::choice::Entry;
+use crate::frontend::effects_of_method;
 
 /// An operation as it was found.
 #[derive(Clone, Debug)]
@@ -85,7 +86,7 @@ impl<'a> Context<'a> {
         let returned = self.returned(node);
         let Arguments { input, parameters, body, example } = arguments(params, body);
         let servers = self.servers(node, &operation.path_item);
-        let effects = Effects { network: network(&servers), files, ..effects_of(&operation.method) };
+        let effects = Effects { network: network(&servers), files, ..effects_of_method(&operation.method) };
         let spec = ToolSpec {
             name,
             returns: Text::from(returned.description),
@@ -158,19 +159,6 @@ impl<'a> Context<'a> {
 /// Whether the parameter is a header for credentials, which a model must not give.
 fn is_credential(param: &Param) -> bool {
     param.location == Location::Header && HeaderOwner::of(&param.name) == Some(HeaderOwner::Security)
-}
-
-/// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). PUT, PATCH and DELETE overwrite or
-/// remove existing data; POST adds to it.
-fn effects_of(method: &str) -> Effects {
-    let read_only = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY");
-    Effects {
-        read_only,
-        destructive: !read_only && method != "POST",
-        idempotent: read_only || matches!(method, "PUT" | "DELETE"),
-        open_world: true,
-        ..Effects::NONE
-    }
 }
 
 /// Returns the document's texts about the operation.

@@ -2,8 +2,6 @@
 //!
 //! Nothing is fetched: a reference never reaches the network or another file.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::codes;
@@ -172,21 +170,4 @@ fn anchor<'a>(value: &'a Value, name: &str, pointer: &Pointer) -> Option<Node<'a
         }
         _ => None,
     }
-}
-
-/// Returns the texts of all references in a value.
-pub(super) fn reference_texts(root: &Value) -> BTreeSet<&str> {
-    let mut found = BTreeSet::new();
-    let mut open = vec![root];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Object(object) => {
-                found.extend(object.get("$ref").and_then(Value::as_str));
-                open.extend(object.values().filter(|value| value.is_object() || value.is_array()));
-            }
-            Value::Array(items) => open.extend(items),
-            _ => {}
-        }
-    }
-    found
 }

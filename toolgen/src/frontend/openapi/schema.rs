@@ -5,7 +5,6 @@
 //! references `#/$defs/NAME` and keys that every provider accepts, each with the data's own key as `x-wire`.
 
 mod bases;
-mod cycles;
 mod defs;
 mod discriminator;
 

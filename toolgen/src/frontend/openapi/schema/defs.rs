@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::{Kind, read::read_normal_form};
+use toolgen_runtime::schema::shape::read::read_normal_form;
 use toolgen_runtime::{Def, List, Shape};
 
 use super::super::codes;
 use super::super::context::Context;
 use super::super::node::Node;
-use super::super::reference::{Broken, reference_texts, target_of};
-use super::{bases, cycles};
+use super::super::reference::{Broken, target_of};
+use super::bases;
 use crate::names::{hash8, legal_shape_name, with_suffix};
-use crate::shapes::parts;
+use crate::shapes::{cycles, reference_texts, references};
 use crate::source::Pointer;
 use crate::tool::Tool;
 
@@ -183,19 +183,6 @@ impl Defs<'_> {
         self.taken.insert(name.clone());
         self.names.insert(pointer, name.clone());
         name
-    }
-}
-
-/// Collects the names that a shape refers to.
-fn references(shape: &Shape, names: &mut Vec<String>) {
-    match &shape.kind {
-        Kind::Ref(name) => names.push(name.to_string()),
-        Kind::Raw(text) => {
-            let schema: Value = serde_json::from_str(text).unwrap_or_default();
-            let texts = reference_texts(&schema).into_iter();
-            names.extend(texts.filter_map(|text| text.strip_prefix("#/$defs/")).map(str::to_owned));
-        }
-        _ => parts(shape).into_iter().for_each(|(_, part)| references(part, names)),
     }
 }
 

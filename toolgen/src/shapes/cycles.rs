@@ -7,7 +7,7 @@ use toolgen_runtime::Shape;
 use toolgen_runtime::schema::shape::{Kind, UnionRules};
 
 /// Removes the parts that lead back to their own shape. Returns the names of the changed shapes.
-pub(super) fn cut(shapes: &mut BTreeMap<String, Shape>) -> Vec<String> {
+pub(crate) fn cut(shapes: &mut BTreeMap<String, Shape>) -> Vec<String> {
     let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (name, shape) in shapes.iter() {
         let mut targets = BTreeSet::new();

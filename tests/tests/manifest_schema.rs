@@ -1,0 +1,76 @@
+//! The schema of manifests, `specs/manifest.schema.json`, against the reader: what one takes, the other takes.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use toolgen::{Document, Options, Problems};
+
+/// The problems that a schema can see: keys, kinds of values, words, and forms of texts.
+const STRUCTURAL: [&str; 8] = ["E0401", "E0402", "E0403", "E0405", "E0406", "E0409", "E0410", "E0433"];
+
+/// Bad manifests whose structural problem only the reader sees.
+const BEYOND_THE_SCHEMA: [&str; 3] = [
+    // The namespace and the name together are too long.
+    "name_too_long",
+    // An alias is no key.
+    "parameter_names",
+    // A keyword of another file.
+    "reference_in_another_file",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+fn validator() -> jsonschema::Validator {
+    let text = fs::read_to_string(root().join("specs/manifest.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    jsonschema::draft202012::meta::validate(&schema).unwrap();
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+fn read(path: &Path) -> (Value, Problems) {
+    let mut problems = Problems::new();
+    let document = Document::load(path, &mut problems).unwrap();
+    toolgen::compile(&document, &Options::default(), &mut problems);
+    (document.root.clone(), problems)
+}
+
+#[test]
+fn good_manifests_fit_the_schema() {
+    let validator = validator();
+    let mut checked = 0;
+    for entry in fs::read_dir(root().join("specs")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name.starts_with("manifest-") && name.ends_with(".yaml") {
+            let wrong: Vec<String> = validator
+                .iter_errors(&read(&path).0)
+                .map(|error| format!("{}: {error}", error.instance_path()))
+                .collect();
+            assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 3);
+}
+
+#[test]
+fn manifests_of_a_wrong_form_do_not_fit_the_schema() {
+    let validator = validator();
+    let mut refused = 0;
+    for entry in fs::read_dir(root().join("toolgen/tests/manifests/bad")).unwrap() {
+        let folder = entry.unwrap().path();
+        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        let (value, problems) = read(&folder.join("manifest.yaml"));
+        let structural = problems.as_slice().iter().any(|problem| STRUCTURAL.contains(&problem.code.id()));
+        if structural && !BEYOND_THE_SCHEMA.contains(&name.as_str()) {
+            assert!(!validator.is_valid(&value), "the schema takes {name}");
+            refused += 1;
+        }
+    }
+    assert!(refused >= 30, "only {refused}");
+}

@@ -1,0 +1,158 @@
+//! Compiles manifests: files in which tools are written by hand.
+
+mod attributes;
+mod calls;
+pub mod codes;
+mod command;
+mod compose;
+mod context;
+mod effects;
+mod files;
+mod imports;
+mod keys;
+mod known;
+mod local;
+mod measure;
+mod node;
+mod parameters;
+mod placeholder;
+mod request;
+mod requires;
+mod schema;
+mod short;
+mod template;
+mod tools;
+mod toolsets;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use self::context::Context;
+use self::node::Node;
+use self::tools::Draft;
+use super::{Claim, Frontend};
+use crate::names::legal_tool_name;
+use crate::options::Options;
+use crate::problem::{Code, Problems};
+use crate::source::Document;
+use crate::tool::{Origin, Program, Tool};
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// The front end for manifests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manifest;
+
+impl Frontend for Manifest {
+    fn name(&self) -> &'static str {
+        "manifest"
+    }
+
+    fn title(&self) -> &'static str {
+        "tool manifest"
+    }
+
+    fn mark(&self) -> &'static str {
+        "a tool manifest starts with `toolgen: 1`"
+    }
+
+    fn claims(&self, document: &Document) -> Claim {
+        if document.root.get("toolgen").is_some() { Claim::Yes } else { Claim::No }
+    }
+
+    fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
+        lower(document, options, problems, Vec::new())
+    }
+
+    fn codes(&self) -> &'static [Code] {
+        codes::ALL
+    }
+}
+
+/// Compiles a manifest that others import: `importing`, the outermost first.
+fn lower(
+    document: &Arc<Document>,
+    options: &Options,
+    problems: &mut Problems,
+    importing: Vec<Arc<Document>>,
+) -> Option<Program> {
+    let mut cx = Context { importing, ..Context::new(document, options, problems) };
+    cx.claim_version()?;
+    let top = cx.top();
+    cx.object(&top, &keys::TOP);
+    if top.get("namespace").is_some() {
+        cx.namespace_of(&top)?;
+    }
+    for key in ["title", "description"] {
+        cx.text(&top, key);
+    }
+    cx.lower_imports();
+    let mut drafts = cx.drafts();
+    cx.lower_calls(&mut drafts);
+    cx.lower_composes(&mut drafts);
+    let imported = cx.imported.tools();
+    let imported: Vec<_> = imported.iter().map(|spec| (spec.name.to_string(), spec.sub_agent)).collect();
+    cx.link_agents(&mut drafts, &imported);
+    let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
+    tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
+    let mut program = Program {
+        kind: Manifest.name(),
+        version: VERSION.to_string(),
+        operations: cx.operations,
+        tools,
+        defs: cx.defs.clone(),
+        schemes: std::mem::take(&mut cx.schemes),
+        sources: cx.files.sources(),
+        ..Program::default()
+    };
+    cx.lower_toolsets(&mut program);
+    Some(program)
+}
+
+impl<'a> Context<'a> {
+    /// Returns the tool of a draft, unless it is broken.
+    fn tool(&self, draft: Draft<'_>) -> Option<Tool> {
+        let Draft { spec, call, node, id, broken, .. } = draft;
+        let origin = Origin {
+            source: Arc::clone(&self.document.source),
+            pointer: node.pointer,
+            title: id.clone(),
+            id,
+            groups: vec![spec.category.to_string()],
+        };
+        call.filter(|_| !broken).map(|call| Tool { spec, call, origin })
+    }
+
+    /// Returns the namespace that an object states. One that no tool can have is reported: without it, all tools would have
+    /// other names.
+    fn namespace_of(&mut self, node: &Node<'a>) -> Option<&'a str> {
+        let namespace = self.text(node, "namespace")?;
+        if !namespace.is_empty() && legal_tool_name(namespace) == namespace {
+            return Some(namespace);
+        }
+        let message = format!("`{namespace}` is no namespace");
+        let help = "use ASCII letters, digits, `_` and `-`, and start with a letter";
+        self.report(codes::NAME, &node.pointer.child("namespace"), message, help);
+        None
+    }
+
+    /// Reports a manifest of another version.
+    fn claim_version(&mut self) -> Option<()> {
+        let version = self.top().get("toolgen")?;
+        if version.value.as_u64() == Some(VERSION) {
+            return Some(());
+        }
+        let given = match version.value {
+            Value::String(text) => format!("the text `{text}`"),
+            other => other.to_string(),
+        };
+        let message = format!("the version of a manifest is {VERSION}, not {given}");
+        self.report(codes::VERSION, &version.pointer, message, format!("write `toolgen: {VERSION}`"));
+        None
+    }
+}

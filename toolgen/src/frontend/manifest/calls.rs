@@ -1,0 +1,90 @@
+//! The call of a tool, by its kind.
+
+use serde_json::Value;
+use toolgen_runtime::spec::{Completion, Effects};
+use toolgen_runtime::{Call, Text};
+
+use super::attributes::argument_names;
+use super::codes;
+use super::context::Context;
+use super::keys;
+use super::template::Scope;
+use super::tools::Draft;
+
+/// A call, and what follows from its kind.
+#[derive(Debug)]
+pub(super) struct Lowered {
+    /// `None` after a problem.
+    pub(super) call: Option<Call>,
+    /// The effects that it has unless the tool states others.
+    pub(super) effects: Effects,
+    /// The attributes about effects that it knows better, each with the reason.
+    pub(super) fixed: &'static [(&'static str, &'static str)],
+    /// Whether every argument goes somewhere without a placeholder.
+    pub(super) takes_all: bool,
+}
+
+impl<'a> Context<'a> {
+    /// Compiles the calls of all drafts that are not composed, whose calls depend on others.
+    pub(super) fn lower_calls(&mut self, drafts: &mut [Draft<'a>]) {
+        for draft in drafts {
+            let errors = self.errors;
+            if draft.kind != "complete" {
+                self.completion(draft);
+            }
+            if draft.kind != "compose" {
+                self.lower_call(draft);
+            }
+            draft.broken |= self.errors > errors;
+        }
+    }
+
+    fn lower_call(&mut self, draft: &mut Draft<'a>) {
+        let errors = self.errors;
+        let mut scope = Scope::of(&draft.spec);
+        let lowered = match draft.kind {
+            "command" => self.command(draft, &mut scope),
+            "http" => self.request(draft, &mut scope),
+            "complete" => self.complete(draft, &mut scope),
+            "effect" => self.effect(draft, &mut scope),
+            "agent" => self.agent(draft),
+            _ => self.function(draft),
+        };
+        let Lowered { call, effects, fixed, takes_all } = lowered;
+        draft.spec.effects = self.effects(&draft.attributes, effects, fixed);
+        draft.broken |= self.errors > errors;
+        if !draft.broken && !takes_all {
+            self.check_used(draft, &scope);
+        }
+        draft.call = call;
+    }
+
+    /// Reports arguments that no placeholder stands for, so that it makes no difference what a model gives.
+    pub(super) fn check_used(&mut self, draft: &Draft<'a>, scope: &Scope) {
+        for name in argument_names(&draft.spec).iter().filter(|name| !scope.used.contains(name.as_str())) {
+            let at = draft.node.pointer.child("parameters").child(name);
+            let message = format!("the argument `{name}` of the tool `{}` is used nowhere", draft.id);
+            let help = format!(
+                "write `{{{name}}}` where its value goes, or remove it: a model would give it for nothing"
+            );
+            self.report(codes::UNUSED_ARGUMENT, &at, message, help);
+        }
+    }
+
+    /// Reads `complete` beside another kind: a successful call ends the loop of the agent.
+    fn completion(&mut self, draft: &mut Draft<'a>) {
+        let Some(node) = draft.node.get("complete") else { return };
+        let next_state = match node.value {
+            Value::Bool(true) | Value::Null => "",
+            Value::Object(_) => {
+                self.object(&node, &keys::COMPLETION);
+                self.text(&node, "next_state").unwrap_or_default()
+            }
+            _ => {
+                let help = "write `complete: true` or `complete: {next_state: …}`";
+                return self.wrong_kind(&node, "`true`, or an object", help);
+            }
+        };
+        draft.spec.completion = Some(Completion { next_state: Text::from(next_state.to_owned()) });
+    }
+}

@@ -1,0 +1,214 @@
+//! Tools that start a program.
+
+mod words;
+
+use serde_json::Value;
+use toolgen_runtime::spec::Effects;
+use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin};
+use toolgen_runtime::spec::template::Template;
+use toolgen_runtime::{Call, List, Text};
+
+use super::attributes::argument_names;
+use super::calls::Lowered;
+use super::codes;
+use super::context::Context;
+use super::keys;
+use super::node::Node;
+use super::template::{Place, Scope};
+use super::tools::Draft;
+
+/// Variables that decide which code a program runs.
+const DECISIVE: [&str; 12] = [
+    "PATH",
+    "IFS",
+    "ENV",
+    "BASH_ENV",
+    "SHELLOPTS",
+    "PS4",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "PERL5LIB",
+    "PERL5OPT",
+    "RUBYOPT",
+    "NODE_OPTIONS",
+];
+
+impl<'a> Context<'a> {
+    /// A call that starts a program.
+    pub(super) fn command(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
+        const FIXED: &[(&str, &str)] =
+            &[("spawns", "a command starts a program"), ("pure", "a command starts a program")];
+        let call = self.command_plan(draft, scope).map(Call::Command);
+        let takes_all = matches!(&call, Some(Call::Command(plan)) if plan.stdin == Stdin::Arguments);
+        Lowered { call, effects: Effects::UNDECLARED, fixed: FIXED, takes_all }
+    }
+
+    fn command_plan(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Option<CommandPlan> {
+        let node = &draft.of_kind;
+        if !self.object(node, &keys::COMMAND) {
+            return None;
+        }
+        let (argv, script) = self.program(draft, scope)?;
+        let limits = node.get("limits");
+        if let Some(limits) = &limits {
+            self.object(limits, &keys::LIMITS);
+        }
+        let limit = |key: &str| limits.as_ref().and_then(|limits| limits.get(key));
+        let cpus = limit("cpus").and_then(|node| self.above_zero(&node));
+        let memory = limit("memory").and_then(|node| self.size(&node));
+        let pids = limits.as_ref().and_then(|limits| self.count(limits, "pids"));
+        let outputs = [
+            ("text", CommandOutput::Text),
+            ("json", CommandOutput::Json),
+            ("json_lines", CommandOutput::JsonLines),
+            ("envelope", CommandOutput::Envelope),
+        ];
+        Some(CommandPlan {
+            argv: argv.into(),
+            script,
+            stdin: self.stdin(node, scope),
+            env: self.variables(node, scope),
+            inherit: self.inherited(node),
+            work_dir: node.get("cwd").and_then(|node| {
+                let text = self.text_of(&node)?;
+                self.text_template(text, &node.pointer, Place::Word, scope)
+            }),
+            output: self.choice(node, "output", &outputs).unwrap_or(CommandOutput::Text),
+            exit_codes: self.exit_codes(node),
+            stream: self.flag(node, "stream").unwrap_or(false),
+            max_output: node.get("max_output").and_then(|node| self.size(&node)).unwrap_or_default(),
+            cpus,
+            memory,
+            pids: pids.map(|count| u32::try_from(count).unwrap_or(u32::MAX).max(1)),
+            programs: self
+                .texts(node, "programs")
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(name, _)| Text::from(name.to_owned()))
+                .collect(),
+        })
+    }
+
+    fn above_zero(&mut self, node: &Node<'a>) -> Option<f64> {
+        let number = node.value.as_f64().filter(|number| *number > 0.0);
+        if number.is_none() {
+            self.wrong_kind(node, "a number above 0", "");
+        }
+        number
+    }
+
+    fn stdin(&mut self, node: &Node<'a>, scope: &mut Scope) -> Stdin {
+        const FORM: &str = "write `stdin: arguments` or `stdin: {text: \"{name}\"}`";
+        let Some(stdin) = node.get("stdin") else { return Stdin::Nothing };
+        match stdin.value {
+            Value::String(text) if text == "arguments" => Stdin::Arguments,
+            Value::Object(_) => {
+                self.object(&stdin, &keys::STDIN);
+                let text = self.required(&stdin, "text", "`stdin`", FORM);
+                let text = text.and_then(|text| self.scalar_template(&text, scope));
+                text.map_or(Stdin::Nothing, Stdin::Text)
+            }
+            _ => {
+                self.wrong_kind(&stdin, "`arguments`, or an object with a `text`", FORM);
+                Stdin::Nothing
+            }
+        }
+    }
+
+    /// Compiles a text with placeholders, or a number or a boolean as text.
+    pub(super) fn scalar_template(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
+        match node.value {
+            Value::String(text) => self.text_template(text, &node.pointer, Place::Text, scope),
+            Value::Number(_) | Value::Bool(_) => {
+                Some(Template::Constant(Value::from(node.value.to_string()).to_string().into()))
+            }
+            _ => {
+                self.wrong_kind(node, "a text", "");
+                None
+            }
+        }
+    }
+
+    fn variables(&mut self, node: &Node<'a>, scope: &mut Scope) -> List<(Text, Template)> {
+        let mut variables = Vec::new();
+        for (name, value) in self.named(node, "env", "texts") {
+            self.check_variable(name, &value);
+            let Some(template) = self.scalar_template(&value, scope) else { continue };
+            let decisive = DECISIVE.contains(&name) || name.starts_with("LD_") || name.starts_with("DYLD_");
+            if decisive && !matches!(template, Template::Constant(_)) {
+                let message = format!("`{name}` decides which code runs, so no argument may set it");
+                self.report(codes::VARIABLE, &value.pointer, message, "give it a constant value");
+            }
+            variables.push((Text::from(name.to_owned()), template));
+        }
+        variables.into()
+    }
+
+    fn inherited(&mut self, node: &Node<'a>) -> List<Text> {
+        let mut names = Vec::new();
+        for item in self.list(node, "inherit").unwrap_or_default() {
+            if let Some(name) = self.text_of(&item) {
+                self.check_variable(name, &item);
+                names.push(Text::from(name.to_owned()));
+            }
+        }
+        names.into()
+    }
+
+    /// Reports what is no name of an environment variable.
+    pub(super) fn check_variable(&mut self, name: &str, node: &Node<'a>) {
+        let fine = name.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_')
+            && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_');
+        if !fine {
+            let message = format!("`{name}` is no name of an environment variable");
+            self.report(
+                codes::VARIABLE,
+                &node.pointer,
+                message,
+                "use letters, digits and `_`, as in `API_KEY`",
+            );
+        }
+    }
+
+    fn exit_codes(&mut self, node: &Node<'a>) -> List<ExitCode> {
+        const FORM: &str = "write `1: What it means.` for a failure, or `1: {success: true, message: …}`";
+        let mut codes = Vec::new();
+        for (key, meaning) in self.named(node, "exit_codes", "meanings") {
+            let Some(code) = key.parse::<i32>().ok().filter(|code| (0..=255).contains(code)) else {
+                let message = format!("`{key}` is no exit code: a whole number from 0 to 255");
+                self.report(codes::EXIT_CODE, &meaning.pointer, message, FORM);
+                continue;
+            };
+            let (success, message) = match meaning.value {
+                Value::String(text) => (false, text.as_str()),
+                Value::Object(_) => {
+                    self.object(&meaning, &keys::EXIT_CODE);
+                    let success = self.flag(&meaning, "success").unwrap_or(code == 0);
+                    (success, self.text(&meaning, "message").unwrap_or_default())
+                }
+                _ => {
+                    self.wrong_kind(&meaning, "a text, or an object", FORM);
+                    continue;
+                }
+            };
+            codes.push(ExitCode { code, success, message: Text::from(message.to_owned()) });
+        }
+        codes.into()
+    }
+
+    /// Reports placeholders in a script, where a shell would read their values as code.
+    fn check_script(&mut self, script: &str, draft: &Draft<'a>, at: &Node<'a>) {
+        for name in argument_names(&draft.spec) {
+            if script.contains(&format!("{{{name}}}")) || script.contains(&format!("{{{name}?}}")) {
+                let message =
+                    format!("`{{{name}}}` stands in the script, where a shell would read its value as code");
+                let upper = name.to_uppercase();
+                let upper = if DECISIVE.contains(&upper.as_str()) { format!("ARG_{upper}") } else { upper };
+                let help = format!(
+                    "write `\"${upper}\"` and `env: {{{upper}: \"{{{name}}}\"}}`, or `\"$1\"` and `args: [\"{{{name}}}\"]`"
+                );
+                self.report(codes::SCRIPT, &at.pointer, message, help);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The program that a command starts, and its arguments.
+
+use serde_json::Value;
+use toolgen_runtime::Text;
+use toolgen_runtime::spec::plan::Word;
+use toolgen_runtime::spec::template::Template;
+
+use super::super::codes;
+use super::super::context::Context;
+use super::super::keys;
+use super::super::known::Class;
+use super::super::node::Node;
+use super::super::placeholder::{Piece, Placeholder};
+use super::super::template::{Place, Scope};
+use super::super::tools::Draft;
+
+/// What only a shell understands.
+const SHELL: [&str; 11] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "$("];
+
+impl<'a> Context<'a> {
+    /// Returns the arguments and the script of a command; without a script, the first argument is the program.
+    pub(super) fn program(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Option<(Vec<Word>, Text)> {
+        let node = &draft.of_kind;
+        let shell = self.flag(node, "shell").unwrap_or(false);
+        let (argv, script) = (node.get("argv"), node.get("script"));
+        match (&argv, &script) {
+            (Some(_), Some(script)) => {
+                let message = "a command has either `argv` or `script`";
+                self.report(
+                    codes::COMMAND,
+                    &script.pointer,
+                    message,
+                    "keep `argv`, unless the command needs a shell",
+                );
+                None
+            }
+            (None, None) => {
+                let help = if shell { "add `script`" } else { "add `argv: [program, …]`" };
+                self.report(codes::COMMAND, &node.pointer, "nothing says which program is started", help);
+                None
+            }
+            (None, Some(script)) => {
+                if !shell {
+                    let message = "a script runs in a shell, which must be said";
+                    self.report(codes::COMMAND, &script.pointer, message, "add `shell: true`, or use `argv`");
+                }
+                let text = self.text_of(script)?;
+                self.check_script(text, draft, script);
+                let args = self.list(node, "args").unwrap_or_default();
+                let words = self.words(&args, scope);
+                Some((words?, Text::from(text.to_owned())))
+            }
+            (Some(argv), None) => {
+                if shell {
+                    let message = "`argv` starts a program without a shell";
+                    let help = "leave `shell` out, or write a `script`";
+                    self.report(codes::COMMAND, &argv.pointer, message, help);
+                }
+                if let Some(args) = node.get("args") {
+                    let message = "`args` are the arguments of a `script`";
+                    self.report(codes::COMMAND, &args.pointer, message, "append them to `argv`");
+                }
+                if let Value::String(text) = argv.value {
+                    let words: Vec<String> =
+                        text.split_whitespace().map(|word| Value::from(word).to_string()).collect();
+                    self.wrong_kind(argv, "a list", &format!("write `argv: [{}]`", words.join(", ")));
+                    return None;
+                }
+                let items = self.list(node, "argv")?;
+                let words = self.words(&items, scope);
+                self.check_program(argv, &items, words.as_deref());
+                Some((words?, Text::EMPTY))
+            }
+        }
+    }
+
+    /// Reports a program that an argument of the call would choose.
+    fn check_program(&mut self, argv: &Node<'a>, items: &[Node<'a>], words: Option<&[Word]>) {
+        let Some(first) = items.first() else {
+            let message = "`argv` is empty, so there is no program";
+            self.report(codes::COMMAND, &argv.pointer, message, "write `argv: [program, …]`");
+            return;
+        };
+        let constant = matches!(words.and_then(<[Word]>::first), Some(Word::One { text: Template::Constant(text), .. }) if text != "\"\"");
+        if words.is_some() && !constant {
+            let message = "the program must be a constant text: no argument may choose what is started";
+            self.report(codes::COMMAND, &first.pointer, message, "write a tool for each program");
+        }
+        for item in items {
+            let text = item.value.as_str().unwrap_or_default();
+            if SHELL.contains(&text) {
+                let message = format!("`{text}` is given to the program as it is: no shell reads `argv`");
+                let help = "write `shell: true` and a `script`, or a tool for each program";
+                self.report(codes::SHELL_WORD, &item.pointer, message, help);
+            }
+        }
+    }
+
+    fn words(&mut self, items: &[Node<'a>], scope: &mut Scope) -> Option<Vec<Word>> {
+        // All are read, so that all problems are told.
+        let words: Vec<Option<Word>> = items.iter().map(|item| self.word(item, scope)).collect();
+        words.into_iter().collect()
+    }
+
+    fn word(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Word> {
+        match node.value {
+            Value::String(text) => self.one_or_each(text, node, false, scope),
+            Value::Number(number) => {
+                let text = Value::from(number.to_string()).to_string();
+                Some(Word::One { text: Template::Constant(text.into()), dash: false })
+            }
+            Value::Array(_) => {
+                let words = self.words(&node.items(), scope)?;
+                Some(Word::Group { condition: None, words: words.into() })
+            }
+            Value::Object(members) if members.contains_key("arg") => {
+                self.object(node, &keys::ARGUMENT);
+                let dash = self.flag(node, "allow_dash").unwrap_or(false);
+                let arg = node.get("arg")?;
+                let text = self.text_of(&arg)?;
+                self.one_or_each(text, &arg, dash, scope)
+            }
+            Value::Object(_) => {
+                self.object(node, &keys::CONDITIONAL_ARGUMENTS);
+                let help =
+                    "write `{if: \"{flag}\", args: [--option]}`, or `{arg: \"{name}\", allow_dash: true}`";
+                let condition = self.required(node, "if", "a group of arguments", help);
+                let condition = condition.and_then(|condition| self.condition(&condition, scope));
+                let args = self.required(node, "args", "a group of arguments", help).is_some();
+                let args = if args { self.list(node, "args") } else { None };
+                let words = args.and_then(|args| self.words(&args, scope));
+                Some(Word::Group { condition: Some(condition?), words: words?.into() })
+            }
+            _ => {
+                self.wrong_kind(
+                    node,
+                    "a text, a list of arguments that belong together, or an object",
+                    "put it in quotes",
+                );
+                None
+            }
+        }
+    }
+
+    /// One argument, or one for each item of a list: `{names*}`.
+    fn one_or_each(&mut self, text: &str, node: &Node<'a>, dash: bool, scope: &mut Scope) -> Option<Word> {
+        let at = &node.pointer;
+        let pieces = self.pieces(text, at)?;
+        if let [Piece::Place(one @ Placeholder { each: true, .. })] = pieces.as_slice() {
+            let (reference, known) = self.find(one, at, scope)?;
+            let class = known.map_or(Class::Mixed, |known| known.class());
+            if !matches!(class, Class::List | Class::Mixed) {
+                let written = one.written();
+                let message =
+                    format!("`{written}` is {}, and `*` stands for the items of a list", class.name());
+                self.report(codes::PLACEHOLDER_KIND, at, message, format!("write `{{{written}}}`"));
+                return None;
+            }
+            return Some(Word::Each { list: Template::Value(reference), dash });
+        }
+        let text = self.text_template(text, at, Place::Word, scope)?;
+        Some(Word::One { text, dash })
+    }
+}

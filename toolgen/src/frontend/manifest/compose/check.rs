@@ -1,0 +1,206 @@
+//! Checks the arguments of a step against the tool that it calls.
+
+use serde_json::Value;
+use toolgen_runtime::schema::dialect::JSON_SCHEMA;
+use toolgen_runtime::schema::shape::decode::decode;
+use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules};
+use toolgen_runtime::spec::template::{Reference, Root, Template};
+use toolgen_runtime::{Shape, ToolSpec};
+
+use super::near;
+use crate::frontend::manifest::codes;
+use crate::frontend::manifest::context::{Context, nearest};
+use crate::frontend::manifest::known::{Class, Known, Step};
+use crate::frontend::manifest::template::Scope;
+use crate::source::Pointer;
+
+/// What is checked: the tool that is called, and what placeholders stand for.
+struct Call<'s> {
+    tool: &'s str,
+    scope: &'s Scope,
+}
+
+impl Context<'_> {
+    /// Reports arguments that the tool does not have, that are missing, or that are of another kind.
+    pub(super) fn check_arguments(
+        &mut self,
+        given: &Template,
+        callee: &ToolSpec,
+        scope: &Scope,
+        at: &Pointer,
+    ) {
+        let call = Call { tool: callee.name.as_str(), scope };
+        self.check_object(given, &Known::arguments(callee), &call, "", at);
+    }
+
+    /// Checks the members of an object, whose name in the call is `path`.
+    fn check_object(&mut self, given: &Template, known: &Known, call: &Call<'_>, path: &str, at: &Pointer) {
+        let Some(Shape { kind: Kind::Object(rules), .. }) = known.shape() else { return };
+        let members: Vec<(String, Template)> = match given {
+            Template::Object(members) => {
+                members.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()
+            }
+            Template::Constant(json) => match serde_json::from_str(json) {
+                Ok(Value::Object(members)) => members
+                    .into_iter()
+                    .map(|(name, value)| (name, Template::Constant(value.to_string().into())))
+                    .collect(),
+                _ => return,
+            },
+            _ => return,
+        };
+        let of =
+            if path.is_empty() { format!("`{}`", call.tool) } else { format!("`{path}` of `{}`", call.tool) };
+        for field in rules.fields.iter().filter(|field| field.required && field.shape.default.is_none()) {
+            let value = members.iter().find(|(name, _)| *field.name == **name);
+            let (place, why) = match value {
+                None => (at.clone(), "is required, and the step does not give it"),
+                Some((name, Template::Value(reference))) if reference.optional => {
+                    (at.child(name), "is required, and an optional placeholder may leave it out")
+                }
+                Some(_) => continue,
+            };
+            let message = format!("`{}` of {of} {why}", field.name);
+            let help = format!("write `{}: …` under `with`", field.name);
+            self.report(codes::STEP_ARGUMENT, &place, message, help);
+        }
+        for (name, value) in &members {
+            let place = at.child(name);
+            let Some(field) = rules.fields.iter().find(|field| *field.name == **name) else {
+                if is_unknown(rules) {
+                    let names: Vec<&str> = rules.fields.iter().map(|field| field.name.as_str()).collect();
+                    let message = format!("{of} has no argument `{name}`");
+                    self.report(codes::STEP_ARGUMENT, &place, message, near(name, &names, &[]));
+                }
+                continue;
+            };
+            let Step::To(member) = known.step(&field.name) else { continue };
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            self.check_value(value, field, &member, call, &path, &place);
+        }
+    }
+
+    fn check_value(
+        &mut self,
+        given: &Template,
+        field: &Field,
+        known: &Known,
+        call: &Call<'_>,
+        path: &str,
+        at: &Pointer,
+    ) {
+        if let Template::Constant(json) = given {
+            // An object is checked member by member, so that the problem has its place.
+            return match known.class() {
+                Class::Object if json.starts_with('{') => self.check_object(given, known, call, path, at),
+                _ => self.check_constant(json, field, known, call, path, at),
+            };
+        }
+        let expected = known.class();
+        let class = match given {
+            Template::Value(reference) => {
+                call.scope.known(reference).map_or(Class::Mixed, |known| known.class())
+            }
+            Template::Text(_) => Class::Text,
+            Template::List(_) => Class::List,
+            Template::Object(_) => Class::Object,
+            Template::Constant(_) => Class::Mixed,
+        };
+        if class != expected && class != Class::Mixed && expected != Class::Mixed {
+            let given = match given {
+                Template::Value(reference) => format!("`{{{reference}}}` is {}", class.name()),
+                _ => format!("this is {}", class.name()),
+            };
+            let message = format!("`{path}` of `{}` is {}, and {given}", call.tool, expected.name());
+            let help = match (expected, class) {
+                (Class::Text, Class::Number | Class::Boolean) => {
+                    "to make a text of it, write more than the placeholder"
+                }
+                _ => "give a value of that kind",
+            };
+            return self.report(codes::STEP_ARGUMENT, at, message, help);
+        }
+        match given {
+            Template::Object(_) => self.check_object(given, known, call, path, at),
+            Template::List(items) => {
+                let Some(known) = known.item() else { return };
+                let field = Field { shape: known.schema.shape().clone(), ..field.clone() };
+                for (index, item) in items.iter().enumerate() {
+                    let path = format!("{path}.{index}");
+                    self.check_value(item, &field, &known, call, &path, &at.item(index));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Checks a value that is the same in each call, by all rules of its schema.
+    fn check_constant(
+        &mut self,
+        json: &str,
+        field: &Field,
+        known: &Known,
+        call: &Call<'_>,
+        path: &str,
+        at: &Pointer,
+    ) {
+        let Ok(value) = serde_json::from_str::<Value>(json) else { return };
+        let field = Field { required: true, ..field.clone() };
+        let arguments = Value::Object([(field.name.to_string(), value)].into_iter().collect());
+        let rules = ObjectRules { fields: vec![field].into(), ..ObjectRules::ANY };
+        let problems = decode(&arguments, &Shape::of(Kind::Object(rules)), &known.defs, &JSON_SCHEMA).err();
+        for problem in problems.into_iter().flatten() {
+            let message =
+                format!("`{path}` of `{}` does not take this value: {}", call.tool, problem.message);
+            self.report(codes::STEP_ARGUMENT, at, message, "give a value that fits its schema");
+        }
+    }
+}
+
+impl Scope {
+    /// Returns what is wrong with a reference to a step or an item that is not there, and what to do.
+    pub(in crate::frontend::manifest) fn misplaced(&self, path: &[String]) -> Option<(String, String)> {
+        let steps = self.steps.as_ref()?;
+        match path {
+            [root] if root == "item" => {
+                let message = "`{item}` is the item of a list, and this step has none";
+                Some((message.to_owned(), "add `for_each` with the list".to_owned()))
+            }
+            [root, id, ..] if root == "steps" => {
+                let message = format!("there is no earlier step `{id}`");
+                let known: Vec<&str> = steps.iter().map(|(id, _)| id.as_str()).collect();
+                let help = match self.later.first() {
+                    Some(own) if own == id => "a step has no result before it ran".to_owned(),
+                    _ if self.later.contains(id) => {
+                        format!("steps run in their order: move this one behind `{id}`")
+                    }
+                    _ => nearest(id, &known),
+                };
+                Some((message, help))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns what is known of the value that a reference stands for.
+    fn known(&self, reference: &Reference) -> Option<Known> {
+        let root = match &reference.root {
+            Root::Argument(name) => match self.arguments.step(name) {
+                Step::To(known) => Some(known),
+                _ => None,
+            },
+            Root::Step(name) => self.steps.iter().flatten().find(|(id, _)| **id == **name)?.1.clone(),
+            Root::Item => self.item.clone()?,
+        };
+        reference.path.iter().try_fold(root?, |known, key| match known.step(key) {
+            Step::To(known) => Some(known),
+            _ => None,
+        })
+    }
+}
+
+/// Whether a member that the rules do not name is a mistake.
+fn is_unknown(rules: &ObjectRules) -> bool {
+    let lists = !rules.fields.is_empty() || rules.extra == Extra::Closed;
+    lists && rules.patterns.is_empty() && !matches!(rules.extra, Extra::Of(_))
+}

@@ -1,0 +1,281 @@
+//! The shared state of the front end, and its readers of values, which report what is wrong with them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolgen_runtime::{Def, List};
+
+use super::codes;
+use super::files::{Files, Refusal};
+use super::imports::Imported;
+use super::keys::Keys;
+use super::node::Node;
+use super::schema::Schemas;
+use crate::options::Options;
+use crate::problem::{Code, Problems, Severity};
+use crate::select::did_you_mean;
+use crate::source::{Document, Pointer, Source};
+
+/// The shared state of the front end.
+pub(super) struct Context<'a> {
+    /// The manifest.
+    pub(super) document: &'a Arc<Document>,
+    pub(super) options: &'a Options,
+    pub(super) problems: &'a mut Problems,
+    /// The number of errors so far, by which a tool that has one is found.
+    pub(super) errors: usize,
+    /// The number of tools that the manifest describes.
+    pub(super) operations: usize,
+    /// The names of the credentials that requests need.
+    pub(super) schemes: Vec<String>,
+    /// The files that belong to the manifest.
+    pub(super) files: Files,
+    pub(super) schemas: Schemas,
+    /// The named shapes that the tools reach, once all their schemas are read.
+    pub(super) defs: List<Def>,
+    /// What the manifest imports.
+    pub(super) imported: Imported,
+    /// The manifests that import this one, the outermost first.
+    pub(super) importing: Vec<Arc<Document>>,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(
+        document: &'a Arc<Document>,
+        options: &'a Options,
+        problems: &'a mut Problems,
+    ) -> Context<'a> {
+        Context {
+            document,
+            options,
+            problems,
+            errors: 0,
+            operations: 0,
+            schemes: Vec::new(),
+            files: Files::new(document),
+            schemas: Schemas::default(),
+            defs: List::EMPTY,
+            imported: Imported::default(),
+            importing: Vec::new(),
+        }
+    }
+
+    /// Returns the manifest as a node.
+    pub(super) fn top(&self) -> Node<'a> {
+        Node::new(&self.document.root, Pointer::ROOT)
+    }
+
+    /// Reports a problem of the manifest; its code determines the severity.
+    pub(super) fn report(
+        &mut self,
+        code: Code,
+        pointer: &Pointer,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.errors += usize::from(code.severity() == Severity::Error);
+        self.problems.report(code, pointer, message, help);
+    }
+
+    /// Reports a problem of a file that the manifest refers to.
+    pub(super) fn report_in(
+        &mut self,
+        source: &Arc<Source>,
+        code: Code,
+        pointer: &Pointer,
+        message: String,
+        help: &str,
+    ) {
+        self.errors += usize::from(code.severity() == Severity::Error);
+        self.problems.report_in(source, code, pointer, message, help);
+    }
+
+    /// Reads the file that a text in one of the files names, and returns its number.
+    pub(super) fn read_file(&mut self, text: &str, named_in: usize) -> Result<usize, Refusal> {
+        self.files.read(text, named_in, self.problems)
+    }
+
+    /// Reports a value that is not of the kind it must be. `expected` says which with its article: `a text`.
+    pub(super) fn wrong_kind(&mut self, node: &Node<'_>, expected: &str, help: &str) {
+        let name = named(&node.pointer);
+        let message = match node.value {
+            Value::Null => format!("{name} has no value; it must be {expected}"),
+            value => format!("{name} must be {expected}, not {}", kind_of(value)),
+        };
+        self.report(codes::WRONG_KIND, &node.pointer, message, help);
+    }
+
+    /// Whether a node is an object; every key that such an object does not have is reported.
+    pub(super) fn object(&mut self, node: &Node<'a>, keys: &Keys) -> bool {
+        if !node.value.is_object() {
+            let help = match keys.names().as_slice() {
+                [] => "write `{}`".to_owned(),
+                names => format!("its keys are {}", listed(names)),
+            };
+            self.wrong_kind(node, "an object", &help);
+            return false;
+        }
+        let known = keys.names();
+        for (key, member) in node.entries() {
+            let of_user = node.pointer.is_root() && key.starts_with("x-");
+            if !known.contains(&key) && !of_user {
+                let message = format!("{} has no key `{key}`", keys.what);
+                let help = keys.hint(key).unwrap_or_else(|| nearest(key, &known));
+                self.report(codes::UNKNOWN_KEY, &member.pointer, message, help);
+            }
+        }
+        true
+    }
+
+    /// Returns the member of a key that must be there.
+    pub(super) fn required(
+        &mut self,
+        node: &Node<'a>,
+        key: &str,
+        what: &str,
+        help: &str,
+    ) -> Option<Node<'a>> {
+        let found = node.get(key);
+        if found.is_none() {
+            self.report(codes::MISSING, &node.pointer, format!("{what} needs `{key}`"), help);
+        }
+        found
+    }
+
+    /// Returns the text of a node.
+    pub(super) fn text_of(&mut self, node: &Node<'a>) -> Option<&'a str> {
+        if let Value::String(text) = node.value {
+            return Some(text);
+        }
+        let help = match node.value {
+            Value::Number(_) | Value::Bool(_) => "put it in quotes",
+            _ => "",
+        };
+        self.wrong_kind(node, "a text", help);
+        None
+    }
+
+    /// Returns the text of a key, if it is there.
+    pub(super) fn text(&mut self, node: &Node<'a>, key: &str) -> Option<&'a str> {
+        let member = node.get(key)?;
+        self.text_of(&member)
+    }
+
+    /// Returns the flag of a key, if it is there.
+    pub(super) fn flag(&mut self, node: &Node<'a>, key: &str) -> Option<bool> {
+        let member = node.get(key)?;
+        if let Value::Bool(flag) = member.value {
+            return Some(*flag);
+        }
+        self.wrong_kind(&member, "true or false", "");
+        None
+    }
+
+    /// Returns what one of several words stands for, if the key is there.
+    pub(super) fn choice<T: Copy>(&mut self, node: &Node<'a>, key: &str, choices: &[(&str, T)]) -> Option<T> {
+        let member = node.get(key)?;
+        let text = self.text_of(&member)?;
+        let found = choices.iter().find(|(name, _)| *name == text);
+        if found.is_none() {
+            let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+            let message = format!("`{key}` cannot be `{text}`");
+            self.report(codes::CHOICE, &member.pointer, message, nearest(text, &names));
+        }
+        found.map(|(_, value)| *value)
+    }
+
+    /// Returns the whole number above zero of a key, if it is there.
+    pub(super) fn count(&mut self, node: &Node<'a>, key: &str) -> Option<u64> {
+        let member = node.get(key)?;
+        let count = member.value.as_u64().filter(|count| *count > 0);
+        if count.is_none() {
+            self.wrong_kind(&member, "a whole number above 0", "");
+        }
+        count
+    }
+
+    /// Returns the items of the list of a key, if it is there.
+    pub(super) fn list(&mut self, node: &Node<'a>, key: &str) -> Option<Vec<Node<'a>>> {
+        let member = node.get(key)?;
+        if !member.value.is_array() {
+            self.wrong_kind(&member, "a list", "write its items in `[…]`, or one a line after `- `");
+            return None;
+        }
+        Some(member.items())
+    }
+
+    /// Returns the members of the object of a key, whose keys are names that the manifest gives.
+    pub(super) fn named(&mut self, node: &Node<'a>, key: &str, of: &str) -> Vec<(&'a str, Node<'a>)> {
+        let Some(member) = node.get(key) else { return Vec::new() };
+        if !member.value.is_object() {
+            self.wrong_kind(&member, &format!("an object: {of} by their names"), "");
+            return Vec::new();
+        }
+        member.entries()
+    }
+
+    /// Returns the texts of a key, with their places: a text, or a list of texts.
+    pub(super) fn texts(&mut self, node: &Node<'a>, key: &str) -> Option<Vec<(&'a str, Pointer)>> {
+        let member = node.get(key)?;
+        match member.value {
+            Value::String(text) => Some(vec![(text, member.pointer)]),
+            Value::Array(_) => {
+                let items = member.items();
+                Some(
+                    items.into_iter().filter_map(|item| Some((self.text_of(&item)?, item.pointer))).collect(),
+                )
+            }
+            _ => {
+                self.wrong_kind(&member, "a text, or a list of texts", "");
+                None
+            }
+        }
+    }
+}
+
+/// Describes a value that is of the wrong kind: `the number 5`.
+pub(super) fn kind_of(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) if text.chars().count() <= 40 => {
+            format!("the text {}", Value::from(text.as_str()))
+        }
+        Value::String(_) => "a text".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// Returns what a place is called in a message: a key, or an item of a list.
+fn named(pointer: &Pointer) -> String {
+    let name = pointer.last().unwrap_or_default();
+    let of_list = pointer.parent().and_then(|list| Some(list.last()?.into_owned()));
+    match (name.parse::<usize>(), of_list) {
+        (Ok(index), Some(list)) => format!("item {} of `{list}`", index + 1),
+        _ if name.is_empty() => "the manifest".to_owned(),
+        _ => format!("`{name}`"),
+    }
+}
+
+/// The most names that a message lists.
+const MAX_LISTED: usize = 12;
+
+/// Lists names in backticks.
+pub(super) fn listed(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(MAX_LISTED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Says what a name that is not known was probably meant to be, or which are known.
+pub(super) fn nearest(name: &str, known: &[&str]) -> String {
+    match (did_you_mean(name, known.iter().copied()), known) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, []) => "there is none".to_owned(),
+        (None, [only]) => format!("there is only `{only}`"),
+        (None, _) => format!("there are {}", listed(known)),
+    }
+}

@@ -1,0 +1,92 @@
+//! The effects of a tool: those of its kind, and what its attributes say.
+
+use toolgen_runtime::Text;
+use toolgen_runtime::spec::{Effects, Files, Network};
+
+use super::attributes::Attributes;
+use super::codes;
+use super::context::Context;
+use super::node::Node;
+
+impl<'a> Context<'a> {
+    /// Returns the effects of a tool whose kind has these. `fixed` are those of which the kind knows better, each with
+    /// the reason; a tool that states one is wrong.
+    pub(super) fn effects(
+        &mut self,
+        attributes: &Attributes<'a>,
+        of_kind: Effects,
+        fixed: &[(&str, &str)],
+    ) -> Effects {
+        // What all tools of a file share is meant for those it fits.
+        let fits = |key: &str| fixed.iter().all(|(fixed, _)| *fixed != key);
+        let holder = |key: &str| if fits(key) { attributes.of(key) } else { &attributes.own };
+        for (key, why) in fixed {
+            if let Some(node) = attributes.own.get(key) {
+                let message = format!("`{key}` cannot be stated: {why}");
+                self.report(codes::EFFECTS, &node.pointer, message, "leave it out");
+            }
+        }
+        let mut flag = |key: &str| self.flag(holder(key), key);
+        let pure = flag("pure") == Some(true);
+        let [read_only, destructive, idempotent, open_world, spawns] =
+            ["read_only", "destructive", "idempotent", "open_world", "spawns"].map(&mut flag);
+        let files = self.files(holder("files"));
+        let network = self.network(holder("network"));
+        if read_only == Some(true) && destructive == Some(true) {
+            let message = "a tool that is `read_only` cannot be `destructive`: it changes nothing";
+            let at = holder("destructive").pointer.child("destructive");
+            self.report(codes::EFFECTS, &at, message, "leave one of the two out");
+        }
+        let mut effects = if pure { Effects::NONE } else { of_kind };
+        if let Some(on) = read_only {
+            effects.read_only = on;
+            if on {
+                // Nothing is changed, so nothing is destroyed, again or otherwise.
+                (effects.destructive, effects.idempotent) = (false, true);
+                if effects.files == Files::Write {
+                    effects.files = Files::Read;
+                }
+            }
+        }
+        effects.destructive = destructive.unwrap_or(effects.destructive);
+        effects.idempotent = idempotent.unwrap_or(effects.idempotent);
+        if let Some(on) = open_world {
+            effects.open_world = on;
+            if !on && fits("network") {
+                effects.network = Network::None;
+            }
+        }
+        effects.spawns = spawns.unwrap_or(effects.spawns);
+        effects.files = files.unwrap_or(effects.files);
+        effects.network = network.unwrap_or(effects.network);
+        effects
+    }
+
+    pub(super) fn files(&mut self, holder: &Node<'a>) -> Option<Files> {
+        let choices = [("none", Files::None), ("read", Files::Read), ("write", Files::Write)];
+        self.choice(holder, "files", &choices)
+    }
+
+    /// Reads `network: none`, `network: any` or hosts.
+    pub(super) fn network(&mut self, holder: &Node<'a>) -> Option<Network> {
+        let hosts = self.texts(holder, "network")?;
+        match hosts.as_slice() {
+            [("none", _)] => return Some(Network::None),
+            [("any", _)] => return Some(Network::Any),
+            [] => return Some(Network::None),
+            _ => {}
+        }
+        for (host, at) in &hosts {
+            if host.contains(['/', ' ', '{', '@']) || host.is_empty() {
+                let message = format!("`{host}` is no host");
+                self.report(
+                    codes::EFFECTS,
+                    at,
+                    message,
+                    "write `api.example.com`, `api.example.com:8443`, `none` or `any`",
+                );
+            }
+        }
+        Some(Network::Hosts(hosts.into_iter().map(|(host, _)| Text::from(host.to_owned())).collect()))
+    }
+}

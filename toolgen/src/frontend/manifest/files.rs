@@ -1,0 +1,145 @@
+//! Files that a manifest refers to: only those in its own folder and below.
+//!
+//! What a manifest means must not depend on where it is compiled, and a manifest that somebody else wrote must not read
+//! what its reader would not show: no path leads up, none is absolute, and a link counts as what it leads to.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use crate::problem::Problems;
+use crate::source::Document;
+
+/// The files that belong to a manifest.
+#[derive(Debug)]
+pub(super) struct Files {
+    /// The folder that no path may leave, if the manifest was read from a disk.
+    root: Option<PathBuf>,
+    /// The documents that were read, with their paths past links. The first is the manifest.
+    read: Vec<(PathBuf, Arc<Document>)>,
+}
+
+/// Why a file cannot be used: the message, and what to do.
+pub(super) type Refusal = (String, String);
+
+impl Files {
+    /// Starts with the manifest.
+    pub(super) fn new(manifest: &Arc<Document>) -> Files {
+        let path = &manifest.source.path;
+        let real = path.canonicalize().ok().filter(|_| manifest.source.from_disk);
+        let root = real.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+        Files { root, read: vec![(real.unwrap_or_else(|| path.clone()), Arc::clone(manifest))] }
+    }
+
+    /// Returns a document by the index that [`read`](Self::read) gave it.
+    pub(super) fn document(&self, index: usize) -> Option<&Arc<Document>> {
+        self.read.get(index).map(|(_, document)| document)
+    }
+
+    /// Returns the paths of the files that were read in addition to the manifest, as a user would name them.
+    pub(super) fn sources(&self) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> =
+            self.read.iter().skip(1).map(|(_, document)| document.source.path.clone()).collect();
+        paths.sort();
+        paths
+    }
+
+    /// Returns the path of the file that a text in one of the documents names, as a user would name it.
+    ///
+    /// # Errors
+    ///
+    /// The reason why that file may not be read.
+    pub(super) fn locate(&self, text: &str, named_in: usize) -> Result<PathBuf, Refusal> {
+        let refuse = |why: &str, help: &str| Err((format!("`{text}` {why}"), help.to_owned()));
+        const BELOW: &str =
+            "name a file in the folder of the manifest or below it, relative to the file that names it";
+        if text.contains("://") {
+            return refuse(
+                "is on the network, which is never asked for a file",
+                "save it beside the manifest",
+            );
+        }
+        let path = Path::new(text);
+        let drive = text.as_bytes().get(1) == Some(&b':');
+        if path.is_absolute() || text.starts_with('/') || drive {
+            return refuse("is an absolute path", BELOW);
+        }
+        if text.contains('\\') {
+            return refuse("holds a `\\`", "write `/` between folders, which all systems understand");
+        }
+        let Some(root) = &self.root else {
+            return refuse(
+                "cannot be found: this manifest was not read from a folder",
+                "read the manifest from a file",
+            );
+        };
+        let (Some((_, document)), true) = (self.read.get(named_in), !text.is_empty()) else {
+            return refuse("names no file", BELOW);
+        };
+        let folder = document.source.path.parent().unwrap_or(Path::new(""));
+        let path = plain(&folder.join(path));
+        match path.canonicalize() {
+            Ok(real) if real.starts_with(root) => Ok(path),
+            Ok(_) => refuse("leads out of the folder of the manifest", BELOW),
+            Err(_) if leads_up(text, folder, root) => {
+                refuse("leads out of the folder of the manifest", BELOW)
+            }
+            Err(_) => refuse("is not there", BELOW),
+        }
+    }
+
+    /// Reads the file that a text in one of the documents names, at most once, and returns its index. Its own problems
+    /// are added.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it cannot be used.
+    pub(super) fn read(
+        &mut self,
+        text: &str,
+        named_in: usize,
+        problems: &mut Problems,
+    ) -> Result<usize, Refusal> {
+        let path = self.locate(text, named_in)?;
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if let Some(known) = self.read.iter().position(|(other, _)| *other == real) {
+            return Ok(known);
+        }
+        let mut found = Problems::new();
+        let document = Document::load(&path, &mut found);
+        problems.append(found);
+        let document =
+            document.ok_or_else(|| (format!("`{text}` cannot be read"), "correct that file".to_owned()))?;
+        self.read.push((real, document));
+        Ok(self.read.len() - 1)
+    }
+}
+
+/// Whether a path that does not exist would be outside of a folder.
+fn leads_up(text: &str, folder: &Path, root: &Path) -> bool {
+    let Ok(folder) = folder.join(".").canonicalize() else { return true };
+    let mut depth = folder.strip_prefix(root).map_or(0, |below| below.components().count());
+    for component in Path::new(text).components() {
+        match component {
+            Component::ParentDir if depth == 0 => return true,
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Returns a path without `.`, and without `..` where a folder stands before it.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(plain.components().next_back(), Some(Component::Normal(_))) => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}

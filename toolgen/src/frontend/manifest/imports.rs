@@ -1,0 +1,239 @@
+//! Documents that a manifest imports: `imports`.
+//!
+//! Each is compiled as if it were given to the compiler itself, with the options of the import, and becomes a part of the
+//! program. What the options of an import get wrong is reported in the manifest, everything else in the document.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolgen_runtime::ToolSpec;
+use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
+
+use super::attributes::Attributes;
+use super::codes;
+use super::compose::near;
+use super::context::{Context, listed};
+use super::keys::{self, Keys};
+use super::node::Node;
+use crate::frontend;
+use crate::names::with_namespace;
+use crate::options::Options;
+use crate::overlay;
+use crate::problem::{Problems, Severity};
+use crate::select::Selector;
+use crate::source::{Document, Pointer};
+use crate::tool::{Part, Program, Tool};
+
+/// What a manifest imports.
+#[derive(Debug, Default)]
+pub(super) struct Imported {
+    /// The documents, each with the place of its import.
+    pub(super) parts: Vec<(Part, Pointer)>,
+    /// Their toolsets, each with the place of the import.
+    pub(super) toolsets: Vec<(Toolset, Pointer)>,
+    /// Their contexts, each with the place of the import.
+    pub(super) contexts: Vec<(ContextSpec, Pointer)>,
+    /// The files that they read themselves.
+    pub(super) sources: Vec<PathBuf>,
+    /// Whether an import failed, so that what is not found may be a part of it.
+    pub(super) incomplete: bool,
+}
+
+impl Imported {
+    /// Returns the specifications of the tools.
+    pub(super) fn tools(&self) -> Vec<ToolSpec> {
+        let tools = self.parts.iter().flat_map(|(part, _)| part.program.all_tools());
+        tools.map(|tool| tool.spec.clone()).collect()
+    }
+}
+
+/// The keys that say what is imported.
+const KINDS: [&str; 3] = ["openapi", "manifest", "mcp"];
+
+impl<'a> Context<'a> {
+    /// Compiles the documents of `imports`.
+    pub(super) fn lower_imports(&mut self) {
+        let top = self.top();
+        let errors = self.errors;
+        for node in self.list(&top, "imports").unwrap_or_default() {
+            let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| node.get(kind).is_some()).collect();
+            match kinds.as_slice() {
+                ["openapi"] => self.import(&node, "openapi", &keys::IMPORT_OPENAPI),
+                ["manifest"] => self.import(&node, "manifest", &keys::IMPORT_MANIFEST),
+                ["mcp"] => {
+                    let message = "MCP servers are not compiled yet";
+                    let help = "add the tools of the server when the program runs";
+                    self.report(codes::MCP_IMPORT, &node.pointer.child("mcp"), message, help);
+                }
+                _ if !node.value.is_object() => self.wrong_kind(&node, "an object", "write `openapi: FILE`"),
+                _ => {
+                    let message = format!("an import has exactly one of {}", listed(&KINDS));
+                    let help = "write `openapi: FILE` or `manifest: FILE`";
+                    self.report(codes::IMPORT, &node.pointer, message, help);
+                }
+            }
+        }
+        self.imported.incomplete = self.errors > errors;
+    }
+
+    fn import(&mut self, node: &Node<'a>, kind: &'static str, keys: &Keys) {
+        let errors = self.errors;
+        self.object(node, keys);
+        let options = self.import_options(node);
+        let (Some(text), Some(place)) = (self.text(node, kind), node.get(kind)) else { return };
+        let Some(document) = self.imported_file(text, &place.pointer) else { return };
+        let mut found = Problems::new();
+        let document = self.overlaid(node, document, &mut found);
+        if self.errors > errors {
+            // With other options than those that are meant, other operations would become tools.
+            return;
+        }
+        found.enter(Arc::clone(&document.source));
+        let program = match kind {
+            _ if found.has_errors() => None,
+            "manifest" if self.is_importing(&document) => {
+                let (message, help) = if document.source == self.document.source {
+                    ("a manifest cannot import itself".to_owned(), "name another file")
+                } else {
+                    let message = format!("`{text}` imports this manifest, and cannot be imported by it");
+                    (message, "move what both need into a third manifest")
+                };
+                return self.report(codes::IMPORT, &place.pointer, message, help);
+            }
+            _ if (kind == "manifest") != document.root.get("toolgen").is_some() => {
+                let (is, other) = if kind == "manifest" { ("no", "openapi") } else { ("a", "manifest") };
+                let message = format!("`{text}` is {is} manifest");
+                let help = format!("write `{other}: {text}`, or name another file");
+                return self.report(codes::IMPORT, &place.pointer, message, help);
+            }
+            "manifest" => {
+                let mut chain = self.importing.clone();
+                chain.push(Arc::clone(self.document));
+                super::lower(&document, &options, &mut found, chain)
+            }
+            _ => frontend::compile(&document, &options, &mut found),
+        };
+        let selects = self.tell_choices(&mut found, &place.pointer);
+        self.problems.append(found);
+        match program {
+            Some(program) if selects => self.add_part(node, text, program, &place.pointer),
+            Some(_) => {}
+            None => {
+                let message = format!("`{text}` cannot be compiled as {}", article(kind));
+                let help = "see what is reported of the document and its overlays";
+                self.report(codes::IMPORT, &place.pointer, message, help);
+            }
+        }
+    }
+
+    /// Returns a document by the text that names it.
+    fn imported_file(&mut self, text: &str, at: &Pointer) -> Option<Arc<Document>> {
+        match self.read_file(text, 0) {
+            Ok(index) => self.files.document(index).cloned(),
+            Err((message, help)) => {
+                self.report(codes::IMPORT, at, message, help);
+                None
+            }
+        }
+    }
+
+    /// Whether a document is this manifest, or one that imports it.
+    fn is_importing(&self, document: &Arc<Document>) -> bool {
+        let real = |document: &Arc<Document>| document.source.path.canonicalize().ok();
+        let mut importing = self.importing.iter().chain([self.document]);
+        importing.any(|one| real(one).is_some() && real(one) == real(document))
+    }
+
+    /// Reads the options of an import.
+    fn import_options(&mut self, node: &Node<'a>) -> Options {
+        let mut options =
+            Options { deprecated: self.flag(node, "deprecated").unwrap_or(true), ..Options::default() };
+        options.namespace = self.namespace_of(node).map(str::to_owned);
+        for (key, selectors) in [("include", &mut options.include), ("exclude", &mut options.exclude)] {
+            let texts = self.texts(node, key).unwrap_or_default();
+            selectors.extend(texts.into_iter().map(|(text, _)| Selector::from(text)));
+        }
+        for (key, of, map) in [
+            ("rename", "the new names of operations", &mut options.renames),
+            ("credentials", "environment variables of security schemes", &mut options.credentials),
+        ] {
+            for (from, to) in self.named(node, key, of) {
+                if let Some(to) = self.text_of(&to) {
+                    map.insert(from.to_owned(), to.to_owned());
+                }
+            }
+        }
+        options
+    }
+
+    /// Returns the document with the overlays of the import applied.
+    fn overlaid(&mut self, node: &Node<'a>, document: Arc<Document>, found: &mut Problems) -> Arc<Document> {
+        let Some(overlays) = self.texts(node, "overlay") else { return document };
+        let mut root = document.root.clone();
+        for (text, at) in overlays {
+            let Some(overlay) = self.imported_file(text, &at) else { continue };
+            overlay::apply(&mut root, &overlay, found);
+        }
+        Arc::new(Document { source: Arc::clone(&document.source), root })
+    }
+
+    /// Reports what the options of an import get wrong at the import, and not in the document. Returns `false` if no tool
+    /// of the document may be used.
+    fn tell_choices(&mut self, found: &mut Problems, at: &Pointer) -> bool {
+        let mut selects = true;
+        for problem in found.take_choices() {
+            let is_error = problem.severity() == Severity::Error;
+            selects &= !is_error;
+            let code = if is_error { codes::IMPORT_CHOICE } else { codes::IMPORT_OPTION };
+            self.report(code, at, problem.message, problem.help);
+        }
+        selects
+    }
+
+    fn add_part(&mut self, node: &Node<'a>, text: &str, mut program: Program, at: &Pointer) {
+        let namespace = node.value.get("namespace").and_then(Value::as_str);
+        for (name, attributes) in self.named(node, "overrides", "attributes of tools") {
+            self.override_tool(&mut program, name, namespace, &attributes);
+        }
+        let Imported { toolsets, contexts, sources, parts, incomplete: _ } = &mut self.imported;
+        toolsets.extend(std::mem::take(&mut program.toolsets).into_iter().map(|set| (set, at.clone())));
+        contexts.extend(std::mem::take(&mut program.contexts).into_iter().map(|one| (one, at.clone())));
+        sources.append(&mut program.sources);
+        let file = text.rsplit('/').next().unwrap_or(text);
+        let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or("imported");
+        let name = namespace.unwrap_or(stem).to_owned();
+        parts.push((Part { name, program }, at.clone()));
+    }
+
+    /// Changes attributes of an imported tool.
+    fn override_tool(&mut self, program: &mut Program, name: &str, namespace: Option<&str>, node: &Node<'a>) {
+        if !self.object(node, &keys::OVERRIDE) {
+            return;
+        }
+        let full = namespace.map(|namespace| with_namespace(namespace, name));
+        let is_meant =
+            |tool: &Tool| tool.spec.name.as_str() == name || Some(tool.spec.name.as_str()) == full.as_deref();
+        let Some(mut spec) =
+            program.all_tools().into_iter().find(|tool| is_meant(tool)).map(|tool| tool.spec.clone())
+        else {
+            let known: Vec<&str> = program.all_tools().iter().map(|tool| tool.spec.name.as_str()).collect();
+            let message = format!("the import has no tool `{name}`");
+            return self.report(codes::OVERRIDE, &node.pointer, message, near(name, &known, &[]));
+        };
+        let attributes = Attributes { own: node.clone(), shared: None };
+        self.attributes(&attributes, &mut spec);
+        if node.get("examples").is_some() {
+            self.examples(node, &mut spec);
+        }
+        spec.effects = self.effects(&attributes, spec.effects.clone(), &[]);
+        if let Some(tool) = program.find_mut(&spec.name) {
+            tool.spec = spec;
+        }
+    }
+}
+
+/// Returns what an import of a kind is, with its article.
+fn article(kind: &str) -> &'static str {
+    if kind == "manifest" { "a manifest" } else { "an OpenAPI document" }
+}

@@ -1,0 +1,172 @@
+//! Tools that need no engine of their own: completions, effects, agents and functions.
+
+use serde_json::{Value, json};
+use toolgen_runtime::schema::shape::read::read;
+use toolgen_runtime::spec::plan::{AgentPlan, CompletePlan, EffectPlan};
+use toolgen_runtime::spec::template::Template;
+use toolgen_runtime::spec::{Completion, Effects, Timeout};
+use toolgen_runtime::{Call, Schema, Text};
+
+use super::calls::Lowered;
+use super::codes;
+use super::context::Context;
+use super::keys;
+use super::node::Node;
+use super::template::{Place, Scope};
+use super::tools::Draft;
+
+impl<'a> Context<'a> {
+    /// A call that ends the loop of the agent.
+    pub(super) fn complete(&mut self, draft: &mut Draft<'a>, scope: &mut Scope) -> Lowered {
+        let node = &draft.of_kind;
+        let bare = matches!(node.value, Value::Null | Value::Bool(true));
+        if !bare {
+            self.object(node, &keys::COMPLETE);
+        }
+        let next_state = self.text(node, "next_state").unwrap_or_default();
+        draft.spec.completion = Some(Completion { next_state: Text::from(next_state.to_owned()) });
+        let message = node.get("message").and_then(|node| {
+            let text = self.text_of(&node)?;
+            self.text_template(text, &node.pointer, Place::Text, scope)
+        });
+        let data = self.data(node, scope);
+        let takes_all = data.is_none();
+        let call = Call::Complete(CompletePlan { message, data });
+        Lowered { call: Some(call), effects: Effects::NONE, fixed: &[], takes_all }
+    }
+
+    /// A call that requests an effect. The tool touches nothing, but what handles the effect may do anything.
+    pub(super) fn effect(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
+        let node = &draft.of_kind;
+        if !self.object(node, &keys::EFFECT) {
+            return Lowered { call: None, effects: Effects::UNDECLARED, fixed: &[], takes_all: true };
+        }
+        let help = "name the effect, under which the program registers what carries it out";
+        let name = self.required(node, "name", "an effect", help).and_then(|name| self.text_of(&name));
+        let data = self.data(node, scope);
+        let takes_all = data.is_none();
+        let call = name.map(|name| Call::Effect(EffectPlan { name: name.to_owned().into(), data }));
+        Lowered { call, effects: Effects::UNDECLARED, fixed: &[], takes_all }
+    }
+
+    /// Reads `data`, an object with placeholders.
+    fn data(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
+        let data = node.get("data")?;
+        if !data.value.is_object() {
+            self.wrong_kind(
+                &data,
+                "an object",
+                "write `data: {name: \"{argument}\"}`; without `data`, it is all arguments",
+            );
+            return None;
+        }
+        self.template(&data, Place::Json, scope)
+    }
+
+    /// A call that a function of the program carries out.
+    pub(super) fn function(&mut self, draft: &Draft<'a>) -> Lowered {
+        if !draft.of_kind.value.is_null() {
+            self.object(&draft.of_kind, &keys::FUNCTION);
+        }
+        Lowered { call: Some(Call::Function), effects: Effects::UNDECLARED, fixed: &[], takes_all: true }
+    }
+
+    /// The arguments of an agent, which are the same for all.
+    pub(super) fn agent_input(&mut self, node: &Node<'a>) -> Schema {
+        for key in ["parameters", "input"] {
+            if let Some(given) = node.get(key) {
+                let message = format!("an agent takes one argument, `task`, so it has no `{key}`");
+                self.report(codes::AGENT, &given.pointer, message, "leave it out");
+            }
+        }
+        let schema = json!({
+            "type": "object",
+            "properties": {"task": {
+                "type": "string",
+                "description": "The task, with everything the sub-agent must know: it sees nothing else."
+            }},
+            "required": ["task"]
+        });
+        read(&schema, &mut Vec::new()).into()
+    }
+
+    /// A call that another agent carries out.
+    pub(super) fn agent(&mut self, draft: &mut Draft<'a>) -> Lowered {
+        let node = draft.of_kind.clone();
+        self.object(&node, &keys::AGENT);
+        let owned = |text: Option<&str>| Text::from(text.unwrap_or_default().to_owned());
+        let model = node.get("model").map(|model| model.value.to_string());
+        let max_turns = self.count(&node, "max_turns").unwrap_or_default();
+        let max_time = node.get("max_time").and_then(|node| self.duration(&node)).unwrap_or_default();
+        let plan = AgentPlan {
+            system_prompt: owned(self.text(&node, "system_prompt")),
+            model: model.map_or(AgentPlan::EMPTY.model, Text::from),
+            thinking_level: owned(self.text(&node, "thinking_level")),
+            tools: self
+                .texts(&node, "tools")
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(name, _)| owned(Some(name)))
+                .collect(),
+            max_turns: u32::try_from(max_turns).unwrap_or(u32::MAX),
+            max_tokens: self.count(&node, "max_tokens").unwrap_or_default(),
+            max_time,
+        };
+        draft.spec.sub_agent = true;
+        if draft.spec.description.is_empty() {
+            draft.spec.description = format!("Delegate a task to the '{}' sub-agent", draft.spec.name).into();
+        }
+        if draft.spec.returns.is_empty() {
+            draft.spec.returns = Text::Static("What the sub-agent says when it is done.");
+        }
+        if draft.spec.timeout == Timeout::Default && max_time > 0 {
+            draft.spec.timeout = Timeout::Millis(max_time);
+        }
+        let call = Some(Call::Agent(plan));
+        Lowered { call, effects: Effects::UNDECLARED, fixed: &[], takes_all: true }
+    }
+
+    /// Replaces the names of agents' tools by their full names, once all tools are known by theirs. A name of a tool of
+    /// the manifest's own may be without the namespace.
+    pub(super) fn link_agents(&mut self, drafts: &mut [Draft<'a>], imported: &[(String, bool)]) {
+        let own: Vec<(String, String, bool)> = drafts
+            .iter()
+            .map(|draft| (draft.id.clone(), draft.spec.name.to_string(), draft.kind == "agent"))
+            .collect();
+        let known = |name: &str| {
+            let by_name =
+                own.iter().find(|(_, full, _)| full == name).or(own.iter().find(|(id, ..)| id == name));
+            let own = by_name.map(|(_, full, is_agent)| (full.clone(), *is_agent));
+            own.or_else(|| imported.iter().find(|(full, _)| full == name).cloned())
+        };
+        let names: Vec<&str> = own
+            .iter()
+            .map(|(id, ..)| id.as_str())
+            .chain(imported.iter().map(|(name, _)| name.as_str()))
+            .collect();
+        for draft in drafts {
+            let Some(Call::Agent(plan)) = &mut draft.call else { continue };
+            let errors = self.errors;
+            let mut tools: Vec<Text> = Vec::new();
+            for (name, at) in self.texts(&draft.of_kind, "tools").unwrap_or_default() {
+                let (message, help) = match known(name) {
+                    Some((full, false)) if !tools.iter().any(|tool| *tool == *full) => {
+                        tools.push(full.into());
+                        continue;
+                    }
+                    Some((_, false)) => {
+                        (format!("the tool `{name}` is given twice"), "name it once".to_owned())
+                    }
+                    Some((_, true)) => (
+                        format!("the tool `{name}` is an agent, and an agent gets no agents"),
+                        "leave it out".to_owned(),
+                    ),
+                    None => (format!("there is no tool `{name}`"), super::context::nearest(name, &names)),
+                };
+                self.report(codes::AGENT, &at, message, help);
+            }
+            plan.tools = tools.into();
+            draft.broken |= self.errors > errors;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The arguments and the result of a tool: `parameters`, `input` and `output`.
+
+use serde_json::Value;
+use toolgen_runtime::schema::shape::decode::result_problems;
+use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules};
+use toolgen_runtime::{Def, List, Schema, Shape, Text};
+
+use super::codes;
+use super::context::Context;
+use super::node::Node;
+use super::schema::SchemaPlace;
+use crate::names::{is_portable_key, portable_key};
+use crate::shapes::parts;
+use crate::source::Pointer;
+
+impl<'a> Context<'a> {
+    /// Returns the schema of the arguments of a tool.
+    pub(super) fn input(&mut self, node: &Node<'a>) -> Schema {
+        if let (Some(_), Some(input)) = (node.get("parameters"), node.get("input")) {
+            let message = "a tool has either `parameters` or `input`";
+            self.report(codes::SCHEMA, &input.pointer, message, "describe the arguments in one of them");
+        }
+        let shape = match node.get("input") {
+            Some(input) if node.get("parameters").is_none() => self.whole_input(&input),
+            _ => self.parameters(node),
+        };
+        shape.into()
+    }
+
+    /// Reads `input`: the schema of an object.
+    fn whole_input(&mut self, node: &Node<'a>) -> Shape {
+        let mut shape = self.shape(node.value, &SchemaPlace::of(&node.pointer));
+        // The root is always an object of its own, so what is referred to is copied.
+        for _ in 0..16 {
+            let Kind::Ref(name) = &shape.kind else { break };
+            let name = name.clone();
+            shape = self.named_shape(&name).unwrap_or(Shape::ANY);
+        }
+        let Kind::Object(rules) = &shape.kind else {
+            let message = "`input` must be the schema of an object: arguments have names";
+            self.report(codes::SCHEMA, &node.pointer, message, "write `type: object` and its `properties`");
+            return Shape::NO_ARGUMENTS;
+        };
+        for field in &rules.fields {
+            self.check_name(&field.name, &node.pointer);
+        }
+        shape
+    }
+
+    /// Reads `parameters`: schemas by the names of arguments.
+    fn parameters(&mut self, node: &Node<'a>) -> Shape {
+        let mut fields = Vec::new();
+        for (name, parameter) in self.named(node, "parameters", "schemas") {
+            self.check_name(name, &parameter.pointer);
+            fields.push(self.parameter(name, &parameter));
+        }
+        Shape::of(Kind::Object(ObjectRules {
+            fields: fields.into(),
+            extra: Extra::Closed,
+            ..ObjectRules::ANY
+        }))
+    }
+
+    fn parameter(&mut self, name: &str, node: &Node<'a>) -> Field {
+        let place = SchemaPlace::of(&node.pointer);
+        let mut field = Field { name: Text::from(name.to_owned()), ..Field::REQUIRED };
+        match node.value {
+            Value::String(text) => {
+                let Some((schema, optional)) = self.short(text, &place) else {
+                    // The tool is left out; whatever else is wrong with it is told as if this were right.
+                    field.shape.description = Text::from(name.to_owned());
+                    return field;
+                };
+                field.shape = self.read_shape(&schema, &place);
+                field.required = !optional && field.shape.default.is_none();
+            }
+            Value::Object(members) => {
+                let optional = self.flag(node, "optional").unwrap_or(false);
+                field.aliases = self.aliases(node);
+                let mut schema = members.clone();
+                schema.retain(|key, _| !matches!(key.as_str(), "optional" | "aliases"));
+                field.shape = self.shape(&Value::Object(schema), &place);
+                field.required = !optional && field.shape.default.is_none();
+            }
+            _ => {
+                let help = "write `name: string - What it means.`";
+                self.wrong_kind(node, "a type, or a JSON Schema", help);
+                field.shape.description = Text::from(name.to_owned());
+            }
+        }
+        field
+    }
+
+    /// Other names under which an argument is accepted.
+    fn aliases(&mut self, node: &Node<'a>) -> List<Text> {
+        let names = self.texts(node, "aliases").unwrap_or_default();
+        for (name, at) in &names {
+            self.check_name(name, at);
+        }
+        names.into_iter().map(|(name, _)| Text::from(name.to_owned())).collect()
+    }
+
+    fn check_name(&mut self, name: &str, at: &Pointer) {
+        if !is_portable_key(name) {
+            let message = format!("`{name}` is no name of an argument");
+            let help = format!(
+                "write `{}`: providers accept letters, digits and `_`, at most 64, and no digit at the start",
+                portable_key(name)
+            );
+            self.report(codes::NAME, at, message, help);
+        }
+    }
+
+    /// Reads `output`, the schema of the structured result.
+    pub(super) fn output(&mut self, node: &Node<'a>) -> Option<Schema> {
+        let output = node.get("output")?;
+        Some(self.shape(output.value, &SchemaPlace::of(&output.pointer)).into())
+    }
+
+    /// Reports defaults that their own schemas do not allow.
+    pub(super) fn check_defaults(&mut self, shape: &Shape, defs: &List<Def>, at: &Pointer) {
+        if let Some(default) = &shape.default {
+            let default = default.to_json();
+            let bare = Shape { default: None, ..shape.clone() };
+            if let Some(problem) = result_problems(&default, &bare, defs).first() {
+                let message = format!("the default {default} does not fit: {}", problem.message);
+                self.report(codes::DEFAULT, at, message, "correct the default or the schema");
+            }
+        }
+        for (_, part) in parts(shape) {
+            self.check_defaults(part, defs, at);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Placeholders in texts: `{name}`, `{name.member.0}`, `{name?}`, `{names*}`. `{{` and `}}` are braces.
+
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// A text as it is.
+    Literal(String),
+    /// A placeholder.
+    Place(Placeholder),
+}
+
+/// A placeholder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Placeholder {
+    /// The name, and the members and indices that lead on from it.
+    pub(super) path: Vec<String>,
+    /// Whether the value may be missing.
+    pub(super) optional: bool,
+    /// Whether it stands for each item of a list.
+    pub(super) each: bool,
+}
+
+impl Placeholder {
+    /// Returns the names in the manifest's form: `name.member.0`.
+    pub(super) fn written(&self) -> String {
+        self.path.join(".")
+    }
+}
+
+/// Takes a text apart.
+///
+/// # Errors
+///
+/// The first brace that is neither part of a placeholder nor doubled, as a message and its remedy.
+pub(super) fn pieces(text: &str) -> Result<Vec<Piece>, (String, String)> {
+    let mut pieces = Vec::new();
+    let mut literal = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, brace) = rest.split_at(at);
+        literal.push_str(before);
+        if let Some(after) = brace.strip_prefix("{{").or_else(|| brace.strip_prefix("}}")) {
+            literal.push_str(&brace[..1]);
+            rest = after;
+            continue;
+        }
+        let inside = brace.strip_prefix('{').ok_or_else(|| {
+            let message = "a `}` closes no placeholder".to_owned();
+            (message, "write `}}` for a brace, or `{` before the name of an argument".to_owned())
+        })?;
+        let Some((inside, after)) = inside.split_once('}') else {
+            let message = format!("the placeholder `{{{}` is not closed", short(inside));
+            return Err((message, "write `}` after the name, or `{{` for a brace".to_owned()));
+        };
+        let place = placeholder(inside).ok_or_else(|| {
+            let message = format!("`{{{}}}` is no placeholder", short(inside));
+            let help =
+                "a placeholder is `{name}`, `{name.member}` or `{name?}`; write `{{` and `}}` for braces";
+            (message, help.to_owned())
+        })?;
+        if !literal.is_empty() {
+            pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+        }
+        pieces.push(Piece::Place(place));
+        rest = after;
+    }
+    literal.push_str(rest);
+    if !literal.is_empty() {
+        pieces.push(Piece::Literal(literal));
+    }
+    Ok(pieces)
+}
+
+/// Reads what stands between the braces of a placeholder.
+pub(super) fn placeholder(inside: &str) -> Option<Placeholder> {
+    let inside = inside.trim();
+    let (inside, each) = inside.strip_suffix('*').map_or((inside, false), |rest| (rest, true));
+    let (inside, optional) = inside.strip_suffix('?').map_or((inside, false), |rest| (rest, true));
+    let (inside, each) = inside.strip_suffix('*').map_or((inside, each), |rest| (rest, true));
+    let path: Vec<String> = inside.split('.').map(str::to_owned).collect();
+    let fine = |name: &String| {
+        !name.is_empty() && name.chars().all(|char| char.is_alphanumeric() || matches!(char, '_' | '-' | '$'))
+    };
+    path.iter().all(fine).then_some(Placeholder { path, optional, each })
+}
+
+/// Cuts a text for a message.
+fn short(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let cut: String = line.chars().take(30).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(path: &[&str], optional: bool, each: bool) -> Piece {
+        Piece::Place(Placeholder { path: path.iter().map(|key| (*key).to_owned()).collect(), optional, each })
+    }
+
+    fn literal(text: &str) -> Piece {
+        Piece::Literal(text.to_owned())
+    }
+
+    #[test]
+    fn texts_are_taken_apart() {
+        assert_eq!(pieces(""), Ok(vec![]));
+        assert_eq!(pieces("{a}"), Ok(vec![place(&["a"], false, false)]));
+        assert_eq!(pieces("{a*}{b?}{c?*}{d*?}").unwrap().len(), 4);
+        assert_eq!(pieces("{a?*}"), Ok(vec![place(&["a"], true, true)]));
+        assert_eq!(
+            pieces("x{{y}}={point.x.0}%"),
+            Ok(vec![literal("x{y}="), place(&["point", "x", "0"], false, false), literal("%")])
+        );
+        assert_eq!(pieces("{{{a}}}"), Ok(vec![literal("{"), place(&["a"], false, false), literal("}")]));
+    }
+
+    #[test]
+    fn a_lone_brace_is_no_text() {
+        for (text, told) in [
+            ("{a", "the placeholder `{a` is not closed"),
+            ("a}", "a `}` closes no placeholder"),
+            ("{}", "`{}` is no placeholder"),
+            ("{a b}", "`{a b}` is no placeholder"),
+            ("{\"a\": 1}", "`{\"a\": 1}` is no placeholder"),
+            ("{a..b}", "`{a..b}` is no placeholder"),
+        ] {
+            assert_eq!(pieces(text).unwrap_err().0, told);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Tools that send an HTTP request.
+//!
+//! They become the same plan as the operations of an OpenAPI document, run by the same engine. A place of the request
+//! that is one plain placeholder takes that argument; anything else becomes an argument of its own that is derived from
+//! those of the call, with a name that starts with `=`.
+
+mod auth;
+mod body;
+mod url;
+
+use serde_json::Value;
+use toolgen_runtime::spec::Network;
+use toolgen_runtime::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan, Server};
+use toolgen_runtime::spec::template::{Reference, Root, Template};
+use toolgen_runtime::spec::{Effects, Files};
+use toolgen_runtime::{Call, List, Text};
+
+use super::calls::Lowered;
+use super::codes;
+use super::context::{Context, nearest};
+use super::keys;
+use super::node::Node;
+use super::template::{Place, Scope};
+use super::tools::Draft;
+use crate::frontend::effects_of_method;
+use crate::source::Pointer;
+
+const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
+/// A request that is being compiled.
+#[derive(Debug, Default)]
+struct Request {
+    query: Vec<(Text, Text)>,
+    parameters: Vec<Parameter>,
+    derived: Vec<(Text, Template)>,
+    accept: Text,
+    /// The media type of a text body, if a header says it.
+    content_type: Option<(String, Pointer)>,
+}
+
+impl<'a> Context<'a> {
+    /// A call that sends an HTTP request.
+    pub(super) fn request(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
+        const FIXED: &[(&str, &str)] = &[
+            ("network", "the request goes to the host of its `url`"),
+            ("pure", "the request leaves the program"),
+        ];
+        let node = draft.of_kind.clone();
+        // An endpoint is the request itself, and its keys are known.
+        if node.pointer != draft.node.pointer {
+            self.object(&node, &keys::HTTP);
+        }
+        let method = self.method(&node);
+        let effects = Effects { files: Files::None, ..effects_of_method(&method) };
+        let mut takes_all = false;
+        let plan = self.request_plan(draft, &node, method, scope, &mut takes_all);
+        let network = plan.as_ref().and_then(|plan| plan.servers.first()).map(|server| {
+            let host = server.url.split_once("://").map_or("", |(_, host)| host);
+            Network::Hosts(vec![Text::from(host.to_owned())].into())
+        });
+        let effects = Effects { network: network.unwrap_or(Network::Any), ..effects };
+        Lowered { call: plan.map(Call::Http), effects, fixed: FIXED, takes_all }
+    }
+
+    fn method(&mut self, node: &Node<'a>) -> String {
+        let body = ["body", "form", "text"].iter().any(|key| node.get(key).is_some());
+        let usual = if body { "POST" } else { "GET" };
+        let Some(given) = self.text(node, "method") else { return usual.to_owned() };
+        let method = given.to_ascii_uppercase();
+        if !METHODS.contains(&method.as_str()) {
+            let message = format!("`{given}` is no method of HTTP that a tool can use");
+            self.report(codes::METHOD, &node.pointer.child("method"), message, nearest(&method, &METHODS));
+        }
+        method
+    }
+
+    fn request_plan(
+        &mut self,
+        draft: &Draft<'a>,
+        node: &Node<'a>,
+        method: String,
+        scope: &mut Scope,
+        takes_all: &mut bool,
+    ) -> Option<RequestPlan> {
+        let mut request = Request::default();
+        let help = "write `url: https://HOST/PATH`";
+        let url = self.required(node, "url", "a request", help);
+        let url = url.and_then(|url| self.url(&url, &mut request, scope));
+        for (name, value) in self.named(node, "query", "values") {
+            self.query(name, &value, &mut request, scope);
+        }
+        for (name, value) in self.named(node, "headers", "texts") {
+            self.header(name, &value, &mut request, scope);
+        }
+        let security = self.auth(node);
+        let body = self.body(draft, node, &method, &mut request, scope, takes_all);
+        let (server, path) = url?;
+        Some(RequestPlan {
+            method: method.into(),
+            path: path.into(),
+            query: request.query.into(),
+            servers: vec![Server { url: server.into(), variables: List::EMPTY }].into(),
+            parameters: request.parameters.into(),
+            body,
+            security,
+            accept: request.accept,
+            derived: request.derived.into(),
+        })
+    }
+
+    /// A pair of the query.
+    fn query(&mut self, name: &str, node: &Node<'a>, request: &mut Request, scope: &mut Scope) {
+        let Some(template) = self.value_template(node, scope) else { return };
+        let text = match (&template, node.value) {
+            (_, Value::String(_)) => constant_text(&template),
+            (_, Value::Number(_) | Value::Bool(_)) => Some(node.value.to_string()),
+            _ => None,
+        };
+        match text {
+            Some(text) => request.query.push((Text::from(name.to_owned()), text.into())),
+            None => request.parameter(name, Location::Query, template),
+        }
+    }
+
+    fn header(&mut self, name: &str, node: &Node<'a>, request: &mut Request, scope: &mut Scope) {
+        let fine = !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
+        if !fine {
+            let message = format!("`{name}` is no name of a header");
+            self.report(
+                codes::HEADER,
+                &node.pointer,
+                message,
+                "use letters, digits and `-`, as in `X-Request-Id`",
+            );
+            return;
+        }
+        let Some(template) = self.scalar_template(node, scope) else { return };
+        let constant = constant_text(&template);
+        if constant.as_deref().is_some_and(|text| text.chars().any(char::is_control)) {
+            let message = format!("the header `{name}` holds a line break or another control character");
+            self.report(codes::HEADER, &node.pointer, message, "write its value in one line");
+        }
+        let lower = name.to_ascii_lowercase();
+        match (HeaderOwner::of(name), constant) {
+            (Some(HeaderOwner::Media), Some(text)) if lower == "accept" => request.accept = text.into(),
+            (Some(HeaderOwner::Media), Some(text)) => {
+                request.content_type = Some((text, node.pointer.clone()));
+            }
+            (Some(HeaderOwner::Media), None) => {
+                let message = format!("the header `{name}` must be a constant");
+                self.report(codes::HEADER, &node.pointer, message, "write a tool for each media type");
+            }
+            (Some(HeaderOwner::Security), _) => {
+                let message = format!(
+                    "the header `{name}` holds a credential, which neither a manifest nor a model may hold"
+                );
+                self.report(
+                    codes::HEADER,
+                    &node.pointer,
+                    message,
+                    "use `auth`, which takes it from an environment variable",
+                );
+            }
+            (Some(HeaderOwner::Client), _) => {
+                let message = format!("the header `{name}` is set by the HTTP client");
+                self.report(codes::HEADER, &node.pointer, message, "leave it out");
+            }
+            (None, _) => request.parameter(name, Location::Header, template),
+        }
+    }
+
+    /// Compiles a value of a query or a form: a text, a number, a boolean, or a list of them.
+    fn value_template(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
+        if node.value.is_null() {
+            self.wrong_kind(node, "a value", "write `NAME: \"{argument}\"`, or a constant");
+            return None;
+        }
+        self.template(node, Place::Json, scope)
+    }
+}
+
+impl Request {
+    /// Adds a parameter.
+    fn parameter(&mut self, name: &str, location: Location, template: Template) {
+        let (prefix, encoding) = match location {
+            Location::Path => ("path", Encoding::SIMPLE),
+            Location::Query | Location::Cookie => ("query", Encoding::FORM),
+            Location::Header => ("header", Encoding::SIMPLE),
+        };
+        let argument = self.argument(&format!("{prefix}.{name}"), template);
+        self.parameters.push(Parameter { argument, name: Text::from(name.to_owned()), location, encoding });
+    }
+
+    /// Returns the argument whose value a template is: that of the call, or a derived one.
+    fn argument(&mut self, place: &str, template: Template) -> Text {
+        match template {
+            Template::Value(Reference { root: Root::Argument(name), path, .. }) if path.is_empty() => name,
+            template => {
+                let mut name = format!("={place}");
+                while self.derived.iter().any(|(taken, _)| *taken == *name) {
+                    name.push('+');
+                }
+                let name = Text::from(name);
+                self.derived.push((name.clone(), template));
+                name
+            }
+        }
+    }
+}
+
+/// Returns the text that a template always is.
+fn constant_text(template: &Template) -> Option<String> {
+    match template {
+        Template::Constant(json) => serde_json::from_str::<String>(json).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,63 @@
+//! How a request is authenticated: `auth`.
+
+use toolgen_runtime::spec::plan::{Placement, SecurityRequirement, SecurityScheme};
+use toolgen_runtime::{List, Text};
+
+use super::super::codes;
+use super::super::context::Context;
+use super::super::keys;
+use super::super::node::Node;
+
+impl<'a> Context<'a> {
+    /// Reads `auth`. The scheme has the name of the environment variable that holds its credential.
+    pub(super) fn auth(&mut self, node: &Node<'a>) -> List<SecurityRequirement> {
+        let Some(auth) = node.get("auth") else { return List::EMPTY };
+        let Some(scheme) = self.scheme(&auth) else { return List::EMPTY };
+        if !self.schemes.contains(&scheme.id.to_string()) {
+            self.schemes.push(scheme.id.to_string());
+        }
+        vec![SecurityRequirement { schemes: vec![scheme].into() }].into()
+    }
+
+    fn scheme(&mut self, node: &Node<'a>) -> Option<SecurityScheme> {
+        const FORM: &str = "write `{bearer: VARIABLE}`, `{basic: VARIABLE}`, `{header: X-Key, env: VARIABLE}` or `{query: key, env: VARIABLE}`";
+        if !self.object(node, &keys::AUTH) {
+            return None;
+        }
+        let ways: Vec<&str> = ["bearer", "basic", "header", "query"]
+            .into_iter()
+            .filter(|way| node.get(way).is_some())
+            .collect();
+        let [way] = ways.as_slice() else {
+            let message = "`auth` needs exactly one of `bearer`, `basic`, `header` and `query`";
+            self.report(codes::AUTH, &node.pointer, message, FORM);
+            return None;
+        };
+        let given = node.get(way)?;
+        let name = self.text_of(&given)?;
+        let (variable, at) = if matches!(*way, "bearer" | "basic") {
+            if let Some(env) = node.get("env") {
+                let message = format!("`{way}` names the variable itself");
+                self.report(codes::AUTH, &env.pointer, message, FORM);
+            }
+            (name, given)
+        } else {
+            let env = self.required(
+                node,
+                "env",
+                "`auth`",
+                "name the environment variable that holds the credential",
+            )?;
+            (self.text_of(&env)?, env)
+        };
+        self.check_variable(variable, &at);
+        let placement = match *way {
+            "bearer" => Placement::Bearer,
+            "basic" => Placement::Basic,
+            "header" => Placement::Header(Text::from(name.to_owned())),
+            _ => Placement::Query(Text::from(name.to_owned())),
+        };
+        let variable = Text::from(variable.to_owned());
+        Some(SecurityScheme { id: variable.clone(), placement, scopes: List::EMPTY, env: variable })
+    }
+}

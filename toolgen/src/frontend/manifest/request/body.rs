@@ -1,0 +1,112 @@
+//! The body of a request.
+
+use serde_json::Value;
+use toolgen_runtime::spec::plan::{Body, BodyField, BodySource, Codec};
+use toolgen_runtime::spec::template::{Segment, Template};
+use toolgen_runtime::{List, Text};
+
+use super::super::attributes::argument_names;
+use super::super::codes;
+use super::super::context::Context;
+use super::super::node::Node;
+use super::super::template::{Place, Scope};
+use super::super::tools::Draft;
+use super::Request;
+
+impl<'a> Context<'a> {
+    /// Returns the body: what `body`, `form` or `text` say, or the arguments that nothing else uses.
+    pub(super) fn body(
+        &mut self,
+        draft: &Draft<'a>,
+        node: &Node<'a>,
+        method: &str,
+        request: &mut Request,
+        scope: &mut Scope,
+        takes_all: &mut bool,
+    ) -> Option<Body> {
+        let given: Vec<(&str, Node<'a>)> =
+            ["body", "form", "text"].into_iter().filter_map(|key| Some((key, node.get(key)?))).collect();
+        if let [(first, _), (second, at), ..] = given.as_slice() {
+            let message = format!("a request has one body, and this one has `{first}` and `{second}`");
+            self.report(codes::BODY, &at.pointer, message, "keep one of `body` (JSON), `form` and `text`");
+        }
+        if let (Some((key, at)), "GET" | "HEAD" | "OPTIONS") = (given.first(), method) {
+            let message = format!("a request with the method {method} has no body");
+            let help = format!(
+                "use `query`, or another method than {method}; without `method`, `{key}` is sent by POST"
+            );
+            self.report(codes::BODY, &at.pointer, message, help);
+        }
+        let content_type = request.content_type.take();
+        if let (Some((_, at)), false) = (&content_type, matches!(given.as_slice(), [("text", _)])) {
+            let message = "the media type follows from the body";
+            self.report(codes::HEADER, at, message, "leave `Content-Type` out, or send the body as `text`");
+        }
+        match given.first() {
+            Some(("form", form)) => {
+                if !form.value.is_object() {
+                    self.wrong_kind(form, "an object", "write `form: {NAME: \"{argument}\"}`");
+                    return None;
+                }
+                let fields = self.fields(form, request, scope);
+                let media_type = Text::Static("application/x-www-form-urlencoded");
+                let source = BodySource::Fields(fields);
+                Some(Body { required: true, media_type, codec: Codec::Form(List::EMPTY), source })
+            }
+            Some(("text", text)) => {
+                let template = self.scalar_template(text, scope)?;
+                let media_type =
+                    content_type.map_or(Text::Static("text/plain"), |(media_type, _)| media_type.into());
+                let required = !may_miss(&template);
+                let source = BodySource::Argument(request.argument("body", template));
+                Some(Body { required, media_type, codec: Codec::Text, source })
+            }
+            Some((_, body)) if matches!(body.value, Value::Object(_)) => {
+                Some(json(true, BodySource::Fields(self.fields(body, request, scope))))
+            }
+            Some((_, body)) => {
+                let template = self.template(body, Place::Json, scope)?;
+                Some(json(!may_miss(&template), BodySource::Argument(request.argument("body", template))))
+            }
+            None if matches!(method, "POST" | "PUT" | "PATCH") => {
+                *takes_all = true;
+                rest(draft, scope)
+            }
+            None => None,
+        }
+    }
+
+    /// Returns the members of a body.
+    fn fields(&mut self, node: &Node<'a>, request: &mut Request, scope: &mut Scope) -> List<BodyField> {
+        let mut fields = Vec::new();
+        for (name, value) in node.entries() {
+            if let Some(template) = self.template(&value, Place::Json, scope) {
+                let argument = request.argument(&format!("body.{name}"), template);
+                fields.push(BodyField { argument, name: Text::from(name.to_owned()) });
+            }
+        }
+        fields.into()
+    }
+}
+
+fn json(required: bool, source: BodySource) -> Body {
+    Body { required, media_type: Text::Static("application/json"), codec: Codec::Json, source }
+}
+
+/// Whether a template may have no value.
+fn may_miss(template: &Template) -> bool {
+    match template {
+        Template::Value(reference) => reference.optional,
+        Template::Text(segments) => {
+            segments.iter().any(|segment| matches!(segment, Segment::Value(reference) if reference.optional))
+        }
+        _ => false,
+    }
+}
+
+/// Returns the body of the arguments that no placeholder stands for.
+fn rest(draft: &Draft<'_>, scope: &Scope) -> Option<Body> {
+    let unused = argument_names(&draft.spec).into_iter().filter(|name| !scope.used.contains(name.as_str()));
+    let fields: List<BodyField> = unused.map(|name| BodyField { argument: name.clone(), name }).collect();
+    (!fields.is_empty()).then(|| json(false, BodySource::Fields(fields)))
+}

@@ -1,0 +1,171 @@
+//! The URL of a request: its server, its path and its query.
+
+use std::borrow::Cow;
+
+use toolgen_runtime::spec::plan::Location;
+use toolgen_runtime::spec::template::{Segment, Template};
+
+use super::super::codes;
+use super::super::context::Context;
+use super::super::node::Node;
+use super::super::placeholder::Piece;
+use super::super::template::{Place, Scope};
+use super::{Request, constant_text};
+use crate::source::{Pointer, percent_decode};
+
+impl<'a> Context<'a> {
+    /// Returns the server and the path of a URL; the pairs of its query are added to the request.
+    pub(super) fn url(
+        &mut self,
+        node: &Node<'a>,
+        request: &mut Request,
+        scope: &mut Scope,
+    ) -> Option<(String, String)> {
+        const FORM: &str = "write `https://HOST/PATH`, with placeholders in the path and the query alone";
+        let text = self.text_of(node)?.trim();
+        let at = &node.pointer;
+        let refuse = |cx: &mut Self, why: &str| {
+            cx.report(codes::URL, at, format!("`{text}` {why}"), FORM);
+            None
+        };
+        let Some((scheme, rest)) = text.split_once("://") else {
+            return refuse(self, "is no URL with a scheme and a host");
+        };
+        let end = outside(rest, &['/', '?', '#']).unwrap_or(rest.len());
+        let (host, rest) = rest.split_at(end);
+        if scheme.contains('{') || host.contains('{') {
+            let message = "the host of a URL must be a constant: no argument may choose where a request goes";
+            self.report(codes::URL_HOST, at, message, "write a tool for each host");
+            return None;
+        }
+        if !matches!(scheme, "http" | "https") {
+            return refuse(self, "is neither an http nor an https URL");
+        }
+        if host.contains('@') {
+            // Not shown: it would end up in the log of a build.
+            let help = "leave it out of the URL, and use `auth`";
+            self.report(codes::URL, at, "the URL holds a credential", help);
+            return None;
+        }
+        if !is_host(host) {
+            return refuse(self, "has no valid host");
+        }
+        if rest.contains(char::is_whitespace) {
+            return refuse(self, "holds a space, which is written `%20`");
+        }
+        if outside(rest, &['#']).is_some() {
+            return refuse(self, "holds a fragment (`#…`), which is never sent");
+        }
+        let (path, query) = rest.split_at(outside(rest, &['?']).unwrap_or(rest.len()));
+        let query = query.strip_prefix('?').unwrap_or_default();
+        let path = self.path(path, at, request, scope);
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            self.pair(pair, at, request, scope);
+        }
+        Some((format!("{scheme}://{}", host.to_ascii_lowercase()), path?))
+    }
+
+    /// Compiles a path, whose placeholders are parameters.
+    fn path(&mut self, path: &str, at: &Pointer, request: &mut Request, scope: &mut Scope) -> Option<String> {
+        let mut out = String::new();
+        for piece in self.pieces(path, at)? {
+            let one = match piece {
+                // A brace that is none of a placeholder's.
+                Piece::Literal(text) => {
+                    out.push_str(&text.replace('{', "%7B").replace('}', "%7D"));
+                    continue;
+                }
+                Piece::Place(one) => one,
+            };
+            let name = one.written();
+            if one.optional {
+                let message = format!("`{{{name}?}}` stands in the path, where nothing can be left out");
+                let help = "make the argument required, or write a tool for each path";
+                self.report(codes::URL, at, message, help);
+                return None;
+            }
+            let text = format!("{{{name}{}}}", if one.each { "*" } else { "" });
+            let template = self.text_template(&text, at, Place::Word, scope)?;
+            let known = request
+                .parameters
+                .iter()
+                .any(|parameter| parameter.location == Location::Path && *parameter.name == *name);
+            if !known {
+                request.parameter(&name, Location::Path, template);
+            }
+            out.push_str(&format!("{{{name}}}"));
+        }
+        if !out.starts_with('/') {
+            out.insert(0, '/');
+        }
+        Some(out)
+    }
+
+    /// A pair of the query in the URL: `q={text}`.
+    fn pair(&mut self, pair: &str, at: &Pointer, request: &mut Request, scope: &mut Scope) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if name.contains(['{', '}']) {
+            let message = format!("`{name}` is the name of a query parameter, which must be a constant");
+            self.report(codes::URL, at, message, "write `NAME={argument}`");
+            return;
+        }
+        let Some(template) = self.text_template(value, at, Place::Word, scope) else { return };
+        let name = unescaped(name);
+        match (constant_text(&template), template) {
+            (Some(text), _) => request.query.push((name.into(), unescaped(&text).into())),
+            (None, Template::Text(segments)) => {
+                let plain = |segment: &Segment| match segment {
+                    Segment::Literal(text) => Segment::Literal(unescaped(text).into()),
+                    value => value.clone(),
+                };
+                let segments = segments.iter().map(plain).collect();
+                request.parameter(&name, Location::Query, Template::Text(segments));
+            }
+            (None, template) => request.parameter(&name, Location::Query, template),
+        }
+    }
+}
+
+/// Returns a part of a query as it is meant: the engine escapes it again.
+fn unescaped(text: &str) -> String {
+    let text = text.replace('+', " ");
+    percent_decode(&text).map(Cow::into_owned).unwrap_or(text)
+}
+
+/// Returns the place of the first of these characters that stands in no placeholder.
+fn outside(text: &str, wanted: &[char]) -> Option<usize> {
+    let mut inside = false;
+    text.char_indices().find_map(|(at, char)| {
+        inside = (inside || char == '{') && char != '}';
+        (!inside && wanted.contains(&char)).then_some(at)
+    })
+}
+
+/// Whether a text is a host with an optional port.
+fn is_host(text: &str) -> bool {
+    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, port)) if host.parse::<std::net::Ipv6Addr>().is_ok() => ("v6", port.strip_prefix(':')),
+        Some(_) => return false,
+        None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
+    };
+    let label = |label: &str| {
+        !label.is_empty()
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    host.split('.').all(label) && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_told_from_other_texts() {
+        for host in ["localhost", "api.example.com", "127.0.0.1:8080", "[::1]:80", "[::1]", "a_b"] {
+            assert!(is_host(host), "{host}");
+        }
+        for other in ["", "a..b", "a b", "a:0", "a:x", "[::1", "[x]", "a:99999", "exämple.com"] {
+            assert!(!is_host(other), "{other}");
+        }
+    }
+}

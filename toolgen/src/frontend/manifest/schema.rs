@@ -1,0 +1,242 @@
+//! Reads the schemas of a manifest: JSON Schema 2020-12, with short forms where a schema may stand.
+//!
+//! A schema is first written out: short forms become schemas, and references name shapes under `$defs`. The reader of
+//! JSON Schema does the rest. The members of the result are where they were, so the places of its problems are too.
+
+mod defs;
+pub(super) mod keywords;
+mod references;
+
+pub(super) use defs::Schemas;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use toolgen_runtime::Shape;
+use toolgen_runtime::schema::shape::read::{ReadProblemKind, read};
+
+use self::keywords::Form;
+use super::codes;
+use super::context::{Context, nearest};
+use super::short::{self, Type};
+use crate::problem::Code;
+use crate::source::{Document, Pointer};
+
+/// How deep schemas are written out; the reader follows them less deep.
+const MAX_DEPTH: usize = 64;
+
+/// The place of a schema.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SchemaPlace {
+    /// The file, by its number.
+    pub(super) file: usize,
+    pub(super) pointer: Pointer,
+    /// The whole schema that it is part of, whose `$defs` it may refer to.
+    pub(super) whole: Pointer,
+}
+
+impl SchemaPlace {
+    /// The place of a whole schema in the manifest.
+    pub(super) fn of(pointer: &Pointer) -> SchemaPlace {
+        SchemaPlace { file: 0, pointer: pointer.clone(), whole: pointer.clone() }
+    }
+
+    fn child(&self, key: &str) -> SchemaPlace {
+        SchemaPlace { pointer: self.pointer.child(key), ..self.clone() }
+    }
+}
+
+impl Context<'_> {
+    /// Returns the shape of a schema.
+    pub(super) fn shape(&mut self, schema: &Value, place: &SchemaPlace) -> Shape {
+        let written = match schema {
+            Value::String(text) => self.short(text, place).map(|(schema, _)| schema),
+            schema => Some(self.written_out(schema, place, 0)),
+        };
+        written.map_or(Shape::ANY, |written| self.read_shape(&written, place))
+    }
+
+    /// Reads a schema that is written out.
+    pub(super) fn read_shape(&mut self, schema: &Value, place: &SchemaPlace) -> Shape {
+        let mut problems = Vec::new();
+        let shape = read(schema, &mut problems);
+        for problem in problems {
+            let code = match problem.kind {
+                ReadProblemKind::Default => codes::DEFAULT,
+                _ => codes::SCHEMA,
+            };
+            let full = format!("{}{}", place.pointer, problem.pointer);
+            let at = SchemaPlace { pointer: Pointer::parse(&full).unwrap_or_default(), ..place.clone() };
+            // The reader goes on without what is wrong, but here it costs the tool.
+            let message = problem.message.split("; ").next().unwrap_or_default().to_owned();
+            self.report_at(code, &at, message, "correct the schema");
+        }
+        shape
+    }
+
+    /// Reports a problem in any file, at the nearest place that exists.
+    pub(super) fn report_at(&mut self, code: Code, at: &SchemaPlace, message: String, help: &str) {
+        let Some(document) = self.files.document(at.file) else { return };
+        let mut pointer = at.pointer.clone();
+        while pointer.resolve(&document.root).is_none() {
+            let Some(parent) = pointer.parent() else { break };
+            pointer = parent;
+        }
+        let source = Arc::clone(&document.source);
+        self.report_in(&source, code, &pointer, message, help);
+    }
+
+    /// Returns the schema of a short form, and whether it says that the value need not be given.
+    pub(super) fn short(&mut self, text: &str, place: &SchemaPlace) -> Option<(Value, bool)> {
+        const FORM: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 - The most rows.`";
+        let short = match short::read(text) {
+            Ok(short) => short,
+            Err(why) => {
+                let message = format!("`{text}` is no type: {why}");
+                self.report_at(codes::SHORT_FORM, place, message, FORM);
+                return None;
+            }
+        };
+        let reference = match &short.of {
+            Type::Named(name) => format!("#/$defs/{}", self.named_type(name, place)?),
+            _ => String::new(),
+        };
+        Some((short.to_schema(&reference), short.optional))
+    }
+
+    /// Returns the name of the shape that a word of a short form means.
+    fn named_type(&mut self, word: &str, place: &SchemaPlace) -> Option<String> {
+        let pointer = Pointer::ROOT.child("schemas").child(word);
+        let at = SchemaPlace { file: place.file, pointer: pointer.clone(), whole: pointer };
+        let root = &self.files.document(place.file)?.root;
+        if at.pointer.resolve(root).is_some() {
+            return Some(self.def_of(at));
+        }
+        let schemas = root.get("schemas").and_then(Value::as_object);
+        let mut known: Vec<&str> = short::TYPES.to_vec();
+        known.extend(schemas.into_iter().flat_map(Map::keys).map(String::as_str));
+        let help = match OTHER_NAMES.iter().find(|(other, _)| *other == word.to_lowercase()) {
+            Some((_, name)) => format!("write `{name}`"),
+            None => nearest(word, &known),
+        };
+        let message = format!("`{word}` is neither a type nor a schema of this file");
+        self.report_at(codes::SHORT_FORM, place, message, &help);
+        None
+    }
+
+    /// Returns a schema with its short forms and references written out.
+    fn written_out(&mut self, schema: &Value, place: &SchemaPlace, depth: usize) -> Value {
+        let members = match schema {
+            Value::String(text) => {
+                let short = self.short(text, place);
+                if let Some((_, true)) = short {
+                    let message =
+                        "`?` says that an argument or a property may be missing, and this is neither";
+                    self.report_at(codes::SHORT_FORM, place, message.to_owned(), "leave the `?` out");
+                }
+                return short.map_or(Value::Bool(true), |(schema, _)| schema);
+            }
+            Value::Object(members) if depth < MAX_DEPTH => members,
+            other => return other.clone(),
+        };
+        let mut written = Map::new();
+        let mut required: Vec<Value> = Vec::new();
+        for (key, value) in members {
+            let at = place.child(key);
+            let value = match keywords::form(key) {
+                Some(Form::Schema) => self.inner(value, &at, depth),
+                Some(Form::Schemas) => self.schemas_of(value, &at, depth),
+                Some(Form::Named) => self.members(key, value, &at, depth, &mut required),
+                Some(Form::Reference) => match self.schema_reference(value, &at) {
+                    Some(reference) => reference.into(),
+                    None => continue,
+                },
+                Some(Form::Value) => value.clone(),
+                None => {
+                    self.unknown_keyword(key, &at);
+                    continue;
+                }
+            };
+            written.insert(key.clone(), value);
+        }
+        if !required.is_empty() {
+            if let Some(Value::Array(listed)) = written.get("required") {
+                required.retain(|name| !listed.contains(name));
+                required.splice(0..0, listed.iter().cloned());
+            }
+            written.insert("required".to_owned(), required.into());
+        }
+        Value::Object(written)
+    }
+
+    /// A schema under a keyword, which may be a list of schemas for `items` of earlier drafts.
+    fn inner(&mut self, value: &Value, at: &SchemaPlace, depth: usize) -> Value {
+        match value {
+            Value::Array(_) => self.schemas_of(value, at, depth),
+            value => self.written_out(value, at, depth + 1),
+        }
+    }
+
+    fn schemas_of(&mut self, value: &Value, at: &SchemaPlace, depth: usize) -> Value {
+        let Value::Array(items) = value else { return value.clone() };
+        let item =
+            |(index, item): (usize, &Value)| self.written_out(item, &at.child(&index.to_string()), depth + 1);
+        items.iter().enumerate().map(item).collect()
+    }
+
+    /// Schemas by names. Properties in short form are required unless they say otherwise.
+    fn members(
+        &mut self,
+        keyword: &str,
+        value: &Value,
+        at: &SchemaPlace,
+        depth: usize,
+        required: &mut Vec<Value>,
+    ) -> Value {
+        let Value::Object(members) = value else { return value.clone() };
+        let mut written = Map::new();
+        for (name, schema) in members {
+            let at = at.child(name);
+            let schema = match schema {
+                Value::String(text) if keyword == "properties" => {
+                    let Some((schema, optional)) = self.short(text, &at) else { continue };
+                    if !optional && schema.get("default").is_none() {
+                        required.push(name.clone().into());
+                    }
+                    schema
+                }
+                // `dependencies` may list keys instead.
+                Value::Array(_) => schema.clone(),
+                schema => self.written_out(schema, &at, depth + 1),
+            };
+            written.insert(name.clone(), schema);
+        }
+        Value::Object(written)
+    }
+
+    /// Reports a keyword that JSON Schema does not have, in manifests. Other files may have keywords for other readers.
+    fn unknown_keyword(&mut self, key: &str, at: &SchemaPlace) {
+        let is_manifest = |document: &Arc<Document>| document.root.get("toolgen").is_some();
+        if self.files.document(at.file).is_some_and(is_manifest) {
+            let message = format!("a schema has no keyword `{key}`");
+            self.report_at(codes::UNKNOWN_KEY, at, message, &nearest(key, &keywords::names()));
+        }
+    }
+}
+
+/// Names of types in other languages.
+const OTHER_NAMES: [(&str, &str); 13] = [
+    ("str", "string"),
+    ("text", "string"),
+    ("int", "integer"),
+    ("i32", "integer"),
+    ("i64", "integer"),
+    ("u32", "integer"),
+    ("u64", "integer"),
+    ("float", "number"),
+    ("f64", "number"),
+    ("double", "number"),
+    ("bool", "boolean"),
+    ("dict", "object"),
+    ("array", "string[]"),
+];

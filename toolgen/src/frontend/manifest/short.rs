@@ -1,0 +1,214 @@
+//! The short form of a schema: `TYPE[?] [= default] [- description]`.
+//!
+//! A type is `string`, `integer`, `number`, `boolean`, `object`, `any`, `enum(a, b)` or the name of a schema of the file,
+//! and `[]` after it makes a list of it.
+
+use serde_json::{Map, Value, json};
+
+/// A schema in short form, taken apart.
+#[derive(Debug, PartialEq)]
+pub(super) struct Short<'t> {
+    /// The innermost type.
+    pub(super) of: Type<'t>,
+    /// How many lists are around it.
+    pub(super) lists: usize,
+    /// Whether it need not be given: there is a `?`.
+    pub(super) optional: bool,
+    pub(super) default: Option<Value>,
+    /// Empty if there is none.
+    pub(super) description: &'t str,
+}
+
+/// A type of the short form.
+#[derive(Debug, PartialEq)]
+pub(super) enum Type<'t> {
+    /// One of [`TYPES`].
+    Simple(&'t str),
+    /// One of these values.
+    Enum(Vec<Value>),
+    /// Any other word: the name of a schema.
+    Named(&'t str),
+}
+
+/// The types of the short form that are words.
+pub(super) const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "object", "any"];
+
+/// Reads a short form.
+///
+/// # Errors
+///
+/// What is not understood of it.
+pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    let (of, rest) = type_of(text)?;
+    let mut rest = rest;
+    let mut lists = 0;
+    while let Some(after) = rest.strip_prefix("[]") {
+        lists += 1;
+        rest = after;
+    }
+    let (optional, rest) = rest.strip_prefix('?').map_or((false, rest), |after| (true, after));
+    let rest = rest.trim_start();
+    let (default, rest) = match rest.strip_prefix('=') {
+        Some(after) => {
+            let (value, rest) = default_of(after.trim_start(), &of, lists)?;
+            (Some(value), rest)
+        }
+        None => (None, rest),
+    };
+    let rest = rest.trim();
+    let description = match rest.strip_prefix('-').filter(|after| after.is_empty() || after.starts_with(' '))
+    {
+        Some(after) => after.trim(),
+        None if rest.is_empty() => "",
+        None => return Err(format!("`{rest}` is not understood after the type")),
+    };
+    Ok(Short { of, lists, optional, default, description })
+}
+
+fn type_of(text: &str) -> Result<(Type<'_>, &str), String> {
+    let end =
+        text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-'))).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    if word.is_empty() || word == "-" {
+        return Err("it starts with no type".to_owned());
+    }
+    if word != "enum" {
+        let of = TYPES.iter().find(|known| **known == word).map_or(Type::Named(word), |_| Type::Simple(word));
+        return Ok((of, rest));
+    }
+    let inside = rest.strip_prefix('(').and_then(|inside| inside.split_once(')'));
+    let (inside, rest) = inside.ok_or("`enum` lists its values in parentheses")?;
+    let values: Vec<&str> = inside.split(',').map(str::trim).collect();
+    if values.iter().any(|value| value.is_empty()) {
+        return Err("a value of `enum` is empty".to_owned());
+    }
+    Ok((Type::Enum(values.into_iter().map(word_or_json).collect()), rest))
+}
+
+/// Reads a number or a quoted text as JSON, and anything else as a text.
+fn word_or_json(word: &str) -> Value {
+    match serde_json::from_str(word) {
+        Ok(value @ (Value::Number(_) | Value::String(_))) => value,
+        _ => word.into(),
+    }
+}
+
+/// Reads a default, which ends before a description.
+fn default_of<'t>(text: &'t str, of: &Type<'_>, lists: usize) -> Result<(Value, &'t str), String> {
+    if text.starts_with(['"', '[', '{']) {
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+        return match values.next() {
+            Some(Ok(value)) => Ok((value, text.get(values.byte_offset()..).unwrap_or_default())),
+            _ => Err("the default is no JSON".to_owned()),
+        };
+    }
+    let (word, rest) = text.find(" - ").map_or((text, ""), |end| text.split_at(end));
+    let word = word.trim();
+    if word.is_empty() || word.starts_with("- ") {
+        return Err("there is no default after `=`".to_owned());
+    }
+    let is_text = lists == 0 && matches!(of, Type::Simple("string"));
+    let value = match of {
+        _ if is_text => word.into(),
+        Type::Enum(_) if lists == 0 => word_or_json(word),
+        _ => serde_json::from_str(word).unwrap_or_else(|_| word.into()),
+    };
+    Ok((value, rest))
+}
+
+impl Short<'_> {
+    /// Returns the JSON Schema; `reference` is that of the schema of [`Type::Named`].
+    pub(super) fn to_schema(&self, reference: &str) -> Value {
+        let mut schema = match &self.of {
+            Type::Simple("any") => json!({}),
+            Type::Simple(name) => json!({ "type": name }),
+            Type::Enum(values) => json!({ "enum": values }),
+            Type::Named(_) => json!({ "$ref": reference }),
+        };
+        for _ in 0..self.lists {
+            schema = json!({ "type": "array", "items": schema });
+        }
+        let mut members = Map::new();
+        if !self.description.is_empty() {
+            members.insert("description".to_owned(), self.description.into());
+        }
+        if let Some(default) = &self.default {
+            members.insert("default".to_owned(), default.clone());
+        }
+        if let Value::Object(schema) = &mut schema {
+            schema.extend(members);
+        }
+        schema
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(text: &str) -> (Value, bool) {
+        let short = read(text).unwrap();
+        (short.to_schema("#/$defs/Point"), short.optional)
+    }
+
+    #[test]
+    fn short_forms_are_schemas() {
+        let cases = [
+            ("string", json!({"type": "string"}), false),
+            (
+                "string - The file - or not.",
+                json!({"type": "string", "description": "The file - or not."}),
+                false,
+            ),
+            (
+                "integer? = 10 - Rows.",
+                json!({"type": "integer", "description": "Rows.", "default": 10}),
+                true,
+            ),
+            ("string = 10", json!({"type": "string", "default": "10"}), false),
+            (
+                "string = \"a - b\" - Text.",
+                json!({"type": "string", "description": "Text.", "default": "a - b"}),
+                false,
+            ),
+            ("enum(fast, slow)? - How.", json!({"enum": ["fast", "slow"], "description": "How."}), true),
+            ("enum(1, 2) = 1", json!({"enum": [1, 2], "default": 1}), false),
+            (
+                "Point[]? - Where.",
+                json!({"type": "array", "items": {"$ref": "#/$defs/Point"}, "description": "Where."}),
+                true,
+            ),
+            (
+                "integer[][] = [[1]]",
+                json!({"type": "array", "items": {"type": "array", "items": {"type": "integer"}}, "default": [[1]]}),
+                false,
+            ),
+            ("any", json!({}), false),
+            ("boolean = false", json!({"type": "boolean", "default": false}), false),
+        ];
+        for (text, expected, optional) in cases {
+            assert_eq!(schema(text), (expected, optional), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told() {
+        for (text, told) in [
+            ("", "it is empty"),
+            ("- The file.", "it starts with no type"),
+            ("string The file.", "`The file.` is not understood after the type"),
+            ("string? ?", "`?` is not understood after the type"),
+            ("enum", "`enum` lists its values in parentheses"),
+            ("enum(a,)", "a value of `enum` is empty"),
+            ("integer = - Rows.", "there is no default after `=`"),
+            ("integer =", "there is no default after `=`"),
+            ("integer[] = [1", "the default is no JSON"),
+        ] {
+            assert_eq!(read(text), Err(told.to_owned()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! Texts and values with placeholders, checked against the schemas of what they stand for.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use toolgen_runtime::spec::template::{Condition, Reference, Root, Segment, Template};
+use toolgen_runtime::{Frozen, Text, ToolSpec};
+
+use super::codes;
+use super::context::{Context, nearest};
+use super::keys;
+use super::known::{Class, Known, Step};
+use super::node::Node;
+use super::placeholder::{Piece, Placeholder, pieces, placeholder};
+use crate::source::Pointer;
+
+/// What placeholders may stand for.
+#[derive(Debug)]
+pub(super) struct Scope {
+    /// The arguments of the tool.
+    pub(super) arguments: Known,
+    /// The earlier steps of a composed tool, with their results if these are known. `None` for other tools.
+    pub(super) steps: Option<Vec<(String, Option<Known>)>>,
+    /// The names of the step itself and of those that run later.
+    pub(super) later: Vec<String>,
+    /// The item of the list for which a step is repeated, with what is known of it.
+    pub(super) item: Option<Option<Known>>,
+    /// The arguments that placeholders stood for so far.
+    pub(super) used: BTreeSet<String>,
+}
+
+/// What becomes of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is JSON.
+    Json,
+    /// It is a text; a list or an object is its JSON.
+    Text,
+    /// It is one argument of a program, or a part of a URL.
+    Word,
+}
+
+/// A reference, and what is known of its value.
+type Found = (Reference, Option<Known>);
+
+impl Scope {
+    /// Returns the scope of a tool that is not composed.
+    pub(super) fn of(spec: &ToolSpec) -> Scope {
+        Scope {
+            arguments: Known::arguments(spec),
+            steps: None,
+            later: Vec::new(),
+            item: None,
+            used: BTreeSet::new(),
+        }
+    }
+
+    /// Returns what is known of a root, or nothing if there is no such root.
+    fn root(&self, path: &[String]) -> Option<(Root, Option<Known>, usize)> {
+        let name = path.first()?;
+        if let (Some(steps), "steps") = (&self.steps, name.as_str()) {
+            let (id, known) = steps.iter().find(|(id, _)| Some(id) == path.get(1))?;
+            return Some((Root::Step(id.clone().into()), known.clone(), 2));
+        }
+        if let (Some(known), "item") = (&self.item, name.as_str()) {
+            return Some((Root::Item, known.clone(), 1));
+        }
+        match self.arguments.step(name) {
+            Step::To(known) => Some((Root::Argument(name.clone().into()), Some(known), 1)),
+            Step::Unknown => Some((Root::Argument(name.clone().into()), None, 1)),
+            Step::Nowhere(_) => None,
+        }
+    }
+
+    /// Returns the roots that a placeholder may start with.
+    fn roots(&self) -> Vec<String> {
+        let mut roots = match self.arguments.step("") {
+            Step::Nowhere(names) => names,
+            _ => Vec::new(),
+        };
+        roots.extend(self.steps.iter().flatten().map(|(id, _)| format!("steps.{id}")));
+        roots.extend(self.item.iter().map(|_| "item".to_owned()));
+        roots
+    }
+}
+
+impl<'a> Context<'a> {
+    /// Compiles a value with placeholders. `None` after a problem.
+    pub(super) fn template(&mut self, node: &Node<'a>, place: Place, scope: &mut Scope) -> Option<Template> {
+        match node.value {
+            Value::String(text) => self.text_template(text, &node.pointer, place, scope),
+            Value::Array(_) => {
+                // All items are read, so that all problems are told.
+                let items: Vec<_> =
+                    node.items().iter().map(|item| self.template(item, Place::Json, scope)).collect();
+                Some(list(items.into_iter().collect::<Option<_>>()?))
+            }
+            Value::Object(_) => {
+                let read = |(key, member): (&str, Node<'a>)| {
+                    Some((Text::from(key.to_owned()), self.template(&member, Place::Json, scope)?))
+                };
+                let members: Vec<Option<(Text, Template)>> = node.entries().into_iter().map(read).collect();
+                Some(object(members.into_iter().collect::<Option<_>>()?))
+            }
+            scalar => Some(Template::Constant(scalar.to_string().into())),
+        }
+    }
+
+    /// Compiles a text with placeholders.
+    pub(super) fn text_template(
+        &mut self,
+        text: &str,
+        at: &Pointer,
+        place: Place,
+        scope: &mut Scope,
+    ) -> Option<Template> {
+        let pieces = self.pieces(text, at)?;
+        if let [Piece::Place(one)] = pieces.as_slice() {
+            let (reference, known) = self.single(one, at, scope)?;
+            if place == Place::Word {
+                self.check_inline(one, known.as_ref(), at);
+            }
+            return Some(Template::Value(reference));
+        }
+        let mut segments = Vec::new();
+        let mut fine = true;
+        for piece in pieces {
+            match piece {
+                Piece::Literal(text) => segments.push(Segment::Literal(text.into())),
+                Piece::Place(one) => match self.single(&one, at, scope) {
+                    Some((reference, known)) => {
+                        self.check_inline(&one, known.as_ref(), at);
+                        segments.push(Segment::Value(reference));
+                    }
+                    None => fine = false,
+                },
+            }
+        }
+        match segments.as_slice() {
+            _ if !fine => None,
+            [] => Some(constant("")),
+            [Segment::Literal(text)] => Some(constant(text)),
+            _ => Some(Template::Text(segments.into())),
+        }
+    }
+
+    /// Takes a text apart, and reports braces that mean nothing.
+    pub(super) fn pieces(&mut self, text: &str, at: &Pointer) -> Option<Vec<Piece>> {
+        match pieces(text) {
+            Ok(pieces) => Some(pieces),
+            Err((message, help)) => {
+                self.report(codes::PLACEHOLDER, at, message, help);
+                None
+            }
+        }
+    }
+
+    /// Compiles a text that must be one placeholder, such as `{steps.find.files}`.
+    pub(super) fn reference(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Found> {
+        let text = self.text_of(node)?;
+        let pieces = self.pieces(text, &node.pointer)?;
+        let [Piece::Place(one)] = pieces.as_slice() else {
+            let message = format!("`{text}` must be one placeholder");
+            self.report(codes::PLACEHOLDER, &node.pointer, message, "write `{name}` and nothing else");
+            return None;
+        };
+        self.single(one, &node.pointer, scope)
+    }
+
+    /// Finds the one value that a placeholder stands for. `None` after a problem.
+    fn single(&mut self, one: &Placeholder, at: &Pointer, scope: &mut Scope) -> Option<Found> {
+        if one.each {
+            let written = one.written();
+            let message = format!("`{{{written}*}}` stands for several values, and here is place for one");
+            let help = format!(
+                "`*` may only stand in `argv` and `args`, and only in an item that is nothing else: `\"{{{written}*}}\"`"
+            );
+            self.report(codes::PLACEHOLDER_KIND, at, message, help);
+            return None;
+        }
+        self.find(one, at, scope)
+    }
+
+    /// Compiles a condition.
+    pub(super) fn condition(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
+        const HELP: &str = "write `\"{flag}\"`, `{given: name}`, `{equal: [\"{name}\", value]}`, `{not: …}`, `{all: […]}` or `{any: […]}`";
+        if let Value::String(text) = node.value {
+            return self.flag_condition(text, node, scope);
+        }
+        if !node.value.is_object() {
+            self.wrong_kind(node, "a condition", HELP);
+            return None;
+        }
+        self.object(node, &keys::CONDITION);
+        let [(key, inner)] = <[_; 1]>::try_from(node.entries()).ok().or_else(|| {
+            let message = "a condition has exactly one key";
+            self.report(codes::WRONG_KIND, &node.pointer, message, HELP);
+            None
+        })?;
+        match key {
+            "given" => self.given(&inner, scope),
+            "not" => Some(Condition::Not(Frozen::from(self.condition(&inner, scope)?))),
+            "equal" => {
+                let items = self.list(node, key)?;
+                let [left, right] = items.as_slice() else {
+                    let message = format!("`equal` compares two values, not {}", items.len());
+                    let help = "write `equal: [\"{name}\", value]`";
+                    self.report(codes::WRONG_KIND, &inner.pointer, message, help);
+                    return None;
+                };
+                let left = self.template(left, Place::Json, scope);
+                let right = self.template(right, Place::Json, scope);
+                Some(Condition::Equal(left?, right?))
+            }
+            "all" | "any" => {
+                let parts = self.list(node, key)?;
+                let parts: Vec<_> = parts.iter().map(|part| self.condition(part, scope)).collect();
+                let parts: Vec<Condition> = parts.into_iter().collect::<Option<_>>()?;
+                Some(if key == "all" { Condition::All(parts.into()) } else { Condition::Any(parts.into()) })
+            }
+            // An unknown key, which has been reported.
+            _ => None,
+        }
+    }
+
+    /// Compiles the condition that an argument is `true`. One that is not given is not `true`.
+    fn flag_condition(&mut self, text: &str, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
+        let pieces = self.pieces(text, &node.pointer)?;
+        let [Piece::Place(one)] = pieces.as_slice() else {
+            let message = format!("`{text}` is no condition: it must be one placeholder");
+            self.report(
+                codes::PLACEHOLDER,
+                &node.pointer,
+                message,
+                "write `\"{flag}\"`, or compare: `{equal: [\"{name}\", value]}`",
+            );
+            return None;
+        };
+        let (reference, known) = self.find(&optional(one), &node.pointer, scope)?;
+        let class = known.map_or(Class::Mixed, |known| known.class());
+        if !matches!(class, Class::Boolean | Class::Mixed) {
+            let name = one.written();
+            let message = format!("`{name}` is {}, which is neither true nor false", class.name());
+            let help = format!("write `{{given: {name}}}`, or compare: `{{equal: [\"{{{name}}}\", value]}}`");
+            self.report(codes::PLACEHOLDER_KIND, &node.pointer, message, help);
+            return None;
+        }
+        Some(Condition::True(reference))
+    }
+
+    fn given(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
+        let text = self.text_of(node)?;
+        let inside = text.trim();
+        let inside = inside.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(inside);
+        let Some(one) = placeholder(inside) else {
+            let message = format!("`{text}` names no value");
+            self.report(
+                codes::PLACEHOLDER,
+                &node.pointer,
+                message,
+                "write the name of an argument: `{given: name}`",
+            );
+            return None;
+        };
+        let (reference, _) = self.find(&optional(&one), &node.pointer, scope)?;
+        Some(Condition::Given(reference))
+    }
+
+    /// Finds what a placeholder stands for. `None` after a problem.
+    pub(super) fn find(&mut self, one: &Placeholder, at: &Pointer, scope: &mut Scope) -> Option<Found> {
+        let written = one.written();
+        let Some((root, mut known, skip)) = scope.root(&one.path) else {
+            let roots = scope.roots();
+            let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
+            let (message, help) = scope.misplaced(&one.path).unwrap_or_else(|| {
+                let help = match (roots.is_empty(), nearest(&written, &roots)) {
+                    (true, _) => "the tool takes no arguments; declare it under `parameters`".to_owned(),
+                    (false, help) => help,
+                };
+                (format!("`{{{written}}}` names no argument"), help)
+            });
+            self.report(codes::UNKNOWN_PLACEHOLDER, at, message, help);
+            return None;
+        };
+        if let Root::Argument(name) = &root {
+            scope.used.insert(name.to_string());
+        }
+        let mut may_miss = known.as_ref().is_some_and(|known| known.may_miss);
+        let rest = one.path.get(skip..).unwrap_or_default();
+        for (index, key) in rest.iter().enumerate() {
+            known = match known.as_ref().map(|known| (known.step(key), known.class())) {
+                None | Some((Step::Unknown, _)) => None,
+                Some((Step::To(next), _)) => Some(next),
+                Some((Step::Nowhere(names), class)) => {
+                    let before = one.path.get(..skip + index).unwrap_or_default().join(".");
+                    self.no_member(&before, key, &names, class, at);
+                    return None;
+                }
+            };
+            may_miss |= known.as_ref().is_some_and(|known| known.may_miss);
+        }
+        if may_miss && !one.optional {
+            let star = if one.each { "*" } else { "" };
+            self.report(
+                codes::OPTIONAL_PLACEHOLDER,
+                at,
+                format!("`{written}` is optional, so a call may come without a value for `{{{written}{star}}}`"),
+                format!("write `{{{written}?{star}}}`, which leaves out what holds it; or make the argument required, or give it a default"),
+            );
+            return None;
+        }
+        let path = rest.iter().map(|key| Text::from(key.clone())).collect();
+        Some((Reference { root, path, optional: one.optional }, known))
+    }
+
+    fn no_member(&mut self, before: &str, key: &str, names: &[String], class: Class, at: &Pointer) {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (message, help) = match class {
+            Class::List => (
+                format!("`{before}` is a list, which has no member `{key}`"),
+                format!("write the index of an item, as in `{{{before}.0}}`"),
+            ),
+            Class::Object => (format!("`{before}` has no member `{key}`"), nearest(key, &names)),
+            other => (
+                format!("`{before}` is {}, which has no members", other.name()),
+                format!("write `{{{before}}}`"),
+            ),
+        };
+        self.report(codes::PLACEHOLDER_PATH, at, message, help);
+    }
+
+    /// Reports a list or an object that becomes part of a text.
+    fn check_inline(&mut self, one: &Placeholder, known: Option<&Known>, at: &Pointer) {
+        let class = known.map_or(Class::Mixed, Known::class);
+        if matches!(class, Class::List | Class::Object) {
+            let written = one.written();
+            let message = format!("`{written}` is {}, of which a text holds the JSON", class.name());
+            let help = match class {
+                Class::List => format!(
+                    "name one item, as in `{{{written}.0}}`; in `argv`, `{{{written}*}}` alone is one argument for each item"
+                ),
+                _ => format!("name one member, as in `{{{written}.NAME}}`"),
+            };
+            self.report(codes::INLINE_JSON, at, message, help);
+        }
+    }
+}
+
+/// The same placeholder for a value that may be missing.
+fn optional(one: &Placeholder) -> Placeholder {
+    Placeholder { optional: true, ..one.clone() }
+}
+
+/// A constant text.
+fn constant(text: &str) -> Template {
+    Template::Constant(Value::from(text).to_string().into())
+}
+
+/// Returns the texts of constants; `None` if there is another template among them.
+fn constants<'t>(parts: impl Iterator<Item = &'t Template>) -> Option<Vec<&'t str>> {
+    let text = |part: &'t Template| match part {
+        Template::Constant(json) => Some(json.as_str()),
+        _ => None,
+    };
+    parts.map(text).collect()
+}
+
+/// Returns a list, which is one constant if all its items are.
+fn list(items: Vec<Template>) -> Template {
+    match constants(items.iter()) {
+        Some(texts) => Template::Constant(format!("[{}]", texts.join(",")).into()),
+        None => Template::List(items.into()),
+    }
+}
+
+/// Returns an object, which is one constant if all its members are.
+fn object(members: Vec<(Text, Template)>) -> Template {
+    let Some(texts) = constants(members.iter().map(|(_, value)| value)) else {
+        return Template::Object(members.into());
+    };
+    let written = members.iter().zip(texts);
+    let written = written.map(|((name, _), value)| format!("{}:{value}", Value::from(name.as_str())));
+    Template::Constant(format!("{{{}}}", written.collect::<Vec<_>>().join(",")).into())
+}

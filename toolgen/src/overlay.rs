@@ -1,0 +1,211 @@
+//! Changes documents by Overlays of the `OpenAPI` Initiative (1.0 and 1.1), which are documents of their own.
+//!
+//! The actions of an overlay apply one after the other, each to what the former ones left. An action that is wrong
+//! changes nothing and is an error; one that finds nothing is a warning, because it is mostly a mistake in writing.
+
+mod json_path;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use self::json_path::JsonPath;
+use crate::problem::Problems;
+use crate::problem::codes::{Code, overlay as codes};
+use crate::source::{Document, Pointer};
+
+/// Applies an overlay to the tree of a document. The problems are those of the overlay.
+pub(crate) fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
+    problems.enter(Arc::clone(&overlay.source));
+    let mut cx = Context { problems };
+    let top = &overlay.root;
+    let version = top.get("overlay").map(|version| version.as_str().unwrap_or_default());
+    match version {
+        None => {
+            let help = "an overlay starts with `overlay: 1.0.0`";
+            return cx.report(codes::OVERLAY, &Pointer::ROOT, "this is no overlay", help);
+        }
+        Some(version) if version.starts_with("1.") => {}
+        Some(_) => {
+            let message =
+                "the version of an overlay must be a text such as `1.0.0`, and later ones are not known";
+            return cx.report(
+                codes::OVERLAY,
+                &Pointer::ROOT.child("overlay"),
+                message,
+                "write `overlay: 1.0.0`",
+            );
+        }
+    }
+    let place = Pointer::ROOT.child("actions");
+    match top.get("actions").and_then(Value::as_array) {
+        Some(actions) if !actions.is_empty() => {
+            for (index, action) in actions.iter().enumerate() {
+                cx.action(root, action, &place.item(index));
+            }
+        }
+        _ => {
+            let help = "add a list of actions, such as `- {target: $.info, update: {title: Pets}}`";
+            cx.report(codes::OVERLAY, &place, "an overlay needs `actions`, a list with at least one", help);
+        }
+    }
+}
+
+struct Context<'a> {
+    problems: &'a mut Problems,
+}
+
+/// What an action does to the values it finds.
+enum Change<'a> {
+    Remove,
+    /// Merges a value into them. The place is that of the value in the overlay.
+    Merge(&'a Value, Pointer),
+}
+
+impl Context<'_> {
+    fn report(&mut self, code: Code, at: &Pointer, message: impl Into<String>, help: impl Into<String>) {
+        self.problems.report(code, at, message, help);
+    }
+
+    fn action(&mut self, root: &mut Value, action: &Value, at: &Pointer) {
+        let Some(target) = self.query(action, "target", at) else { return };
+        let copied = match action.get("copy").filter(|_| action.get("update").is_none()) {
+            None => None,
+            Some(_) => {
+                let Some(path) = self.query(action, "copy", at) else { return };
+                match path.select(root).as_slice() {
+                    [only] => only.resolve(root).cloned(),
+                    found => {
+                        let message = format!("`copy` must find one value, but finds {}", found.len());
+                        let help = "name the one value to copy";
+                        return self.report(codes::ACTION, &at.child("copy"), message, help);
+                    }
+                }
+            }
+        };
+        let removes = action.get("remove").is_some_and(|remove| *remove == Value::Bool(true));
+        let change = match (removes, action.get("update"), &copied) {
+            (true, ..) => Change::Remove,
+            (false, Some(update), _) => Change::Merge(update, at.child("update")),
+            (false, None, Some(copied)) => Change::Merge(copied, at.child("copy")),
+            (false, None, None) => {
+                let message =
+                    "the action does nothing: it has neither `update` nor `remove: true` nor `copy`";
+                return self.report(codes::ACTION, at, message, "say what is to be done");
+            }
+        };
+        let found = target.select(root);
+        if found.is_empty() {
+            let message = "the target is nowhere in the document, so the action does nothing";
+            let help = "compare the target with the document; names are compared with case";
+            return self.report(codes::NO_TARGET, &at.child("target"), message, help);
+        }
+        match change {
+            Change::Remove if found.iter().any(Pointer::is_root) => {
+                let message = "the whole document cannot be removed";
+                self.report(codes::ACTION, &at.child("target"), message, "name the part to remove");
+            }
+            Change::Remove => remove(root, found),
+            Change::Merge(update, place) => {
+                // An action takes place as a whole or not at all.
+                let mut changed = root.clone();
+                for pointer in &found {
+                    let Some(target) = changed.pointer_mut(pointer.as_str()) else { continue };
+                    if let Err(mismatch) = merge_at(target, update) {
+                        let message = format!("the value does not fit the target at `{pointer}`: {mismatch}");
+                        let help = "remove the target first, or change what contains it";
+                        return self.report(codes::ACTION, &place, message, help);
+                    }
+                }
+                *root = changed;
+            }
+        }
+    }
+
+    /// Returns the query of a key.
+    fn query(&mut self, action: &Value, key: &str, at: &Pointer) -> Option<JsonPath> {
+        let help = "write a JSONPath, such as `$.paths['/pets'].get`";
+        let Some(text) = action.get(key).and_then(Value::as_str) else {
+            let message = format!("the action needs `{key}`, a text");
+            self.report(codes::ACTION, at, message, help);
+            return None;
+        };
+        match JsonPath::parse(text) {
+            Ok(path) => Some(path),
+            Err(why) => {
+                self.report(codes::ACTION, &at.child(key), format!("`{key}` is no JSONPath: {why}"), help);
+                None
+            }
+        }
+    }
+}
+
+/// Removes values, those of a list from its end, so that indices stay right.
+fn remove(root: &mut Value, mut found: Vec<Pointer>) {
+    let key = |pointer: &Pointer| {
+        pointer.tokens().map(|token| (token.parse::<usize>().ok(), token.into_owned())).collect::<Vec<_>>()
+    };
+    found.sort_by_cached_key(key);
+    for pointer in found.into_iter().rev() {
+        let (Some(parent), Some(last)) = (pointer.parent(), pointer.last()) else { continue };
+        match root.pointer_mut(parent.as_str()) {
+            Some(Value::Object(members)) => {
+                members.shift_remove(&*last);
+            }
+            Some(Value::Array(items)) => {
+                if let Some(index) = last.parse().ok().filter(|index| *index < items.len()) {
+                    items.remove(index);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Merges a value into one that an action finds. To a list it adds what is no list, too.
+fn merge_at(target: &mut Value, update: &Value) -> Result<(), String> {
+    match (target, update) {
+        (Value::Array(items), update) if !update.is_array() => items.push(update.clone()),
+        (target, update) => return merge(target, update),
+    }
+    Ok(())
+}
+
+fn merge(target: &mut Value, update: &Value) -> Result<(), String> {
+    match (target, update) {
+        (Value::Object(members), Value::Object(updates)) => merge_members(members, updates)?,
+        (Value::Array(items), Value::Array(more)) => items.extend(more.iter().cloned()),
+        (target, update) if is_primitive(target) && is_primitive(update) => *target = update.clone(),
+        // In YAML `tags:` without a value is `null`; nothing is added.
+        (_, Value::Null) => {}
+        (target, update) => return Err(format!("it is {}, and the value {}", kind(target), kind(update))),
+    }
+    Ok(())
+}
+
+fn merge_members(members: &mut Map<String, Value>, updates: &Map<String, Value>) -> Result<(), String> {
+    for (name, update) in updates {
+        match members.get_mut(name) {
+            Some(member) => merge(member, update).map_err(|why| format!("`{name}`: {why}"))?,
+            None => {
+                members.insert(name.clone(), update.clone());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_primitive(value: &Value) -> bool {
+    !value.is_object() && !value.is_array()
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Object(_) => "an object",
+        Value::Array(_) => "a list",
+        _ => "a simple value",
+    }
+}

@@ -1,0 +1,153 @@
+//! Queries of JSONPath (RFC 9535): which values of a document an action is about.
+//!
+//! Two things go beyond the RFC, because published overlays rely on them: a name after a dot may contain `-`, and a
+//! value that several selectors find is found once.
+
+mod filter;
+mod parse;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+pub(super) use parse::PathError;
+
+use self::filter::Test;
+use crate::source::Pointer;
+
+/// A query.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct JsonPath {
+    segments: Vec<Segment>,
+}
+
+/// One step of a query.
+#[derive(Clone, Debug, PartialEq)]
+struct Segment {
+    /// Whether it also selects within everything below a value: `..`.
+    descends: bool,
+    selectors: Vec<Selector>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Selector {
+    Name(String),
+    Wildcard,
+    Index(i64),
+    Slice { start: Option<i64>, end: Option<i64>, step: i64 },
+    Filter(Test),
+}
+
+/// A value that a query found.
+#[derive(Clone, Debug)]
+struct Found<'v> {
+    value: &'v Value,
+    pointer: Pointer,
+}
+
+impl JsonPath {
+    /// Reads a query, which starts with `$`.
+    pub(super) fn parse(text: &str) -> Result<JsonPath, PathError> {
+        parse::path(text).map(|segments| JsonPath { segments })
+    }
+
+    /// Returns the places of the values that the query selects, in the order in which it finds them.
+    pub(super) fn select(&self, root: &Value) -> Vec<Pointer> {
+        let start = Found { value: root, pointer: Pointer::ROOT };
+        run(&self.segments, start, root).into_iter().map(|found| found.pointer).collect()
+    }
+}
+
+/// Returns what a query finds from a value.
+fn run<'v>(segments: &[Segment], start: Found<'v>, root: &'v Value) -> Vec<Found<'v>> {
+    let mut nodes = vec![start];
+    for segment in segments {
+        let mut found = Vec::new();
+        for node in nodes {
+            if segment.descends {
+                descend(segment, &node, root, &mut found);
+            } else {
+                select(segment, &node, root, &mut found);
+            }
+        }
+        let mut seen = BTreeSet::new();
+        found.retain(|node| seen.insert(node.pointer.clone()));
+        nodes = found;
+    }
+    nodes
+}
+
+fn descend<'v>(segment: &Segment, node: &Found<'v>, root: &'v Value, found: &mut Vec<Found<'v>>) {
+    select(segment, node, root, found);
+    for child in children(node) {
+        descend(segment, &child, root, found);
+    }
+}
+
+fn children<'v>(node: &Found<'v>) -> Vec<Found<'v>> {
+    match node.value {
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(index, value)| Found { value, pointer: node.pointer.item(index) })
+            .collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| Found { value, pointer: node.pointer.child(name) }).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn select<'v>(segment: &Segment, node: &Found<'v>, root: &'v Value, found: &mut Vec<Found<'v>>) {
+    for selector in &segment.selectors {
+        match selector {
+            Selector::Name(name) => {
+                let value = node.value.as_object().and_then(|members| members.get(name));
+                found.extend(value.map(|value| Found { value, pointer: node.pointer.child(name) }));
+            }
+            Selector::Wildcard => found.extend(children(node)),
+            Selector::Index(index) => found.extend(item(node, *index)),
+            Selector::Slice { start, end, step } => {
+                let length = node.value.as_array().map_or(0, Vec::len);
+                found.extend(slice(length, *start, *end, *step).into_iter().filter_map(|at| item(node, at)));
+            }
+            Selector::Filter(test) => {
+                found.extend(children(node).into_iter().filter(|child| test.holds(child.value, root)));
+            }
+        }
+    }
+}
+
+/// Returns the item at an index, which counts from the end if it is negative.
+fn item<'v>(node: &Found<'v>, index: i64) -> Option<Found<'v>> {
+    let items = node.value.as_array()?;
+    let distance = usize::try_from(index.unsigned_abs()).ok()?;
+    let index = if index < 0 { items.len().checked_sub(distance)? } else { distance };
+    Some(Found { value: items.get(index)?, pointer: node.pointer.item(index) })
+}
+
+/// Returns the indices of a slice (RFC 9535, 2.3.4.2.2).
+fn slice(length: usize, start: Option<i64>, end: Option<i64>, step: i64) -> Vec<i64> {
+    let length = i64::try_from(length).unwrap_or(i64::MAX);
+    let from_start = |index: i64| if index < 0 { index.saturating_add(length) } else { index };
+    let mut indices = Vec::new();
+    if step > 0 {
+        let mut at = from_start(start.unwrap_or(0)).clamp(0, length);
+        let end = from_start(end.unwrap_or(length)).clamp(0, length);
+        while at < end {
+            indices.push(at);
+            at = at.saturating_add(step);
+        }
+    } else if step < 0 {
+        let mut at = from_start(start.unwrap_or(length - 1)).clamp(-1, length - 1);
+        let end = end.map_or(-1, |end| from_start(end).clamp(-1, length - 1));
+        while at > end {
+            indices.push(at);
+            at = at.saturating_add(step);
+        }
+    }
+    indices
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::*;
+use crate::problem::Severity;
+
+fn document(text: &str) -> Arc<Document> {
+    Document::parse(Path::new("fix.overlay.yaml"), text, &mut Problems::new()).unwrap()
+}
+
+/// Applies actions to a tree, and returns what is left of it and the problems.
+fn applied(root: Value, actions: &str) -> (Value, String) {
+    let mut root = root;
+    let mut problems = Problems::new();
+    let text = format!("overlay: 1.1.0\ninfo: {{title: t, version: '1'}}\nactions:\n{actions}");
+    apply(&mut root, &document(&text), &mut problems);
+    (root, problems.to_string())
+}
+
+#[test]
+fn actions_apply_one_after_the_other() {
+    let root = json!({"info": {"title": "a", "tags": ["x"]}, "list": [1, 2, 3, 4], "gone": {"a": 1}});
+    let actions = "
+- {target: $.info, update: {title: b, tags: [y], more: {n: 1}}}
+- {target: $.info, update: {more: {m: 2}}}
+- {target: '$.list[?@ > 2]', remove: true}
+- {target: $.list, update: 9}
+- {target: $.list, update: [10]}
+- {target: $.info.title, update: c}
+- {target: $.gone, copy: $.info.more}
+- {target: $.info.more, remove: true}
+";
+    let expected = json!({"info": {"title": "c", "tags": ["x", "y"]}, "list": [1, 2, 9, 10], "gone": {"a": 1, "n": 1, "m": 2}});
+    assert_eq!(applied(root, actions), (expected, String::new()));
+}
+
+#[test]
+fn what_is_wrong_changes_nothing_and_is_told_with_its_place() {
+    let root = json!({"info": {"title": "a"}, "list": []});
+    let actions = "
+- {target: info, update: {}}
+- {target: $.info}
+- {target: $.nothing, update: {}}
+- {target: $.info, update: {title: {}}}
+- {target: $.info, update: [1]}
+- {target: $.info, copy: $.*}
+- {update: {}}
+- {target: $, remove: true}
+";
+    let expected = "\
+fix.overlay.yaml:5:4: `target` is no JSONPath: a query starts with `$`, the whole document, but there is something else \
+at character 1 [E0502]; write a JSONPath, such as `$.paths['/pets'].get`
+fix.overlay.yaml:6:3: the action does nothing: it has neither `update` nor `remove: true` nor `copy` [E0502]; say what is \
+to be done
+fix.overlay.yaml:7:4: the target is nowhere in the document, so the action does nothing [W0503]; compare the target with \
+the document; names are compared with case
+fix.overlay.yaml:8:20: the value does not fit the target at `/info`: `title`: it is a simple value, and the value an \
+object [E0502]; remove the target first, or change what contains it
+fix.overlay.yaml:9:20: the value does not fit the target at `/info`: it is an object, and the value a list [E0502]; remove \
+the target first, or change what contains it
+fix.overlay.yaml:10:20: `copy` must find one value, but finds 2 [E0502]; name the one value to copy
+fix.overlay.yaml:11:3: the action needs `target`, a text [E0502]; write a JSONPath, such as `$.paths['/pets'].get`
+fix.overlay.yaml:12:4: the whole document cannot be removed [E0502]; name the part to remove";
+    assert_eq!(applied(root.clone(), actions), (root, expected.to_owned()));
+}
+
+#[test]
+fn what_is_no_overlay_is_told() {
+    for (text, code) in
+        [("{}", "E0501"), ("overlay: 2.0.0", "E0501"), ("overlay: 1.0.0\nactions: []", "E0501")]
+    {
+        let mut problems = Problems::new();
+        apply(&mut json!({}), &document(text), &mut problems);
+        assert!(problems.to_string().contains(code), "{text}: {problems}");
+    }
+}
+
+/// The published examples with their results, where they are at hand.
+#[test]
+fn published_overlays_give_their_published_results() {
+    let corpus = std::env::var_os("TOOLGEN_CORPUS")
+        .map_or_else(|| PathBuf::from("../../shared/corpus"), PathBuf::from);
+    let sets = corpus.join("overlay/oai-compliant-sets/compliant-sets");
+    let Ok(folders) = std::fs::read_dir(&sets) else {
+        println!("{} is absent, so published overlays are not compared", sets.display());
+        return;
+    };
+    let mut compared = 0;
+    for folder in folders {
+        let folder = folder.unwrap().path();
+        let load = |name: &str| Document::load(&folder.join(name), &mut Problems::new()).unwrap();
+        let mut root = load("openapi.yaml").root.clone();
+        let mut problems = Problems::new();
+        apply(&mut root, &load("overlay.yaml"), &mut problems);
+        assert_eq!(problems.count(Severity::Error), 0, "{}: {problems}", folder.display());
+        assert_eq!(root, load("output.yaml").root, "{}", folder.display());
+        compared += 1;
+    }
+    assert!(compared > 5, "{compared}");
+}
