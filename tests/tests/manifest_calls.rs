@@ -1,154 +1,225 @@
-//! Tools of a manifest, loaded, run by the engines and called through a provider.
+//! Tools of a manifest, loaded and called: what a placeholder says there is what happens.
 
-#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::Engines;
-use toolgen_runtime::engine::http::HttpEngine;
-use toolgen_runtime::{Control, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolResponse};
+use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
+use toolgen_runtime::layers::control::EffectHandler;
+use toolgen_runtime::{
+    BoxFuture, Control, Effect, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResponse,
+    ToolResult,
+};
 
-const COMMANDS: &str = r#"
-toolgen: 1
-title: Files
-tools:
-  count:
-    description: Counts the lines of a file.
-    parameters: {path: string - The file.}
-    command: {argv: [wc, -l, --, '{path}']}
-  search:
-    description: Finds the lines with a word.
-    parameters:
-      word: string - The word.
-      most: integer = 2 - The most lines.
-      paths: string[]? - The files.
-      ignore_case: boolean? - Whether case does not matter.
-    command:
-      argv:
-        - grep
-        - --max-count={most}
-        - {if: '{ignore_case}', args: [--ignore-case]}
-        - {if: {not: {given: paths}}, args: [-r]}
-        - --
-        - '{word}'
-        - '{paths?*}'
-      exit_codes: {1: {success: true, message: No line holds the word.}, 2: A file cannot be read.}
-      stream: true
-  scripted:
-    description: Shows what a script gets.
-    parameters: {a: string - One., b: 'string? - Another.'}
-    command: {shell: true, script: 'printf "%s|%s|%s" "$1" "$B" "$#"', args: ['{a}'], env: {B: '<{b?}>'}}
-  list:
-    description: Lists the files.
-    output: string[]
-    command: {argv: [echo, '["a.txt", "b.txt"]'], output: json}
-  where:
-    description: Tells the directory.
-    parameters: {dir: 'string? - A directory.'}
-    command: {argv: [pwd], cwd: '{dir?}'}
-  sizes:
-    description: Counts the lines of all files.
-    compose:
-      steps:
-        - {id: files, call: list}
-        - {id: sizes, call: count, for_each: '{steps.files}', with: {path: '{item}'}, parallel: 2}
-      result: {first: '{steps.files.0?}', sizes: '{steps.sizes}'}
-  submit:
-    description: Ends the work.
-    parameters: {plan: string - The plan.}
-    complete: {next_state: REVIEW, message: 'Submitted {plan}.', data: {plan: '{plan}'}}
-"#;
+/// Says what an effect is asked to do.
+struct Tell;
+
+impl EffectHandler for Tell {
+    fn handle<'a>(
+        &'a self,
+        effect: &'a Effect,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move { Ok(ToolResult::text(format!("{} {}", effect.name, effect.data))) })
+    }
+}
+
+fn provider(manifest: &str, engines: &Engines) -> Provider {
+    let loaded = Loader::from_str(manifest).unwrap().tools_by(engines).unwrap();
+    assert_eq!(loaded.problems.to_string(), "");
+    let registry = Registry::new(loaded.tools).unwrap();
+    Provider::builder(&registry).effect("ask", Tell).build().unwrap()
+}
 
 async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
     provider.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
 }
 
-fn folder() -> PathBuf {
-    let root = std::env::temp_dir().join(format!("toolgen-manifest-{}", std::process::id()));
-    std::fs::create_dir_all(root.join("sub")).unwrap();
-    std::fs::write(root.join("a.txt"), "x\nY\nx\nx\n").unwrap();
-    std::fs::write(root.join("b.txt"), "x\n").unwrap();
-    root.canonicalize().unwrap()
-}
+const COMMANDS: &str = r#"
+toolgen: 1
+defaults: {undocumented: true}
+tools:
+  show:
+    description: Shows its arguments.
+    parameters:
+      word: string
+      many: string[]?
+      depth: integer = 3
+      loud: boolean?
+      who: {type: object, properties: {name: 'string?'}}
+    command:
+      argv:
+        - printf
+        - '[%s]'
+        - --
+        - '{word}'
+        - 'd={depth}'
+        - {if: '{loud}', args: [loud]}
+        - [who, '{who.name?}']
+        - '{{}}'
+        - '{many?*}'
+  count:
+    description: Counts words.
+    parameters: {text: string, unit: string?}
+    output: {type: object, properties: {words: integer}}
+    command:
+      shell: true
+      script: 'printf "{\"words\": %d}" "$(printf %s "$TEXT" | wc -w)"; exit "${1:-0}"'
+      args: ['{unit?}']
+      env: {TEXT: '{text}'}
+      output: json
+      exit_codes: {7: {success: true, message: Odd.}, 8: {message: Broken.}}
+  echo:
+    description: Shows what it reads.
+    parameters: {a: any}
+    command: {argv: [cat], stdin: arguments, output: json}
+"#;
 
+#[cfg(unix)]
 #[tokio::test]
-async fn the_commands_of_a_manifest_do_what_it_says() {
-    let root = folder();
-    let loaded = Loader::from_str(COMMANDS).unwrap().tools_by(&Engines::new()).unwrap();
-    assert!(loaded.problems.is_empty(), "{}", loaded.problems);
-    let tools = loaded.tools;
-    let provider = Registry::new(tools).unwrap().provider(ProviderContext::new().with_work_dir(&root));
-    let gone = "A file cannot be read.\nexit code 2\nstderr:\ngrep: gone: No such file or directory";
-    let below = format!("{}/sub\n", root.display());
-    for (name, arguments, expected) in [
-        ("count", json!({"path": "a.txt"}), "4 a.txt\n"),
-        ("search", json!({"word": "x", "paths": ["a.txt"]}), "x\nx\n"),
-        ("search", json!({"word": "y", "ignore_case": true, "most": 1}), "a.txt:Y\n"),
-        ("search", json!({"word": "-x"}), "No line holds the word."),
-        ("search", json!({"word": "x", "paths": ["gone"]}), gone),
-        ("scripted", json!({"a": "$(id)"}), "$(id)||1"),
-        ("list", json!({}), r#"["a.txt","b.txt"]"#),
-        ("sizes", json!({}), r#"{"first":"a.txt","sizes":["4 a.txt\n","1 b.txt\n"]}"#),
-        ("where", json!({"dir": "sub"}), below.as_str()),
-        ("where", json!({"dir": "../sub"}), "Invalid arguments: /dir: path traversal not allowed"),
-    ] {
-        assert_eq!(call(&provider, name, arguments.clone()).await.text(), expected, "{name} {arguments}");
-    }
-    let submitted = call(&provider, "submit", json!({"plan": "p"})).await;
-    assert_eq!(submitted.text(), "Submitted p.");
-    assert_eq!(submitted.control(), Control::complete("REVIEW", json!({"plan": "p"})));
-    std::fs::remove_dir_all(&root).unwrap();
+async fn commands_take_what_placeholders_say() {
+    let tools = provider(COMMANDS, &Engines::new());
+    let full = json!({"word": "$(id); x", "many": ["-r", ""], "loud": true, "who": {"name": "Ada"}});
+    assert_eq!(call(&tools, "show", full).await.text(), "[--][$(id); x][d=3][loud][who][Ada][{}][-r][]");
+    let bare = json!({"word": "-w", "depth": 9, "who": {}});
+    assert_eq!(call(&tools, "show", bare).await.text(), "[--][-w][d=9][{}]");
+    let counted = call(&tools, "count", json!({"text": "one $(two) \"three\""})).await;
+    assert_eq!(*counted.outcome.unwrap().structured().unwrap(), json!({"words": 3}));
+    let odd = call(&tools, "count", json!({"text": "one", "unit": "7"})).await;
+    assert!(odd.outcome.is_ok() && odd.text().contains("Odd."), "{}", odd.text());
+    assert!(call(&tools, "count", json!({"text": "", "unit": "8"})).await.outcome.is_err());
+    let echoed = call(&tools, "echo", json!({"a": [1, {"b": null}]})).await;
+    assert_eq!(*echoed.outcome.unwrap().structured().unwrap(), json!({"a": [1, {"b": null}]}));
 }
 
-/// Answers every request with its first line and its body.
-async fn echo() -> String {
+/// A server that answers every request with the request itself, as JSON; returns its port.
+async fn mirror() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         while let Ok((mut socket, _)) = listener.accept().await {
-            let mut bytes = vec![0; 65536];
-            let length = socket.read(&mut bytes).await.unwrap_or_default();
-            let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
-            let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
-            let told = format!("{} {body}", head.lines().next().unwrap_or_default());
+            let (mut head, mut body) = (Vec::new(), Vec::new());
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(socket.read_u8().await.unwrap());
+            }
+            let head = String::from_utf8(head).unwrap();
+            let length = head
+                .to_lowercase()
+                .split("content-length: ")
+                .nth(1)
+                .map(|rest| rest.lines().next().unwrap().trim().parse::<usize>().unwrap());
+            body.resize(length.unwrap_or(0), 0);
+            socket.read_exact(&mut body).await.unwrap();
+            let seen = json!({"head": head, "body": String::from_utf8(body).unwrap()}).to_string();
             let answer = format!(
-                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{told}",
-                told.len()
+                "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{seen}",
+                seen.len()
             );
-            drop(socket.write_all(answer.as_bytes()).await);
+            let _ = socket.write_all(answer.as_bytes()).await;
         }
     });
-    url
+    port
 }
 
-/// A default that a manifest declares is sent, in whatever place of the request the argument is.
-#[tokio::test]
-async fn the_defaults_of_a_manifest_are_sent() {
-    let text = "
+fn requests(port: u16) -> String {
+    format!(
+        r#"
 toolgen: 1
-title: Service
+defaults: {{undocumented: true}}
 tools:
-  get:
-    description: Gets a page.
-    parameters: {id: string - The ID., page: integer = 3 - The page.}
-    http: {url: 'https://h.example.com/{id}/{page}', query: {page: '{page}'}}
-  post:
-    description: Posts a note.
-    parameters: {id: string - The ID., note: string = hi - The note.}
-    http: {method: POST, url: 'https://h.example.com/{id}'}
-";
-    let engine = HttpEngine::builder().base_url(echo().await).build().unwrap();
-    let tools = Loader::from_str(text).unwrap().tools_by(&Engines::new().with(engine)).unwrap().tools;
-    let provider = Registry::new(tools).unwrap().provider(ProviderContext::new());
-    for (name, expected) in
-        [("get", "GET /a/3?page=3 HTTP/1.1 "), ("post", r#"POST /a HTTP/1.1 {"note":"hi"}"#)]
-    {
-        let answer = call(&provider, name, json!({"id": "a"})).await.text();
-        assert!(answer.ends_with(expected), "{answer}");
-    }
+  find:
+    description: Finds.
+    parameters:
+      id: string
+      page: integer?
+      tags: string[]?
+      who: {{type: object, properties: {{mail: string}}}}
+    http:
+      url: http://127.0.0.1:{port}/v1/{{id}}/by-{{who.mail}}?fixed=a%20b+c&page={{page?}}
+      query: {{tags: '{{tags?}}', q: 'id {{id}}', none: 'p {{page?}}'}}
+      headers: {{X-Id: 'no {{id}}', X-Client: toolgen}}
+      auth: {{bearer: FIND_TOKEN}}
+  make:
+    description: Makes.
+    parameters: {{id: integer, name: string?, extra: object?}}
+    http:
+      method: PUT
+      url: http://127.0.0.1:{port}/{{id}}
+      body: {{name: '{{name?}}', label: 'No. {{id}}', extra: {{of: '{{extra?}}'}}, version: 2}}
+endpoints:
+  - name: rest
+    description: Sends the rest.
+    method: POST
+    url: http://127.0.0.1:{port}/{{id}}
+    parameters: {{id: integer, a: string, b: boolean?}}
+  - name: text
+    description: Sends a text.
+    url: http://127.0.0.1:{port}/
+    parameters: {{a: string}}
+    text: 'a={{a}}'
+"#
+    )
+}
+
+#[tokio::test]
+async fn requests_hold_what_placeholders_say() {
+    let port = mirror().await;
+    let credentials = StaticCredentials::new().with("FIND_TOKEN", Secret::new("s3cret-t0ken"));
+    let engine = HttpEngine::builder().private_host("127.0.0.1").credentials(credentials).build().unwrap();
+    let tools = provider(&requests(port), &Engines::new().with(engine));
+    let seen = async |name: &str, arguments: Value| -> (String, String) {
+        let answer = call(&tools, name, arguments).await;
+        let shown = answer.text();
+        let value: Value = serde_json::from_str(shown.split_once("\n\n").unwrap().1).unwrap();
+        let text = |key: &str| value[key].as_str().unwrap().to_owned();
+        (text("head"), text("body"))
+    };
+    let full = json!({"id": "a/b", "page": 2, "tags": ["x", "y"], "who": {"mail": "a@b?c"}});
+    let (head, _) = seen("find", full).await;
+    let target = head.split(' ').nth(1).unwrap();
+    assert_eq!(target, "/v1/a%2Fb/by-a%40b%3Fc?fixed=a%20b%20c&page=2&tags=x&tags=y&q=id%20a%2Fb&none=p%202");
+    let head = head.to_lowercase();
+    assert!(head.contains("x-id: no a/b\r\n") && head.contains("x-client: toolgen\r\n"), "{head}");
+    assert!(head.contains("\r\nauthorization: bearer "), "{head}");
+    let (head, _) = seen("find", json!({"id": "1", "who": {"mail": "m"}})).await;
+    assert_eq!(head.split(' ').nth(1).unwrap(), "/v1/1/by-m?fixed=a%20b%20c&q=id%201");
+    let (head, body) = seen("make", json!({"id": 5, "extra": {"x": [1]}})).await;
+    assert!(head.starts_with("PUT /5 "));
+    let made: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(made, json!({"label": "No. 5", "extra": {"of": {"x": [1]}}, "version": 2}));
+    let (_, body) = seen("call_rest", json!({"id": 5, "a": "x"})).await;
+    assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), json!({"a": "x"}));
+    let (head, body) = seen("call_text", json!({"a": "\"1\""})).await;
+    assert!(
+        head.starts_with("POST / ") && head.to_lowercase().contains("content-type: text/plain"),
+        "{head}"
+    );
+    assert_eq!(body, "a=\"1\"");
+}
+
+#[tokio::test]
+async fn signals_carry_what_placeholders_say() {
+    let tools = provider(
+        "toolgen: 1
+defaults: {undocumented: true}
+tools:
+  submit:
+    description: Submits.
+    parameters: {title: string, note: string?}
+    complete: {next_state: REVIEW, message: 'Did {title}.', data: {t: '{title}', n: '{note?}'}}
+  ask:
+    description: Asks.
+    parameters: {question: string}
+    effect: {name: ask, data: {q: '{question}', n: 1}}",
+        &Engines::new(),
+    );
+    let done = call(&tools, "submit", json!({"title": "A"})).await;
+    assert_eq!(done.text(), "Did A.");
+    let result = done.outcome.unwrap();
+    assert_eq!(result.control, Control::complete("REVIEW", json!({"t": "A"})));
+    let asked = call(&tools, "ask", json!({"question": "Why?"})).await;
+    assert_eq!(asked.text(), r#"ask {"q":"Why?","n":1}"#);
 }

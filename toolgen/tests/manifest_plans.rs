@@ -53,7 +53,7 @@ fn optional(name: &str) -> Template {
     Template::Value(reference(name, &[], true))
 }
 
-fn constant(value: Value) -> Template {
+fn constant(value: &Value) -> Template {
     Template::Constant(value.to_string().into())
 }
 
@@ -62,7 +62,7 @@ fn word(text: Template) -> Word {
 }
 
 fn fixed(text: &str) -> Word {
-    word(constant(json!(text)))
+    word(constant(&json!(text)))
 }
 
 fn joined(literal: &str, last: Reference) -> Template {
@@ -102,7 +102,7 @@ command:
   programs: [grep]"#,
     );
     let given = Condition::Not(Frozen::from(Condition::Given(reference("paths", &[], true))));
-    let equal = Condition::Equal(value("word"), constant(json!({"a": 1})));
+    let equal = Condition::Equal(value("word"), constant(&json!({"a": 1})));
     let condition = vec![Condition::True(reference("loud", &[], true)), given, equal];
     let text = vec![Segment::Value(reference("word", &[], false)), Segment::Literal("\n".into())];
     let expected = CommandPlan {
@@ -124,7 +124,7 @@ command:
         .into(),
         script: Text::EMPTY,
         stdin: Stdin::Text(Template::Text(text.into())),
-        env: vec![("WORD".into(), value("word")), ("DEPTH".into(), constant(json!("2")))].into(),
+        env: vec![("WORD".into(), value("word")), ("DEPTH".into(), constant(&json!("2")))].into(),
         inherit: vec!["TERM".into()].into(),
         work_dir: Some(value("word")),
         output: CommandOutput::JsonLines,
@@ -220,7 +220,7 @@ http:
             ("=path.who.mail".into(), Template::Value(mail)),
             ("=query.q".into(), joined("id ", reference("id", &[], false))),
             ("=header.X-Id".into(), joined("no. ", reference("id", &[], false))),
-            ("=header.X-Client".into(), constant(json!("toolgen"))),
+            ("=header.X-Client".into(), constant(&json!("toolgen"))),
             ("=body.by".into(), by),
         ]
         .into(),
@@ -418,7 +418,7 @@ fn signals_agents_and_functions_are_plans() {
         ];
         Template::Text(segments.into())
     });
-    let members = vec![("n".into(), constant(json!(1))), ("a".into(), value("a"))];
+    let members = vec![("n".into(), constant(&json!(1))), ("a".into(), value("a"))];
     assert_eq!(data, Some(Template::Object(members.into())));
     assert_eq!(call("complete:"), Call::Complete(CompletePlan { message: None, data: None }));
     assert_eq!(call("effect: {name: e}"), Call::Effect(EffectPlan { name: "e".into(), data: None }));
@@ -463,7 +463,7 @@ tools:
     );
     let names: Vec<&str> = program.defs.iter().map(|def| def.name.as_str()).collect();
     assert_eq!(names, ["Point"]);
-    assert_eq!(program.tools[0].spec.defs, program.defs.clone().into());
+    assert_eq!(program.tools[0].spec.defs, program.defs);
     let point: Value = serde_json::from_str(&canonical(program.defs[0].schema.shape())).unwrap();
     assert_eq!(point["required"], json!(["x"]));
     assert_eq!(

@@ -97,3 +97,107 @@ fn examples_have_no_problems() {
     }
     assert!(compiled >= 3);
 }
+
+/// A folder of its own for a test, with these files; removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str, files: &[(&str, &str)]) -> Folder {
+        let path = std::env::temp_dir().join(format!("toolgen-{name}-{}", std::process::id()));
+        fs::remove_dir_all(&path).ok();
+        for (file, text) in files {
+            let file = path.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+/// A manifest with one tool, whose argument has this schema.
+fn referring_to(reference: &str) -> String {
+    format!(
+        "toolgen: 1\ntools:\n  t:\n    description: T.\n    parameters: {{a: {{$ref: '{reference}', description: A.}}}}\n    function: {{}}\n"
+    )
+}
+
+const POINT: &str = "Point: {type: object, properties: {x: {$ref: 'more/number.yaml'}}}\n";
+
+#[test]
+fn files_in_the_folder_are_read_and_named() {
+    let manifest = referring_to("sub/../shapes.yaml#/Point");
+    let folder = Folder::new(
+        "beside",
+        &[("m.yaml", &manifest), ("shapes.yaml", POINT), ("more/number.yaml", "type: number"), ("sub/x", "")],
+    );
+    let (program, problems) = compile(&folder.0.join("m.yaml"));
+    assert_eq!(problems.to_string(), "");
+    let program = program.unwrap();
+    assert_eq!(program.sources, [folder.0.join("more/number.yaml"), folder.0.join("shapes.yaml")]);
+    let names: Vec<&str> = program.defs.iter().map(|def| def.name.as_str()).collect();
+    assert_eq!(names, ["Point", "number"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn no_link_leads_out_of_the_folder() {
+    let manifest = referring_to("link.yaml#/Point");
+    let folder =
+        Folder::new("links", &[("in/m.yaml", &manifest), ("shapes.yaml", POINT), ("in/own.yaml", POINT)]);
+    std::os::unix::fs::symlink("../shapes.yaml", folder.0.join("in/link.yaml")).unwrap();
+    let (program, problems) = compile(&folder.0.join("in/m.yaml"));
+    assert!(
+        problems.to_string().contains("`link.yaml` leads out of the folder of the manifest [E0417]"),
+        "{problems}"
+    );
+    assert_eq!(program.unwrap().tools.len(), 0);
+    // A folder that is a link is no way out either.
+    fs::remove_file(folder.0.join("in/link.yaml")).unwrap();
+    std::os::unix::fs::symlink("..", folder.0.join("in/up")).unwrap();
+    fs::write(folder.0.join("in/m.yaml"), referring_to("up/shapes.yaml#/Point")).unwrap();
+    assert!(compile(&folder.0.join("in/m.yaml")).1.to_string().contains("[E0417]"));
+    // A link to a file in the folder is that file.
+    std::os::unix::fs::symlink("own.yaml", folder.0.join("in/link.yaml")).unwrap();
+    fs::write(folder.0.join("in/m.yaml"), referring_to("link.yaml#/Point")).unwrap();
+    let told = compile(&folder.0.join("in/m.yaml")).1.to_string();
+    assert!(
+        told.contains("`more/number.yaml` is not there [E0417]") && !told.contains("link.yaml` leads"),
+        "{told}"
+    );
+}
+
+/// A text that came from elsewhere must not read the files of whoever compiles it.
+#[test]
+fn a_manifest_that_is_no_file_has_no_files() {
+    let mut problems = Problems::new();
+    let text = referring_to("Cargo.toml");
+    let document = Document::parse(Path::new("manifest.yaml"), &text, &mut problems).unwrap();
+    toolgen::compile(&document, &Options::default(), &mut problems);
+    assert!(
+        problems
+            .to_string()
+            .contains("`Cargo.toml` cannot be found: this manifest was not read from a folder")
+    );
+}
+
+/// Files may refer to each other in a circle, as schemas may.
+#[test]
+fn files_may_refer_to_each_other() {
+    let folder = Folder::new(
+        "circle",
+        &[
+            ("m.yaml", &referring_to("a.yaml#/A")),
+            ("a.yaml", "A: {type: object, properties: {b: {$ref: 'b.yaml#/B'}}}"),
+            ("b.yaml", "B: {type: object, properties: {a: {$ref: 'a.yaml#/A'}}}"),
+        ],
+    );
+    let (program, problems) = compile(&folder.0.join("m.yaml"));
+    assert_eq!(problems.to_string(), "");
+    assert_eq!(program.unwrap().defs.len(), 2);
+}

@@ -1,4 +1,59 @@
-//! Compiles manifests: files in which tools are written by hand.
+//! Compiles manifests: files in which tools are written by hand, as YAML or JSON.
+//!
+//! ```yaml
+//! toolgen: 1                             # the version of the format, by which a manifest is known
+//! namespace: text                        # the tools are called text__count_lines and so on
+//! defaults: {category: files, timeout: 20s, scopes: [files]}
+//!
+//! schemas:
+//!   Match: {type: object, properties: {path: string, line: integer, text: 'string?'}}
+//!
+//! tools:
+//!   count_lines:
+//!     description: Counts the lines of a file.
+//!     read_only: true
+//!     parameters:
+//!       path: string - The file, relative to the work dir.
+//!     command: {argv: [wc, -l, --, '{path}']}
+//!
+//!   find_issue:
+//!     description: Gets an issue.
+//!     parameters:
+//!       id: integer - The number of the issue.
+//!       fields: string[]? - The fields that are wanted.
+//!     output: {type: array, items: Match}
+//!     http:
+//!       url: https://tracker.example.com/issues/{id}
+//!       query: {fields: '{fields?}'}
+//!       auth: {bearer: TRACKER_TOKEN}
+//! ```
+//!
+//! # Tools
+//!
+//! A tool has the attributes of `#[tool(…)]` under the same names, and what a doc comment says there: `description`,
+//! `returns`, `use_for`, `examples`. `defaults` are attributes of all tools of the file. Exactly one key says what a
+//! tool does: `command`, `http`, `function`, `compose`, `complete`, `effect` or `agent`; `complete` beside another one
+//! says that a successful call also ends the agent's loop. A list of `endpoints` is a short way to requests: `weather`
+//! becomes the tool `call_weather`.
+//!
+//! # Arguments
+//!
+//! `parameters` are schemas by names: JSON Schema 2020-12, with `optional: true` for an argument that may be missing, or
+//! the short form `TYPE[?] [= default] [- description]`. The types are `string`, `integer`, `number`, `boolean`,
+//! `object`, `any`, `enum(a, b)` and the names under `schemas`; `[]` makes a list. `input` is one JSON Schema of all
+//! arguments instead, `output` that of the structured result. Short forms may also stand within JSON Schema, where a
+//! property in short form is required unless it has a `?` or a default. A `$ref` names a schema of the file,
+//! `#/schemas/Match`, or of one in the manifest's folder or below, `shared.yaml#/schemas/Match`.
+//!
+//! # Placeholders
+//!
+//! `{name}` in a text stands for an argument, `{name.member.0}` for a part of it, and `{{` and `}}` for braces. A text
+//! that is one placeholder is the value itself, of whatever type. `{name?}` may be missing, and what holds it is left
+//! out then: an argument of a program, a pair of a query, a member of an object. `{names*}`, alone in `argv`, is one
+//! argument for each item. Placeholders are checked against the schemas of their arguments.
+//!
+//! `specs/manifest.schema.json` describes the format for editors: with `# yaml-language-server: $schema=PATH` in its first
+//! line, a manifest is completed and checked while it is written.
 
 mod attributes;
 mod calls;

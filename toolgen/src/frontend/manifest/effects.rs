@@ -71,9 +71,8 @@ impl<'a> Context<'a> {
     pub(super) fn network(&mut self, holder: &Node<'a>) -> Option<Network> {
         let hosts = self.texts(holder, "network")?;
         match hosts.as_slice() {
-            [("none", _)] => return Some(Network::None),
+            [("none", _)] | [] => return Some(Network::None),
             [("any", _)] => return Some(Network::Any),
-            [] => return Some(Network::None),
             _ => {}
         }
         for (host, at) in &hosts {
