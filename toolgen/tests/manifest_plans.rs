@@ -215,6 +215,7 @@ http:
         }),
         security: vec![SecurityRequirement { schemes: vec![scheme].into() }].into(),
         accept: "text/plain".into(),
+        defaults: true,
         derived: vec![
             ("=path.who.mail".into(), Template::Value(mail)),
             ("=query.q".into(), joined("id ", reference("id", &[], false))),
