@@ -26,6 +26,8 @@ pub enum Need {
     Podman,
     /// The program `python3`.
     Python,
+    /// To be root.
+    Root,
     /// The program `setsid`.
     Setsid,
     /// The toolchain whose texts `ui/` holds.
@@ -44,6 +46,7 @@ impl Need {
             Need::Landlock => "landlock",
             Need::Podman => "podman",
             Need::Python => "python",
+            Need::Root => "root",
             Need::Setsid => "setsid",
             Need::Ui => "ui",
         }

@@ -174,14 +174,25 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ),
     ("runtime/src/engine/command.rs", &["std::env"], "passes the variables that a tool's program inherits"),
     (
-        "runtime/src/engine/executor/container.rs",
+        "runtime/src/engine/executor/container/removal.rs",
         &["std::process::Command"],
         "removes a container when a call is dropped",
     ),
     (
         "runtime/src/engine/executor/process.rs",
-        &["std::env", "tokio::process"],
-        "starts programs, with what they may inherit",
+        &["std::env", "std::fs", "tokio::process"],
+        "looks for programs and starts them, with what they may inherit",
+    ),
+    (
+        "runtime/src/engine/executor/sandbox/linux.rs",
+        &["std::env", "std::fs"],
+        "makes a program's directory for temporary files",
+    ),
+    ("runtime/src/engine/executor/sandbox/linux/group.rs", &["std::fs"], "makes control groups"),
+    (
+        "runtime/src/engine/executor/sandbox/linux/landlock.rs",
+        &["std::fs"],
+        "lists the directories that stay open to a program",
     ),
     ("runtime/src/engine/http/credentials.rs", &["std::env"], "reads credentials"),
     ("runtime/src/engine/http/files.rs", &["std::fs"], "reads the files that arguments name"),

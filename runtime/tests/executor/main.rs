@@ -5,6 +5,8 @@
 mod container;
 mod guard;
 mod lent;
+#[cfg(target_os = "linux")]
+mod limits;
 mod local;
 #[path = "../../../tests/src/needs.rs"]
 mod needs;
@@ -37,7 +39,8 @@ async fn run(
 
 /// An empty directory of the test of this name.
 fn directory(name: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("executor").join(name);
+    let own = || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("executor");
+    let path = std::env::var_os("TOOLGEN_TEST_PLACE").map_or_else(own, PathBuf::from).join(name);
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).unwrap();
     path

@@ -8,18 +8,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toolgen_runtime::CancellationToken;
-use toolgen_runtime::engine::executor::{
-    ExecError, ExecOptions, ExecOutput, Executor, LocalExecutor, ResourceLimits, Sandbox, preflight,
-};
+use toolgen_runtime::engine::executor::{ExecError, ExecOptions, LocalExecutor, Sandbox, preflight};
 
 use crate::needs::{Need, skip};
-use crate::{argv, directory, eventually, left, run, shell};
+use crate::{argv, directory, eventually, run, shell};
 
 const MEANS: [(Sandbox, Need); 2] =
     [(Sandbox::Bubblewrap, Need::Bubblewrap), (Sandbox::Landlock, Need::Landlock)];
 
 /// An executor for each means that works here.
-async fn executors() -> Vec<(Sandbox, LocalExecutor)> {
+pub(crate) async fn executors() -> Vec<(Sandbox, LocalExecutor)> {
     let mut executors = Vec::new();
     for (sandbox, need) in MEANS {
         let executor = LocalExecutor::new().sandbox(sandbox);
@@ -34,7 +32,7 @@ async fn executors() -> Vec<(Sandbox, LocalExecutor)> {
     executors
 }
 
-fn closed() -> ExecOptions {
+pub(crate) fn closed() -> ExecOptions {
     ExecOptions::default().read_only().without_network()
 }
 
@@ -58,53 +56,62 @@ fn listing(dir: &Path) -> Vec<String> {
     list
 }
 
+/// Changes that a program makes which is not confined.
+const CHANGES: [&str; 22] = [
+    "echo x > new",
+    "echo x >> file",
+    ": > file",
+    "truncate -s 1 file",
+    "rm file",
+    "mv file other",
+    "mv link other",
+    "ln file hard",
+    "ln -s file soft",
+    "mkdir dir",
+    "rmdir empty",
+    "chmod 777 file",
+    "chmod 777 .",
+    "touch file",
+    "touch -d 2001-01-01 file",
+    "echo x >> link",
+    "echo x > link-out",
+    "echo x >> hard-in",
+    "rm hard-in",
+    "mkfifo pipe",
+    "sed -i s/a/b/ file",
+    "echo x > /proc/self/cwd/file",
+];
+
+/// Changes for which not every user, machine or file system is made.
+const MORE_CHANGES: [&str; 8] = [
+    "chown 1:1 file",
+    "mknod device c 1 3",
+    "echo x > /proc/1/root$PWD/new",
+    "mount -o remount,rw / && echo x > new",
+    "unshare -rm sh -c 'mount -o remount,rw,bind / / && echo x > new'",
+    "setfattr -n user.a -v b file || python3 -c 'import os; os.setxattr(\"file\", \"user.a\", b\"b\")'",
+    "chattr +d file",
+    "cat /proc/sys/vm/swappiness > /proc/sys/vm/swappiness",
+];
+
+/// A directory with files and links, one of them to a file of another directory.
+fn files(name: &str) -> (PathBuf, PathBuf) {
+    let (place, outside) = (directory(&format!("{name}-in")), directory(&format!("{name}-out")));
+    fs::write(place.join("file"), "abc").unwrap();
+    fs::write(outside.join("file"), "abc").unwrap();
+    fs::create_dir(place.join("empty")).unwrap();
+    fs::hard_link(outside.join("file"), place.join("hard-in")).unwrap();
+    std::os::unix::fs::symlink("file", place.join("link")).unwrap();
+    std::os::unix::fs::symlink(outside.join("file"), place.join("link-out")).unwrap();
+    (place, outside)
+}
+
 #[tokio::test]
 async fn a_read_only_program_changes_no_file() {
-    let attempts = [
-        "echo x > new",
-        "echo x >> file",
-        ": > file",
-        "truncate -s 1 file",
-        "rm file",
-        "mv file other",
-        "mv link other",
-        "ln file hard",
-        "ln -s file soft",
-        "mkdir dir",
-        "rmdir empty",
-        "chmod 777 file",
-        "chmod 777 .",
-        "touch file",
-        "touch -d 2001-01-01 file",
-        "chown 0:0 file && chown 1:1 file",
-        "echo x >> link",
-        "echo x > link-out",
-        "echo x >> hard-in",
-        "rm hard-in",
-        "mkfifo pipe",
-        "mknod device c 1 3",
-        "sed -i s/a/b/ file",
-        "cp -p file copy",
-        "dd if=/dev/zero of=file bs=1 count=1 conv=notrunc",
-        "echo x > /proc/self/cwd/file",
-        "echo x > /proc/1/root$PWD/new",
-        "mount -o remount,rw / && echo x > new",
-        "unshare -rm sh -c 'mount -o remount,rw,bind / / && echo x > new'",
-        "setfattr -n user.a -v b file || python3 -c 'import os; os.setxattr(\"file\", \"user.a\", b\"b\")'",
-        "chattr +d file",
-        "cat /proc/sys/vm/swappiness > /proc/sys/vm/swappiness && touch changed",
-    ];
     for (sandbox, executor) in executors().await {
-        let place = directory(&format!("read_only_{sandbox:?}"));
-        let outside = directory(&format!("read_only_{sandbox:?}_outside"));
-        fs::write(place.join("file"), "abc").unwrap();
-        fs::write(outside.join("file"), "abc").unwrap();
-        fs::create_dir(place.join("empty")).unwrap();
-        fs::hard_link(outside.join("file"), place.join("hard-in")).unwrap();
-        std::os::unix::fs::symlink("file", place.join("link")).unwrap();
-        std::os::unix::fs::symlink(outside.join("file"), place.join("link-out")).unwrap();
+        let (place, outside) = files(&format!("read-only-{sandbox:?}"));
         let before = (listing(&place), listing(&outside));
-        for attempt in attempts {
+        for attempt in CHANGES.into_iter().chain(MORE_CHANGES) {
             let options = closed().work_dir(&place);
             let output = run(&executor, &shell(attempt), &options).await.unwrap();
             assert!(!output.success(), "{sandbox:?}: {attempt} succeeded: {output:?}");
@@ -113,6 +120,12 @@ async fn a_read_only_program_changes_no_file() {
         let output =
             run(&executor, &shell("cat file; ls > /dev/null"), &closed().work_dir(&place)).await.unwrap();
         assert_eq!((output.stdout.as_str(), output.exit_code), ("abc", 0), "{sandbox:?}: it reads");
+    }
+    for attempt in CHANGES {
+        let (place, _) = files("writable");
+        let output =
+            run(&LocalExecutor::new(), &shell(attempt), &ExecOptions::default().work_dir(place)).await;
+        assert!(output.as_ref().unwrap().success(), "what proves nothing: {attempt}: {output:?}");
     }
 }
 
@@ -156,7 +169,6 @@ fn tempdir(name: &str) -> PathBuf {
     path
 }
 
-/// A program that may write still writes, and where it is told.
 #[tokio::test]
 async fn a_program_that_may_write_writes() {
     for (sandbox, executor) in executors().await {
@@ -298,6 +310,10 @@ async fn a_program_is_the_same_inside() {
         let output = run(&executor, &script, &options).await.unwrap();
         let told = (output.stdout.as_str(), output.stderr.as_str(), output.exit_code);
         assert_eq!(told, ("in a b c\n", "err\n", 7), "{sandbox:?}");
+        let output = run(&executor, &shell("echo out > /dev/stdout; echo err > /dev/stderr"), &closed())
+            .await
+            .unwrap();
+        assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("out\n", "err\n"), "{sandbox:?}");
         let output = run(&executor, &shell("kill -TERM $$"), &closed()).await.unwrap();
         assert_eq!(output.exit_code, 128 + 15, "{sandbox:?}");
         let error = run(&executor, &argv(&["no-such-program-at-all"]), &closed()).await.unwrap_err();
@@ -315,146 +331,59 @@ async fn a_program_is_the_same_inside() {
     }
 }
 
-/// The outcome of a program with limits, or nothing where they cannot be enforced and that was said.
-async fn limited(executor: &LocalExecutor, script: &str, limits: ResourceLimits) -> Option<ExecOutput> {
-    let options = ExecOptions::default().limits(limits);
-    match run(executor, &shell(script), &options).await {
-        Err(why @ ExecError::Unsupported { .. }) => {
-            assert!(why.to_string().contains("control group"), "{why}");
-            skip(Need::ControlGroups, &why.to_string());
-            None
-        }
-        outcome => Some(outcome.unwrap()),
-    }
-}
-
-/// Starts sixty programs that wait for each other, and counts those that ran.
-const BOMB: &str = "i=0; while [ $i -lt 60 ]; do (sleep 3; echo alive) & i=$((i+1)); done; wait";
-
+/// What is told where there is no Bubblewrap.
 #[tokio::test]
-async fn a_program_that_multiplies_is_stopped() {
-    for (sandbox, executor) in executors().await {
-        let limits = ResourceLimits::default().pids(12);
-        let Some(output) = limited(&executor, BOMB, limits).await else { continue };
-        let alive = output.stdout.lines().count();
-        assert!(alive <= 12, "{sandbox:?}: {output:?}");
-        assert!(output.stderr.contains("ork"), "{sandbox:?}: {output:?}");
-        // Under the limit it runs.
-        let few = "i=0; while [ $i -lt 10 ]; do (sleep 0.1; echo alive) & i=$((i+1)); done; wait";
-        let output = limited(&executor, few, ResourceLimits::default().pids(30)).await.unwrap();
-        assert_eq!((output.stdout.lines().count(), output.exit_code), (10, 0), "{sandbox:?}: {output:?}");
+async fn what_would_help_is_told() {
+    if std::env::var_os("TOOLGEN_TEST_WITHOUT").is_none() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "sandbox::what_would_help_is_told"])
+            .env("TOOLGEN_TEST_WITHOUT", "x")
+            .env("PATH", "/no/such/dir")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
     }
+    let executor = LocalExecutor::new().sandbox(Sandbox::Bubblewrap);
+    let error = run(&executor, &argv(&["/bin/sh", "-c", "echo ran"]), &closed()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the local executor cannot enforce read_only, network_disabled, so nothing was run: Bubblewrap (`bwrap`) is \
+         not installed. Install Bubblewrap (`bwrap`) and let this user make namespaces, or run the program in a \
+         container"
+    );
 }
 
-#[tokio::test]
-async fn a_program_gets_no_more_memory_than_it_may() {
-    let hungry = "x=$(head -c 100000000 /dev/zero | tr '\\0' 'x'); echo ${#x}";
-    for (sandbox, executor) in executors().await {
-        let Some(output) = limited(&executor, hungry, ResourceLimits::default().memory(40 << 20)).await
-        else {
-            continue;
-        };
-        assert_eq!(output.stdout, "", "{sandbox:?}: {output:?}");
-        assert!(!output.success(), "{sandbox:?}: {output:?}");
-        // All its processes together.
-        let many = format!(
-            "for i in 1 2 3 4; do ({}; sleep 1) & done; wait",
-            hungry.replace("100000000", "20000000")
-        );
-        let output = limited(&executor, &many, ResourceLimits::default().memory(40 << 20)).await.unwrap();
-        assert!(output.stdout.lines().count() < 4, "{sandbox:?}: {output:?}");
-        let output =
-            limited(&executor, "echo fine", ResourceLimits::default().memory(40 << 20)).await.unwrap();
-        assert_eq!(output.stdout, "fine\n", "{sandbox:?}: {output:?}");
+/// The tests above and those of limits by a user without privileges, as most users are.
+#[test]
+fn users_without_privileges_are_confined_too() {
+    if std::env::var_os("TOOLGEN_TEST_PLACE").is_some() {
+        return;
     }
-}
-
-#[tokio::test]
-async fn a_program_gets_no_more_of_the_processors_than_it_may() {
-    let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; times";
-    for (sandbox, executor) in executors().await {
-        let options = ExecOptions::default()
-            .limits(ResourceLimits::default().cpus(0.1))
-            .timeout(Duration::from_secs(2));
-        let busy = shell("while :; do :; done & while :; do :; done");
-        match run(&executor, &busy, &options).await {
-            Err(ExecError::Unsupported { .. }) => skip(Need::ControlGroups, "no control group"),
-            outcome => assert!(matches!(outcome, Err(ExecError::Timeout { .. })), "{sandbox:?}: {outcome:?}"),
-        }
+    let place = tempdir("nobody");
+    let (program, scratch) = (place.join("executor"), place.join("scratch"));
+    fs::create_dir(&scratch).unwrap();
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    for path in [&place, &program, &scratch] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
     }
-    for (sandbox, executor) in executors().await {
-        let Some(output) = limited(&executor, busy, ResourceLimits::default().cpus(0.1)).await else {
-            continue;
-        };
-        // `times` tells what it used: `0m0.30s 0m0.01s`, for the shell and for its children.
-        let used: f64 = output.stdout.split(['m', 's']).nth(1).unwrap().parse().unwrap();
-        let share = used / output.duration.as_secs_f64();
-        assert!(share < 0.3, "{sandbox:?}: {share} of a processor: {output:?}");
+    let required = std::env::var("TOOLGEN_REQUIRE").unwrap_or_default();
+    let required: Vec<&str> = required.split(',').filter(|need| *need != "control-groups").collect();
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"])
+        .arg(&program)
+        .args(["sandbox::", "limits::"])
+        .env("TOOLGEN_TEST_PLACE", &scratch)
+        .env("TOOLGEN_REQUIRE", required.join(","))
+        .env_remove("CI")
+        .current_dir(&place)
+        .output();
+    fs::remove_dir_all(place).unwrap();
+    let Ok(output) = output else { return skip(Need::Root, "`setpriv` is not installed") };
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    if told.contains("setresuid failed") || told.contains("setgroups failed") {
+        return skip(Need::Root, "only root becomes another user");
     }
-}
-
-#[tokio::test]
-async fn limits_that_are_none_are_refused() {
-    let none = ResourceLimits::default();
-    for limits in [none.cpus(0.0), none.cpus(f64::NAN), none.cpus(-1.0), none.memory(0), none.pids(0)] {
-        let error =
-            run(&LocalExecutor::new(), &shell("echo ran"), &ExecOptions::default().limits(limits)).await;
-        assert!(matches!(error, Err(ExecError::Invalid { .. })), "{error:?}");
-    }
-}
-
-/// A kind of end, in the middle of a program that starts others, some of which leave its group.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_left_however_a_program_ends() {
-    for (sandbox, executor) in executors().await {
-        // Each program waits for this number of seconds, which nothing else here does.
-        let mark = format!("{}.{}", 4321, std::process::id());
-        let script = format!(
-            "sleep {mark} & (sleep {mark} & sleep {mark}) & {} wait",
-            match sandbox {
-                Sandbox::Bubblewrap => format!("setsid sh -c 'sleep {mark} & sleep {mark}' &"),
-                _ => String::new(),
-            }
-        );
-        let limited = run(&executor, &argv(&["true"]), &closed().limits(ResourceLimits::default().pids(50)))
-            .await
-            .is_ok();
-        let mut random = 0x9e37_79b9_u64;
-        for round in 0..200_u64 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let delay = Duration::from_micros((random >> 33) % 60_000);
-            let mut options = closed();
-            if limited && round % 4 == 3 {
-                options = options.limits(ResourceLimits::default().pids(50));
-            }
-            let cancel = CancellationToken::new();
-            match round % 3 {
-                0 => {
-                    let outcome = executor.run(&shell(&script), &options.timeout(delay), &cancel).await;
-                    assert!(matches!(outcome, Err(ExecError::Timeout { .. })), "{sandbox:?}: {outcome:?}");
-                }
-                1 => {
-                    let words = shell(&script);
-                    let running = executor.run(&words, &options, &cancel);
-                    let (outcome, ()) = tokio::join!(running, async {
-                        tokio::time::sleep(delay).await;
-                        cancel.cancel();
-                    });
-                    assert_eq!(outcome, Err(ExecError::Cancelled), "{sandbox:?}");
-                }
-                _ => {
-                    let words = shell(&script);
-                    let running = executor.run(&words, &options, &cancel);
-                    assert!(tokio::time::timeout(delay, running).await.is_err(), "{sandbox:?}");
-                }
-            }
-        }
-        eventually("nothing is left", || left(&mark).is_empty()).await;
-        let groups = || fs::read_dir("/sys/fs/cgroup/pids").into_iter().flatten().filter_map(Result::ok);
-        let is_ours = |name: &str| name.starts_with("toolgen-");
-        eventually("no group is left", || {
-            !groups().any(|entry| is_ours(&entry.file_name().to_string_lossy()))
-        })
-        .await;
-    }
+    eprint!("{told}");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

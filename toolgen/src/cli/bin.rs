@@ -123,11 +123,11 @@ fn build(out: &Path, name: &str, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     let messages = String::from_utf8_lossy(&built.stdout);
-    let programs = messages.lines().filter_map(|line| {
+    let mut programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(str::to_owned)
     });
-    if let Some(program) = programs.last() {
+    if let Some(program) = programs.next() {
         output.line(&format!("{program}: built"))?;
     }
     Ok(Outcome::Fine)

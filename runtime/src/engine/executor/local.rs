@@ -31,14 +31,15 @@ const INHERITED: &[&str] =
 ///
 /// | option | Bubblewrap | Landlock, Linux 6.2 or newer |
 /// |---|---|---|
-/// | `read_only` | all file systems are read-only; `/tmp` and `/dev/shm` are empty ones of the program's own | no file is written, made, removed, renamed or linked (Landlock), none changes its mode, owner, times or attributes (seccomp); `TMPDIR` is a directory of the program's own |
+/// | `read_only` | all file systems are read-only; `/tmp` and `/dev/shm` are empty ones of the program's own; named pipes can be written to | no file is written, made, removed, renamed or linked (Landlock), none changes its mode, owner, times or attributes (seccomp); `TMPDIR` is a directory of the program's own |
 /// | `network_disabled` | a network with nothing but a loopback of its own | no sockets at all (seccomp) |
 /// | either of them | no Unix sockets, through which services outside would act for it, and no io_uring (seccomp) | the same |
 /// | `limits.cpus`, `limits.memory` | a control group, for the program and all it starts together | the same |
 /// | `limits.pids` | a control group; where none can be made, a limit of its user namespace, which does not hold root | a control group |
 /// | environment and memory of other processes | not readable: only its own processes are there | not readable, those of its own excepted |
 /// | signals to other processes | not possible | possible before Linux 6.12 |
-/// | what it leaves running | ends with it, whatever it did | ends with it unless it left its group; with any limit all of it ends |
+/// | what it leaves running | ends with it, or, once it runs, with this process | ends with it unless it left its group; with any limit all of it ends |
+/// | devices | none but `null`, `zero`, `full`, `random`, `urandom` and terminals of its own | those of this machine |
 /// | privileges | none, also for root | none, also for root |
 /// | settings of the system in `/proc` and `/sys` | read-only | read-only |
 ///

@@ -1,11 +1,11 @@
 //! Runs a process and its group, from start to end.
 
 use std::convert::Infallible;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::future::{Future, poll_fn};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -69,15 +69,16 @@ pub(super) fn inherited<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<(Os
 
 /// Looks for a program as the system does, with this environment and in this directory.
 #[cfg(unix)]
-pub(super) fn find(name: &str, env: &[(OsString, OsString)], work_dir: &Path) -> Option<PathBuf> {
+pub(super) fn find(name: &str, env: &[(OsString, OsString)], work_dir: &Path) -> Option<std::path::PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
-    let is_program = |file: &PathBuf| {
+    let is_program = |file: &std::path::PathBuf| {
         std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
     };
     if name.contains('/') {
         return Some(work_dir.join(name)).filter(is_program);
     }
-    let path = env.iter().rfind(|(name, _)| name == "PATH").map_or(OsStr::new(PATH), |(_, path)| path);
+    let path =
+        env.iter().rfind(|(name, _)| name == "PATH").map_or(PATH.as_ref(), |(_, path)| path.as_os_str());
     std::env::split_paths(path).map(|dir| work_dir.join(dir).join(name)).find(is_program)
 }
 

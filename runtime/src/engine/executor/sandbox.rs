@@ -42,6 +42,7 @@ pub(super) struct Confined {
 }
 
 /// What is to be confined.
+#[allow(dead_code, reason = "not all of it is read where there is no sandbox")]
 pub(super) struct Command<'a> {
     pub(super) argv: &'a [String],
     pub(super) env: &'a mut Vec<(OsString, OsString)>,

@@ -6,12 +6,14 @@ mod group;
 mod landlock;
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getuid, kill_process, waitid};
 use rustix::thread::set_no_new_privs;
+use seccompiler::{BpfProgram, apply_filter};
 
 use super::super::process::{Confinement, Held, find, inherited, unique_name};
 use super::super::{ExecError, ExecOptions};
@@ -23,6 +25,7 @@ use landlock::Writable;
 /// Waits until its process was moved into a control group, then becomes the program. The program's words are arguments,
 /// not part of the script.
 const WAIT: &str = r#"kill -STOP $$; exec "$@""#;
+
 /// The means by which files and the network are closed.
 enum Means {
     Bubblewrap(PathBuf),
@@ -31,53 +34,35 @@ enum Means {
 
 /// Confines a command to its options.
 pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
-    let asked = asked(command.options);
+    let Command { env, work_dir, options, .. } = command;
+    let asked = asked(options);
     if asked.is_empty() {
         let before = Box::new(|| set_no_new_privs(true).map_err(|why| why.to_string()));
         let confinement = Confinement { before, started: Box::new(|_| Ok(Box::new(()))) };
         let argv = command.argv.to_vec();
         return Ok(Confined { argv, confinement: Some(confinement), prefix: None });
     }
-    check(command.options)?;
-    let program = program(&command)?;
+    check(options)?;
+    let program = program(command.argv, env, work_dir)?;
     let means = choose(sandbox).await.map_err(|reason| refuse(asked, reason))?;
-    let (group, prlimit) = limit(&means, command.options)?;
-    let denied = Denied {
-        sockets: command.options.network_disabled && matches!(means, Means::Landlock),
-        metadata: command.options.read_only && matches!(means, Means::Landlock),
-    };
-    let filter = if command.options.read_only || command.options.network_disabled {
-        let names = named([
-            ("read_only", command.options.read_only),
-            ("network_disabled", command.options.network_disabled),
-        ]);
-        Some(filter::compile(denied).map_err(|reason| refuse(names, reason))?)
-    } else {
-        None
-    };
-    let mut argv = prlimit;
+    let filter = filter(&means, options)?;
+    let (group, mut argv) = limit(&means, options)?;
     argv.extend_from_slice(command.argv);
-    let mut tmp = None;
+    let tmp = match means {
+        Means::Landlock if options.read_only => Some(Temporary::create()?),
+        _ => None,
+    };
+    if options.read_only && !options.env.iter().any(|(name, _)| name == "TMPDIR") {
+        env.retain(|(name, _)| name != "TMPDIR");
+        env.push(("TMPDIR".into(), tmp.as_ref().map_or("/tmp".into(), |tmp| tmp.0.clone().into())));
+    }
     let (prefix, writable) = match &means {
         Means::Bubblewrap(path) => {
-            argv.splice(
-                0..0,
-                bubblewrap::arguments(path, command.env, command.work_dir, &program, command.options)?,
-            );
+            argv.splice(0..0, bubblewrap::arguments(path, env, work_dir, &program, options)?);
             (Some(bubblewrap::PREFIX), None)
         }
-        Means::Landlock => {
-            if command.options.read_only {
-                tmp = Some(Temporary::create()?);
-            }
-            (None, Some(Writable { only: tmp.as_ref().map(|tmp| tmp.0.clone()) }))
-        }
+        Means::Landlock => (None, Some(Writable { only: tmp.as_ref().map(|tmp| tmp.0.clone()) })),
     };
-    let home = tmp.as_ref().map_or(Path::new("/tmp"), |tmp| &tmp.0);
-    if command.options.read_only && !command.options.env.iter().any(|(name, _)| name == "TMPDIR") {
-        command.env.retain(|(name, _)| name != "TMPDIR");
-        command.env.push(("TMPDIR".into(), home.into()));
-    }
     if group.is_some() {
         argv.splice(0..0, ["/bin/sh", "-c", WAIT, "sh"].map(String::from));
     }
@@ -86,7 +71,7 @@ pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) ->
             landlock::restrict(writable)?;
         }
         set_no_new_privs(true).map_err(|why| why.to_string())?;
-        filter.map_or(Ok(()), |filter| seccompiler::apply_filter(&filter).map_err(|why| why.to_string()))
+        filter.map_or(Ok(()), |filter| apply_filter(&filter).map_err(|why| why.to_string()))
     };
     let started = move |pid| {
         if let Some(group) = &group {
@@ -97,6 +82,18 @@ pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) ->
     };
     let confinement = Confinement { before: Box::new(before), started: Box::new(started) };
     Ok(Confined { argv, confinement: Some(confinement), prefix })
+}
+
+/// The filter of system calls that the means needs for these options, if any.
+fn filter(means: &Means, options: &ExecOptions) -> Result<Option<BpfProgram>, ExecError> {
+    let asked = [("read_only", options.read_only), ("network_disabled", options.network_disabled)];
+    let asked = named(asked);
+    if asked.is_empty() {
+        return Ok(None);
+    }
+    let alone = matches!(means, Means::Landlock);
+    let denied = Denied { sockets: alone && options.network_disabled, metadata: alone && options.read_only };
+    filter::compile(denied).map(Some).map_err(|reason| refuse(asked, reason))
 }
 
 /// Checks that the limits can be limits.
@@ -112,16 +109,14 @@ fn check(options: &ExecOptions) -> Result<(), ExecError> {
 }
 
 /// The file of the program, which exists: a sandbox could only report in its own way that it does not.
-fn program(command: &Command<'_>) -> Result<PathBuf, ExecError> {
-    let Some(name) = command.argv.first() else { return Err(ExecError::invalid("the command is empty")) };
-    if !command.work_dir.is_dir() {
-        let message = format!("no such directory: {}", command.work_dir.display());
-        return Err(ExecError::Start { program: name.clone(), message });
+fn program(argv: &[String], env: &[(OsString, OsString)], work_dir: &Path) -> Result<PathBuf, ExecError> {
+    let Some(name) = argv.first() else { return Err(ExecError::invalid("the command is empty")) };
+    let start = |message| ExecError::Start { program: name.clone(), message };
+    if !work_dir.is_dir() {
+        return Err(start(format!("no such directory: {}", work_dir.display())));
     }
-    find(name, command.env, command.work_dir).ok_or_else(|| {
-        let message = "no such program, or it may not be executed".to_owned();
-        ExecError::Start { program: name.clone(), message }
-    })
+    let program = find(name, env, work_dir);
+    program.ok_or_else(|| start("no such program, or it may not be executed".to_owned()))
 }
 
 /// Looks for a program of the sandbox itself, where this process looks for programs.

@@ -14,7 +14,7 @@ use crate::engine::executor::{ExecError, ExecOptions};
 /// How Bubblewrap starts the line of its own failure.
 pub(super) const PREFIX: &str = "bwrap: ";
 /// The time limit for trying whether it works.
-const TRIAL: Duration = Duration::from_secs(10);
+const TRIAL: Duration = Duration::from_secs(30);
 
 /// Where it is, if it works here: a system may not let this user make namespaces. It is tried once.
 pub(super) async fn path() -> Result<PathBuf, String> {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch,
 };
 
 /// What a filter keeps a program from.
@@ -70,13 +71,17 @@ const X32_IOCTL: i64 = X32 | 514;
 
 /// Compiles a filter.
 pub(super) fn compile(denied: Denied) -> Result<BpfProgram, String> {
-    let arch = std::env::consts::ARCH;
+    let arch = if cfg!(target_arch = "x86_64") {
+        TargetArch::x86_64
+    } else if cfg!(target_arch = "aarch64") {
+        TargetArch::aarch64
+    } else {
+        TargetArch::riscv64
+    };
+    let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     rules(denied)
-        .and_then(|rules| {
-            let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
-            SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch.try_into()?)?.try_into()
-        })
-        .map_err(|why| format!("no filter of system calls for {arch}: {why}"))
+        .and_then(|rules| SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)?.try_into())
+        .map_err(|why| format!("no filter of system calls: {why}"))
 }
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;

@@ -15,6 +15,8 @@ use crate::engine::executor::process::unique_name;
 const ROOT: &str = "/sys/fs/cgroup";
 /// The period in which a program may use its share of the processors, in microseconds.
 const PERIOD: u32 = 100_000;
+/// The files that a system has only if it counts swapped memory.
+const SWAP: [&str; 2] = ["memory.memsw.limit_in_bytes", "memory.swap.max"];
 /// How long to wait for the members of a group to end.
 const EMPTY: Duration = Duration::from_secs(5);
 
@@ -79,7 +81,7 @@ impl ControlGroup {
         let wanted: Vec<&str> = settings.iter().map(|setting| setting.controller).collect();
         let files: Vec<_> = settings.iter().flat_map(|setting| setting.v2.clone()).collect();
         let mut reason = format!("no control group of this process passes on {}", wanted.join(", "));
-        for dir in version_2(&own, &wanted) {
+        for dir in version_2(Path::new(ROOT), &own, &wanted) {
             match group.add(dir.join(&name), &files) {
                 Ok(()) => return Ok(group),
                 Err(why) => reason = format!("no control group in {} ({why})", dir.display()),
@@ -90,11 +92,9 @@ impl ControlGroup {
 
     fn add(&mut self, dir: PathBuf, files: &[(&str, String)]) -> io::Result<()> {
         fs::create_dir(&dir)?;
-        let outcome = files.iter().try_for_each(|(file, value)| match fs::write(dir.join(file), value) {
-            // A system that counts no swapped pages has no such file, as the next line of the table.
-            Err(why) if file.contains("sw") && why.kind() == io::ErrorKind::NotFound => Ok(()),
-            outcome => outcome,
-        });
+        let files = files.iter().map(|(file, value)| (dir.join(file), file, value));
+        let mut present = files.filter(|(path, file, _)| !SWAP.contains(file) || path.exists());
+        let outcome = present.try_for_each(|(path, _, value)| fs::write(path, value));
         match outcome {
             Ok(()) => self.dirs.push(dir),
             Err(_) => drop(fs::remove_dir(&dir)),
@@ -116,23 +116,23 @@ fn version_1(own: &str, controller: &str) -> Option<PathBuf> {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
         controllers.split(',').any(|name| name == controller).then_some(path)
     })?;
-    Some(beneath(controller, path))
+    Some(beneath(&Path::new(ROOT).join(controller), path))
 }
 
 /// The groups of version 2 above this process that pass on these controllers, the nearest first.
-fn version_2(own: &str, controllers: &[&str]) -> Vec<PathBuf> {
+fn version_2(root: &Path, own: &str, controllers: &[&str]) -> Vec<PathBuf> {
     let Some(path) = own.lines().find_map(|line| line.strip_prefix("0::")) else { return Vec::new() };
     let passes_on = |dir: &&Path| {
         let list = fs::read_to_string(dir.join("cgroup.subtree_control")).unwrap_or_default();
         controllers.iter().all(|wanted| list.split_whitespace().any(|name| name == *wanted))
     };
-    let own = beneath("", path);
-    own.ancestors().take_while(|dir| dir.starts_with(ROOT)).filter(passes_on).map(Path::to_path_buf).collect()
+    let own = beneath(root, path);
+    own.ancestors().take_while(|dir| dir.starts_with(root)).filter(passes_on).map(Path::to_path_buf).collect()
 }
 
-/// The directory of a group in a hierarchy.
-fn beneath(hierarchy: &str, path: &str) -> PathBuf {
-    Path::new(ROOT).join(hierarchy).join(path.trim_start_matches('/'))
+/// The directory of a group in the hierarchy that is there.
+fn beneath(root: &Path, path: &str) -> PathBuf {
+    root.join(path.trim_start_matches('/'))
 }
 
 impl Drop for ControlGroup {
@@ -178,5 +178,31 @@ mod tests {
         let told: Vec<_> = settings(&limits, 0).into_iter().flat_map(|setting| setting.v1).collect();
         assert_eq!(told[1], ("cpu.cfs_quota_us", "150000".to_owned()));
         assert_eq!(told[3], ("memory.memsw.limit_in_bytes", "1048576".to_owned()));
+    }
+
+    #[test]
+    fn a_group_is_made_where_a_group_above_passes_on_what_is_needed() {
+        let root = std::env::temp_dir().join(unique_name());
+        let nearest = root.join("user.slice/app.slice");
+        fs::create_dir_all(nearest.join("own.scope")).unwrap();
+        fs::write(nearest.join("cgroup.subtree_control"), "memory pids\n").unwrap();
+        fs::write(root.join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
+        let own = "0::/user.slice/app.slice/own.scope\n";
+        assert_eq!(version_2(&root, own, &["pids"]), [nearest, root.clone()]);
+        assert_eq!(version_2(&root, own, &["cpu", "pids"]), [root.as_path()]);
+        assert!(version_2(&root, own, &["io"]).is_empty());
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_there_is_written_only_if_it_must_be() {
+        let dir = std::env::temp_dir().join(unique_name());
+        let files = [("memory.max", "1".to_owned()), ("memory.swap.max", "0".to_owned())];
+        let mut group = ControlGroup { dirs: Vec::new() };
+        group.add(dir.clone(), &files).unwrap();
+        group.dirs.clear();
+        assert_eq!(fs::read_to_string(dir.join("memory.max")).unwrap(), "1");
+        assert!(!dir.join("memory.swap.max").exists());
+        fs::remove_dir_all(dir).unwrap();
     }
 }
