@@ -65,7 +65,9 @@ fn main() -> ExitCode {
         ("an_interruption_ends_what_was_started", an_interruption_ends_what_was_started),
     ];
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|part| format!("one_shot::{name}").contains(part.as_str()));
+    let is_wanted = |name: &str| {
+        wanted.is_empty() || wanted.iter().any(|part| format!("one_shot::{name}").contains(part.as_str()))
+    };
     for (name, test) in tests.into_iter().filter(|(name, _)| is_wanted(name)) {
         println!("test one_shot::{name}");
         test();
