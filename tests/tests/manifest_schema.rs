@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-use toolgen::{Document, Options, Problems};
+use serde_json::{Value, json};
+use toolgen::{Document, Options, Problem, Problems, Severity};
 
 /// The problems that a schema can see: keys, kinds of values, words, and forms of texts.
 const STRUCTURAL: [&str; 8] = ["E0401", "E0402", "E0403", "E0405", "E0406", "E0409", "E0410", "E0433"];
@@ -73,4 +73,55 @@ fn manifests_of_a_wrong_form_do_not_fit_the_schema() {
         }
     }
     assert!(refused >= 30, "only {refused}");
+}
+
+/// All places of a value.
+fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+    let token = |key: &str| format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, member)| {
+            found.push(token(key));
+            places(member, &token(key), found);
+        }),
+        Value::Array(items) => items.iter().enumerate().for_each(|(index, item)| {
+            found.push(token(&index.to_string()));
+            places(item, &token(&index.to_string()), found);
+        }),
+        _ => {}
+    }
+}
+
+/// Wherever a good manifest is changed, the reader reports what the schema refuses, and does not panic.
+#[test]
+fn what_the_schema_refuses_the_reader_reports() {
+    let validator = validator();
+    let strange = [json!(null), json!(5), json!("some words"), json!([5]), json!({"x": 5})];
+    let (mut refused, mut missed) = (0, Vec::new());
+    for name in ["agents", "commands", "requests"] {
+        let (good, _) = read(&root().join(format!("specs/manifest-{name}.yaml")));
+        let mut found = Vec::new();
+        places(&good, "", &mut found);
+        for place in found {
+            for value in &strange {
+                let mut changed = good.clone();
+                *changed.pointer_mut(&place).unwrap() = value.clone();
+                if validator.is_valid(&changed) || !changed["toolgen"].is_number() {
+                    continue;
+                }
+                refused += 1;
+                let mut problems = Problems::new();
+                let text = changed.to_string();
+                let document = Document::parse(Path::new("manifest.json"), &text, &mut problems).unwrap();
+                toolgen::compile(&document, &Options::default(), &mut problems);
+                // The files beside it are not found, which is a problem of its own.
+                let of_format =
+                    |problem: &Problem| problem.severity() == Severity::Error && problem.code.id() != "E0417";
+                if !problems.as_slice().iter().any(of_format) {
+                    missed.push(format!("{name}: {place} = {value}"));
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+    assert!(refused > 800, "only {refused}");
 }

@@ -6,8 +6,8 @@ use crate::schema::shape::{Kind, resolved};
 use crate::spec::ToolSpec;
 
 impl ToolSpec {
-    /// Returns checked arguments with the schema's defaults for those that are not given. Tools that are made of data get
-    /// them so, except for HTTP requests, whose services have defaults of their own.
+    /// Returns checked arguments with the schema's defaults for those that are not given. Engines do so, except
+    /// for HTTP requests whose services have [defaults](crate::RequestPlan::defaults) of their own.
     #[must_use]
     pub fn with_defaults(&self, mut arguments: Value) -> Value {
         if let Value::Object(given) = &mut arguments

@@ -85,6 +85,9 @@ pub struct RequestPlan {
     /// Arguments that are made of those of the call before the request is built. Their names start with `=`, which no
     /// other argument's does.
     pub derived: List<(Text, Template)>,
+    /// Whether arguments that are not given have the defaults of the tool's schema. If not, the service has defaults of
+    /// its own, and the schema only tells them.
+    pub defaults: bool,
 }
 
 impl RequestPlan {
@@ -99,6 +102,7 @@ impl RequestPlan {
         security: List::EMPTY,
         accept: Text::EMPTY,
         derived: List::EMPTY,
+        defaults: false,
     };
 }
 

@@ -37,6 +37,7 @@ fn plan(derived: Value) -> RequestPlan {
             ),
         }),
         derived: derived.collect::<Vec<_>>().into(),
+        defaults: true,
         ..RequestPlan::EMPTY
     }
 }
@@ -90,6 +91,16 @@ async fn a_call_fills_in_defaults_and_a_missing_value_is_a_problem_of_the_argume
     assert_eq!(error.code(), "MISSING_PARAMETER");
     let text = "Invalid arguments: /user: There is no value for `user.name`, and the request needs one";
     assert_eq!(error.to_string(), text);
+    // Where the service has defaults of its own, those of the schema are not sent.
+    let told = RequestPlan { defaults: false, ..usual() };
+    let tools = engine.tools_from([Tool { spec: spec.clone(), call: Call::Http(told) }]);
+    let call = ToolCall::new("1", "post", json!({"user": {"id": 1, "name": "x"}}));
+    let answer = provider_in(tools, ProviderContext::new()).call(call, &ToolContext::new("turn", "")).await;
+    assert!(
+        answer.text().ends_with("There is no value for `a`, and the request needs one"),
+        "{}",
+        answer.text()
+    );
     let given = spec.with_defaults(json!({"user": {"id": 1, "name": "x"}}));
     assert!(build(&usual(), &given, &BuildOptions::default()).is_ok());
 }

@@ -93,7 +93,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
             return Ok(Outcome::Problems);
         }
     };
-    let defaults = (!plan.derived.is_empty()).then(|| tool.spec.with_defaults(arguments.clone()));
+    let defaults = plan.defaults.then(|| tool.spec.with_defaults(arguments.clone()));
     let arguments = defaults.as_ref().unwrap_or(arguments);
     let mut request = match request::build(task, plan, arguments, output) {
         Ok(request) => request,

@@ -30,7 +30,8 @@ pub(super) fn call(call: &Call, pool: &mut Pool) -> Expr {
 }
 
 fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
-    let RequestPlan { method, path, query, servers, parameters, body, security, accept, derived } = plan;
+    let RequestPlan { method, path, query, servers, parameters, body, security, accept, derived, defaults } =
+        plan;
     let base = &RequestPlan::EMPTY;
     let mut fields = Fields::default();
     fields.text("method", method, &base.method);
@@ -47,6 +48,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
     });
     fields.text("accept", accept, &base.accept);
     fields.put("derived", derived, &base.derived, |list| list_of(list, template::member));
+    fields.put("defaults", defaults, &base.defaults, |is| Expr::atom(is.to_string()));
     fields.literal("RequestPlan", "RequestPlan::EMPTY")
 }
 

@@ -94,6 +94,7 @@ fn full_plan() -> RequestPlan {
         }),
         accept: text("application/json"),
         derived: one((text("=y"), every_template())),
+        defaults: true,
     }
 }
 

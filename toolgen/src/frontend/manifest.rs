@@ -52,7 +52,8 @@
 //! out then: an argument of a program, a pair of a query, a member of an object. `{names*}`, alone in `argv`, is one
 //! argument for each item. Placeholders are checked against the schemas of their arguments.
 //!
-//! `specs/manifest.schema.json` describes the format for editors.
+//! `specs/manifest.schema.json` describes the format for editors: with `# yaml-language-server: $schema=PATH` in its first
+//! line, a manifest is completed and checked while it is written.
 
 mod attributes;
 mod calls;

@@ -13,8 +13,8 @@ use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan}
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
 ///
-/// `arguments` are decoded: an object whose keys are those of the plan, with the
-/// [defaults](crate::ToolSpec::with_defaults) of those that others are made of. The function is pure apart from
+/// `arguments` are decoded: an object whose keys are those of the plan. A plan that needs
+/// [`defaults`](RequestPlan::defaults) needs them [filled in](crate::ToolSpec::with_defaults). The function is pure apart from
 /// [`BuildOptions::files`].
 ///
 /// # Errors

@@ -229,7 +229,7 @@ impl HttpEngine {
         tool: &Frozen<Tool>,
         mut arguments: Value,
     ) -> Result<HttpRequest, ToolError> {
-        if !plan(tool)?.derived.is_empty() {
+        if plan(tool)?.defaults {
             arguments = tool.spec.with_defaults(arguments);
         }
         let built = if reads_files(tool) {

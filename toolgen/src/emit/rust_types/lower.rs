@@ -67,6 +67,7 @@ impl<'a> Lowering<'a> {
         let place = Place { name: name.clone(), usage: Usage::of_input(wanted), nesting: 0 };
         let rules = object_of(self.defs, &spec.input, 0);
         let body = match rules {
+            Some(rules) if wanted.is_function => with_defaults(self.structure(&rules, &place), &rules),
             Some(rules) => self.structure(&rules, &place),
             // Arguments that are not a plain object are passed unchanged.
             None => Struct { extra: Some(("arguments".to_owned(), Ty::Value)), ..Struct::default() },
@@ -296,6 +297,20 @@ impl<'a> Lowering<'a> {
         body.extra = extra.map(|ty| (scope.take("extra"), ty));
         body
     }
+}
+
+/// Makes arguments that have a default required: a function gets the default if a model gives none.
+fn with_defaults(mut body: Struct, rules: &ObjectRules) -> Struct {
+    for field in &mut body.fields {
+        let of_key = rules.fields.iter().find(|rule| rule.wire_name() == field.key);
+        if of_key.is_some_and(|rule| rule.shape.default.is_some()) {
+            field.presence = match field.presence {
+                Presence::Nullable | Presence::OptionalNullable => Presence::Nullable,
+                Presence::Required | Presence::Optional => Presence::Required,
+            };
+        }
+    }
+    body
 }
 
 fn integer(rules: &NumberRules) -> Ty {

@@ -105,6 +105,7 @@ impl<'a> Context<'a> {
             security,
             accept: request.accept,
             derived: request.derived.into(),
+            defaults: true,
         })
     }
 

@@ -137,12 +137,26 @@ impl Context<'_> {
                 return short.map_or(Value::Bool(true), |(schema, _)| schema);
             }
             Value::Object(members) if depth < MAX_DEPTH => members,
+            Value::Null => {
+                let message = "there is no schema".to_owned();
+                self.report_at(codes::SCHEMA, place, message, "write a type, or `any`");
+                return Value::Bool(true);
+            }
             other => return other.clone(),
         };
+        self.check_required(members, place);
         let mut written = Map::new();
         let mut required: Vec<Value> = Vec::new();
         for (key, value) in members {
             let at = place.child(key);
+            if value.is_null() && !matches!(key.as_str(), "default" | "const") {
+                let help = match key.as_str() {
+                    "type" => "write `'null'` in quotes for the type of null",
+                    _ => "give it a value, or leave it out",
+                };
+                self.report_at(codes::SCHEMA, &at, format!("`{key}` has no value"), help);
+                continue;
+            }
             let value = match keywords::form(key) {
                 Some(Form::Schema) => self.inner(value, &at, depth),
                 Some(Form::Schemas) => self.schemas_of(value, &at, depth),
@@ -167,6 +181,29 @@ impl Context<'_> {
             written.insert("required".to_owned(), required.into());
         }
         Value::Object(written)
+    }
+
+    /// Reports what `required` names and the schema does not have. A schema that is made of others may have it there.
+    fn check_required(&mut self, schema: &Map<String, Value>, place: &SchemaPlace) {
+        const PARTS: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"];
+        let Some(required) = schema.get("required").filter(|required| !required.is_null()) else { return };
+        let at = place.child("required");
+        let Some(names) = required.as_array().filter(|names| names.iter().all(Value::is_string)) else {
+            let message = "`required` must be a list of names".to_owned();
+            let help =
+                "list the properties that must be given; of an argument, `optional: true` says the opposite";
+            return self.report_at(codes::SCHEMA, &at, message, help);
+        };
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let Some(properties) = properties.filter(|_| !PARTS.iter().any(|part| schema.contains_key(*part)))
+        else {
+            return;
+        };
+        let known: Vec<&str> = properties.keys().map(String::as_str).collect();
+        for name in names.iter().filter_map(Value::as_str).filter(|name| !properties.contains_key(*name)) {
+            let message = format!("`required` names `{name}`, which is no property");
+            self.report_at(codes::SCHEMA, &at, message, &nearest(name, &known));
+        }
     }
 
     /// A schema under a keyword, which may be a list of schemas for `items` of earlier drafts.

@@ -64,7 +64,9 @@ impl<'a> Context<'a> {
             self.object(shared, &keys::DEFAULTS);
         }
         // What all tools should have is not known, such as the scopes that they need.
-        let all_broken = self.errors > errors || has_misspelt_defaults(&top);
+        let all_broken = self.errors > errors
+            || self.is_ambiguous(&Pointer::ROOT.child("defaults"))
+            || has_misspelt_defaults(&top);
         self.name_schemas();
         let named = self.names(&top);
         let groups: Vec<Vec<&str>> = named.iter().map(|one| one.category.into_iter().collect()).collect();

@@ -107,6 +107,7 @@ impl<'a> Context<'a> {
             security,
             accept: returned.accept.into(),
             derived: List::EMPTY,
+            defaults: false,
         };
         Ok((spec, plan))
     }

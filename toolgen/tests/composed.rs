@@ -1,0 +1,156 @@
+//! Manifests of several documents, read and run when the program runs.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Value, json};
+use toolgen::dynamic::{LoadError, Loader};
+use toolgen_runtime::engine::http::HttpEngine;
+use toolgen_runtime::engine::{Engines, FunctionTable};
+use toolgen_runtime::provider::ProviderContext;
+use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, ToolResponse};
+
+const MAIN: &str = "\
+toolgen: 1
+imports: [{manifest: parts/files.yaml, namespace: fs}]
+tools:
+  lines:
+    description: Counts the lines of the files that fit a pattern.
+    parameters: {pattern: string - Which files., most: integer? = 2 - The most., more: boolean? - Whether to go on.}
+    compose:
+      steps:
+        - {id: find, call: fs__find, with: {pattern: '{pattern}', most: '{most}'}}
+        - {id: count, call: fs__count, for_each: '{steps.find.files}', parallel: 2, on_error: continue, with: {path: '{item.path}'}}
+        - {id: rest, call: fs__find, if: '{more}', with: {pattern: 'not {pattern}'}}
+      result: {found: '{steps.find.total}', lines: '{steps.count}', rest: '{steps.rest?}'}
+toolsets:
+  counting: {context: quiet, include: [finding], tools: ['fs__c*']}
+contexts:
+  quiet: {scopes: [read]}
+";
+
+const FILES: &str = "\
+toolgen: 1
+schemas:
+  File: {type: object, required: [path], properties: {path: {type: string}}}
+tools:
+  find:
+    description: Finds files.
+    read_only: true
+    parameters: {pattern: string - Which., most: integer? = 9 - The most.}
+    output: {type: object, required: [files, total], properties: {total: {type: integer}, files: {type: array, items: {$ref: '#/schemas/File'}}}}
+    function: {}
+  count:
+    description: Counts lines.
+    parameters: {path: string - The file.}
+    output: {type: integer}
+    function: {}
+toolsets: {finding: {tools: [find]}}
+";
+
+/// A folder with a manifest and one that it imports, which is gone after the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("toolgen-composed-{}-{number}", std::process::id()));
+        fs::create_dir_all(folder.join("parts")).unwrap();
+        fs::write(folder.join("main.yaml"), MAIN).unwrap();
+        fs::write(folder.join("parts/files.yaml"), FILES).unwrap();
+        Folder(folder)
+    }
+
+    fn load(&self) -> Loader {
+        Loader::from_file(self.0.join("main.yaml")).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn engines() -> Engines {
+    let find = |arguments: Value, _: ToolContext| async move {
+        let most = arguments["most"].as_u64().unwrap();
+        let files: Vec<Value> = (0..most).map(|number| json!({"path": format!("{number}.rs")})).collect();
+        Ok(json!({"files": files, "total": most}))
+    };
+    let count = |arguments: Value, _: ToolContext| async move {
+        match arguments["path"].as_str() {
+            Some("1.rs") => Err(ToolError::failed("gone")),
+            path => Ok(json!(path.unwrap().len())),
+        }
+    };
+    Engines::new().with(FunctionTable::new().with("fs__find", find).with("fs__count", count))
+}
+
+async fn call(provider: &Provider, arguments: Value) -> ToolResponse {
+    provider.call(ToolCall::new("1", "lines", arguments), &ToolContext::new("turn", "")).await
+}
+
+#[tokio::test]
+async fn a_composed_tool_runs_its_steps() {
+    let folder = Folder::new();
+    let loaded = folder.load().tools_by(&engines()).unwrap();
+    assert_eq!(loaded.problems.to_string(), "");
+    let names: Vec<&str> = loaded.tools.iter().map(|tool| tool.name()).collect();
+    assert_eq!(names, ["fs__count", "fs__find", "lines"]);
+    let provider = Registry::new(loaded.tools).unwrap().provider(ProviderContext::default());
+    let told = |response: ToolResponse| serde_json::from_str::<Value>(&response.text()).unwrap();
+
+    let some = call(&provider, json!({"pattern": "*.rs"})).await;
+    assert_eq!(told(some), json!({"found": 2, "lines": [4, null]}));
+    let more = call(&provider, json!({"pattern": "*.rs", "most": 1, "more": true})).await;
+    let more = told(more);
+    assert_eq!((&more["lines"], &more["rest"]["total"]), (&json!([4]), &json!(9)));
+}
+
+#[tokio::test]
+async fn a_toolset_of_a_program_narrows_a_provider() {
+    let folder = Folder::new();
+    let (program, _) = folder.load().compile().unwrap();
+    let tools = folder.load().tools_by(&engines()).unwrap().tools;
+    let registry = Registry::new(tools).unwrap();
+    let set = program.toolsets.iter().find(|set| *set.name == *"counting").unwrap();
+    assert_eq!(set.members.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["fs__find", "fs__count"]);
+    let provider = Provider::builder(&registry).toolset(set).build().unwrap();
+    // Counting declares no effects, so it needs the scope `write`, which the context does not have.
+    let names: Vec<String> = provider.list().iter().map(|tool| tool.name.to_string()).collect();
+    assert_eq!(names, ["fs__find"]);
+}
+
+#[test]
+fn what_a_program_read_is_known() {
+    let folder = Folder::new();
+    let (program, _) = folder.load().compile().unwrap();
+    assert_eq!(program.sources, [folder.0.join("parts/files.yaml")]);
+    let built = toolgen::Build::new("main").document(folder.0.join("main.yaml")).compile();
+    assert_eq!(built.sources, program.sources);
+}
+
+#[test]
+fn only_a_manifest_from_a_disk_reads_other_files() {
+    let error = Loader::from_str(MAIN).unwrap().tools_by(&engines()).err().map(|error| error.to_string());
+    let (_, problems) = Loader::from_str(MAIN).unwrap().compile().unwrap();
+    let told = "`parts/files.yaml` cannot be found: this manifest was not read from a folder";
+    assert!(problems.to_string().contains(told), "{problems} {error:?}");
+}
+
+#[test]
+fn other_kinds_than_requests_are_run_on_purpose() {
+    let folder = Folder::new();
+    let engine = HttpEngine::builder().build().unwrap();
+    let error = folder.load().tools(&engine).unwrap_err();
+    assert!(matches!(error, LoadError::NoRequests(_)));
+    let told = "no HTTP requests: `fs__count`, `fs__find`, `lines`; load the document by `tools_by`";
+    assert_eq!(error.to_string(), told);
+    let error = folder.load().tools_by(&Engines::new()).unwrap_err();
+    assert!(error.to_string().contains("`fs__count`, `fs__find`: "), "{error}");
+}
