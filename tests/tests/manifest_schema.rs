@@ -97,7 +97,7 @@ fn what_the_schema_refuses_the_reader_reports() {
     let validator = validator();
     let strange = [json!(null), json!(5), json!("some words"), json!([5]), json!({"x": 5})];
     let (mut refused, mut missed) = (0, Vec::new());
-    for name in ["agents", "commands", "requests"] {
+    for name in ["agents", "commands", "program", "requests"] {
         let (good, _) = read(&root().join(format!("specs/manifest-{name}.yaml")));
         let mut found = Vec::new();
         places(&good, "", &mut found);

@@ -150,9 +150,7 @@ fn lower(
     let mut drafts = cx.drafts();
     cx.lower_calls(&mut drafts);
     cx.lower_composes(&mut drafts);
-    let imported = cx.imported.tools();
-    let imported: Vec<_> = imported.iter().map(|spec| (spec.name.to_string(), spec.sub_agent)).collect();
-    cx.link_agents(&mut drafts, &imported);
+    cx.link_agents(&mut drafts);
     let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
     tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
     let mut program = Program {

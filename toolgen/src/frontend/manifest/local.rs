@@ -9,11 +9,12 @@ use toolgen_runtime::{Call, Schema, Text};
 
 use super::calls::Lowered;
 use super::codes;
-use super::context::Context;
+use super::context::{Context, nearest};
 use super::keys;
 use super::node::Node;
 use super::template::{Place, Scope};
 use super::tools::Draft;
+use crate::source::Pointer;
 
 impl<'a> Context<'a> {
     /// A call that ends the loop of the agent.
@@ -126,47 +127,74 @@ impl<'a> Context<'a> {
         Lowered { call, effects: Effects::UNDECLARED, fixed: &[], takes_all: true }
     }
 
-    /// Replaces the names of agents' tools by their full names, once all tools are known by theirs. A name of a tool of
-    /// the manifest's own may be without the namespace.
-    pub(super) fn link_agents(&mut self, drafts: &mut [Draft<'a>], imported: &[(String, bool)]) {
-        let own: Vec<(String, String, bool)> = drafts
-            .iter()
-            .map(|draft| (draft.id.clone(), draft.spec.name.to_string(), draft.kind == "agent"))
-            .collect();
-        let known = |name: &str| {
-            let by_name =
-                own.iter().find(|(_, full, _)| full == name).or(own.iter().find(|(id, ..)| id == name));
-            let own = by_name.map(|(_, full, is_agent)| (full.clone(), *is_agent));
-            own.or_else(|| imported.iter().find(|(full, _)| full == name).cloned())
-        };
-        let names: Vec<&str> = own
-            .iter()
-            .map(|(id, ..)| id.as_str())
-            .chain(imported.iter().map(|(name, _)| name.as_str()))
-            .collect();
+    /// Replaces the names of agents' tools by their full names, once all tools are compiled. A name of a tool of the
+    /// manifest's own may be without the namespace.
+    pub(super) fn link_agents(&mut self, drafts: &mut [Draft<'a>]) {
+        let own = drafts.iter().map(|draft| Candidate {
+            id: Some(draft.id.clone()),
+            name: draft.spec.name.to_text(),
+            is_agent: draft.kind == "agent",
+            is_broken: draft.broken,
+        });
+        let imported = self.imported.tools().into_iter().map(|spec| Candidate {
+            id: None,
+            name: spec.name.to_text(),
+            is_agent: spec.sub_agent,
+            is_broken: false,
+        });
+        let candidates: Vec<Candidate> = own.chain(imported).collect();
         for draft in drafts {
             let Some(Call::Agent(plan)) = &mut draft.call else { continue };
             let errors = self.errors;
             let mut tools: Vec<Text> = Vec::new();
             for (name, at) in self.texts(&draft.of_kind, "tools").unwrap_or_default() {
-                let (message, help) = match known(name) {
-                    Some((full, false)) if !tools.iter().any(|tool| *tool == *full) => {
-                        tools.push(full.into());
-                        continue;
+                match self.tool_of_agent(name, &at, &candidates) {
+                    Some(tool) if tools.contains(&tool) => {
+                        let message = format!("the tool `{name}` is given twice");
+                        self.report(codes::AGENT, &at, message, "name it once");
                     }
-                    Some((_, false)) => {
-                        (format!("the tool `{name}` is given twice"), "name it once".to_owned())
-                    }
-                    Some((_, true)) => (
-                        format!("the tool `{name}` is an agent, and an agent gets no agents"),
-                        "leave it out".to_owned(),
-                    ),
-                    None => (format!("there is no tool `{name}`"), super::context::nearest(name, &names)),
-                };
-                self.report(codes::AGENT, &at, message, help);
+                    Some(tool) => tools.push(tool),
+                    // Reported, or part of an import that was.
+                    None => draft.broken = true,
+                }
             }
             plan.tools = tools.into();
             draft.broken |= self.errors > errors;
         }
     }
+
+    /// Returns the full name of a tool that an agent may have.
+    fn tool_of_agent(&mut self, name: &str, at: &Pointer, candidates: &[Candidate]) -> Option<Text> {
+        let full = candidates.iter().find(|one| *one.name == *name);
+        let found = full.or_else(|| candidates.iter().find(|one| one.id.as_deref() == Some(name)));
+        let (message, help) = match found {
+            Some(one) if one.is_agent => (
+                format!("the tool `{name}` is an agent, and an agent gets no agents"),
+                "leave it out".to_owned(),
+            ),
+            Some(one) if one.is_broken => {
+                let message = format!("the tool `{name}` has mistakes of its own, so no agent can have it");
+                (message, "correct that tool first".to_owned())
+            }
+            Some(one) => return Some(one.name.clone()),
+            None if self.imported.incomplete => return None,
+            None => {
+                let names: Vec<&str> =
+                    candidates.iter().map(|one| one.id.as_deref().unwrap_or(&one.name)).collect();
+                (format!("there is no tool `{name}`"), nearest(name, &names))
+            }
+        };
+        self.report(codes::AGENT, at, message, help);
+        None
+    }
+}
+
+/// A tool that an agent may have.
+#[derive(Debug)]
+struct Candidate {
+    /// The name without a namespace, for a tool of the manifest's own.
+    id: Option<String>,
+    name: Text,
+    is_agent: bool,
+    is_broken: bool,
 }
