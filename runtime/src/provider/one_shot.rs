@@ -38,6 +38,7 @@ pub const MAX_INPUT: usize = 16 << 20;
 pub struct Answer {
     json: Value,
     status: u8,
+    detail: String,
 }
 
 impl Answer {
@@ -53,16 +54,31 @@ impl Answer {
         self.status
     }
 
+    /// What only the operator of the program may know of an error, such as the variable to set. Empty if there is nothing
+    /// more.
+    #[must_use]
+    pub fn operator_detail(&self) -> &str {
+        &self.detail
+    }
+
+    fn new(json: Value, status: u8) -> Answer {
+        Answer { json, status, detail: String::new() }
+    }
+
     fn failed(why: &ToolError) -> Answer {
         let status = if *why == ToolError::Cancelled { 130 } else { 1 };
-        Answer { json: error(why), status }
+        let detail = match why {
+            ToolError::Failed { detail, .. } => detail.clone(),
+            _ => String::new(),
+        };
+        Answer { detail, ..Answer::new(error(why), status) }
     }
 
     fn of(response: &ToolResponse) -> Answer {
         match &response.outcome {
             Err(why) => Answer::failed(why),
-            Ok(result) if reports_failure(result) => Answer { json: own_error(result), status: 1 },
-            Ok(result) => Answer { json: success(result, response.declared.is_some()), status: 0 },
+            Ok(result) if reports_failure(result) => Answer::new(own_error(result), 1),
+            Ok(result) => Answer::new(success(result, response.declared.is_some()), 0),
         }
     }
 }

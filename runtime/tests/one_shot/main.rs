@@ -22,7 +22,7 @@ fn add(a: i64, b: i64) -> i64 {
 fn greet(name: &str, #[arg(default = false)] politely: bool, ctx: &ToolContext) -> Result<String, ToolError> {
     ctx.progress("greeting");
     match name {
-        "nobody" => Err(ToolError::failed("nobody to greet")),
+        "nobody" => Err(ToolError::failed("nobody to greet").with_operator_detail("set NAME")),
         name if politely => Ok(format!("Good morning, {name}.")),
         name => Ok(format!("Hello, {name}.")),
     }
@@ -101,6 +101,9 @@ fn a_program_reads_its_input_and_writes_one_object() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "greeting\n");
     let (status, json) = told(&run("all", &["greet"], b"{}"));
     assert_eq!((status, &json["code"]), (1, &json!("MISSING_PARAMETER")));
+    let output = run("all", &["greet"], br#"{"name": "nobody"}"#);
+    assert_eq!(told(&output), (1, json!({"error": "nobody to greet", "code": "EXECUTION_ERROR"})));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "greeting\nset NAME\n");
     let (status, json) = told(&run("broken", &["greet"], b"{}"));
     assert_eq!((status, json), (1, json!({"error": "there is no key", "code": "EXECUTION_ERROR"})));
 }

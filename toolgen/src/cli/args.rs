@@ -279,10 +279,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     if let Some(task) = project::task(name, matches) {
         return Ok(task);
     }
-    let selection = match project::compiling_task(name, matches, selection(name, matches)?) {
-        Ok(task) => return Ok(task),
-        Err(selection) => selection,
-    };
+    let selection = selection(name, matches)?;
     Ok(match name {
         "check" => Task::Check(selection),
         "list" => Task::List(selection),
@@ -301,7 +298,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             check: matches.get_flag("check"),
             force: matches.get_flag("force"),
         }),
-        _ => Task::Call(Call {
+        "call" => Task::Call(Call {
             selection,
             tool: text("tool").unwrap_or_default(),
             arguments: text("arguments").unwrap_or_default(),
@@ -311,6 +308,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             show_secrets: matches.get_flag("show-secrets"),
             timeout: matches.get_one::<u64>("timeout").copied().unwrap_or(30),
         }),
+        _ => project::compiling_task(name, matches, selection),
     })
 }
 

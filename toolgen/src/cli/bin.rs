@@ -28,6 +28,12 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
         output.complain("no tool is left that a program could run");
         return Ok(Outcome::Problems);
     }
+    let mut names: Vec<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();
+    names.sort_unstable();
+    if let Some([twice, _]) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        output.complain(&format!("two documents have a tool `{twice}`; rename one with `--rename OLD=NEW`"));
+        return Ok(Outcome::Problems);
+    }
     let has = |wanted: fn(&Call) -> bool| tools.iter().any(|tool| wanted(&tool.call));
     let (http, commands) =
         (has(|call| matches!(call, Call::Http(_))), has(|call| matches!(call, Call::Command(_))));
@@ -123,11 +129,11 @@ fn build(out: &Path, name: &str, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     let messages = String::from_utf8_lossy(&built.stdout);
-    let programs = messages.lines().filter_map(|line| {
+    let mut programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(str::to_owned)
     });
-    if let Some(program) = programs.last() {
+    if let Some(program) = programs.next() {
         output.line(&format!("{program}: built"))?;
     }
     Ok(Outcome::Fine)

@@ -58,6 +58,12 @@ pub fn package(
     files
 }
 
+/// The text of a one-shot program.
+const MAIN: &str = include_str!("program.rs.txt");
+
+/// What adds requests to the engines of a one-shot program.
+const HTTP_ENGINE: &str = ".with(HttpEngine::builder().credentials(EnvCredentials::new()).build()?)";
+
 /// Returns the files of a crate that is a one-shot program of these modules, see
 /// [`one_shot`](toolgen_runtime::provider::one_shot). `http` and `commands` say what its tools need to run.
 #[must_use]
@@ -76,34 +82,17 @@ pub fn program(
     let library = crate_name.replace('-', "_");
     let lists = match modules {
         [_] => format!("::{library}::TOOLS"),
-        _ => modules.iter().map(|(name, _)| format!("::{library}::{name}::TOOLS, ")).collect(),
+        _ => {
+            let lists = modules.iter().map(|(name, _)| format!("::{library}::{name}::TOOLS"));
+            lists.collect::<Vec<_>>().join(", ")
+        }
     };
-    let (import, engine) = if http {
-        let engine = ".with(HttpEngine::builder().credentials(EnvCredentials::new()).build()?)";
-        ("use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};\n", engine)
-    } else {
-        ("", "")
+    let (import, engine) = match http {
+        true => ("use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};\n", HTTP_ENGINE),
+        false => ("", ""),
     };
-    let mark = mark();
-    files.insert(
-        "src/main.rs",
-        format!(
-            "//! Answers one call of a tool: JSON in, JSON out. `--help` says more.\n\n\
-             // {mark}\n\n\
-             use std::error::Error;\nuse std::process::ExitCode;\n\n\
-             use toolgen_runtime::Registry;\nuse toolgen_runtime::engine::Engines;\n{import}\
-             use toolgen_runtime::provider::{{Provider, one_shot}};\n\n\
-             fn provider() -> Result<Provider, Box<dyn Error>> {{\n    \
-                 let engines = Engines::new(){engine};\n    \
-                 let mut tools = Vec::new();\n    \
-                 for list in [{lists}] {{\n        tools.extend(engines.tools(list)?);\n    }}\n    \
-                 let registry = Registry::new(tools)?;\n    \
-                 // Nobody could read the rest of a result that is cut.\n    \
-                 Ok(Provider::builder(&registry).without_pages().build()?)\n\
-             }}\n\n\
-             fn main() -> ExitCode {{\n    one_shot::main(std::env::args_os(), provider)\n}}\n"
-        ),
-    );
+    let main = MAIN.replace("MARK", &mark()).replace("//IMPORT\n", import).replace("/*ENGINE*/", engine);
+    files.insert("src/main.rs", main.replace("/*LISTS*/", &lists));
     files
 }
 

@@ -36,7 +36,8 @@ enum Asked {
 /// there is only one. `--list` prints the tools as JSON, `--schema TOOL` the schema of its arguments, `--help` both in
 /// words.
 ///
-/// The standard output holds one JSON object, see [`one_shot`](super); progress goes to the standard error. The
+/// The standard output holds one JSON object, see [`one_shot`](super); progress, and what only an operator may know of an
+/// error, go to the standard error. The
 /// arguments are bounded by [`MAX_INPUT`]. An interruption (`SIGINT`, `SIGTERM`) cancels the call, which ends the
 /// programs it started.
 ///
@@ -111,6 +112,9 @@ fn run<E: fmt::Display>(
             let tool = chosen(tool, &tools)?;
             let input = input().map_err(|why| Answer::failed(&unreadable(&why)))?;
             let answer = runtime.block_on(interruptible(&provider, &tool.name, &input));
+            if !answer.detail.is_empty() {
+                let _ = writeln!(io::stderr(), "{}", answer.detail);
+            }
             (answer.json.to_string(), answer.status)
         }
     };

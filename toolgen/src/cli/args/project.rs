@@ -147,33 +147,28 @@ pub(super) fn task(name: &str, matches: &ArgMatches) -> Option<Task> {
     }
 }
 
-/// Returns the task of a command that compiles documents, or the selection if it is another's.
-pub(super) fn compiling_task(
-    name: &str,
-    matches: &ArgMatches,
-    selection: Selection,
-) -> Result<Task, Selection> {
+/// Returns the task of a command that compiles documents.
+pub(super) fn compiling_task(name: &str, matches: &ArgMatches, selection: Selection) -> Task {
     let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     match name {
         "graph" => {
-            Ok(Task::Graph(Graph { selection, dot: text("format").is_some_and(|format| format == "dot") }))
+            Task::Graph(Graph { selection, dot: text("format").is_some_and(|format| format == "dot") })
         }
-        "bin" => Ok(Task::Bin(Bin {
+        "bin" => Task::Bin(Bin {
             selection,
             out: file("out").unwrap_or_default(),
             name: text("name"),
             runtime_path: file("runtime-path"),
             build: matches.get_flag("build"),
             force: matches.get_flag("force"),
-        })),
-        "test" => Ok(Task::Test(Test {
+        }),
+        _ => Task::Test(Test {
             selection,
             tools: matches.get_many::<String>("tool").unwrap_or_default().cloned().collect(),
             run: matches.get_flag("run"),
             emit: file("emit"),
             force: matches.get_flag("force"),
-        })),
-        _ => Err(selection),
+        }),
     }
 }

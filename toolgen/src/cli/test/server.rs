@@ -1,19 +1,37 @@
 //! A server on this machine that records requests.
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::{CredentialRequest, Credentials, HttpEngine, Secret};
 
 use super::bench::World;
 
-/// Adds an engine whose requests go to a server of the world, whatever their host.
+/// A server and the engine that sends everything to it.
+struct Server {
+    /// The world that is asked.
+    world: Arc<Mutex<Arc<World>>>,
+    engine: HttpEngine,
+}
+
+thread_local! {
+    /// One server for all calls of a thread, which are made one after the other.
+    static SERVER: RefCell<Option<Server>> = const { RefCell::new(None) };
+}
+
+/// Adds an engine whose requests reach the world, whatever their host.
 pub(super) fn with_http(engines: Engines, world: &Arc<World>) -> Result<Engines, String> {
-    let address = serve(Arc::clone(world)).map_err(|error| format!("no server can be started: {error}"))?;
-    let engine = HttpEngine::builder().base_url(address).credentials(Any).files_root(".").build();
-    Ok(engines.with(engine.map_err(|error| error.to_string())?))
+    SERVER.with_borrow_mut(|server| {
+        let server = match server {
+            Some(server) => server,
+            None => server.insert(start(Arc::clone(world))?),
+        };
+        *server.world.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(world);
+        Ok(engines.with(server.engine.clone()))
+    })
 }
 
 /// Has a credential for everything; it goes to the server of this world only.
@@ -26,17 +44,22 @@ impl Credentials for Any {
     }
 }
 
-/// Starts a server, and returns its address. It ends with this program.
-fn serve(world: Arc<World>) -> std::io::Result<String> {
-    let listener = TcpListener::bind(("127.0.0.1", 0))?;
-    let address = listener.local_addr()?;
+/// Starts a server, which ends with this program.
+fn start(world: Arc<World>) -> Result<Server, String> {
+    let cannot = |error: std::io::Error| format!("no server can be started: {error}");
+    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(cannot)?;
+    let address = format!("http://{}", listener.local_addr().map_err(cannot)?);
+    let world = Arc::new(Mutex::new(world));
+    let asked = Arc::clone(&world);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
+            let world = Arc::clone(&asked.lock().unwrap_or_else(PoisonError::into_inner));
             // A request that breaks off is no answer, and the tool says so.
             let _ = answer(stream, &world);
         }
     });
-    Ok(format!("http://{address}"))
+    let engine = HttpEngine::builder().base_url(address).credentials(Any).files_root(".").build();
+    Ok(Server { world, engine: engine.map_err(|error| error.to_string())? })
 }
 
 fn answer(stream: TcpStream, world: &World) -> std::io::Result<()> {
