@@ -224,7 +224,6 @@ http:
             ("=body.by".into(), by),
         ]
         .into(),
-        defaults: true,
     };
     assert_eq!(tool.call, Call::Http(expected));
     let hosts = Network::Hosts(vec!["api.example.com:8443".into()].into());
