@@ -1,5 +1,7 @@
 //! The manifests of the documentation and of four systems: they compile without a word, and their tools run.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-fn compiled(loader: Loader, name: &str) -> Program {
+fn compiled(loader: &Loader, name: &str) -> Program {
     let (program, problems) = loader.compile().unwrap_or_else(|why| panic!("{name}:\n{why}"));
     assert!(problems.as_slice().is_empty(), "{name}:\n{problems}");
     program
@@ -40,7 +42,7 @@ fn the_manifests_of_the_documentation_compile() {
         for (line, text) in blocks(&fs::read_to_string(&path).unwrap()) {
             let name = format!("{}:{line}", path.display());
             let loader = Loader::from_str(&text).unwrap_or_else(|why| panic!("{name}:\n{why}"));
-            assert!(!compiled(loader, &name).all_tools().is_empty(), "{name} has no tools");
+            assert!(!compiled(&loader, &name).all_tools().is_empty(), "{name} has no tools");
             seen += 1;
         }
     }
@@ -49,7 +51,7 @@ fn the_manifests_of_the_documentation_compile() {
 
 fn system(name: &str) -> Program {
     let path = root().join("specs/systems").join(name);
-    compiled(Loader::from_file(path).unwrap(), name)
+    compiled(&Loader::from_file(path).unwrap(), name)
 }
 
 #[test]

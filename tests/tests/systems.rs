@@ -1,5 +1,7 @@
 //! The manifests of four systems: their sets, contexts, commands, requests, signals and dependencies do what they say.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
