@@ -114,6 +114,12 @@ impl Files {
     }
 }
 
+/// Whether two documents were read from one file.
+pub(super) fn is_same_file(one: &Document, other: &Document) -> bool {
+    let real = |document: &Document| document.source.path.canonicalize().ok();
+    one.source.from_disk && other.source.from_disk && real(one).is_some() && real(one) == real(other)
+}
+
 /// Whether a path that does not exist would be outside of a folder.
 fn leads_up(text: &str, folder: &Path, root: &Path) -> bool {
     let Ok(folder) = folder.join(".").canonicalize() else { return true };

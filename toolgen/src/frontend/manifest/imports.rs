@@ -14,6 +14,7 @@ use super::attributes::Attributes;
 use super::codes;
 use super::compose::near;
 use super::context::{Context, listed};
+use super::files::is_same_file;
 use super::keys::{self, Keys};
 use super::node::Node;
 use crate::frontend;
@@ -139,10 +140,8 @@ impl<'a> Context<'a> {
     }
 
     /// Whether a document is this manifest, or one that imports it.
-    fn is_importing(&self, document: &Arc<Document>) -> bool {
-        let real = |document: &Arc<Document>| document.source.path.canonicalize().ok();
-        let mut importing = self.importing.iter().chain([self.document]);
-        importing.any(|one| real(one).is_some() && real(one) == real(document))
+    fn is_importing(&self, document: &Document) -> bool {
+        self.importing.iter().chain([self.document]).any(|one| is_same_file(one, document))
     }
 
     /// Reads the options of an import.
