@@ -9,6 +9,8 @@ mod written;
 
 use std::io;
 
+use toolgen_runtime::CancellationToken;
+use toolgen_runtime::provider::one_shot;
 use toolgen_runtime::spec::plan;
 
 use super::Outcome;
@@ -35,6 +37,13 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
         return written::run(task, file, &chosen, &all, output);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let cancel = CancellationToken::new();
+    let interrupt = cancel.clone();
+    // Programs that were started do not hear the terminal.
+    runtime.spawn(async move {
+        one_shot::interrupted().await;
+        interrupt.cancel();
+    });
     let width = chosen.iter().map(|tool| tool.spec.name.as_str().len()).max().unwrap_or(0).max(4);
     output.line(
         format!("{:width$}  {}", "tool", CHECKS.map(|name| format!("{name:9}")).join(" ")).trim_end(),
@@ -43,7 +52,11 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
     for tool in &chosen {
         let name = tool.spec.name.as_str();
         output.progress(&format!("testing {name}"));
-        let verdicts = runtime.block_on(Subject::new(tool, &all).verdicts(task.run));
+        let verdicts = runtime.block_on(Subject::new(tool, &all, &cancel).verdicts(task.run));
+        if cancel.is_cancelled() {
+            output.complain("interrupted");
+            return Ok(Outcome::Problems);
+        }
         let cells = verdicts.iter().map(cell).collect::<Vec<_>>().join(" ");
         output.line(format!("{name:width$}  {cells}").trim_end())?;
         for (check, verdict) in CHECKS.iter().zip(&verdicts) {

@@ -10,7 +10,9 @@ use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::provider::one_shot::{self, Answer};
 use toolgen_runtime::spec::ToolSpec;
 use toolgen_runtime::spec::plan::{Call, CommandOutput, CommandPlan, Tool};
-use toolgen_runtime::{AgentTool, Effect, List, Provider, Registry, ToolContext, ToolError, ToolResult};
+use toolgen_runtime::{
+    AgentTool, CancellationToken, Effect, List, Provider, Registry, ToolContext, ToolError, ToolResult,
+};
 
 /// What the world answers, and what it was asked.
 #[derive(Debug, Default)]
@@ -84,6 +86,7 @@ pub(super) async fn call(
     engines: &Engines,
     requirements: Requirements,
     arguments: &Value,
+    cancel: &CancellationToken,
 ) -> Result<Answer, String> {
     let mut spec = tool.spec.clone();
     if requirements == Requirements::Waived {
@@ -118,7 +121,8 @@ pub(super) async fn call(
     }
     let provider = provider.build().map_err(|error| error.to_string())?;
     let input = arguments.to_string();
-    Ok(one_shot::answer(&provider, spec.name.as_str(), input.as_bytes(), &ToolContext::new("test", "")).await)
+    let turn = ToolContext::new("test", "").with_cancel(cancel.clone());
+    Ok(one_shot::answer(&provider, spec.name.as_str(), input.as_bytes(), &turn).await)
 }
 
 /// A tool that only says that it was called.

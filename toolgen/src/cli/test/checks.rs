@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolgen_runtime::CancellationToken;
 use toolgen_runtime::call::tool;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::provider::one_shot::Answer;
@@ -41,6 +42,8 @@ pub(super) struct Subject<'a> {
     /// Arguments that do not fit, and why.
     pub(super) refused: Vec<(String, Value)>,
     result: Value,
+    /// Stops the calls.
+    cancel: CancellationToken,
 }
 
 /// Codes of calls whose arguments were refused.
@@ -48,7 +51,7 @@ const REFUSALS: [&str; 3] = ["INVALID_INPUT", "MISSING_PARAMETER", "INVALID_PARA
 
 impl<'a> Subject<'a> {
     /// Makes arguments for a tool. `all` are the tools it may name.
-    pub(super) fn new(tool: &'a Tool, all: &'a [Tool]) -> Subject<'a> {
+    pub(super) fn new(tool: &'a Tool, all: &'a [Tool], cancel: &CancellationToken) -> Subject<'a> {
         let spec = &tool.spec;
         let schema = render_input(spec.input.shape(), &spec.defs, &JSON_SCHEMA);
         let schema = schema.map_or(Value::Null, |rendered| rendered.schema);
@@ -68,7 +71,7 @@ impl<'a> Subject<'a> {
             Some((good, _)) => sample::broken(&schema, good),
             None => Vec::new(),
         };
-        Subject { tool, all, accepted, refused, result: result_of(spec) }
+        Subject { tool, all, accepted, refused, result: result_of(spec), cancel: cancel.clone() }
     }
 
     /// Replaces the arguments.
@@ -200,7 +203,8 @@ impl<'a> Subject<'a> {
             Some(tool) => (tool.spec.clone(), result_of(&tool.spec)),
             None => (ToolSpec::EMPTY, Value::Null),
         };
-        let answer = call(self.tool, &others, &pretended, &engines, requirements, arguments).await?;
+        let answer =
+            call(self.tool, &others, &pretended, &engines, requirements, arguments, &self.cancel).await?;
         Ok((answer, pretended.asked()))
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use toolgen::emit;
 use toolgen::write::Files;
+use toolgen_runtime::CancellationToken;
 use toolgen_runtime::spec::plan::{Call, Tool};
 
 use super::super::Outcome;
@@ -61,7 +62,7 @@ fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
         HEAD.replace("MODULE", &module).replace("DOCUMENT", document).replace("MARK", &emit::mark());
     let mut taken = vec!["check".to_owned()];
     for tool in tools {
-        let subject = Subject::new(tool, all);
+        let subject = Subject::new(tool, all, &CancellationToken::new());
         let name = tool.spec.name.as_str();
         let function = emit::module_name(name, &mut taken);
         let _ = writeln!(out, "\n#[test]\nfn {function}() {{\n    check(\n        {name:?},\n        &[");
