@@ -42,6 +42,7 @@ pub static GREET: ::toolgen_runtime::Tool = {
     }
 };
 
+#[allow(unused_imports, reason = "a program need not use them")]
 pub use self::functions::{Functions, functions};
 
 /// The functions that run tools of this module.

@@ -21,7 +21,8 @@ pub(super) fn write(tools: &[Static<'_>], types: &[(String, String)], style: &Mo
         return;
     }
     out.push_str(
-        "\npub use self::functions::{Functions, functions};\n\n/// The functions that run tools of this module.\n\
+        "\n#[allow(unused_imports, reason = \"a program need not use them\")]\n\
+         pub use self::functions::{Functions, functions};\n\n/// The functions that run tools of this module.\n\
          #[allow(unused_qualifications, reason = \"not every crate has a prelude\")]\npub mod functions {\n",
     );
     let _ = writeln!(out, "    use {runtime}::__private::functions as rt;");
