@@ -1,6 +1,8 @@
 //! The foundation: helpers independent of tools.
 
 pub(crate) mod const_text;
+#[cfg(test)]
+pub(crate) mod cpu_time;
 #[cfg(feature = "runtime")]
 pub(crate) mod data;
 #[cfg(feature = "runtime")]

@@ -97,13 +97,6 @@ impl ToolCall {
         ToolCall { id, name, arguments, blocked: None, resumption: None }
     }
 
-    /// Cuts a name that is longer than any tool's, so that no record and no answer repeats it.
-    pub(crate) fn cut_name(&mut self) {
-        if let Cow::Owned(name) = shown_name(&self.name) {
-            self.name = name.into();
-        }
-    }
-
     /// A call of which only the ID and the name are known.
     pub(crate) fn named(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
@@ -116,15 +109,22 @@ impl ToolCall {
         self
     }
 
-    /// Returns the call with arguments that can be walked: if they are nested too deeply, it is blocked.
-    #[must_use]
-    pub(crate) fn shallow(mut self) -> ToolCall {
-        if is_shallow(&self.arguments) {
-            return self;
+    /// Makes the call one that the layers take: its arguments can be walked, and its name is cut if it is longer than any
+    /// tool's, so that no record and no answer repeats it.
+    pub(crate) fn fit(&mut self) {
+        if let Cow::Owned(name) = shown_name(&self.name) {
+            self.name = name.into();
         }
-        drop(shallow(std::mem::take(&mut self.arguments)));
-        let why = format!("its arguments are nested more than {MOST} levels deep");
-        self.blocked(Blocked::Malformed(why.into()))
+        self.shallow();
+    }
+
+    /// Blocks the call if its arguments are nested too deeply to be walked, and drops them.
+    pub(crate) fn shallow(&mut self) {
+        if !is_shallow(&self.arguments) {
+            drop(shallow(std::mem::take(&mut self.arguments)));
+            let why = format!("its arguments are nested more than {MOST} levels deep");
+            self.blocked = Some(Blocked::Malformed(why.into()));
+        }
     }
 
     /// Marks the call as one that the model could not finish.

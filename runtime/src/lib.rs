@@ -7,8 +7,9 @@
 //!
 //! | floor | to | modules |
 //! |---|---|---|
+//! | `builtin` | use tools that are there | files, searches, shells, chats |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
-//! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory) |
+//! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
 //! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `audit` |
 //! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
 //! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `typed`, `executor` |
@@ -31,9 +32,21 @@
 //! | `sqlite` | | records in SQLite (with `audit`) |
 //! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
+//! | `one-shot` | | programs that answer one call on their standard input and output |
+//! | `builtin` | | ready-made tools: files, searches, lines of shell, chats (with `agent`, `executor`) |
 //! | `tracing` | | a span and log lines for each call |
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
+//!
+//! What they make a compiler do, at the time of version 0.1: the crates of a program on Linux, this one included; the lines
+//! of this one; and the seconds for it alone in a cold debug build with 2 cores.
+//!
+//! | features | crates | lines | seconds |
+//! |---|---|---|---|
+//! | none | 12 | 13,000 | 4 |
+//! | default | 34 | 32,000 | 10 |
+//! | default and `http` | 112 | 36,000 | 11 |
+//! | all | 127 | 42,000 | 13 |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -46,6 +59,8 @@ pub mod __private;
 #[cfg(feature = "runtime")]
 pub mod agent;
 mod base;
+#[cfg(feature = "builtin")]
+pub mod builtin;
 #[cfg(feature = "runtime")]
 pub mod call;
 pub mod engine;

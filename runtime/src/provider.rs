@@ -3,6 +3,7 @@
 mod builder;
 mod error;
 mod factory;
+pub mod one_shot;
 pub(crate) mod pipeline;
 mod shared;
 
@@ -253,9 +254,9 @@ impl Inner {
         }
     }
 
-    /// Returns the redactor for calls of this name, whether such a tool exists or not.
-    pub(crate) fn redactor(&self, name: &str) -> ToolRedactor {
-        let known = self.registry.index(name).and_then(|index| self.redactor_at(index));
+    /// Returns the redactor for calls of the tool at the index, or of a tool that does not exist.
+    pub(crate) fn redactor(&self, index: Option<usize>) -> ToolRedactor {
+        let known = index.and_then(|index| self.redactor_at(index));
         known.cloned().unwrap_or_else(|| self.layers.redactor.for_unknown())
     }
 
@@ -263,14 +264,6 @@ impl Inner {
     pub(crate) fn redactor_at(&self, index: usize) -> Option<&ToolRedactor> {
         let redactor = || self.layers.redactor.for_tool(self.registry.at(index).spec());
         Some(self.slots.get(index)?.redactor.get_or_init(redactor))
-    }
-
-    /// Notes which arguments of a call are secret, so that nothing shows them that comes of the call.
-    pub(crate) fn hide_secrets(&self, index: Option<usize>, call: &ToolCall, ctx: &ToolContext) {
-        let redactor = index.and_then(|index| self.redactor_at(index));
-        if let Some(secrets) = redactor.and_then(|redactor| redactor.secrets_in(&call.arguments)) {
-            ctx.hide(&secrets);
-        }
     }
 
     /// Returns the structured result that a tool declares.
@@ -289,12 +282,9 @@ impl Inner {
 
     /// Returns the context for building tools: its executor is held to its limits.
     fn lent(&self) -> ProviderContext {
-        #[cfg_attr(not(feature = "executor"), expect(unused_mut, reason = "there is no executor"))]
-        let mut context = self.context.clone();
+        let context = self.context.clone();
         #[cfg(feature = "executor")]
-        {
-            context.services = context.confined(context.services.clone());
-        }
+        let context = ProviderContext { services: context.confined(context.services.clone()), ..context };
         context
     }
 

@@ -10,10 +10,24 @@ use std::path::{Path, PathBuf};
 /// What can be needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
+    /// The program `bwrap`, in a place where it may make namespaces.
+    Bubblewrap,
     /// clippy, for what the macros write.
     Clippy,
+    /// Control groups that the tests may make.
+    ControlGroups,
     /// The corpus of real documents, which is not part of the repository.
     Corpus,
+    /// A loopback of IPv6.
+    Ipv6,
+    /// Landlock of Linux 6.2 or newer.
+    Landlock,
+    /// The programs `podman`, `runc` and a `busybox` that needs no libraries.
+    Podman,
+    /// The program `python3`.
+    Python,
+    /// To be root.
+    Root,
     /// The program `setsid`.
     Setsid,
     /// The toolchain whose texts `ui/` holds.
@@ -24,8 +38,15 @@ impl Need {
     /// Its name in `TOOLGEN_REQUIRE`.
     pub fn name(self) -> &'static str {
         match self {
+            Need::Bubblewrap => "bubblewrap",
             Need::Clippy => "clippy",
+            Need::ControlGroups => "control-groups",
             Need::Corpus => "corpus",
+            Need::Ipv6 => "ipv6",
+            Need::Landlock => "landlock",
+            Need::Podman => "podman",
+            Need::Python => "python",
+            Need::Root => "root",
             Need::Setsid => "setsid",
             Need::Ui => "ui",
         }

@@ -16,6 +16,7 @@ const FLOORS: &[&[&str]] = &[
     &["layers"],
     &["provider"],
     &["agent"],
+    &["builtin"],
 ];
 
 /// What stands beside the floors: the list of them, and what generated code names.

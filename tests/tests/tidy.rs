@@ -168,20 +168,37 @@ const LONGEST_FUNCTION: usize = 80;
 /// What of the world outside code may touch where, and why there. Tests may touch anything.
 const OUTSIDE: &[(&str, &[&str], &str)] = &[
     (
+        "runtime/src/builtin/place.rs",
+        &["cap_std::fs", "std::fs"],
+        "opens, reads and writes files below a directory, for tools",
+    ),
+    ("runtime/src/builtin/walk.rs", &["std::fs"], "lists directories below one, for tools"),
+    (
         "runtime/src/call/roots.rs",
         &["std::fs"],
         "follows links, so that none leads out of a session's folders",
     ),
     ("runtime/src/engine/command.rs", &["std::env"], "passes the variables that a tool's program inherits"),
     (
-        "runtime/src/engine/executor/container.rs",
+        "runtime/src/engine/executor/container/removal.rs",
         &["std::process::Command"],
         "removes a container when a call is dropped",
     ),
     (
         "runtime/src/engine/executor/process.rs",
-        &["std::env", "tokio::process"],
-        "starts programs, with what they may inherit",
+        &["std::env", "std::fs", "tokio::process"],
+        "looks for programs and starts them, with what they may inherit",
+    ),
+    (
+        "runtime/src/engine/executor/sandbox/linux.rs",
+        &["std::env", "std::fs"],
+        "makes a program's directory for temporary files",
+    ),
+    ("runtime/src/engine/executor/sandbox/linux/group.rs", &["std::fs"], "makes control groups"),
+    (
+        "runtime/src/engine/executor/sandbox/linux/landlock.rs",
+        &["std::fs"],
+        "lists the directories that stay open to a program",
     ),
     ("runtime/src/engine/http/credentials.rs", &["std::env"], "reads credentials"),
     ("runtime/src/engine/http/files.rs", &["std::fs"], "reads the files that arguments name"),
@@ -192,8 +209,15 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "says by a locked file that a writer is alive",
     ),
     ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
+    ("toolgen/src/cli.rs", &["std::env", "std::process::Command"], "starts the cargo that runs it"),
     ("toolgen/src/cli/call.rs", &["std::fs"], "reads arguments from a file"),
     ("toolgen/src/cli/generate.rs", &["std::fs"], "looks for the crate it writes into"),
+    (
+        "toolgen/src/cli/init.rs",
+        &["std::fs", "std::process::Command"],
+        "looks at the crate it prepares, and lets cargo add dependencies",
+    ),
+    ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
     (
         "toolgen/src/frontend/manifest/files.rs",
@@ -206,7 +230,8 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
 ];
 
 /// The ways out that are looked for.
-const WAYS_OUT: [&str; 5] = ["std::env", "std::fs", "std::process::Command", "tokio::fs", "tokio::process"];
+const WAYS_OUT: [&str; 6] =
+    ["cap_std::fs", "std::env", "std::fs", "std::process::Command", "tokio::fs", "tokio::process"];
 
 /// Methods of paths that ask the disk.
 const ASK_THE_DISK: [&str; 9] = [

@@ -4,19 +4,24 @@
 //! to the standard output, everything about them to the standard error, so that a result can be piped.
 
 mod args;
+mod bin;
 mod call;
 mod check;
 mod compile;
 mod docs;
 mod explain;
 mod generate;
+mod graph;
+mod init;
 mod list;
+mod new;
 mod output;
 mod schema;
+mod test;
 
 use std::ffi::OsString;
 use std::io;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use args::{Invocation, Task};
 use output::Output;
@@ -64,6 +69,11 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Generate(task) => generate::run(task, output),
         Task::Call(task) => call::run(task, output),
         Task::Explain(task) => explain::run(task, output),
+        Task::Graph(task) => graph::run(task, output),
+        Task::Bin(task) => bin::run(task, output),
+        Task::Init(task) => init::run(task, output),
+        Task::New(task) => new::run(task, output),
+        Task::Test(task) => test::run(task, output),
     }
 }
 
@@ -73,4 +83,9 @@ fn exit(outcome: Outcome) -> ExitCode {
         Outcome::Problems => 1,
         Outcome::Usage => 2,
     })
+}
+
+/// Returns the cargo that runs this command, or the one on the search path.
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }

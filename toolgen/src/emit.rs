@@ -30,7 +30,7 @@ use toolgen_runtime::{Call, ToolSpec};
 
 use crate::tool::{Part, Program, Tool};
 use crate::write::MARK;
-pub use package::{RuntimeDependency, module_name, package};
+pub use package::{RuntimeDependency, mark, module_name, package, program};
 
 use expr::Expr;
 use idents::Names;

@@ -215,6 +215,7 @@ http:
         }),
         security: vec![SecurityRequirement { schemes: vec![scheme].into() }].into(),
         accept: "text/plain".into(),
+        defaults: true,
         derived: vec![
             ("=path.who.mail".into(), Template::Value(mail)),
             ("=query.q".into(), joined("id ", reference("id", &[], false))),
@@ -223,7 +224,6 @@ http:
             ("=body.by".into(), by),
         ]
         .into(),
-        defaults: true,
     };
     assert_eq!(tool.call, Call::Http(expected));
     let hosts = Network::Hosts(vec!["api.example.com:8443".into()].into());

@@ -293,7 +293,7 @@ impl Running<'_> {
                 None => return Err(LoopError::Cancelled),
                 Some(said) => said.map_err(LoopError::Model)?,
             };
-            said.calls = said.calls.into_iter().map(ToolCall::shallow).collect();
+            said.calls.iter_mut().for_each(ToolCall::shallow);
             let (text, calls) = (said.text.clone(), said.calls.clone());
             self.transcript.push(Entry::Model(said));
             if !calls.is_empty() {

@@ -211,9 +211,8 @@ impl Provider {
             Arc::make_mut(&mut around).session = Some(Session::passing(Span::Turn));
         }
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
-        let fit = |call: ToolCall| {
-            let mut call = call.shallow();
-            call.cut_name();
+        let fit = |mut call: ToolCall| {
+            call.fit();
             Some(call)
         };
         let calls = calls.into_iter().map(fit).collect();

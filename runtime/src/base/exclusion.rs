@@ -5,7 +5,8 @@
 //!
 //! - a call that was made by one with a seat waits only for a call that runs alone, not in the queue;
 //! - while a call waits to run alone, or does, the calls above it have given up their seats: they wait for it;
-//! - the calls that a call makes while it runs alone have a room of their own.
+//! - the calls that a call makes while it runs alone have a room of their own; what it leaves behind there keeps all
+//!   others waiting, as the call did.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -26,6 +27,8 @@ struct State {
     /// Whether a call runs alone.
     alone: bool,
     queue: VecDeque<Arc<Ticket>>,
+    /// The seat of the call whose room this is, if that call has ended and left calls behind here.
+    owner: Option<Arc<Seat>>,
 }
 
 /// The place of a call in the queue.
@@ -61,7 +64,7 @@ impl Exclusion {
     /// queue for it.
     pub(crate) fn enter(root: &Arc<Exclusion>, above: Option<&Arc<Seat>>, alone: bool) -> Seated {
         let caller = chain(above).find(|seat| Arc::ptr_eq(&seat.root, root));
-        let room = caller.map_or(root, |seat| seat.inner.as_ref().unwrap_or(&seat.room));
+        let room = caller.map_or(root, |seat| seat.inner_room().unwrap_or(&seat.room));
         let seat = Arc::new(Seat {
             root: Arc::clone(root),
             room: Arc::clone(room),
@@ -97,6 +100,10 @@ impl Exclusion {
 }
 
 impl State {
+    fn is_empty(&self) -> bool {
+        self.taken == 0 && !self.alone && self.queue.is_empty()
+    }
+
     fn admit(&mut self, alone: bool) {
         if alone {
             self.alone = true;
@@ -120,10 +127,38 @@ impl State {
 }
 
 impl Seat {
+    /// Returns the room of the calls that this call makes, if it runs alone and still has its seat.
+    fn inner_room(&self) -> Option<&Arc<Exclusion>> {
+        self.inner.as_ref().filter(|_| !self.left.load(Ordering::Relaxed))
+    }
+
     /// Returns the calls above this one that have or had a seat in the same room.
     fn callers(&self) -> impl Iterator<Item = &Seat> {
         let own = chain(self.above.as_ref()).filter(|seat| Arc::ptr_eq(&seat.root, &self.root));
         own.take_while(|seat| Arc::ptr_eq(&seat.room, &self.room)).map(|seat| &**seat)
+    }
+
+    /// Leaves the seat, or the queue.
+    fn leave(&self, ticket: Option<&Arc<Ticket>>) {
+        let alone = self.inner.is_some();
+        let owner = {
+            let state = &mut *unpoisoned(self.room.0.lock());
+            match ticket.filter(|ticket| !ticket.granted.load(Ordering::Relaxed)) {
+                Some(ticket) => state.queue.retain(|other| !Arc::ptr_eq(other, ticket)),
+                None if alone => state.alone = false,
+                None if self.lent.load(Ordering::Relaxed) == 0 => state.taken -= 1,
+                None => {}
+            }
+            self.left.store(true, Ordering::Relaxed);
+            if alone {
+                self.callers().for_each(|caller| caller.take_back(state));
+            }
+            state.call_up();
+            if state.is_empty() { state.owner.take() } else { None }
+        };
+        if let Some(owner) = owner {
+            owner.leave(None);
+        }
     }
 
     /// Gives up the seat while a call below waits to run alone or does.
@@ -164,20 +199,14 @@ impl Seated {
 
 impl Drop for Seated {
     fn drop(&mut self) {
-        let (seat, alone) = (&self.seat, self.seat.inner.is_some());
-        let state = &mut *unpoisoned(seat.room.0.lock());
-        let queued = self.ticket.as_ref().filter(|ticket| !ticket.granted.load(Ordering::Relaxed));
-        match queued {
-            Some(ticket) => state.queue.retain(|other| !Arc::ptr_eq(other, ticket)),
-            None if alone => state.alone = false,
-            None if seat.lent.load(Ordering::Relaxed) == 0 => state.taken -= 1,
-            None => {}
+        if let Some(inner) = &self.seat.inner {
+            let state = &mut *unpoisoned(inner.0.lock());
+            if !state.is_empty() {
+                state.owner = Some(Arc::clone(&self.seat));
+                return;
+            }
         }
-        seat.left.store(true, Ordering::Relaxed);
-        if alone {
-            seat.callers().for_each(|caller| caller.take_back(state));
-        }
-        state.call_up();
+        self.seat.leave(self.ticket.as_ref());
     }
 }
 
@@ -197,8 +226,7 @@ mod tests {
     }
 
     fn is_empty(root: &Exclusion) -> bool {
-        let state = unpoisoned(root.0.lock());
-        state.taken == 0 && !state.alone && state.queue.is_empty()
+        unpoisoned(root.0.lock()).is_empty()
     }
 
     #[test]
@@ -266,6 +294,25 @@ mod tests {
         drop(caller);
         assert!(enter(&root, None, false).is_none());
         drop(callee);
+        assert!(is_empty(&root));
+    }
+
+    #[test]
+    fn what_a_call_that_ran_alone_leaves_behind_still_runs_alone() {
+        let root = Arc::default();
+        let alone = enter(&root, None, true).unwrap();
+        let seat = Arc::clone(alone.seat());
+        let left = enter(&root, Some(&alone), false).unwrap();
+        let deeper = enter(&root, Some(&left), true).unwrap();
+        drop(alone);
+        let next = Exclusion::enter(&root, None, true);
+        assert!(next.must_wait() && enter(&root, None, false).is_none());
+        drop(left);
+        assert!(next.must_wait(), "one call is left");
+        drop(deeper);
+        assert!(!next.must_wait());
+        assert!(Exclusion::enter(&root, Some(&seat), false).must_wait(), "it comes too late");
+        drop(next);
         assert!(is_empty(&root));
     }
 }

@@ -1,10 +1,10 @@
 //! Times as text and numbers.
 
 use std::time::Duration;
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "audit", feature = "builtin"))]
 use std::time::{SystemTime, UNIX_EPOCH};
 
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "audit", feature = "builtin"))]
 /// Formats a time as RFC 3339 in UTC with milliseconds: `2026-01-31T23:59:59.999Z`. Times before 1970 become its start.
 pub(crate) fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -19,7 +19,7 @@ pub(crate) fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "audit", feature = "builtin"))]
 /// Returns the date this many days after 1970-01-01, in the Gregorian calendar.
 ///
 /// Years are counted from March, so that a leap day is the last day of its year; they repeat every 400 years (an era),
@@ -37,7 +37,7 @@ fn date(days: u64) -> (u64, u64, u64) {
     (era * 400 + year + next_year, month, day_of_month)
 }
 
-#[cfg(all(test, feature = "audit"))]
+#[cfg(all(test, any(feature = "audit", feature = "builtin")))]
 mod tests {
     use super::*;
 

@@ -10,7 +10,7 @@ pub(crate) fn floor(text: &str, at: usize) -> usize {
 }
 
 /// Returns the bytes of a text without a character at their end that was cut inside.
-#[cfg(any(feature = "http", feature = "process"))]
+#[cfg(any(feature = "http", feature = "process", feature = "builtin"))]
 pub(crate) fn whole(bytes: &[u8]) -> &[u8] {
     // A character has at most four bytes, so at most three of them can be left.
     let tail = bytes.len().saturating_sub(3);

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::base::future::{caught, contained};
+use crate::base::future::caught;
 use crate::call::tool::DEFAULT_TIMEOUT;
 
 /// The time limits of callbacks.
@@ -46,9 +46,4 @@ pub(crate) async fn answer<T>(limit: Option<Duration>, asked: impl Future<Output
         }
     };
     answered.ok_or(Silence::Panicked)
-}
-
-/// Calls a function of the program. Returns its result, or `None` if it panics.
-pub(crate) fn tell<T>(told: impl FnOnce() -> T) -> Option<T> {
-    contained(told)
 }

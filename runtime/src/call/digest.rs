@@ -22,7 +22,12 @@ pub(crate) fn promise(tool: &dyn AgentTool) -> String {
     if let Some(action) = tool.action() {
         promised["action"] = action.into();
     }
-    hex(&Sha256::digest(promised.to_string()))
+    fingerprint(&promised.to_string())
+}
+
+/// Returns the SHA-256 of a text, in hexadecimal.
+pub(crate) fn fingerprint(text: &str) -> String {
+    hex(&Sha256::digest(text))
 }
 
 /// The block size of SHA-256 in bytes, which is also the length of HMAC keys.

@@ -98,7 +98,8 @@ pub fn inside<T: PathArgument>(
     paths.resolved(&|path| resolve(path, root.as_deref()).ok_or_else(|| traversal(argument)))
 }
 
-fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
+/// Returns the directory of this name.
+pub(crate) fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
     let root = ctx.turn().roots.0.get(name).cloned();
     root.ok_or_else(|| {
         ToolError::failed_with("service_unavailable", format!("no {name} is set for this call"))
@@ -108,7 +109,8 @@ fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
     })
 }
 
-fn traversal(argument: &str) -> ToolError {
+/// Returns the error of a path that leads out of its directory.
+pub(crate) fn traversal(argument: &str) -> ToolError {
     let problem = ArgumentProblem {
         pointer: String::new(),
         kind: ArgumentProblemKind::Value,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::base::depth::{MOST, shallow};
-use crate::base::future::{BoxFuture, poll_caught};
+use crate::base::future::BoxFuture;
 use crate::base::json::type_name;
 use crate::call::context::{Ending, ToolContext};
 use crate::call::error::ToolError;
@@ -22,7 +22,7 @@ use crate::call::result::ToolResult;
 use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::decode::borrowed::BorrowedValue;
-use crate::schema::shape::decode::integers::{any_rounded, rounded_integers};
+use crate::schema::shape::decode::integers::rounded_integers;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned, exact::is_exact};
 use crate::schema::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
@@ -116,8 +116,8 @@ pub trait AgentTool: Send + Sync {
         self.spec().effects.clone()
     }
 
-    /// What the tool does beyond what its specification says, in any stable text: for an HTTP request its method, URL
-    /// and encoding. A call that waits for approval cannot be resumed once this has changed.
+    /// What the tool does beyond what its specification says, in any stable text without secrets: for an HTTP request a
+    /// digest of its method, URL and encoding. A call that waits for approval cannot be resumed once this has changed.
     fn action(&self) -> Option<String> {
         None
     }
@@ -247,22 +247,20 @@ pub(crate) async fn execute<'a>(
     };
     let mut run = pin!(guarded(run.as_mut()));
     // Most calls need no clock and no listener, because they finish immediately.
-    let first = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
-    let outcome = match first {
-        Poll::Ready(outcome) => Some(outcome),
-        Poll::Pending => {
-            // The clock starts only when there is something to wait for: reading it costs as much as a small call.
-            let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-            let run = ctx.caller_token().run_until_cancelled(run);
-            match (deadline, limit) {
-                (Some(deadline), Some(duration)) => tokio::time::timeout_at(deadline, run)
-                    .await
-                    .map_err(|_| ToolError::Timeout { duration })?,
-                _ => run.await,
-            }
+    if let Poll::Ready(outcome) = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await {
+        stop.disarm();
+        return outcome;
+    }
+    // The clock starts only when there is something to wait for: reading it costs as much as a small call.
+    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    let run = ctx.caller_token().run_until_cancelled(run);
+    let outcome = match (deadline, limit) {
+        (Some(deadline), Some(duration)) => {
+            tokio::time::timeout_at(deadline, run).await.map_err(|_| ToolError::Timeout { duration })?
         }
+        _ => run.await,
     };
-    let Some(outcome) = outcome else { return Err(ToolError::Cancelled) };
+    let outcome = outcome.ok_or(ToolError::Cancelled)?;
     stop.disarm();
     outcome
 }
@@ -308,22 +306,23 @@ pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
         return Err(whole(format!("the arguments are nested more than {MOST} levels deep")));
     };
     let params = match params {
-        Value::Null => json!({}),
         Value::String(text) if text.trim().is_empty() => json!({}),
-        Value::String(text) => match serde_json::from_str(&text) {
-            Ok(Value::Null) => json!({}),
-            Ok(params) if any_rounded(&text) => {
-                return Err(ToolError::from_problems(rounded_integers(&text, &params)));
+        Value::String(text) => {
+            let params = serde_json::from_str(&text)
+                .map_err(|why| whole(format!("the arguments are not JSON: {why}")))?;
+            let rounded = rounded_integers(&text, &params);
+            if !rounded.is_empty() {
+                return Err(ToolError::from_problems(rounded));
             }
-            Ok(params) => params,
-            Err(why) => return Err(whole(format!("the arguments are not JSON: {why}"))),
-        },
+            params
+        }
         params => params,
     };
-    if params.is_object() {
-        return Ok(params);
+    match params {
+        Value::Object(_) => Ok(params),
+        Value::Null => Ok(json!({})),
+        _ => Err(whole(format!("Expected object parameters, got {}", type_name(&params)))),
     }
-    Err(whole(format!("Expected object parameters, got {}", type_name(&params))))
 }
 
 /// Checks parsed arguments and renames them to their wire names.
@@ -354,6 +353,7 @@ where
     F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,
 {
     poll_fn(move |cx| {
-        poll_caught(run.as_mut(), cx).map(|ended| ended.unwrap_or_else(|why| Err(ToolError::panicked(why))))
+        let polled = catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx)));
+        polled.unwrap_or_else(|why| Poll::Ready(Err(ToolError::panicked(why))))
     })
 }

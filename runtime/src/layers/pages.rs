@@ -28,6 +28,7 @@ mod read;
 mod store;
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -133,44 +134,55 @@ impl Pages {
     /// What is kept can be read only in the same session, by the same agent and for the same principal.
     #[must_use]
     pub fn apply(&self, mut result: ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> ToolResult {
+        self.cut(&mut result, spec, ctx);
+        result
+    }
+
+    /// Cuts a result, see [`apply`](Self::apply).
+    pub(crate) fn cut(&self, result: &mut ToolResult, spec: &ToolSpec, ctx: &ToolContext) {
         // A page is never cut again.
         if spec.name.as_str() == READ_RESULT {
-            return result;
+            return;
         }
         let limit = self.limit.of(spec);
         let (text, binary) = sizes(&result.content);
         if text > limit.text {
             let whole = result.to_text();
-            result.content = Cut { pages: self, limit, ctx }.texts(result.content, whole);
+            result.content =
+                Cut { pages: self, limit, ctx }.texts(std::mem::take(&mut result.content), whole);
         }
         if binary > limit.binary {
             let mut left = limit.binary;
             result.content.iter_mut().for_each(|content| shrink(content, limit.binary, &mut left));
         }
         if spec.structured_output().is_some() {
-            withhold(&mut result, limit.text);
+            withhold(result, limit.text);
         }
-        result
     }
 
     /// Returns an error as a model gets it: its text is cut and kept like a result if a tool failed, arguments
     /// are invalid or the call was denied.
     #[must_use]
     pub fn apply_error(&self, mut error: ToolError, spec: &ToolSpec, ctx: &ToolContext) -> ToolError {
+        self.cut_error(&mut error, spec, ctx);
+        error
+    }
+
+    /// Cuts the text of an error, see [`apply_error`](Self::apply_error).
+    pub(crate) fn cut_error(&self, error: &mut ToolError, spec: &ToolSpec, ctx: &ToolContext) {
         let limit = self.limit.of(spec);
         if let ToolError::Failed { message, .. }
         | ToolError::InvalidArgs { message, .. }
-        | ToolError::Denied { message } = &mut error
+        | ToolError::Denied { message } = error
             && size(message.len()) > limit.text
             && spec.name.as_str() != READ_RESULT
         {
             let whole = std::mem::take(message);
             let end = cut(&whole, bytes(limit.text));
-            hide_cut(&whole, end, ctx);
+            hide_cut(&whole, 0..end, ctx);
             let shown = whole.get(..end).unwrap_or_default().to_owned();
             *message = format!("{shown}\n{}", Cut { pages: self, limit, ctx }.notice(whole, end));
         }
-        error
     }
 }
 
@@ -220,7 +232,7 @@ impl Cut<'_> {
                         continue;
                     }
                     let end = cut(&text, bytes(left.saturating_sub(broken)));
-                    hide_cut(&text, end, self.ctx);
+                    hide_cut(&text, 0..end, self.ctx);
                     if let Some(shown) = text.get(..end).filter(|shown| !shown.is_empty()) {
                         kept.push(Content::Text(shown.to_owned()));
                     }
@@ -305,10 +317,10 @@ fn withhold(result: &mut ToolResult, most: u64) {
     }
 }
 
-/// Has records and events hide what a cut leaves of a secret.
-fn hide_cut(text: &str, end: usize, ctx: &ToolContext) {
+/// Has records and events hide what remains of a secret in the part of a text that is shown.
+fn hide_cut(text: &str, shown: Range<usize>, ctx: &ToolContext) {
     if let Some(secrets) = ctx.secrets() {
-        ctx.hide(&secrets.cut_by(0..end, text));
+        ctx.hide(&secrets.cut_by(shown, text));
     }
 }
 

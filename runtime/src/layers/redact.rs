@@ -294,9 +294,13 @@ impl ToolRedactor {
         rules.hide_keys(arguments, secrets, rules.max_depth);
     }
 
-    /// Returns the secrets in valid arguments, which also calls that the tool makes and later pages of its result must
-    /// not show. Costs nothing for tools whose arguments cannot hold any.
-    pub(crate) fn secrets_in(&self, arguments: &Value) -> Option<Secrets> {
+    /// Adds the secrets in arguments to those of their call, which nothing shows that comes of it.
+    pub(crate) fn hide_secrets(&self, arguments: &Value, ctx: &ToolContext) {
+        self.secrets_in(arguments).iter().for_each(|secrets| ctx.hide(secrets));
+    }
+
+    /// Returns the secrets in valid arguments. Costs nothing for tools whose arguments cannot hold any.
+    fn secrets_in(&self, arguments: &Value) -> Option<Secrets> {
         if !self.may_hold {
             return None;
         }

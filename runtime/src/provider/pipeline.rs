@@ -45,7 +45,6 @@ use crate::spec::{ToolSpec, hosts};
 
 use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;
-use control::Target;
 pub(crate) use recording::Record;
 use watch::{Begun, Watch};
 
@@ -112,13 +111,15 @@ impl Provider {
     /// context of the call is derived from it.
     ///
     /// This never fails: an error is the answer.
-    pub async fn call(&self, call: ToolCall, turn: &ToolContext) -> ToolResponse {
-        self.answer(call.shallow(), turn, self.turn_context(turn), Reader::Model).await
+    pub async fn call(&self, mut call: ToolCall, turn: &ToolContext) -> ToolResponse {
+        call.fit();
+        self.answer(call, turn, self.turn_context(turn), Reader::Model).await
     }
 
     /// Answers a call that a tool makes, with its whole result.
-    pub(super) async fn call_by_tool(&self, call: ToolCall, caller: &ToolContext) -> ToolResponse {
-        self.answer(call.shallow(), caller, self.turn_context(caller), Reader::Tool).await
+    pub(super) async fn call_by_tool(&self, mut call: ToolCall, caller: &ToolContext) -> ToolResponse {
+        call.fit();
+        self.answer(call, caller, self.turn_context(caller), Reader::Tool).await
     }
 
     /// Returns what the calls of a turn share: what the turn supplies, and then what the provider supplies.
@@ -143,24 +144,25 @@ impl Provider {
         Arc::new(all)
     }
 
-    /// Answers one call.
+    /// Answers one call, which [fits](ToolCall::fit).
     pub(crate) async fn answer(
         &self,
-        mut call: ToolCall,
+        call: ToolCall,
         turn: &ToolContext,
         around: Arc<TurnContext>,
         reader: Reader,
     ) -> ToolResponse {
-        call.cut_name();
         let (started, clock) = (SystemTime::now(), Instant::now());
-        let watch = Watch::of(self, &call, &around);
-        let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.around(&around));
-        let ctx = turn.child_in(around, call.id.clone(), call.name.clone());
         let inner = self.inner();
         let index = inner.registry.index(&call.name);
-        inner.hide_secrets(index, &call, &ctx);
+        let watch = Watch::of(self, &call, index, &around);
+        let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.around(&around));
+        let ctx = turn.child_in(around, call.id.clone(), call.name.clone());
+        if let Some(redactor) = index.and_then(|index| inner.redactor_at(index)) {
+            redactor.hide_secrets(&call.arguments, &ctx);
+        }
         // If this future is dropped, the record says so.
-        let mut record = self.record(&call, &ctx);
+        let mut record = self.record(&call, index, &ctx);
         if let Some(watch) = &watch
             && let Some(response) = watch.begins(&call, &ctx).await
         {
@@ -176,7 +178,7 @@ impl Provider {
                 call: &call,
                 ctx: &ctx,
                 tool: index.map(|index| &**inner.registry.at(index)),
-                redactor: &|| inner.redactor(&call.name),
+                redactor: &|| inner.redactor(index),
             };
             traced(&inner.layers.trace, &subject, run).await
         };
@@ -211,8 +213,9 @@ impl Provider {
         response: ToolResponse,
     ) -> ToolResponse {
         let ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
-        self.record(&call, &ctx).finish(&response.outcome).await;
-        if let Some(watch) = Watch::of(self, &ToolCall::named(call.id, call.name), &around) {
+        let index = self.inner().registry.index(&call.name);
+        self.record(&call, index, &ctx).finish(&response.outcome).await;
+        if let Some(watch) = Watch::of(self, &ToolCall::named(call.id, call.name), index, &around) {
             watch.passed_over(&response, &ctx);
         }
         response
@@ -247,7 +250,7 @@ impl Provider {
         }
         layers.seals.verify(call, &**inner.registry.at(admitted.index), ctx)?;
         let guard = layers.repeats.guard(ctx);
-        let outcome = match layers.exact_arguments(spec, call, guard.as_ref(), ctx) {
+        let mut outcome = match layers.exact_arguments(spec, call, guard.as_ref(), ctx) {
             Some(given) => {
                 let outcome = self.perform(admitted, given, call, ctx, record).await;
                 if let Some(guard) = &guard
@@ -260,11 +263,13 @@ impl Provider {
             }
             None => self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch)).await,
         };
-        let Some(pages) = layers.pages.as_ref().filter(|_| reader == Reader::Model) else { return outcome };
-        match outcome {
-            Ok(result) => Ok(pages.apply(result, spec, ctx)),
-            Err(error) => Err(pages.apply_error(error, spec, ctx)),
+        if let Some(pages) = layers.pages.as_ref().filter(|_| reader == Reader::Model) {
+            match &mut outcome {
+                Ok(result) => pages.cut(result, spec, ctx),
+                Err(error) => pages.cut_error(error, spec, ctx),
+            }
         }
+        outcome
     }
 
     /// Runs a call from its arguments to the outcome, through every layer that reads arguments.
@@ -310,25 +315,11 @@ impl Provider {
         }
         outcome.map(|result| depends::reported(&unmet, result))
     }
-
-    /// Runs a call from checked arguments to the outcome.
-    async fn perform<'a>(
-        &'a self,
-        admitted: Admitted<'a>,
-        arguments: BorrowedValue<'a>,
-        call: &'a ToolCall,
-        ctx: &'a ToolContext,
-        record: &mut Record,
-    ) -> Result<ToolResult, ToolError> {
-        let inner = self.inner();
-        let built = &**inner.build(admitted)?;
-        let target = Target { registered: &**inner.registry.at(admitted.index), built };
-        inner.layers.controlled(target, arguments, call, ctx, record).await
-    }
 }
 
 impl Layers {
-    /// Runs a tool, alone if it is exclusive and not beside one that is.
+    /// Runs a tool, alone if it is exclusive and not beside one that is, unless its service is down, or the request that
+    /// the call resumes was resumed before.
     async fn execute<'a>(
         &self,
         tool: &'a dyn AgentTool,
@@ -338,28 +329,19 @@ impl Layers {
         record: &mut Record,
         spends: &[Ticket],
     ) -> Result<ToolResult, ToolError> {
-        let Some(exclusion) = &self.exclusion else {
-            return self.run_tool(tool, spec, arguments, ctx, record, spends).await;
+        let alone;
+        let ctx = match &self.exclusion {
+            None => ctx,
+            Some(exclusion) => {
+                let seated = Exclusion::enter(exclusion, ctx.seat(), spec.exclusive);
+                if seated.must_wait() {
+                    let ready = ctx.caller_token().run_until_cancelled(seated.ready()).await;
+                    ready.ok_or(ToolError::Cancelled)?;
+                }
+                alone = (ctx.seated(seated.seat()), seated);
+                &alone.0
+            }
         };
-        let seated = Exclusion::enter(exclusion, ctx.seat(), spec.exclusive);
-        if seated.must_wait() {
-            let ready = ctx.caller_token().run_until_cancelled(seated.ready()).await;
-            ready.ok_or(ToolError::Cancelled)?;
-        }
-        let ctx = ctx.seated(seated.seat());
-        self.run_tool(tool, spec, arguments, &ctx, record, spends).await
-    }
-
-    /// Runs a tool, unless its service is down, or the request that the call resumes was resumed before.
-    async fn run_tool<'a>(
-        &self,
-        tool: &'a dyn AgentTool,
-        spec: &ToolSpec,
-        arguments: BorrowedValue<'a>,
-        ctx: &'a ToolContext,
-        record: &mut Record,
-        spends: &[Ticket],
-    ) -> Result<ToolResult, ToolError> {
         let permit = match spec.service.as_str() {
             "" => None,
             service => Some(self.breaker.admit(service)?),
@@ -367,7 +349,7 @@ impl Layers {
         if !spends.is_empty() {
             Box::pin(self.seals.spend(spends, self.patience.callbacks)).await?;
         }
-        recorded(record.intent(), ctx, self.patience.callbacks).await?;
+        recorded(record, ctx, self.patience.callbacks).await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
         let outcome = execute(tool, arguments, ctx, limit).await;
         if let Some(permit) = permit {
@@ -377,14 +359,15 @@ impl Layers {
     }
 }
 
-/// Waits until the intent of a call is recorded, unless the caller gives up or the time of callbacks is up: the call does
-/// not run then.
-async fn recorded(
-    written: impl Future<Output = Result<(), ToolError>>,
-    ctx: &ToolContext,
-    limit: Duration,
-) -> Result<(), ToolError> {
-    match ctx.caller_token().run_until_cancelled(callback::answer(Some(limit), written)).await {
+/// Records the intent of a call. If that takes time, the call does not run when the caller gives up or the time of
+/// callbacks is up.
+async fn recorded(record: &mut Record, ctx: &ToolContext, limit: Duration) -> Result<(), ToolError> {
+    if !record.waits() {
+        return record.intent().await;
+    }
+    // On the heap: every call would hold the room for what few do.
+    let written = Box::pin(callback::answer(Some(limit), record.intent()));
+    match ctx.caller_token().run_until_cancelled(written).await {
         None => Err(ToolError::Cancelled),
         Some(Ok(written)) => written,
         Some(Err(_)) => {

@@ -34,6 +34,8 @@ pub(crate) use argument::{Found, find_field};
 #[derive(Clone, Debug)]
 pub struct Graph<'a> {
     tools: BTreeMap<&'a str, &'a ToolSpec>,
+    /// Which tool calls which.
+    calls: BTreeSet<(&'a str, &'a str)>,
 }
 
 /// A problem with what tools require. `Display` describes it.
@@ -79,7 +81,15 @@ impl<'a> Graph<'a> {
                 *kept = spec;
             }
         }
-        Graph { tools }
+        Graph { tools, calls: BTreeSet::new() }
+    }
+
+    /// Adds to the drawings that a tool calls others itself, as one that is composed of them does. The order of the tools
+    /// stays as it is.
+    #[must_use]
+    pub fn with_calls(mut self, tool: &'a str, called: impl IntoIterator<Item = &'a str>) -> Graph<'a> {
+        self.calls.extend(called.into_iter().map(|called| (tool, called)));
+        self
     }
 
     /// The tools, each after all its required tools, otherwise by name. Cycles are broken at an arbitrary place.

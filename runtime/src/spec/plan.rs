@@ -50,6 +50,17 @@ impl Call {
             _ => None,
         }
     }
+
+    /// Returns the names of the tools that the tool itself calls: those of its steps, or of its agent. A name may occur
+    /// several times.
+    #[must_use]
+    pub fn tools(&self) -> Vec<&str> {
+        match self {
+            Call::Compose(plan) => plan.steps.iter().map(|step| step.tool.as_str()).collect(),
+            Call::Agent(plan) => plan.tools.iter().map(Text::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// An HTTP request as data: where the arguments of a call go.

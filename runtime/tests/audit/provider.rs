@@ -371,6 +371,41 @@ async fn in_durable_mode_nothing_is_done_that_cannot_be_recorded() {
 }
 
 #[tokio::test]
+async fn a_call_that_could_not_be_recorded_in_time_is_recorded_as_refused() {
+    /// Fails once: at the intent, or when it is to be persisted.
+    struct Once(MemorySink, bool, bool);
+    impl Once {
+        fn pass(&mut self, at_intent: bool) -> Result<(), AuditError> {
+            let fails = self.1 == at_intent && std::mem::take(&mut self.2);
+            if fails { Err(AuditError::new("the disk is full")) } else { Ok(()) }
+        }
+    }
+    impl AuditSink for Once {
+        fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
+            self.pass(true)?;
+            self.0.intent(intent)
+        }
+        fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
+            self.0.outcome(intent, outcome)
+        }
+        fn flush(&mut self) -> Result<(), AuditError> {
+            self.pass(false)
+        }
+    }
+    for at_intent in [true, false] {
+        let sink = MemorySink::new();
+        let auditor = Auditor::builder(Once(sink.clone(), at_intent, true)).durable(true).start().unwrap();
+        let provider = provider(&auditor).build().unwrap();
+        let response = call(&provider, "act", json!({"what": "it"})).await;
+        assert_eq!(response.outcome.unwrap_err().code(), "AUDIT_FAILED");
+        call(&provider, "act", json!({"what": "it"})).await;
+        auditor.flush().await.unwrap_err();
+        let rows = sink.rows();
+        assert_eq!((statuses(&rows), code(&rows[0])), (vec!["refused", "ok"], "AUDIT_FAILED"));
+    }
+}
+
+#[tokio::test]
 async fn a_sink_that_hangs_does_not_hold_a_durable_call() {
     struct Hanging(std::sync::mpsc::Receiver<()>);
     impl AuditSink for Hanging {

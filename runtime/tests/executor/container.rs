@@ -49,6 +49,20 @@ fn the_command_of_a_container_is_known_to_the_letter() {
 }
 
 #[test]
+fn arguments_of_every_command_come_before_it() {
+    let executor =
+        ContainerExecutor::new("i", "/w").program("podman").with_global_args(["--runtime", "runc"]);
+    let executor = executor.with_args(["--network", "host"]);
+    assert_eq!(
+        line(&executor, &ExecOptions::default()),
+        "podman --runtime runc run --rm -v /w:/workspace:rw -w /workspace --tmpfs /tmp:rw,noexec,nosuid,size=2g \
+         --security-opt no-new-privileges --network host i sh -c ls -la"
+    );
+    let error = executor.argv(&argv(&["ls"]), &ExecOptions::default().without_network()).unwrap_err();
+    assert!(error.to_string().contains("choose a network"), "{error}");
+}
+
+#[test]
 fn a_command_is_no_part_of_what_makes_the_container() {
     let executor = ContainerExecutor::new("i", "/w");
     let words = argv(&["--privileged", "-v", "/:/host", "; rm -rf /"]);

@@ -6,9 +6,10 @@ use std::time::Duration;
 use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::engine::executor::{
     BANNED, ExecError, ExecOptions, ExecOutput, GuardedExecutor, ResourceLimits, STARTERS, ScriptedExecutor,
+    preflight,
 };
 use toolgen_runtime::spec::{Files, Network};
-use toolgen_runtime::{Text, ToolError};
+use toolgen_runtime::{CancellationToken, Text, ToolError};
 
 use crate::{argv, run};
 
@@ -94,4 +95,21 @@ fn a_command_runs_for_thirty_seconds_unless_it_says_otherwise() {
     assert_eq!(options.timeout, Some(Duration::from_secs(30)));
     assert!(!options.read_only && !options.network_disabled && options.work_dir.is_none());
     assert_eq!(options.limits, ResourceLimits::default());
+}
+
+#[tokio::test]
+async fn a_banned_program_is_missing_and_a_banned_shell_is_no_obstacle() {
+    let inner = Arc::new(ScriptedExecutor::new([Ok(ExecOutput::new(0, "gh\n", ""))]));
+    let executor =
+        GuardedExecutor::new(Arc::clone(&inner)).ban(STARTERS).ban(BANNED).within(&Limits::PLANNING);
+    let never = CancellationToken::new();
+    let programs = ["git", "curl", "gh", "sh"];
+    let there = preflight(&executor, &programs, &ExecOptions::default(), &never).await.unwrap();
+    assert_eq!(
+        (there.found, there.missing),
+        (vec!["git".into()], vec!["curl".into(), "gh".into(), "sh".into()])
+    );
+    let (words, options) = &inner.asked()[0];
+    assert_eq!(words[4..], ["git", "gh"]);
+    assert!(options.read_only, "the check is held to the limits, too");
 }

@@ -16,6 +16,8 @@ use toolgen_runtime::{
     ToolSpec, tool, toolset,
 };
 
+use crate::directory;
+
 /// Runs a line of shell. It asks for nothing: what it may do is for its context to say.
 struct Shell {
     spec: ToolSpec,
@@ -85,13 +87,16 @@ async fn the_same_tool_is_held_to_the_limits_of_its_context() {
 }
 
 #[tokio::test]
-async fn an_executor_that_cannot_hold_a_tool_to_the_limits_runs_nothing() {
-    let ctx = || ProviderContext::new().with_executor(Arc::new(LocalExecutor::new()));
-    let error = call(ctx().with_limits(Limits::PLANNING), "echo ran").await.unwrap_err();
-    assert!(
-        matches!(&error, ToolError::Denied { message } if message.contains("read_only, network_disabled"))
-    );
-    let result = call(ctx(), "echo ran; exit 3").await.unwrap();
+async fn an_executor_holds_a_tool_to_the_limits_or_runs_nothing() {
+    let place = directory("limits");
+    let executor = || Arc::new(LocalExecutor::new().work_dir(&place));
+    let ctx = || ProviderContext::new().with_executor(executor());
+    match call(ctx().with_limits(Limits::PLANNING), "echo ran > file").await {
+        Err(ToolError::Denied { message }) => assert!(message.contains("read_only, network_disabled")),
+        outcome => assert_ne!(outcome.unwrap().details["exit_code"], 0),
+    }
+    assert!(!place.join("file").exists());
+    let result = call(ctx(), "echo ran > file; cat file; exit 3").await.unwrap();
     assert_eq!((&result.details["stdout"], &result.details["exit_code"]), (&json!("ran\n"), &json!(3)));
     assert!(!result.is_error(), "a code other than 0 is a result");
 }

@@ -4,9 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toolgen_runtime::engine::executor::{
-    ExecError, ExecOptions, Executor, LocalExecutor, ResourceLimits, preflight,
-};
+use toolgen_runtime::engine::executor::{ExecError, ExecOptions, Executor, LocalExecutor, preflight};
 use toolgen_runtime::{CancellationToken, ToolError};
 
 use crate::needs::{Need, skip};
@@ -38,19 +36,14 @@ async fn a_signal_counts_as_shells_count_it() {
 }
 
 #[tokio::test]
-async fn options_that_cannot_be_enforced_are_refused_all_at_once() {
+async fn options_that_cannot_be_enforced_are_refused() {
     let place = directory("refused");
     let touch = argv(&["touch", place.join("x").to_str().unwrap()]);
-    let options = ExecOptions::default()
-        .read_only()
-        .without_network()
-        .limits(ResourceLimits::default().cpus(1.0).memory(1 << 30).pids(10))
-        .user("nobody");
-    let error = run(&LocalExecutor::new(), &touch, &options).await.unwrap_err();
+    let error = run(&LocalExecutor::new(), &touch, &ExecOptions::default().user("nobody")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the local executor cannot enforce read_only, network_disabled, limits.cpus, limits.memory, \
-         limits.pids, user, so nothing was run"
+        "the local executor cannot enforce user, so nothing was run: programs run as the user of this process; \
+         run the program in a container"
     );
     assert!(matches!(ToolError::from(error), ToolError::Denied { .. }));
     assert!(!place.join("x").exists());
@@ -265,4 +258,12 @@ async fn a_place_is_asked_for_the_programs_it_has() {
     let there = preflight(&LocalExecutor::new(), &["sh"], &ExecOptions::default(), &never).await.unwrap();
     assert!(there.success() && there.has("sh") && !there.has("git"));
     assert_eq!(there.message(), "validation passed");
+    // It asks no shell, and looks where the command would.
+    let place = directory("preflight");
+    let words = ["-c", "printf '#!/bin/sh\n' > own; chmod +x own; printf x > text"];
+    assert!(std::process::Command::new("sh").args(words).current_dir(&place).status().unwrap().success());
+    let options = ExecOptions::default().work_dir(&place).env("PATH", &*place.to_string_lossy());
+    let programs = ["sh", "own", "text", "./own", "/bin/sh"];
+    let there = preflight(&LocalExecutor::new(), &programs, &options, &never).await.unwrap();
+    assert_eq!(there.found, ["own", "./own", "/bin/sh"]);
 }

@@ -5,9 +5,15 @@
 mod container;
 mod guard;
 mod lent;
+#[cfg(target_os = "linux")]
+mod limits;
 mod local;
 #[path = "../../../tests/src/needs.rs"]
 mod needs;
+#[cfg(target_os = "linux")]
+mod podman;
+#[cfg(target_os = "linux")]
+mod sandbox;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -33,7 +39,8 @@ async fn run(
 
 /// An empty directory of the test of this name.
 fn directory(name: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("executor").join(name);
+    let own = || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("executor");
+    let path = std::env::var_os("TOOLGEN_TEST_PLACE").map_or_else(own, PathBuf::from).join(name);
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).unwrap();
     path
@@ -53,4 +60,13 @@ fn runs(pid: &str) -> bool {
     let output = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
     let stat = String::from_utf8(output.stdout).unwrap();
     !stat.trim().is_empty() && !stat.trim_start().starts_with('Z')
+}
+
+/// The processes whose command holds a mark.
+#[cfg(target_os = "linux")]
+fn left(mark: &str) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let commands = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    let commands = commands.map(|command| String::from_utf8_lossy(&command).replace('\0', " "));
+    commands.filter(|command| command.contains(mark)).collect()
 }

@@ -26,6 +26,16 @@ async fn asked(provider: &Provider) -> ApprovalRequest {
     *request
 }
 
+#[test]
+fn what_a_tool_does_is_told_without_the_keys_of_its_server() {
+    let action = |key: &str| {
+        let engine = engine().base_url(format!("http://127.0.0.1:1/v1?key={key}")).build().unwrap();
+        engine.tool(tool(plan("GET", "", "/read"))).action().unwrap()
+    };
+    assert!(!action("hunter2").contains("hunter2"));
+    assert_ne!(action("hunter2"), action("hunter3"));
+}
+
 #[tokio::test]
 async fn what_was_approved_of_one_request_runs_no_other() {
     let (server, other) = (TestServer::ok().await, TestServer::ok().await);

@@ -6,6 +6,7 @@ mod documentation;
 mod finding;
 mod instances;
 mod limits;
+mod one_shot;
 mod order;
 mod reading;
 mod sets;

@@ -3,12 +3,16 @@
 //! Uses `clap` without its default features: four small crates. A custom parser would save a second of building and
 //! lose the suggestions, the usage lines and the conventions people know.
 
+mod project;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolgen::{Options, frontend};
+
+pub(super) use project::{Bin, Graph, Init, New, Test};
 
 /// The requested task.
 #[derive(Debug)]
@@ -26,6 +30,11 @@ pub(super) enum Task {
     Generate(Generate),
     Call(Call),
     Explain(Explain),
+    Graph(Graph),
+    Bin(Bin),
+    Init(Init),
+    New(New),
+    Test(Test),
 }
 
 /// The documents, and the options for compiling them.
@@ -96,6 +105,7 @@ const EXAMPLES: &str = "Examples:
   cargo toolgen list api.yaml --tag pets --format json
   cargo toolgen call api.yaml get_pet '{\"id\": 7}' --dry-run
   cargo toolgen gen api.yaml --out api-tools --crate api-tools --runtime-path ../toolgen/runtime
+  cargo toolgen init, then cargo toolgen new count_lines, then cargo toolgen test tools.yaml
   cargo toolgen explain E0106";
 
 /// Parses the words of a command line, starting with the name of the program. Cargo inserts the name of the subcommand
@@ -118,7 +128,7 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
 }
 
 fn command() -> Command {
-    Command::new("cargo-toolgen")
+    let command = Command::new("cargo-toolgen")
         .bin_name("cargo toolgen")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Compiles documents into tools for LLM agents")
@@ -165,7 +175,8 @@ fn command() -> Command {
                 .about("Explain a code of a problem; without one, list them all")
                 .arg(Arg::new("code").value_name("CODE"))
                 .arg(format()),
-        )
+        );
+    project::with_commands(command)
 }
 
 fn call() -> Command {
@@ -187,13 +198,13 @@ fn call() -> Command {
                     .help("The arguments as a JSON object; `@FILE` reads a file, `-` the standard input"),
             )
             .arg(format())
-            .arg(flag("dry-run", "Print the HTTP request as JSON, send nothing"))
+            .arg(flag("dry-run", "Print the request or the command as JSON, run nothing"))
             .arg(option("base-url", "URL", "Send the request here, whatever servers the document names"))
             .arg(
                 option("server-variable", "NAME=VALUE", "The value of a variable of the server's URL")
                     .action(ArgAction::Append),
             )
-            .arg(flag("show-secrets", "Do not replace credentials by `****` in a dry run"))
+            .arg(flag("show-secrets", "Do not replace secrets by `****` in a dry run"))
             .arg(
                 option("timeout", "SECONDS", "How long the call may take")
                     .default_value("30")
@@ -265,6 +276,9 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     if name == "explain" {
         return Ok(Task::Explain(Explain { code: text("code"), json: is_json(matches) }));
     }
+    if let Some(task) = project::task(name, matches) {
+        return Ok(task);
+    }
     let selection = selection(name, matches)?;
     Ok(match name {
         "check" => Task::Check(selection),
@@ -284,7 +298,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             check: matches.get_flag("check"),
             force: matches.get_flag("force"),
         }),
-        _ => Task::Call(Call {
+        "call" => Task::Call(Call {
             selection,
             tool: text("tool").unwrap_or_default(),
             arguments: text("arguments").unwrap_or_default(),
@@ -294,6 +308,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             show_secrets: matches.get_flag("show-secrets"),
             timeout: matches.get_one::<u64>("timeout").copied().unwrap_or(30),
         }),
+        _ => project::compiling_task(name, matches, selection),
     })
 }
 

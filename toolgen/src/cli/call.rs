@@ -1,5 +1,6 @@
 //! `call`: calls a tool without generating code.
 
+mod command;
 mod request;
 mod send;
 
@@ -11,10 +12,11 @@ use toolgen::Tool;
 use toolgen_runtime::call::tool;
 use toolgen_runtime::engine::http::{Body, EnvCredentials, HttpRequest};
 use toolgen_runtime::schema::dialect;
+use toolgen_runtime::spec;
 
 use super::Outcome;
 use super::args::Call;
-use super::compile::{choose, compile_all};
+use super::compile::{Compiled, choose, compile_all};
 use super::output::Output;
 
 /// Calls the tool, or prints the request it would send. "Problems found" means that the arguments are wrong or the
@@ -45,7 +47,8 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     }
     // A text counts as the arguments of providers that send them as text, so a mistake in it is the model's.
     if !task.dry_run {
-        return send::run(task, tool, Value::String(arguments), output);
+        let all: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
+        return send::run(task, tool, &all, Value::String(arguments), output);
     }
     match tool::arguments(&tool.spec, Value::String(arguments), &dialect::JSON_SCHEMA) {
         Ok(arguments) => dry_run(task, tool, &arguments, output),
@@ -70,9 +73,25 @@ fn read_arguments(given: &str) -> Result<String, String> {
 }
 
 fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> io::Result<Outcome> {
-    let Some(plan) = tool.call.http() else {
-        output.complain("this tool is no HTTP request, so there is none to show");
-        return Ok(Outcome::Problems);
+    let plan = match &tool.call {
+        spec::plan::Call::Http(plan) => plan,
+        spec::plan::Call::Command(plan) => {
+            let tool = spec::plan::Tool::from(tool.clone());
+            return match command::describe(tool, plan, arguments.clone(), task.show_secrets) {
+                Ok(command) => {
+                    output.json(&command)?;
+                    output.line("").map(|()| Outcome::Fine)
+                }
+                Err(error) => {
+                    output.complain(&error.to_string());
+                    Ok(Outcome::Problems)
+                }
+            };
+        }
+        _ => {
+            output.complain("this tool is neither a request nor a command, so there is nothing to show");
+            return Ok(Outcome::Problems);
+        }
     };
     let defaults = plan.defaults.then(|| tool.spec.with_defaults(arguments.clone()));
     let arguments = defaults.as_ref().unwrap_or(arguments);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::call::callback::tell;
+use crate::base::future::contained;
 use crate::call::result::ToolResult;
 use crate::call::secrets::Secrets;
 
@@ -16,14 +16,14 @@ impl ToolContext {
             if let Some(secrets) = self.token.secrets() {
                 secrets.hide_in(&mut result);
             }
-            tell(|| on_update(result));
+            contained(|| on_update(result));
         }
     }
 
     /// Reports a line of progress to the callback, if there is one, as [`update`](Self::update) does.
     pub fn progress(&self, line: impl Into<String>) {
         if let Some(on_progress) = self.turn().on_progress.as_ref().filter(|_| !self.is_over()) {
-            tell(|| {
+            contained(|| {
                 let mut line = line.into();
                 if let Some(secrets) = self.token.secrets() {
                     secrets.hide_in_text(&mut line);

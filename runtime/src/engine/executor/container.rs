@@ -1,12 +1,14 @@
 //! Runs each program in its own container.
 
-use std::hash::{BuildHasher, RandomState};
+mod removal;
+
 use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::process::{Job, inherited, run};
+use removal::Container;
+
+use super::process::{Job, inherited, run, unique_name};
 use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 
@@ -28,15 +30,16 @@ const INHERITED: &[&str] = &[
     "SSH_AUTH_SOCK",
     "XDG_RUNTIME_DIR",
 ];
-/// The time limit for removing a container.
-const REMOVAL: Duration = Duration::from_secs(20);
-/// The exit code by which `docker run` reports its own failure.
-const OWN_FAILURE: i32 = 125;
+/// The exit codes by which `docker run` reports its own failure: any, a program that cannot be run, and none.
+const OWN_FAILURES: std::ops::RangeInclusive<i32> = 125..=127;
 
 /// Runs each program in its own container, by `docker run` or a program that takes the same arguments.
 ///
 /// The container sees one directory of this machine, under `/workspace`. It is removed when its program ends, takes
 /// too long or is cancelled. Programs in it never gain privileges, and every option of [`ExecOptions`] is enforced.
+///
+/// When a container of Podman runs out of memory, Podman's monitor leaves an empty file `oom` in the directory of this
+/// process.
 ///
 /// The image should have no entry point, or one that runs its arguments; `with_args(["--entrypoint", ""])` removes an
 /// entry point. Values of [`ExecOptions::env`] are arguments of a process that other users of this machine may list.
@@ -66,6 +69,7 @@ pub struct ContainerExecutor {
     image: String,
     workspace: PathBuf,
     new_privileges: bool,
+    global_args: Vec<String>,
     args: Vec<String>,
 }
 
@@ -77,6 +81,7 @@ impl ContainerExecutor {
             image: image.into(),
             workspace: workspace.into(),
             new_privileges: false,
+            global_args: Vec::new(),
             args: Vec::new(),
         }
     }
@@ -95,14 +100,27 @@ impl ContainerExecutor {
         self
     }
 
-    /// Adds arguments before the image.
+    /// Adds arguments before `run`, such as `["--storage-driver", "vfs"]` for Podman. The container is removed with the
+    /// same arguments.
+    #[must_use]
+    pub fn with_global_args(
+        mut self,
+        args: impl IntoIterator<Item = impl Into<String>>,
+    ) -> ContainerExecutor {
+        self.global_args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds arguments before the image, such as `["--ulimit", "nofile=1024:1024"]`. They come after those that enforce
+    /// the options, so an argument such as `--privileged` loosens what is enforced.
     #[must_use]
     pub fn with_args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> ContainerExecutor {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
-    /// Returns the command that runs a command in a container. When it is run, the name of the container is added.
+    /// Returns the command that runs a command in a container. When it is run, the name of the container is added,
+    /// and that its end is not waited for.
     ///
     /// # Errors
     ///
@@ -112,7 +130,12 @@ impl ContainerExecutor {
         super::check_env(options)?;
         let workspace = self.workspace.to_string_lossy();
         let access = if options.read_only { "ro" } else { "rw" };
-        let mut line: Vec<String> = vec![self.program.clone(), "run".into(), "--rm".into()];
+        if options.network_disabled && self.args.iter().any(|arg| is_network(arg)) {
+            let message = "arguments of the container choose a network, which network_disabled forbids";
+            return Err(ExecError::invalid(message));
+        }
+        let mut line = vec![self.program.clone()];
+        line.extend(self.words(&["run", "--rm"]));
         line.extend(["-v".into(), format!("{workspace}:{WORKSPACE}:{access}")]);
         line.extend(["-w".into(), self.inside(options.work_dir.as_deref())?]);
         line.extend(["--tmpfs".into(), TMPFS.into()]);
@@ -144,6 +167,11 @@ impl ContainerExecutor {
         line.push(self.image.clone());
         line.extend(argv.iter().cloned());
         Ok(line)
+    }
+
+    /// Returns the arguments of a command: those of every command, then its own.
+    fn words(&self, own: &[&str]) -> Vec<String> {
+        self.global_args.iter().cloned().chain(own.iter().map(|word| (*word).to_owned())).collect()
     }
 
     fn check(&self, argv: &[String]) -> Result<(), ExecError> {
@@ -190,9 +218,15 @@ impl ContainerExecutor {
         cancel: &CancellationToken,
     ) -> Result<ExecOutput, ExecError> {
         let mut line = self.argv(argv, options)?;
-        let mut container = Container::new(&self.program);
-        // After `run --rm`.
-        line.splice(3..3, ["--name".to_owned(), container.name.clone()]);
+        let name = unique_name();
+        // `kill` would miss a container that has not started yet.
+        let removal = self.words(&["rm", "--force", &name]);
+        let mut container = Container::new(&name, &self.program, &removal);
+        // After the program and `run --rm`.
+        let after_run = self.global_args.len() + 3;
+        // Podman's `rm --force` would first wait ten seconds for the program to end by itself.
+        let added = ["--name".to_owned(), name, "--stop-timeout".to_owned(), "0".to_owned()];
+        line.splice(after_run..after_run, added);
         let job = Job {
             argv: &line,
             env: inherited(INHERITED.iter().copied()),
@@ -201,27 +235,32 @@ impl ContainerExecutor {
             timeout: options.timeout,
             max_output: options.max_output,
             on_line: options.on_line.as_ref(),
+            confinement: None,
         };
-        let outcome = run(&job, cancel).await;
+        let outcome = run(job, cancel).await;
         match &outcome {
             // The program that ran the container is gone, but the container may not be.
             Err(ExecError::Timeout { .. } | ExecError::Cancelled | ExecError::Lost { .. }) => {
-                container.remove().await?;
+                container.remove().await.map_err(|message| ExecError::Lost { message })?;
             }
-            Ok(output) if output.exit_code == OWN_FAILURE && self.failed_itself(&output.stderr) => {
-                container.remove().await?;
+            Ok(output) if OWN_FAILURES.contains(&output.exit_code) && self.failed_itself(output) => {
+                container.remove().await.map_err(|message| ExecError::Lost { message })?;
                 let message = output.stderr.trim().to_owned();
                 return Err(ExecError::Start { program: self.program.clone(), message });
             }
-            Ok(_) | Err(_) => container.is_gone = true,
+            Ok(_) | Err(_) => container.is_gone(),
         }
         outcome
     }
 
-    /// Whether the error is the runner's own: `docker: Error response from daemon: …`, or `Error: …` from Podman.
-    fn failed_itself(&self, stderr: &str) -> bool {
+    /// Whether the error is the runner's own: `docker: Error response from daemon: …`, or `Error: …` from Podman. A
+    /// shell uses the same codes for what it cannot run, but knows of no container.
+    fn failed_itself(&self, output: &ExecOutput) -> bool {
         let name = Path::new(&self.program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        stderr.lines().any(|line| line.starts_with("Error") || line.starts_with(&format!("{name}: ")))
+        output.stderr.lines().any(|line| {
+            let own = line.starts_with("Error") || line.starts_with(&format!("{name}: "));
+            own && (output.exit_code == *OWN_FAILURES.start() || line.contains("container"))
+        })
     }
 }
 
@@ -236,64 +275,8 @@ impl Executor for ContainerExecutor {
     }
 }
 
-/// A container that may exist, removed on drop: killing `docker run` does not stop the program in it.
-struct Container {
-    program: String,
-    name: String,
-    is_gone: bool,
-}
-
-impl Container {
-    fn new(program: &str) -> Container {
-        // Each `RandomState` has its own keys, made of the system's random numbers.
-        let name = format!("toolgen-{:016x}", RandomState::new().hash_one(program));
-        Container { program: program.to_owned(), name, is_gone: false }
-    }
-
-    fn removal(&self) -> [String; 4] {
-        // `kill` would miss a container that has not started yet.
-        [self.program.clone(), "rm".into(), "--force".into(), self.name.clone()]
-    }
-
-    async fn remove(&mut self) -> Result<(), ExecError> {
-        let job = Job {
-            argv: &self.removal(),
-            env: inherited(INHERITED.iter().copied()),
-            work_dir: None,
-            stdin: &[],
-            timeout: Some(REMOVAL),
-            max_output: 4096,
-            on_line: None,
-        };
-        // Removal must not be interrupted, so no token stops it.
-        let outcome = run(&job, &CancellationToken::new()).await;
-        self.is_gone = true;
-        let why = match outcome {
-            Ok(output) if output.success() || is_unknown(&output.stderr) => return Ok(()),
-            Ok(output) => output.stderr.trim().to_owned(),
-            Err(why) => why.to_string(),
-        };
-        Err(ExecError::Lost { message: format!("the container {} may still run: {why}", self.name) })
-    }
-}
-
-fn is_unknown(stderr: &str) -> bool {
-    stderr.to_ascii_lowercase().contains("no such container")
-}
-
-impl Drop for Container {
-    fn drop(&mut self) {
-        if self.is_gone {
-            return;
-        }
-        // The future was dropped, perhaps with its runtime, so the rest needs a thread of its own.
-        let [program, args @ ..] = self.removal();
-        let mut command = std::process::Command::new(program);
-        command.args(args).env_clear().envs(inherited(INHERITED.iter().copied()));
-        command.stdin(std::process::Stdio::null());
-        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
-        let removal = std::thread::Builder::new().spawn(move || command.status());
-        // Without a thread the container cannot be removed, and the error cannot be reported.
-        drop(removal);
-    }
+/// Whether an argument chooses a network.
+fn is_network(arg: &str) -> bool {
+    let name = arg.split_once('=').map_or(arg, |(name, _)| name);
+    matches!(name, "--network" | "--net")
 }

@@ -16,6 +16,8 @@ pub enum ExecError {
         executor: &'static str,
         /// The options that it cannot enforce.
         options: Vec<&'static str>,
+        /// Why, and what would enforce them.
+        reason: String,
     },
     /// The program is banned.
     Banned {
@@ -65,8 +67,8 @@ impl ExecError {
 impl fmt::Display for ExecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ExecError::Unsupported { executor, options } => {
-                write!(f, "{executor} cannot enforce {}, so nothing was run", options.join(", "))
+            ExecError::Unsupported { executor, options, reason } => {
+                write!(f, "{executor} cannot enforce {}, so nothing was run: {reason}", options.join(", "))
             }
             ExecError::Banned { program } => write!(f, "Command '{program}' is banned for security reasons"),
             ExecError::Denied { program } => {

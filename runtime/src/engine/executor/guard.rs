@@ -149,6 +149,26 @@ impl Executor for GuardedExecutor {
             self.inner.run(argv, &self.tighten(options), cancel).await
         })
     }
+
+    /// A banned program is missing, too. The check itself may use a banned shell: no tool chooses its words.
+    fn missing<'a>(
+        &'a self,
+        programs: &'a [&'a str],
+        options: &'a ExecOptions,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
+        Box::pin(async move {
+            let refused = |program: &str| self.check(&[program.to_owned()]).is_err();
+            let allowed: Vec<&str> = programs.iter().copied().filter(|program| !refused(program)).collect();
+            let mut missing = Vec::new();
+            if !allowed.is_empty() {
+                missing = self.inner.missing(&allowed, &self.tighten(options), cancel).await?;
+            }
+            let is_missing =
+                |program: &&str| refused(program) || missing.iter().any(|missing| missing == program);
+            Ok(programs.iter().copied().filter(is_missing).map(str::to_owned).collect())
+        })
+    }
 }
 
 impl fmt::Debug for GuardedExecutor {

@@ -1,10 +1,12 @@
 //! Runs programs on this machine.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
 use super::process::{Job, inherited, run};
+use super::sandbox::{Command, Sandbox, confine};
 use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 
@@ -15,15 +17,38 @@ const INHERITED: &[&str] =
 /// Runs programs on this machine, as the user of this process.
 ///
 /// Each program gets its own process group. When it ends, takes too long or is cancelled, the whole group is killed:
-/// nothing that a command started in its group runs on. (A program can leave its group; and where a system has no
-/// groups, as on Windows, only the program itself is killed. A container is safe from both.) The environment is empty
-/// except for a few variables such as `PATH`, so credentials of this process stay with it.
+/// nothing that a command started in its group runs on. (A program that is not confined can leave its group; and where
+/// a system has no groups, as on Windows, only the program itself is killed.) The environment is empty except for a few
+/// variables such as `PATH`, so credentials of this process stay with it. On Linux no program gains privileges, as by
+/// `sudo`.
 ///
-/// It cannot restrict a program's files, network or resources, so it refuses commands that ask for that.
+/// # What is enforced
+///
+/// On Linux the operating system enforces `read_only`, `network_disabled` and `limits`, by [`Sandbox::Bubblewrap`] where
+/// the program `bwrap` works and otherwise by [`Sandbox::Landlock`]. A program is confined if any of these options asks
+/// for it. What the means at hand cannot enforce is refused, as on other systems everything is, and the error says what
+/// would help.
+///
+/// | option | Bubblewrap | Landlock, Linux 6.2 or newer |
+/// |---|---|---|
+/// | `read_only` | all file systems are read-only; `/tmp` and `/dev/shm` are empty ones of the program's own; named pipes can be written to | no file is written, made, removed, renamed or linked (Landlock), none changes its mode, owner, times or attributes (seccomp); `TMPDIR` is a directory of the program's own |
+/// | `network_disabled` | a network with nothing but a loopback of its own | no sockets at all (seccomp) |
+/// | either of them | no Unix sockets, through which services outside would act for it, and no io_uring (seccomp) | the same |
+/// | `limits.cpus`, `limits.memory` | a control group, for the program and all it starts together | the same |
+/// | `limits.pids` | a control group; where none can be made, a limit of its user namespace, which does not hold root | a control group |
+/// | environment and memory of other processes | not readable: only its own processes are there | not readable, those of its own excepted |
+/// | signals to other processes | not possible | possible before Linux 6.12 |
+/// | what it leaves running | ends with it, or, once it runs, with this process | ends with it unless it left its group; with any limit all of it ends |
+/// | devices | none but `null`, `zero`, `full`, `random`, `urandom` and terminals of its own | those of this machine |
+/// | privileges | none, also for root | none, also for root |
+/// | settings of the system in `/proc` and `/sys` | read-only | read-only |
+///
+/// A program that may write files can leave something that others run later: only `read_only` prevents that. Files can
+/// be read in any case. The filters of system calls are made for x86-64, AArch64 and RISC-V.
 ///
 /// ```
 /// use toolgen_runtime::CancellationToken;
-/// use toolgen_runtime::engine::executor::{ExecOptions, Executor, LocalExecutor};
+/// use toolgen_runtime::engine::executor::{ExecError, ExecOptions, Executor, LocalExecutor};
 ///
 /// # #[cfg(unix)]
 /// # #[tokio::main(flavor = "current_thread")]
@@ -33,12 +58,11 @@ const INHERITED: &[&str] =
 /// let output = LocalExecutor::new().run(&argv, &ExecOptions::default(), &never).await?;
 /// assert_eq!(output.stdout, "$HOME; true");
 ///
-/// let offline = ExecOptions::default().without_network();
-/// let error = LocalExecutor::new().run(&argv, &offline, &never).await.unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "the local executor cannot enforce network_disabled, so nothing was run"
-/// );
+/// let argv = ["touch", "/tmp/../file"].map(String::from);
+/// match LocalExecutor::new().run(&argv, &ExecOptions::default().read_only(), &never).await {
+///     Ok(output) => assert!(!output.success()),
+///     Err(error) => assert!(matches!(error, ExecError::Unsupported { .. }), "there is no sandbox"),
+/// }
 /// # Ok(())
 /// # }
 /// # #[cfg(not(unix))]
@@ -48,12 +72,13 @@ const INHERITED: &[&str] =
 pub struct LocalExecutor {
     inherited: Vec<String>,
     work_dir: Option<PathBuf>,
+    sandbox: Sandbox,
 }
 
 impl Default for LocalExecutor {
     fn default() -> LocalExecutor {
         let inherited = INHERITED.iter().map(|name| (*name).to_owned()).collect();
-        LocalExecutor { inherited, work_dir: None }
+        LocalExecutor { inherited, work_dir: None, sandbox: Sandbox::Auto }
     }
 }
 
@@ -68,6 +93,13 @@ impl LocalExecutor {
     #[must_use]
     pub fn work_dir(mut self, work_dir: impl Into<PathBuf>) -> LocalExecutor {
         self.work_dir = Some(work_dir.into());
+        self
+    }
+
+    /// Sets the means by which options are enforced; without it, the best there is.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: Sandbox) -> LocalExecutor {
+        self.sandbox = sandbox;
         self
     }
 
@@ -86,21 +118,62 @@ impl LocalExecutor {
     }
 }
 
-/// Refuses options that this executor cannot enforce.
-fn refuse(options: &ExecOptions) -> Result<(), ExecError> {
-    let asked = [
-        ("read_only", options.read_only),
-        ("network_disabled", options.network_disabled),
-        ("limits.cpus", options.limits.cpus.is_some()),
-        ("limits.memory", options.limits.memory.is_some()),
-        ("limits.pids", options.limits.pids.is_some()),
-        ("user", options.user.is_some()),
-    ];
-    let options: Vec<&str> = asked.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect();
-    if options.is_empty() {
-        return Ok(());
+impl LocalExecutor {
+    /// Returns the whole environment of a command.
+    fn env(&self, options: &ExecOptions) -> Vec<(OsString, OsString)> {
+        let given = options.env.iter().map(|(name, value)| (name.into(), value.into()));
+        inherited(self.inherited.iter().map(String::as_str)).into_iter().chain(given).collect()
     }
-    Err(ExecError::Unsupported { executor: "the local executor", options })
+
+    /// Returns the working directory of a command, from the root.
+    fn directory(&self, options: &ExecOptions) -> Result<PathBuf, ExecError> {
+        let here = PathBuf::from(".");
+        let work_dir: PathBuf = [&here].into_iter().chain(&self.work_dir).chain(&options.work_dir).collect();
+        let absolute = std::path::absolute(&work_dir);
+        absolute.map_err(|why| ExecError::invalid(format!("{}: {why}", work_dir.display())))
+    }
+
+    async fn run_here(
+        &self,
+        argv: &[String],
+        options: &ExecOptions,
+        cancel: &CancellationToken,
+    ) -> Result<ExecOutput, ExecError> {
+        super::check_env(options)?;
+        if options.user.is_some() {
+            let reason =
+                "programs run as the user of this process; run the program in a container".to_owned();
+            return Err(ExecError::Unsupported {
+                executor: "the local executor",
+                options: vec!["user"],
+                reason,
+            });
+        }
+        let mut env = self.env(options);
+        let work_dir = self.directory(options)?;
+        let command = Command { argv, env: &mut env, work_dir: &work_dir, options };
+        let confined = confine(self.sandbox, command).await?;
+        let job = Job {
+            argv: &confined.argv,
+            env,
+            work_dir: Some(&work_dir),
+            stdin: &options.stdin,
+            timeout: options.timeout,
+            max_output: options.max_output,
+            on_line: options.on_line.as_ref(),
+            confinement: confined.confinement,
+        };
+        let start =
+            |message| ExecError::Start { program: argv.first().cloned().unwrap_or_default(), message };
+        match (run(job, cancel).await, confined.prefix) {
+            (Ok(output), Some(prefix)) if output.exit_code == 1 && output.stderr.starts_with(prefix) => {
+                Err(start(output.stderr.trim_end().to_owned()))
+            }
+            // The program that was started is perhaps the sandbox.
+            (Err(ExecError::Start { message, .. }), _) => Err(start(message)),
+            (outcome, _) => outcome,
+        }
+    }
 }
 
 impl Executor for LocalExecutor {
@@ -110,25 +183,21 @@ impl Executor for LocalExecutor {
         options: &'a ExecOptions,
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
-        Box::pin(async move {
-            refuse(options)?;
-            super::check_env(options)?;
-            let mut env = inherited(self.inherited.iter().map(String::as_str));
-            env.extend(options.env.iter().map(|(name, value)| (name.into(), value.into())));
-            let work_dir = match (&self.work_dir, &options.work_dir) {
-                (Some(base), Some(work_dir)) => Some(base.join(work_dir)),
-                (base, work_dir) => work_dir.as_ref().or(base.as_ref()).cloned(),
-            };
-            let job = Job {
-                argv,
-                env,
-                work_dir: work_dir.as_deref(),
-                stdin: &options.stdin,
-                timeout: options.timeout,
-                max_output: options.max_output,
-                on_line: options.on_line.as_ref(),
-            };
-            run(&job, cancel).await
-        })
+        Box::pin(self.run_here(argv, options, cancel))
+    }
+
+    #[cfg(unix)]
+    fn missing<'a>(
+        &'a self,
+        programs: &'a [&'a str],
+        options: &'a ExecOptions,
+        _: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
+        let missing = || {
+            let (env, work_dir) = (self.env(options), self.directory(options)?);
+            let is_missing = |program: &&str| super::process::find(program, &env, &work_dir).is_none();
+            Ok(programs.iter().copied().filter(is_missing).map(str::to_owned).collect())
+        };
+        Box::pin(std::future::ready(missing()))
     }
 }

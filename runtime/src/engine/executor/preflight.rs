@@ -40,7 +40,7 @@ impl Capabilities {
 /// Prints each argument that is not a program. The names are arguments, not part of the script.
 const SCRIPT: &str = r#"for name do command -v -- "$name" >/dev/null 2>&1 || printf '%s\n' "$name"; done"#;
 
-/// Looks for programs where an executor runs them, all at once. It needs `sh` there.
+/// Looks for programs where an executor runs them, all at once.
 ///
 /// ```
 /// use toolgen_runtime::CancellationToken;
@@ -66,21 +66,39 @@ pub async fn preflight(
     options: &ExecOptions,
     cancel: &CancellationToken,
 ) -> Result<Capabilities, ExecError> {
-    let (mut found, mut missing) = (Vec::new(), Vec::new());
     if programs.is_empty() {
-        return Ok(Capabilities { found, missing });
+        return Ok(Capabilities { found: Vec::new(), missing: Vec::new() });
     }
+    let missing = executor.missing(programs, options, cancel).await?;
+    let is_there = |program: &&&str| !missing.iter().any(|missing| missing == **program);
+    let found = programs.iter().filter(is_there).map(|program| (*program).to_owned()).collect();
+    Ok(Capabilities { found, missing })
+}
+
+/// Asks the shell of an executor which of these programs are missing.
+pub(super) async fn missing_by_shell<E: Executor + ?Sized>(
+    executor: &E,
+    programs: &[&str],
+    options: &ExecOptions,
+    cancel: &CancellationToken,
+) -> Result<Vec<String>, ExecError> {
     let argv: Vec<String> =
         ["sh", "-c", SCRIPT, "sh"].iter().chain(programs).map(|word| (*word).to_owned()).collect();
-    let output = executor.run(&argv, options, cancel).await?;
+    let output = executor.run(&argv, options, cancel).await.map_err(|error| match error {
+        ExecError::Start { program, message } => {
+            let message = format!("{message}; without it, no other program can be looked for");
+            ExecError::Start { program, message }
+        }
+        error => error,
+    })?;
     if !output.success() || output.is_truncated() {
         let message = format!("the check ended with code {}: {}", output.exit_code, output.stderr.trim());
         return Err(ExecError::Lost { message });
     }
     let told: Vec<&str> = output.stdout.lines().collect();
-    for program in programs {
-        let list = if told.contains(program) { &mut missing } else { &mut found };
-        list.push((*program).to_owned());
-    }
-    Ok(Capabilities { found, missing })
+    Ok(programs
+        .iter()
+        .filter(|program| told.contains(program))
+        .map(|program| (*program).to_owned())
+        .collect())
 }

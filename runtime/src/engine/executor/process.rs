@@ -1,16 +1,21 @@
 //! Runs a process and its group, from start to end.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::future::{Future, poll_fn};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::Path;
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin, Command};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +27,10 @@ const LEFTOVERS: Duration = Duration::from_secs(1);
 /// How long to wait for a killed process to end.
 const REAP: Duration = Duration::from_secs(5);
 
+/// Where programs are looked for if the environment does not say so.
+#[cfg(unix)]
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// A process to run.
 pub(super) struct Job<'a> {
     pub(super) argv: &'a [String],
@@ -32,6 +41,25 @@ pub(super) struct Job<'a> {
     pub(super) timeout: Option<Duration>,
     pub(super) max_output: usize,
     pub(super) on_line: Option<&'a LineListener>,
+    /// How it is confined, if it is.
+    pub(super) confinement: Option<Confinement>,
+}
+
+/// What confines a process.
+pub(super) struct Confinement {
+    /// Confines the thread that starts the process, which inherits that.
+    pub(super) before: Box<dyn FnOnce() -> Result<(), String> + Send>,
+    /// Is told the number of the process; what it returns is dropped when the process has ended.
+    pub(super) started: Box<dyn FnOnce(u32) -> Result<Held, String> + Send>,
+}
+
+/// What is kept while a process runs.
+pub(super) type Held = Box<dyn Send>;
+
+/// A name that nothing else has, such as `toolgen-0123456789abcdef`.
+pub(super) fn unique_name() -> String {
+    // Each `RandomState` has its own keys, made of the system's random numbers.
+    format!("toolgen-{:016x}", RandomState::new().hash_one(0))
 }
 
 /// Returns the variables of these names that this process has.
@@ -39,14 +67,29 @@ pub(super) fn inherited<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<(Os
     names.into_iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?))).collect()
 }
 
+/// Looks for a program as the system does, with this environment and in this directory.
+#[cfg(unix)]
+pub(super) fn find(name: &str, env: &[(OsString, OsString)], work_dir: &Path) -> Option<std::path::PathBuf> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let is_program = |file: &std::path::PathBuf| {
+        std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        return Some(work_dir.join(name)).filter(is_program);
+    }
+    let path =
+        env.iter().rfind(|(name, _)| name == "PATH").map_or(PATH.as_ref(), |(_, path)| path.as_os_str());
+    std::env::split_paths(path).map(|dir| work_dir.join(dir).join(name)).find(is_program)
+}
+
 /// Runs a process to its end, or kills its group.
-pub(super) async fn run(job: &Job<'_>, cancel: &CancellationToken) -> Result<ExecOutput, ExecError> {
+pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<ExecOutput, ExecError> {
     if cancel.is_cancelled() {
         return Err(ExecError::Cancelled);
     }
     let started = Instant::now();
-    let mut child = start(job)?;
-    let mut group = Group::of(&child);
+    let mut running = start(&mut job).await?;
+    let (child, group) = (&mut running.child, &mut running.group);
     let (mut out, mut err) = (Capture::new(job.max_output, job.on_line), Capture::new(job.max_output, None));
     let ended = {
         let pipes = all(
@@ -54,7 +97,7 @@ pub(super) async fn run(job: &Job<'_>, cancel: &CancellationToken) -> Result<Exe
             out.drain(child.stdout.take()),
             err.drain(child.stderr.take()),
         );
-        let run = cancel.run_until_cancelled(attend(&mut child, &mut group, pipes));
+        let run = cancel.run_until_cancelled(attend(child, group, pipes));
         match job.timeout {
             Some(limit) => timeout(limit, run).await,
             None => Ok(run.await),
@@ -81,29 +124,89 @@ pub(super) async fn run(job: &Job<'_>, cancel: &CancellationToken) -> Result<Exe
     }
 }
 
-fn start(job: &Job<'_>) -> Result<Child, ExecError> {
-    let Some((program, args)) = job.argv.split_first() else {
+/// A process that was started. The fields are dropped in this order.
+struct Running {
+    group: Group,
+    child: Child,
+    /// The thread that started the process waits for this to be dropped.
+    _thread: Option<mpsc::Sender<Infallible>>,
+}
+
+async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
+    let Some(program) = job.argv.first().cloned() else {
         return Err(ExecError::invalid("the command is empty"));
     };
-    let mut command = Command::new(program);
+    let mut command = command(job);
+    let place = job.work_dir.map(Path::to_path_buf);
+    let spawn = move || match command.spawn() {
+        Ok(child) => Ok(Running { group: Group::of(&child), child, _thread: None }),
+        // The system reports a missing directory in the same way.
+        Err(why) => match place {
+            Some(place) if why.kind() == io::ErrorKind::NotFound => {
+                Err(format!("{why} (in {})", place.display()))
+            }
+            _ => Err(why.to_string()),
+        },
+    };
+    let outcome = match job.confinement.take() {
+        None => spawn(),
+        Some(confinement) => on_thread(confinement, spawn).await,
+    };
+    outcome.map_err(|message| ExecError::Start { program, message })
+}
+
+/// Starts a process on a thread of its own: what confines a thread stays with it for ever, and what is told to end with
+/// its parent ends with the thread that started it. So the thread lives as long as the process; another thread, which
+/// is not confined, cleans up after it.
+async fn on_thread(
+    confinement: Confinement,
+    spawn: impl FnOnce() -> Result<Running, String> + Send + 'static,
+) -> Result<Running, String> {
+    let runtime = Handle::try_current().map_err(|why| why.to_string())?;
+    let Confinement { before, started } = confinement;
+    let (told, outcome) = oneshot::channel();
+    let (alive, ended) = mpsc::channel::<Infallible>();
+    // A channel that only tells that its other end was dropped.
+    let wait = |ended: mpsc::Receiver<Infallible>| ended.recv().is_err();
+    thread(move || {
+        let (tell, spawned) = mpsc::channel();
+        let (keep, released) = mpsc::channel();
+        let confined = thread(move || {
+            let _runtime = runtime.enter();
+            drop(tell.send(before().and_then(|()| spawn())));
+            wait(released);
+        });
+        let running = confined.and_then(|()| spawned.recv().map_err(|why| why.to_string())?);
+        let mut held = None;
+        let outcome = running.and_then(|mut running| {
+            held = Some(started(running.child.id().unwrap_or_default())?);
+            running._thread = Some(alive);
+            Ok(running)
+        });
+        // If nobody waits for it any more, it is dropped and with it the process.
+        drop(told.send(outcome));
+        wait(ended);
+        drop((keep, held));
+    })?;
+    outcome.await.map_err(|_| "the thread that starts it ended".to_owned())?
+}
+
+fn thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+    let thread = std::thread::Builder::new().name("toolgen-process".to_owned()).spawn(work);
+    thread.map(drop).map_err(|why| format!("no thread to start it: {why}"))
+}
+
+fn command(job: &Job<'_>) -> Command {
+    let mut command = Command::new(&job.argv[0]);
     let stdin = if job.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
-    command.args(args).env_clear().envs(job.env.iter().map(|(name, value)| (name, value)));
+    command.args(&job.argv[1..]).env_clear().envs(job.env.iter().map(|(name, value)| (name, value)));
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);
     if let Some(work_dir) = job.work_dir {
         command.current_dir(work_dir);
     }
-    command.spawn().map_err(|why| {
-        // The system reports a missing directory in the same way.
-        let place = match job.work_dir {
-            Some(work_dir) if why.kind() == io::ErrorKind::NotFound => {
-                format!(" (in {})", work_dir.display())
-            }
-            _ => String::new(),
-        };
-        ExecError::Start { program: program.clone(), message: format!("{why}{place}") }
-    })
+    command
 }
 
 /// Waits for the process while its pipes are served, then ends what it left running.

@@ -22,6 +22,7 @@ use crate::base::frozen::{Frozen, Text};
 use crate::base::future::BoxFuture;
 use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
+use crate::call::digest::fingerprint;
 use crate::call::error::ToolError;
 use crate::call::provider_context::FactoryError;
 use crate::call::result::ToolResult;
@@ -365,7 +366,11 @@ impl AgentTool for HttpTool {
 
     fn action(&self) -> Option<String> {
         let settings = &self.engine.inner.settings;
-        Some(format!("{:?} {:?} {:?}", self.tool.call, settings.base_url.0, settings.document_url))
+        // The query of a URL may hold a key.
+        Some(fingerprint(&format!(
+            "{:?} {:?} {:?}",
+            self.tool.call, settings.base_url.0, settings.document_url
+        )))
     }
 
     fn execute<'a>(

@@ -91,15 +91,7 @@ const fn within(rules: &NumberRules, value: Number) -> bool {
 const fn less(a: Number, b: Number) -> bool {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => a < b,
-        (a, b) => float(a) < float(b),
-    }
-}
-
-const fn float(number: Number) -> f64 {
-    match number {
-        #[expect(clippy::cast_precision_loss, reason = "only reached where the other number is a float")]
-        Number::Int(int) => int as f64,
-        Number::Float(float) => float,
+        (a, b) => a.float() < b.float(),
     }
 }
 

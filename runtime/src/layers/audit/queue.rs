@@ -51,10 +51,20 @@ impl Ended {
 /// Tells the waiting caller that something is written, or why not.
 pub(super) type Ack = oneshot::Sender<Result<(), AuditError>>;
 
+/// The end of a call whose intent was handed over.
+pub(super) struct Ending {
+    pub(super) key: u64,
+    pub(super) ended: Ended,
+    pub(super) took: Duration,
+    /// Whether the call was allowed to run.
+    pub(super) ran: bool,
+    /// The secrets that are known by now.
+    pub(super) secrets: Option<Arc<Secrets>>,
+}
+
 pub(super) enum Message {
     Intent(Box<Raw>, Option<Ack>),
-    /// The end of a call whose intent was accepted, with the secrets that are known by then.
-    Outcome(u64, Ended, Duration, Option<Arc<Secrets>>),
+    Outcome(Ending),
     /// A call that was answered without being run.
     Refused(Box<Raw>, Ended, Duration, Option<Ack>),
     Flush(Ack),

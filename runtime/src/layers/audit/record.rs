@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::AuditError;
 use super::handle::{Handle, shut_down};
-use super::queue::{Ended, Message, Raw};
+use super::queue::{Ended, Ending, Message, Raw};
 use crate::base::frozen::Text;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -113,8 +113,8 @@ struct Live {
 enum State {
     /// Nothing is written yet.
     Fresh(Box<Raw>),
-    /// The intent was handed over to the writer.
-    Intended(u64),
+    /// The intent was handed over to the writer, and the call may run, or not yet.
+    Intended { key: u64, runs: bool },
     /// There is nothing left to write.
     Over,
 }
@@ -156,6 +156,11 @@ impl Record {
         }
     }
 
+    /// Whether the call waits until its intent is on disk.
+    pub(crate) fn waits(&self) -> bool {
+        self.0.as_ref().is_some_and(|live| live.handle.durable)
+    }
+
     /// Records that the call is about to run. In durable mode its intent is on disk when this returns.
     ///
     /// # Errors
@@ -174,7 +179,7 @@ impl Record {
         let handle = &live.handle;
         if !handle.durable {
             if handle.queue.push(Message::Intent(raw, None), handle.capacity) {
-                live.state = State::Intended(key);
+                live.state = State::Intended { key, runs: true };
             } else {
                 handle.counts.drop_one();
             }
@@ -182,12 +187,15 @@ impl Record {
         }
         let (ack, written) = oneshot::channel();
         if handle.queue.push(Message::Intent(raw, Some(ack)), usize::MAX) {
-            live.state = State::Intended(key);
+            live.state = State::Intended { key, runs: false };
         } else {
             handle.counts.drop_one();
         }
         match written.await.unwrap_or_else(|_| Err(shut_down())) {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                live.state = State::Intended { key, runs: true };
+                Ok(())
+            }
             Err(why) => {
                 let text = "The call could not be recorded, so it was not executed";
                 let detail = format!("{text}: {why}");
@@ -212,8 +220,9 @@ impl Live {
         let (handle, took) = (&self.handle, self.since.elapsed());
         let (message, capacity, written) = match std::mem::replace(&mut self.state, State::Over) {
             // There is always room for an outcome with an intent: there are no more of them than there are calls.
-            State::Intended(key) => {
-                (Message::Outcome(key, how(), took, self.secrets.take()), usize::MAX, None)
+            State::Intended { key, runs } => {
+                let ended = Ending { key, ended: how(), took, ran: runs, secrets: self.secrets.take() };
+                (Message::Outcome(ended), usize::MAX, None)
             }
             State::Fresh(raw) if handle.durable => {
                 let (ack, written) = oneshot::channel();
@@ -243,7 +252,7 @@ impl fmt::Debug for Record {
         let state = match self.0.as_ref().map(|live| &live.state) {
             None => "off",
             Some(State::Fresh(_)) => "fresh",
-            Some(State::Intended(_)) => "intended",
+            Some(State::Intended { .. }) => "intended",
             Some(State::Over) => "over",
         };
         write!(f, "Record({state})")

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::queue::{Ack, Ended, Message, Queue, Raw};
+use super::queue::{Ack, Ended, Ending, Message, Queue, Raw};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 use crate::base::frozen::Text;
 use crate::base::future::{contained, discard};
@@ -50,7 +50,7 @@ pub(super) struct Writer {
     sink: Box<dyn AuditSink>,
     redactor: Redactor,
     counts: Arc<Counts>,
-    /// The calls whose intent was accepted.
+    /// The calls whose intent was handed over.
     open: BTreeMap<u64, Open>,
     /// The tools by address, which cannot be reused while the weak pointer exists.
     tools: BTreeMap<usize, (Weak<dyn AgentTool>, Arc<Known>)>,
@@ -80,7 +80,7 @@ struct Batch {
     /// How many records the sink accepted.
     taken: usize,
     /// Callers that wait for their own records.
-    acks: Vec<(u64, Ack)>,
+    acks: Vec<Ack>,
     /// Callers that wait for all records.
     flushes: Vec<Ack>,
 }
@@ -128,18 +128,15 @@ impl Writer {
                 let open = self.open(*raw);
                 let key = open.intent.key;
                 let result = self.ask(|sink| sink.intent(&open.intent));
-                // A caller that learns of the failure does not run the call.
-                if result.is_ok() || ack.is_none() {
-                    self.open.insert(key, open);
-                }
-                self.taken(key, result, ack, batch);
+                self.open.insert(key, open);
+                self.taken(result, ack, batch);
             }
-            Message::Outcome(key, ended, took, secrets) => {
+            Message::Outcome(Ending { key, ended, took, ran, secrets }) => {
                 let Some(mut open) = self.open.remove(&key) else { return };
                 if let Some(secrets) = secrets {
                     open.secrets = open.secrets.and(&secrets);
                 }
-                self.outcome(&open, &ended, took, true, None, batch);
+                self.outcome(&open, &ended, took, ran, None, batch);
             }
             Message::Refused(raw, ended, took, ack) => {
                 let open = self.open(*raw);
@@ -161,15 +158,15 @@ impl Writer {
         let outcome = contained(|| open.outcome(ended, took, ran));
         let outcome = outcome.unwrap_or_else(|| unreadable(ended, took, ran));
         let result = self.ask(|sink| sink.outcome(&open.intent, &outcome));
-        self.taken(open.intent.key, result, ack, batch);
+        self.taken(result, ack, batch);
     }
 
     /// Notes whether the sink accepted a record.
-    fn taken(&mut self, key: u64, result: Result<(), AuditError>, ack: Option<Ack>, batch: &mut Batch) {
+    fn taken(&mut self, result: Result<(), AuditError>, ack: Option<Ack>, batch: &mut Batch) {
         match result {
             Ok(()) => {
                 batch.taken += 1;
-                batch.acks.extend(ack.map(|ack| (key, ack)));
+                batch.acks.extend(ack);
             }
             Err(why) => {
                 self.lost(1, 0, &why);
@@ -187,10 +184,7 @@ impl Writer {
             self.kept = kept;
             self.lost(lost, kept, why);
         }
-        for (key, ack) in batch.acks {
-            if result.is_err() {
-                self.open.remove(&key);
-            }
+        for ack in batch.acks {
             answer(Some(ack), result.clone());
         }
         if !batch.flushes.is_empty() {

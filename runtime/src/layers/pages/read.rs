@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::store::{Owner, Page, Store};
-use super::{bytes, cut, floor};
+use super::{bytes, cut, floor, hide_cut};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -68,9 +68,7 @@ impl ReadResult {
         let one = rest.chars().next().map_or(0, char::len_utf8);
         let end = begin + cut(rest, size).max(one);
         let shown = text.get(begin..end).unwrap_or_default();
-        if let Some(secrets) = secrets {
-            ctx.hide(&secrets.cut_by(begin..end, &text));
-        }
+        hide_cut(&text, begin..end, ctx);
         let notice = if end == text.len() {
             format!("[End of the result: bytes {begin}-{end} of {end}.]")
         } else {

@@ -22,6 +22,7 @@ use crate::layers::control::{
     EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler,
     InputQuestion,
 };
+use crate::provider::{Admitted, Provider};
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode};
 use crate::schema::shape::read::read_document;
@@ -34,40 +35,33 @@ pub(crate) struct Controls {
     pub(crate) input: Option<Arc<dyn InputHandler>>,
 }
 
-/// The tool to run.
-#[derive(Clone, Copy)]
-pub(super) struct Target<'a> {
-    /// The tool as registered, for which waiting calls are sealed.
-    pub(super) registered: &'a dyn AgentTool,
-    /// The tool as the provider built it.
-    pub(super) built: &'a dyn AgentTool,
-}
-
 /// The outcome of asking for input.
 enum Asked {
     Answer(Value),
     Later(InputRequest),
 }
 
-impl Layers {
-    /// Runs a tool until it requests nothing more.
-    pub(super) async fn controlled<'a>(
-        &self,
-        target: Target<'a>,
+impl Provider {
+    /// Runs a call from checked arguments until its tool requests nothing more.
+    pub(super) async fn perform<'a>(
+        &'a self,
+        admitted: Admitted<'a>,
         arguments: BorrowedValue<'a>,
         call: &ToolCall,
         ctx: &'a ToolContext,
         record: &mut Record,
     ) -> Result<ToolResult, ToolError> {
-        let (controls, tool, spec) = (&self.controls, target.built, target.registered.spec());
+        let (inner, spec) = (self.inner(), admitted.spec);
+        let (layers, controls) = (&inner.layers, &inner.layers.controls);
+        let tool = &**inner.build(admitted)?;
         // A tool may run again only if there is an input handler.
         let kept = controls.input.is_some().then(|| arguments.clone().into_value());
         let brings = call.brings();
         // The questions asked before the call was resumed are unknown.
-        brings.inputs.iter().for_each(|answer| ctx.hide(&self.redactor.secrets_in_answer(None, answer)));
+        brings.inputs.iter().for_each(|answer| ctx.hide(&layers.redactor.secrets_in_answer(None, answer)));
         let resumed = (!brings.inputs.is_empty()).then(|| ctx.with_inputs(brings.inputs.clone()));
         let first = resumed.as_ref().unwrap_or(ctx);
-        let run = self.execute(tool, spec, arguments, first, record, &brings.spends);
+        let run = layers.execute(tool, spec, arguments, first, record, &brings.spends);
         let mut result = run.await.map_err(|why| own(why, call))?;
         let mut inputs = Vec::new();
         while !result.is_error() {
@@ -78,7 +72,7 @@ impl Layers {
                     return Ok(result);
                 }
                 Control::Effect(effect) => {
-                    result = controls.perform(&effect, ctx, self.patience.people).await?;
+                    result = controls.perform(&effect, ctx, layers.patience.people).await?;
                     break;
                 }
                 Control::NeedInput(request) => {
@@ -86,26 +80,36 @@ impl Layers {
                         inputs.clone_from(&brings.inputs);
                     }
                     let schema = request.schema.clone();
-                    let answer = match controls.ask(request, inputs.len(), ctx, self.patience.people).await? {
-                        Asked::Answer(answer) => answer,
-                        Asked::Later(request) => {
-                            return Err(self.waits(target.registered, request, inputs, call, ctx));
-                        }
-                    };
-                    ctx.hide(&self.redactor.secrets_in_answer(Some(&schema), &answer));
+                    let answer =
+                        match controls.ask(request, inputs.len(), ctx, layers.patience.people).await? {
+                            Asked::Answer(answer) => answer,
+                            Asked::Later(request) => {
+                                return Err(layers.waits(
+                                    &**inner.registry.at(admitted.index),
+                                    request,
+                                    inputs,
+                                    call,
+                                    ctx,
+                                ));
+                            }
+                        };
+                    ctx.hide(&layers.redactor.secrets_in_answer(Some(&schema), &answer));
                     inputs.push(answer);
                     let (arguments, again) =
                         (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
-                    result = self
+                    result = layers
                         .execute(tool, spec, arguments.into(), &again, record, &[])
                         .await
                         .map_err(|why| own(why, call))?;
                 }
             }
         }
-        Ok(completed(spec, result))
+        complete(spec, &mut result);
+        Ok(result)
     }
+}
 
+impl Layers {
     /// Returns the answer to a call whose tool needs more input.
     fn waits(
         &self,
@@ -252,13 +256,13 @@ pub(super) fn fitted(request: &InputRequest, answer: Value) -> Result<Value, Vec
 }
 
 /// Marks the result of a completion tool that succeeded as the end of the loop, also in its details.
-fn completed(spec: &ToolSpec, mut result: ToolResult) -> ToolResult {
+fn complete(spec: &ToolSpec, result: &mut ToolResult) {
     if result.is_error() {
         result.control = Control::Continue;
     }
-    let Some(completion) = &spec.completion else { return result };
+    let Some(completion) = &spec.completion else { return };
     if result.is_error() || result.control != Control::Continue {
-        return result;
+        return;
     }
     let signal = match result.details.get("next_state").and_then(Value::as_str) {
         Some(own) => Text::from(own.to_owned()),
@@ -278,5 +282,4 @@ fn completed(spec: &ToolSpec, mut result: ToolResult) -> ToolResult {
         }
     }
     result.control = Control::Complete { signal, data: result.details.clone() };
-    result
 }

@@ -79,8 +79,8 @@ impl Layers {
                 }
                 Decision::Modify(modified) => {
                     arguments = Arguments::checked(spec, &parsed(modified)?, ctx)?;
-                    if let Some(secrets) = redactor.and_then(|it| it.secrets_in(&arguments.shown)) {
-                        ctx.hide(&secrets);
+                    if let Some(redactor) = redactor {
+                        redactor.hide_secrets(&arguments.shown, ctx);
                     }
                 }
                 Decision::Deny(why) => return Err(ToolError::denied(why)),

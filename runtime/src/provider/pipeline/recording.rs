@@ -1,6 +1,9 @@
 //! The record of a call; without the feature `audit` there is none.
 
 #[cfg(feature = "audit")]
+use std::sync::Arc;
+
+#[cfg(feature = "audit")]
 pub(crate) use crate::layers::audit::Record;
 #[cfg(not(feature = "audit"))]
 pub(crate) use off::Record;
@@ -10,12 +13,12 @@ use crate::call::context::ToolContext;
 use crate::provider::Provider;
 
 impl Provider {
-    /// Starts the record of a call, if calls are recorded.
+    /// Starts the record of a call of the tool at the index, if calls are recorded.
     #[cfg(feature = "audit")]
-    pub(crate) fn record(&self, call: &ToolCall, ctx: &ToolContext) -> Record {
+    pub(crate) fn record(&self, call: &ToolCall, index: Option<usize>, ctx: &ToolContext) -> Record {
         let inner = self.inner();
         inner.layers.auditor.record(|| {
-            let tool = inner.registry.get(&call.name).cloned();
+            let tool = index.map(|index| Arc::clone(inner.registry.at(index)));
             let attempt = if call.is_approved() { 2 } else { 1 };
             crate::layers::audit::CallInfo::of(ctx, call.arguments.clone())
                 .with_tool(tool)
@@ -24,7 +27,7 @@ impl Provider {
     }
 
     #[cfg(not(feature = "audit"))]
-    pub(crate) fn record(&self, _: &ToolCall, _: &ToolContext) -> Record {
+    pub(crate) fn record(&self, _: &ToolCall, _: Option<usize>, _: &ToolContext) -> Record {
         Record
     }
 }
@@ -49,6 +52,10 @@ mod off {
         pub(crate) fn set_approved(&mut self, _: Text) {}
 
         pub(crate) fn hide(&mut self, _: Option<Arc<Secrets>>) {}
+
+        pub(crate) fn waits(&self) -> bool {
+            false
+        }
 
         pub(crate) async fn intent(&mut self) -> Result<(), ToolError> {
             Ok(())

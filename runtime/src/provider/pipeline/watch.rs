@@ -10,7 +10,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::base::frozen::Text;
-use crate::call::callback::{Silence, answer, tell};
+use crate::base::future::contained;
+use crate::call::callback::{Silence, answer};
 use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
@@ -46,15 +47,20 @@ struct Events {
 }
 
 impl Watch {
-    /// Returns the observers of a call through this provider, if there are any.
-    pub(super) fn of(provider: &Provider, call: &ToolCall, around: &TurnContext) -> Option<Arc<Watch>> {
+    /// Returns the observers of a call of the tool at the index through this provider, if there are any.
+    pub(super) fn of(
+        provider: &Provider,
+        call: &ToolCall,
+        index: Option<usize>,
+        around: &TurnContext,
+    ) -> Option<Arc<Watch>> {
         let inner = provider.inner();
         let layers = &inner.layers;
         if layers.hooks.is_none() && layers.on_event.is_none() {
             return None;
         }
         let events = layers.on_event.clone().map(|on_event| {
-            let redactor = inner.redactor(&call.name);
+            let redactor = inner.redactor(index);
             Events { on_event, redactor, gate: Gate::default(), ended: Notify::new() }
         });
         Some(Arc::new(Watch {
@@ -79,7 +85,7 @@ impl Watch {
                 message: events.redactor.text(&line, &Secrets::default()).into_owned(),
             });
             if let Some(next) = &next {
-                tell(|| next(line));
+                contained(|| next(line));
             }
         }));
         let (watch, next) = (Arc::clone(self), around.on_update.clone());
@@ -136,7 +142,7 @@ impl Watch {
 
     fn began(&self, arguments: &Value, ctx: &ToolContext) {
         if let Some(events) = &self.events {
-            tell(|| {
+            contained(|| {
                 let arguments = events.redactor.shown(arguments, ctx);
                 (events.on_event)(self.event(EventKind::ToolCall { arguments }));
             });
@@ -147,7 +153,7 @@ impl Watch {
     fn ended(&self, outcome: &Result<ToolResult, ToolError>, duration: Duration, ctx: &ToolContext) -> bool {
         let Some(events) = &self.events else { return true };
         let secrets = ctx.secrets().unwrap_or_default();
-        let kind = tell(|| match outcome {
+        let kind = contained(|| match outcome {
             Ok(result) => {
                 let (content, _) = events.shown(result, &secrets);
                 EventKind::ToolResponse { content, is_error: result.is_error(), duration }
@@ -161,13 +167,13 @@ impl Watch {
         let unreadable = || EventKind::Error { message: String::new(), code: "UNKNOWN".to_owned(), duration };
         let end = events.gate.close(self.event(kind.unwrap_or_else(unreadable)));
         let is_told = end.is_some();
-        end.and_then(|end| tell(|| (events.on_event)(end)));
+        end.and_then(|end| contained(|| (events.on_event)(end)));
         is_told
     }
 
     fn update(&self, result: ToolResult, next: Option<&(dyn Fn(ToolResult) + Send + Sync)>) {
         if let Some(hooks) = &self.hooks
-            && tell(|| hooks.before_tool_execution_update(&self.id, &self.name, &result)) == Some(false)
+            && contained(|| hooks.before_tool_execution_update(&self.id, &self.name, &result)) == Some(false)
         {
             return;
         }
@@ -177,23 +183,23 @@ impl Watch {
         });
         let Some(hooks) = &self.hooks else {
             if let Some(next) = next {
-                tell(|| next(result));
+                contained(|| next(result));
             }
             return;
         };
         if let Some(next) = next {
-            tell(|| next(result.clone()));
+            contained(|| next(result.clone()));
         }
-        tell(|| hooks.after_tool_execution_update(&self.id, &self.name, &result));
+        contained(|| hooks.after_tool_execution_update(&self.id, &self.name, &result));
     }
 
     /// Sends an event of a running call.
     fn report(&self, kind: impl FnOnce(&Events) -> EventKind) {
         let Some(events) = self.events.as_ref().filter(|events| events.gate.enter()) else { return };
         // An error of a subscriber does not concern the call.
-        tell(|| (events.on_event)(self.event(kind(events))));
+        contained(|| (events.on_event)(self.event(kind(events))));
         if let Some(end) = events.gate.leave() {
-            tell(|| (events.on_event)(end));
+            contained(|| (events.on_event)(end));
             events.ended.notify_one();
         }
     }

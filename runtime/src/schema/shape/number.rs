@@ -49,6 +49,15 @@ impl Number {
         }
     }
 
+    /// Returns the nearest float.
+    pub(crate) const fn float(self) -> f64 {
+        match self {
+            #[expect(clippy::cast_precision_loss, reason = "only reached where the other number is a float")]
+            Number::Int(int) => int as f64,
+            Number::Float(float) => float,
+        }
+    }
+
     /// Returns the number as JSON. What JSON cannot hold becomes `null`.
     pub(crate) fn to_json(self) -> Value {
         match self {
@@ -100,7 +109,7 @@ pub(crate) fn is_multiple(value: Number, step: Number) -> bool {
     match (value, step) {
         (Number::Int(value), Number::Int(step)) => step == 0 || value % step == 0,
         (value, step) => {
-            let (value, step) = (float(value), float(step));
+            let (value, step) = (value.float(), step.float());
             if step == 0.0 || !step.is_finite() || !value.is_finite() {
                 return true;
             }
@@ -110,14 +119,6 @@ pub(crate) fn is_multiple(value: Number, step: Number) -> bool {
             }
             (quotient - quotient.round()).abs() <= quotient.abs().max(1.0) * f64::EPSILON * 4.0
         }
-    }
-}
-
-fn float(number: Number) -> f64 {
-    match number {
-        #[expect(clippy::cast_precision_loss, reason = "only reached where the other number is a float")]
-        Number::Int(int) => int as f64,
-        Number::Float(float) => float,
     }
 }
 

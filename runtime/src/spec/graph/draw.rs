@@ -8,7 +8,8 @@ use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
 impl Graph<'_> {
     /// Returns the graph as a [Mermaid](https://mermaid.js.org) flowchart: an arrow leads from a required tool to the
-    /// tool that requires it, dotted if the requirement is optional. Unconnected tools are left out.
+    /// tool that requires it, dotted if the requirement is optional, and a thick one from a tool to each that it calls.
+    /// Unconnected tools are left out.
     #[must_use]
     pub fn mermaid(&self) -> String {
         let mut out = String::from("flowchart LR\n");
@@ -24,8 +25,12 @@ impl Graph<'_> {
             let label = node.label().replace('"', "#quot;").replace(['\n', '\r'], " ");
             let _ = writeln!(out, "  {}{open}\"{label}\"{close}", node.id());
         }
-        self.arrows(|from, to, optional| {
-            let arrow = if optional { "-.->" } else { "-->" };
+        self.arrows(|from, to, arrow| {
+            let arrow = match arrow {
+                Arrow::Required => "-->",
+                Arrow::Optional => "-.->",
+                Arrow::Calls => "==>|calls|",
+            };
             let _ = writeln!(out, "  {} {arrow} {}", from.id(), to.id());
         });
         out
@@ -45,8 +50,12 @@ impl Graph<'_> {
             let (id, label) = (quoted(&node.id()), quoted(&node.label()));
             let _ = writeln!(out, "  {id} [label={label}, shape={shape}];");
         }
-        self.arrows(|from, to, optional| {
-            let style = if optional { " [style=dotted]" } else { "" };
+        self.arrows(|from, to, arrow| {
+            let style = match arrow {
+                Arrow::Required => "",
+                Arrow::Optional => " [style=dotted]",
+                Arrow::Calls => " [style=bold, label=\"calls\"]",
+            };
             let _ = writeln!(out, "  {} -> {}{style};", quoted(&from.id()), quoted(&to.id()));
         });
         out.push_str("}\n");
@@ -59,15 +68,30 @@ impl Graph<'_> {
         nodes
     }
 
-    fn arrows<'s>(&'s self, mut draw: impl FnMut(Node<'s>, Node<'s>, bool)) {
+    fn arrows<'s>(&'s self, mut draw: impl FnMut(Node<'s>, Node<'s>, Arrow)) {
         for (name, spec) in &self.tools {
             for requirement in unique(spec) {
                 let kind = Some(requirement.kind).filter(|kind| *kind != RequirementKind::Tool);
                 let from = Node { kind, name: requirement.name.as_str() };
-                draw(from, Node { kind: None, name }, requirement.optional);
+                let arrow = if requirement.optional { Arrow::Optional } else { Arrow::Required };
+                draw(from, Node { kind: None, name }, arrow);
             }
         }
+        for (tool, called) in &self.calls {
+            draw(Node { kind: None, name: tool }, Node { kind: None, name: called }, Arrow::Calls);
+        }
     }
+}
+
+/// How two nodes are connected.
+#[derive(Clone, Copy)]
+enum Arrow {
+    /// The second requires the first.
+    Required,
+    /// The second works better after the first.
+    Optional,
+    /// The first calls the second.
+    Calls,
 }
 
 /// The requirements of a tool in order, without duplicates in kind and name.

@@ -184,3 +184,17 @@ flowchart LR
     assert!(dot.contains("label=\"entity plan \\\"a\\\"\", shape=cylinder"), "{dot}");
     assert!(dot.contains("-> \"tool_log_2d_it\" [style=dotted];"), "{dot}");
 }
+
+#[test]
+fn a_tool_that_calls_others_points_at_them() {
+    let specs = tools(&["whole", "part", "after: part?"]);
+    let graph = Graph::of(&specs).with_calls("whole", ["part", "part"]);
+    let mermaid = graph.mermaid();
+    assert!(
+        mermaid.ends_with("  tool_part -.-> tool_after\n  tool_whole ==>|calls| tool_part\n"),
+        "{mermaid}"
+    );
+    let calls = "\"tool_whole\" -> \"tool_part\" [style=bold, label=\"calls\"];";
+    assert_eq!(graph.dot().matches(calls).count(), 1);
+    assert_eq!(graph.order(), ["after", "part", "whole"], "a call is no requirement");
+}

@@ -1,13 +1,18 @@
 //! Runs a call.
 
+use std::fmt;
 use std::io;
 use std::time::Duration;
 
 use serde_json::Value;
 use toolgen::Tool;
-use toolgen_runtime::call::tool;
+use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::HttpEngine;
-use toolgen_runtime::{Content, ToolContext, ToolError, ToolResult};
+use toolgen_runtime::provider::one_shot;
+use toolgen_runtime::spec::plan;
+use toolgen_runtime::{
+    CancellationToken, Content, List, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult,
+};
 
 use super::super::Outcome;
 use super::super::args::Call;
@@ -15,9 +20,15 @@ use super::super::output::Output;
 use super::request;
 
 /// Calls the tool and prints its result. A response that reports an error is a problem, too.
-pub(super) fn run(task: &Call, tool: &Tool, arguments: Value, output: &mut Output) -> io::Result<Outcome> {
+pub(super) fn run(
+    task: &Call,
+    tool: &Tool,
+    all: &[&Tool],
+    arguments: Value,
+    output: &mut Output,
+) -> io::Result<Outcome> {
     output.progress(&format!("calling {}", task.tool));
-    match call(task, tool, arguments) {
+    match call(task, tool, all, arguments) {
         Ok(result) => show(task, &result, output),
         Err(error) => {
             let text = error.operator_text();
@@ -35,7 +46,10 @@ pub(super) fn run(task: &Call, tool: &Tool, arguments: Value, output: &mut Outpu
     }
 }
 
-fn call(task: &Call, tool: &Tool, arguments: Value) -> Result<ToolResult, ToolError> {
+/// Calls the tool through a provider that has it, and the tools it calls itself. Whoever calls it from here decides
+/// what comes before, so its requirements do not count.
+fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<ToolResult, ToolError> {
+    let failed = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
     let timeout = Duration::from_secs(task.timeout);
     let mut engine =
         HttpEngine::builder().credentials(super::credentials(task)).timeout(timeout).files_root(".");
@@ -45,12 +59,45 @@ fn call(task: &Call, tool: &Tool, arguments: Value) -> Result<ToolResult, ToolEr
     for (name, value) in &task.server_variables {
         engine = engine.server_variable(name, value);
     }
-    let engine = engine.build().map_err(|error| ToolError::failed(error.to_string()))?;
-    let callable = engine.tool(toolgen_runtime::Tool::from(tool.clone()));
-    let context = ToolContext::new("cargo-toolgen", task.tool.as_str());
+    let engines = Engines::new().with(engine.build().map_err(|error| failed(&error))?);
+    let tools = with_called(tool, all).into_iter().map(|tool| {
+        let mut tool = plan::Tool::from(tool.clone());
+        tool.spec.requires = List::EMPTY;
+        tool
+    });
+    let tools = engines.tools_from(tools).map_err(|error| failed(&error))?;
+    let registry = Registry::new(tools).map_err(|error| failed(&error))?;
+    let provider = Provider::builder(&registry).default_timeout(timeout).without_pages().build();
+    let provider = provider.map_err(|error| failed(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| ToolError::failed(error.to_string()))?;
-    runtime.block_on(tool::call_without_layers(&*callable, arguments, &context, timeout))
+    let runtime = runtime.map_err(|error| failed(&error))?;
+    runtime.block_on(async {
+        let cancel = CancellationToken::new();
+        let context = ToolContext::new("cargo-toolgen", task.tool.as_str())
+            .with_timeout(timeout)
+            .with_cancel(cancel.clone());
+        // A program that was started does not hear the terminal.
+        tokio::spawn(async move {
+            one_shot::interrupted().await;
+            cancel.cancel();
+        });
+        provider.call(ToolCall::new("cargo-toolgen", task.tool.as_str(), arguments), &context).await.outcome
+    })
+}
+
+/// Returns the tool and those it calls, directly or not.
+fn with_called<'t>(tool: &'t Tool, all: &[&'t Tool]) -> Vec<&'t Tool> {
+    let mut found = vec![tool];
+    let mut next = 0;
+    while let Some(tool) = found.get(next) {
+        for name in tool.call.tools() {
+            let called = all.iter().find(|tool| tool.spec.name.as_str() == name);
+            let is_new = |called: &&&Tool| found.iter().all(|tool| tool.spec.name != called.spec.name);
+            found.extend(called.filter(is_new).copied());
+        }
+        next += 1;
+    }
+    found
 }
 
 fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Outcome> {

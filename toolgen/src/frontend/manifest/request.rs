@@ -105,6 +105,7 @@ impl<'a> Context<'a> {
             security,
             accept: request.accept,
             derived: request.derived.into(),
+            // A default of a manifest is a value that its author chose.
             defaults: true,
         })
     }

@@ -33,59 +33,23 @@ pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("multipleOf", Form::Step, Together::Same),
 ];
 
-/// A kind of bound.
-struct BoundKind {
-    keyword: &'static str,
-    words: &'static str,
-    of: fn(&NumberRules) -> Option<Number>,
-    /// Whether a value is within a bound.
-    met: fn(Number, Number) -> bool,
-}
-
-/// All kinds of bounds, in the order in which they are written and described.
-static BOUNDS: [BoundKind; 5] = [
-    BoundKind {
-        keyword: "minimum",
-        words: "at least",
-        of: |rules| rules.minimum,
-        met: |value, bound| compare(value, bound) != Less,
-    },
-    BoundKind {
-        keyword: "exclusiveMinimum",
-        words: "more than",
-        of: |rules| rules.exclusive_minimum,
-        met: |value, bound| compare(value, bound) == Greater,
-    },
-    BoundKind {
-        keyword: "maximum",
-        words: "at most",
-        of: |rules| rules.maximum,
-        met: |value, bound| compare(value, bound) != Greater,
-    },
-    BoundKind {
-        keyword: "exclusiveMaximum",
-        words: "less than",
-        of: |rules| rules.exclusive_maximum,
-        met: |value, bound| compare(value, bound) == Less,
-    },
-    BoundKind {
-        keyword: "multipleOf",
-        words: "a multiple of",
-        of: |rules| rules.multiple_of,
-        met: is_multiple,
-    },
-];
-
 /// A bound that is set.
 struct Bound {
-    kind: &'static BoundKind,
+    keyword: &'static str,
+    words: &'static str,
     bound: Number,
+    /// Whether a value is within a bound.
+    met: fn(Number, Number) -> bool,
 }
 
 impl Bound {
     /// Returns the bound as part of a sentence: `at least 1`.
     fn told(&self) -> String {
-        format!("{} {}", self.kind.words, self.bound.to_json())
+        format!("{} {}", self.words, self.bound.to_json())
+    }
+
+    fn is_met(&self, value: Number) -> bool {
+        (self.met)(value, self.bound)
     }
 }
 
@@ -120,30 +84,42 @@ impl NumberRules {
     pub(crate) fn stated(&self) -> Vec<Stated> {
         // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
         let format = Stated::text("format", &self.format, |_| String::new());
-        let bounds =
-            self.bounds().map(|rule| Stated::new(rule.kind.keyword, rule.bound.to_json(), rule.told()));
+        let bounds = self.bounds().map(|rule| Stated::new(rule.keyword, rule.bound.to_json(), rule.told()));
         format.into_iter().chain(bounds).collect()
     }
 
-    /// Returns the bounds that are set.
+    /// Returns the bounds that are set, in the order in which they are written and described.
     fn bounds(&self) -> impl Iterator<Item = Bound> {
+        type Met = fn(Number, Number) -> bool;
         // Every rule is named, so that a new one is not forgotten in the table.
-        let NumberRules {
-            minimum: _,
-            maximum: _,
-            exclusive_minimum: _,
-            exclusive_maximum: _,
-            multiple_of: _,
-            format: _,
-        } = self;
-        BOUNDS.iter().filter_map(|kind| Some(Bound { kind, bound: (kind.of)(self)? }))
+        let NumberRules { minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of, format: _ } =
+            self;
+        let within: [(_, _, _, Met); 5] = [
+            (minimum, "minimum", "at least", |value, bound| compare(value, bound) != Less),
+            (exclusive_minimum, "exclusiveMinimum", "more than", |value, bound| {
+                compare(value, bound) == Greater
+            }),
+            (maximum, "maximum", "at most", |value, bound| compare(value, bound) != Greater),
+            (exclusive_maximum, "exclusiveMaximum", "less than", |value, bound| {
+                compare(value, bound) == Less
+            }),
+            (multiple_of, "multipleOf", "a multiple of", is_multiple),
+        ];
+        let set = |(bound, keyword, words, met): (&Option<Number>, _, _, _)| {
+            Some(Bound { keyword, words, bound: (*bound)?, met })
+        };
+        within.into_iter().filter_map(set)
     }
 
     /// Returns what is wrong with a number.
     pub(crate) fn problem(&self, value: Number) -> Option<String> {
-        let missed = self.bounds().filter(|rule| !(rule.kind.met)(value, rule.bound));
-        let missed: Vec<String> = missed.map(|rule| rule.told()).collect();
-        (!missed.is_empty()).then(|| format!("must be {}, got {}", missed.join(" and "), value.to_json()))
+        // Most numbers are right, and nothing is told of them.
+        if self.bounds().all(|rule| rule.is_met(value)) {
+            return None;
+        }
+        let missed: Vec<String> =
+            self.bounds().filter(|rule| !rule.is_met(value)).map(|rule| rule.told()).collect();
+        Some(format!("must be {}, got {}", missed.join(" and "), value.to_json()))
     }
 
     /// Returns the rules that allow what both allow, if some do.

@@ -117,6 +117,14 @@ impl StringRules {
         pattern::steps(&self.pattern, given) + pattern::steps(&self.deny, given)
     }
 
+    /// Whether the rules allow every text.
+    pub(crate) fn allow_all(&self) -> bool {
+        self.min_length.is_none()
+            && self.max_length.is_none()
+            && self.pattern.is_empty()
+            && self.deny.is_empty()
+    }
+
     /// Returns what is wrong with a text.
     pub(crate) fn problems(&self, given: &str) -> Vec<String> {
         let StringRules {
@@ -130,9 +138,6 @@ impl StringRules {
             content_encoding: _,
             content_media_type: _,
         } = self;
-        if min_length.is_none() && max_length.is_none() && pattern.is_empty() && self.deny.is_empty() {
-            return Vec::new();
-        }
         let mut problems = Vec::new();
         if min_length.is_some() || max_length.is_some() {
             problems = wrong_count(given.chars().count(), *min_length, *max_length, "characters");

@@ -1,0 +1,70 @@
+//! Replaces one place of a text.
+
+/// Why a text was not edited.
+#[derive(Debug, PartialEq)]
+pub(super) enum Mismatch {
+    /// The old text is not there; lines that look like it may be.
+    Missing(Option<String>),
+    /// The old text is there this often, first at the lines of these numbers.
+    Ambiguous(usize, Vec<usize>),
+}
+
+/// The most lines that are named where a text is.
+const MOST_LINES: usize = 5;
+
+/// Replaces the only place of `old`. Line breaks of the model are `\n`; in a file that has `\r\n` they stand for these.
+pub(super) fn replaced(content: &str, old: &str, new: &str) -> Result<String, Mismatch> {
+    let converted;
+    let (old, new) = if content.contains(old) || !content.contains("\r\n") || old.contains('\r') {
+        (old, new)
+    } else {
+        converted = (old.replace('\n', "\r\n"), new.replace("\r\n", "\n").replace('\n', "\r\n"));
+        (converted.0.as_str(), converted.1.as_str())
+    };
+    let Some(first) = content.find(old) else { return Err(Mismatch::Missing(similar(content, old))) };
+    // Places may overlap: `aa` is twice in `aaa`.
+    let width = content[first..].chars().next().map_or(1, char::len_utf8);
+    if content[first + width..].contains(old) {
+        let places: Vec<usize> = content.match_indices(old).map(|(at, _)| at).collect();
+        let line = |at: &usize| content[..*at].matches('\n').count() + 1;
+        let lines = places.iter().take(MOST_LINES).map(line).collect();
+        return Err(Mismatch::Ambiguous(places.len().max(2), lines));
+    }
+    Ok([&content[..first], new, &content[first + old.len()..]].concat())
+}
+
+/// The lines that start with a line which has the first one of `old` in it.
+fn similar(content: &str, old: &str) -> Option<String> {
+    let old = old.trim();
+    let first = old.lines().next()?.trim();
+    let lines: Vec<&str> = content.lines().collect();
+    let start = lines.iter().position(|line| !first.is_empty() && line.contains(first))?;
+    let end = (start + old.lines().count() + 1).min(lines.len());
+    Some(lines[start..end].join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_place_is_replaced() {
+        let cases = [
+            ("a b c", "b", "x", Ok("a x c")),
+            ("a\nb\n", "a\nb", "", Ok("\n")),
+            ("ä€", "€", "ä", Ok("ää")),
+            ("a\r\nb\r\nc", "a\nb", "x\ny", Ok("x\r\ny\r\nc")),
+            ("a\r\nb\nc", "b\nc", "x", Ok("a\r\nx")),
+            ("aaa", "aa", "x", Err(Mismatch::Ambiguous(2, vec![1]))),
+            ("x\ny\nx\n", "x", "z", Err(Mismatch::Ambiguous(2, vec![1, 3]))),
+            ("a\n  let x = 1;\n  y\nz", "let x = 1;\n    y", "", {
+                Err(Mismatch::Missing(Some("  let x = 1;\n  y\nz".into())))
+            }),
+            ("a", "b", "", Err(Mismatch::Missing(None))),
+            ("", "\n", "", Err(Mismatch::Missing(None))),
+        ];
+        for (content, old, new, expected) in cases {
+            assert_eq!(replaced(content, old, new), expected.map(str::to_owned), "{content:?} {old:?}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Searches the lines of a file, within bounds.
+
+use std::io::{self, Read};
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+
+use super::place::File;
+use crate::base::truncate::cut;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+
+/// The most memory of a compiled pattern, in bytes.
+const MOST_PATTERN: usize = 1 << 20;
+/// The longest line that is searched, in bytes: the rest of the file behind a longer one is not.
+const LONGEST_LINE: usize = 8 << 20;
+/// How much of a line is shown, in characters.
+const SHOWN: usize = 500;
+
+/// A line that was found.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// Counted from 1.
+    pub(super) number: u64,
+    /// The text, at most 500 characters of it.
+    pub(super) text: String,
+    /// Whether it matches, or stands near one that does.
+    pub(super) matches: bool,
+}
+
+/// Compiles a pattern.
+///
+/// # Errors
+///
+/// [`ToolError::InvalidArgs`] if it is none, or too large: `{start}: {reason}`.
+pub(super) fn matcher(pattern: &str, case_sensitive: bool, start: &str) -> Result<RegexMatcher, ToolError> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder.case_insensitive(!case_sensitive).line_terminator(Some(b'\n'));
+    builder.size_limit(MOST_PATTERN).dfa_size_limit(MOST_PATTERN).nest_limit(100);
+    builder.build(pattern).map_err(|why| invalid("/pattern", format!("{start}: {why}")))
+}
+
+/// The error of an argument.
+pub(super) fn invalid(pointer: &str, message: String) -> ToolError {
+    let problem = ArgumentProblem { pointer: pointer.to_owned(), kind: ArgumentProblemKind::Value, message };
+    ToolError::from_problems(vec![problem])
+}
+
+/// Returns the lines of a file that match, with those around them, up to a number of matches. What is not text is not
+/// searched, and a file that cannot be read to its end only as far as it can.
+pub(super) fn search(
+    file: File,
+    matcher: &RegexMatcher,
+    around: usize,
+    most: usize,
+    ctx: &ToolContext,
+) -> Vec<Line> {
+    let mut builder = SearcherBuilder::new();
+    builder.line_number(true).binary_detection(BinaryDetection::quit(0)).heap_limit(Some(LONGEST_LINE));
+    builder.before_context(around).after_context(around);
+    let mut found = Lines { lines: Vec::new(), left: most };
+    // What was found before an error counts.
+    let _ = builder.build().search_reader(matcher, Cancellable { file, ctx }, &mut found);
+    found.lines
+}
+
+struct Lines {
+    lines: Vec<Line>,
+    left: usize,
+}
+
+impl Lines {
+    fn add(&mut self, number: Option<u64>, bytes: &[u8], matches: bool) {
+        let text = String::from_utf8_lossy(bytes);
+        let text = cut(text.trim_end_matches(['\n', '\r']), SHOWN);
+        self.lines.push(Line { number: number.unwrap_or_default(), text, matches });
+    }
+}
+
+impl Sink for Lines {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        self.add(found.line_number(), found.bytes(), true);
+        Ok(true)
+    }
+
+    fn context(&mut self, _: &Searcher, around: &SinkContext<'_>) -> io::Result<bool> {
+        self.add(around.line_number(), around.bytes(), false);
+        Ok(true)
+    }
+}
+
+/// A file whose reading ends with the call.
+struct Cancellable<'a> {
+    file: File,
+    ctx: &'a ToolContext,
+}
+
+impl Read for Cancellable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ctx.is_cancelled() {
+            return Err(io::Error::other("Cancelled"));
+        }
+        self.file.read(buffer)
+    }
+}

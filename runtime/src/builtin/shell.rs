@@ -1,0 +1,66 @@
+//! A tool that runs lines of shell, with everything about each run as its result.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+use toolgen_macros::tool;
+
+use super::commands::Line;
+use super::grep::invalid;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::roots::{root_of, traversal};
+use crate::engine::executor::{ExecError, ExecOptions, Executor};
+use crate::function::inject::Service;
+
+/// Execute a shell command and return the output
+///
+/// # Returns
+///
+/// stdout, stderr, exit_code, cwd, command and duration. An exit code other than 0 is a result, not an error.
+#[tool(destructive, spawns, files = "write", network = "any", timeout = "35s", writes("file:"))]
+pub(super) async fn shell(
+    /// The shell command to execute
+    #[arg(non_empty)]
+    cmd: String,
+    /// Optional working directory for the command
+    #[arg(non_empty)]
+    cwd: Option<String>,
+    executor: Service<dyn Executor>,
+    ctx: &ToolContext,
+) -> Result<Value, ToolError> {
+    if Line::read(&cmd).matches(&["rm -rf /", "rm -rf /*"]).is_some() {
+        return Err(invalid("/cmd", "dangerous command rejected".to_owned()));
+    }
+    let mut options = ExecOptions::default();
+    if let Some(cwd) = &cwd {
+        options = options.work_dir(directory(cwd, ctx)?);
+    }
+    let argv = ["sh".to_owned(), "-c".to_owned(), cmd];
+    let outcome = executor.run(&argv, &options, ctx.cancel()).await;
+    let [.., cmd] = argv;
+    match outcome {
+        Ok(output) => {
+            let mut result = output.to_json();
+            result["cwd"] = cwd.unwrap_or_default().into();
+            result["command"] = cmd.into();
+            Ok(result)
+        }
+        Err(
+            ExecError::Invalid { message } | ExecError::Start { message, .. } | ExecError::Lost { message },
+        ) => Err(ToolError::failed(format!("shell command failed: {cmd}")).with_operator_detail(message)),
+        Err(why) => Err(why.into()),
+    }
+}
+
+/// The directory for a command, below the working directory. It is where the executor runs programs, perhaps not on this
+/// machine, so only its name can be checked: what a command may reach is up to the executor.
+fn directory(cwd: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
+    let root = root_of("workdir", ctx).unwrap_or_default();
+    let full = root.join(Path::new(cwd));
+    let climbs = full.strip_prefix(&root).map_or(true, |below| {
+        below.has_root()
+            || below.components().any(|part| matches!(part, Component::ParentDir | Component::Prefix(_)))
+    });
+    if climbs { Err(traversal("cwd")) } else { Ok(full) }
+}

@@ -1,0 +1,92 @@
+//! Removes a container, whatever state it is in.
+
+use std::process::{Command, Output, Stdio};
+use std::thread::{Builder, sleep};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::super::process::inherited;
+use super::INHERITED;
+
+/// The time limit for removing a container.
+const LIMIT: Duration = Duration::from_secs(20);
+/// The time between two attempts.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A container that may exist, removed on drop: killing `docker run` does not stop the program in it.
+pub(super) struct Container {
+    /// Its name.
+    name: String,
+    /// The command that removes it; none once it is removed.
+    removal: Option<Command>,
+}
+
+impl Container {
+    /// A container of this name, which a program removes with these arguments.
+    pub(super) fn new(name: &str, program: &str, args: &[String]) -> Container {
+        let mut command = Command::new(program);
+        command.args(args).env_clear().envs(inherited(INHERITED.iter().copied()));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Container { name: name.to_owned(), removal: Some(command) }
+    }
+
+    /// Keeps it: it has ended and removed itself.
+    pub(super) fn is_gone(&mut self) {
+        self.removal = None;
+    }
+
+    /// Removes it and waits for that; what has begun goes on if nobody waits any more.
+    pub(super) async fn remove(&mut self) -> Result<(), String> {
+        let Some(removed) = self.start() else { return Ok(()) };
+        let outcome = match timeout(LIMIT, removed).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => Err(String::from("nothing removes it")),
+            Err(_) => Err(format!("it is not removed after {LIMIT:?}")),
+        };
+        outcome.map_err(|why| format!("the container {} may still run: {why}", self.name))
+    }
+
+    /// Starts to remove it, on a thread of its own: the future may be dropped, perhaps with its runtime.
+    fn start(&mut self) -> Option<oneshot::Receiver<Result<(), String>>> {
+        let command = self.removal.take()?;
+        let (told, removed) = oneshot::channel();
+        // Without a thread nothing is told, and the receiver hears that.
+        let _ = Builder::new().spawn(move || told.send(remove(command)));
+        Some(removed)
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        // Nobody is left who could be told.
+        drop(self.start());
+    }
+}
+
+/// Removes a container. One whose start was just interrupted may appear a moment later, or be busy for a moment.
+fn remove(mut command: Command) -> Result<(), String> {
+    let start = Instant::now();
+    let mut was_absent = false;
+    loop {
+        let output = command.output().map_err(|why| why.to_string())?;
+        let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let is_absent = is_absent(&output, &why);
+        // What was removed is named.
+        if output.status.success() && !is_absent || is_absent && was_absent {
+            return Ok(());
+        }
+        if start.elapsed() > LIMIT {
+            return Err(why);
+        }
+        was_absent = is_absent;
+        sleep(PAUSE);
+    }
+}
+
+/// Whether there is no such container: Docker says so, Podman only names none.
+fn is_absent(output: &Output, why: &str) -> bool {
+    output.status.success() && output.stdout.is_empty()
+        || why.to_ascii_lowercase().contains("no such container")
+}

@@ -1,0 +1,89 @@
+//! Confines programs on this machine, by means of the operating system. What each means enforces is in the table of
+//! [`LocalExecutor`](super::LocalExecutor).
+
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+))]
+mod linux;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+))]
+pub(super) use linux::confine;
+
+use super::process::Confinement;
+use super::{ExecError, ExecOptions};
+
+/// The means by which [`LocalExecutor`](super::LocalExecutor) enforces options, see the
+/// [table](super::LocalExecutor#what-is-enforced).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sandbox {
+    /// Bubblewrap if it is installed and works, otherwise Landlock.
+    #[default]
+    Auto,
+    /// The program `bwrap`, which makes namespaces.
+    Bubblewrap,
+    /// Landlock and seccomp of Linux 6.2 or newer, which need no program.
+    Landlock,
+}
+
+/// A command, confined.
+pub(super) struct Confined {
+    pub(super) argv: Vec<String>,
+    pub(super) confinement: Option<Confinement>,
+    /// How the sandbox starts the line of its own failure.
+    pub(super) prefix: Option<&'static str>,
+}
+
+/// What is to be confined.
+#[allow(dead_code, reason = "not all of it is read where there is no sandbox")]
+pub(super) struct Command<'a> {
+    pub(super) argv: &'a [String],
+    pub(super) env: &'a mut Vec<(OsString, OsString)>,
+    pub(super) work_dir: &'a Path,
+    pub(super) options: &'a ExecOptions,
+}
+
+/// Refuses options.
+fn refuse(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
+    ExecError::Unsupported { executor: "the local executor", options, reason: reason.into() }
+}
+
+/// The options that a sandbox enforces and that were asked for.
+fn asked(options: &ExecOptions) -> Vec<&'static str> {
+    let mut asked = vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
+    asked.extend(limits(options));
+    named(asked)
+}
+
+fn limits(options: &ExecOptions) -> [(&'static str, bool); 3] {
+    let limits = &options.limits;
+    [
+        ("limits.cpus", limits.cpus.is_some()),
+        ("limits.memory", limits.memory.is_some()),
+        ("limits.pids", limits.pids.is_some()),
+    ]
+}
+
+fn named(asked: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
+    asked.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
+}
+
+/// Refuses every option: there is no sandbox here.
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+)))]
+pub(super) async fn confine(_: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
+    let asked = asked(command.options);
+    if !asked.is_empty() {
+        return Err(refuse(asked, "there is no sandbox for this system; run the program in a container"));
+    }
+    Ok(Confined { argv: command.argv.to_vec(), confinement: None, prefix: None })
+}

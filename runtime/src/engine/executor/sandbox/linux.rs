@@ -1,0 +1,203 @@
+//! Chooses the means for a command on Linux and prepares them.
+
+mod bubblewrap;
+mod filter;
+mod group;
+mod landlock;
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getuid, kill_process, waitid};
+use rustix::thread::set_no_new_privs;
+use seccompiler::{BpfProgram, apply_filter};
+
+use super::super::process::{Confinement, Held, find, inherited, unique_name};
+use super::super::{ExecError, ExecOptions};
+use super::{Command, Confined, Sandbox, asked, limits, named, refuse};
+use filter::Denied;
+use group::ControlGroup;
+use landlock::Writable;
+
+/// Waits until its process was moved into a control group, then becomes the program. The program's words are arguments,
+/// not part of the script.
+const WAIT: &str = r#"kill -STOP $$; exec "$@""#;
+
+/// The means by which files and the network are closed.
+enum Means {
+    Bubblewrap(PathBuf),
+    Landlock,
+}
+
+/// Confines a command to its options.
+pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
+    let Command { env, work_dir, options, .. } = command;
+    let asked = asked(options);
+    if asked.is_empty() {
+        let before = Box::new(|| set_no_new_privs(true).map_err(|why| why.to_string()));
+        let confinement = Confinement { before, started: Box::new(|_| Ok(Box::new(()))) };
+        let argv = command.argv.to_vec();
+        return Ok(Confined { argv, confinement: Some(confinement), prefix: None });
+    }
+    check(options)?;
+    let program = program(command.argv, env, work_dir)?;
+    let means = choose(sandbox).await.map_err(|reason| refuse(asked, reason))?;
+    let filter = filter(&means, options)?;
+    let (group, mut argv) = limit(&means, options)?;
+    argv.extend_from_slice(command.argv);
+    let tmp = match means {
+        Means::Landlock if options.read_only => Some(Temporary::create()?),
+        _ => None,
+    };
+    if options.read_only && !options.env.iter().any(|(name, _)| name == "TMPDIR") {
+        env.retain(|(name, _)| name != "TMPDIR");
+        env.push(("TMPDIR".into(), tmp.as_ref().map_or("/tmp".into(), |tmp| tmp.0.clone().into())));
+    }
+    let (prefix, writable) = match &means {
+        Means::Bubblewrap(path) => {
+            argv.splice(0..0, bubblewrap::arguments(path, env, work_dir, &program, options)?);
+            (Some(bubblewrap::PREFIX), None)
+        }
+        Means::Landlock => (None, Some(Writable { only: tmp.as_ref().map(|tmp| tmp.0.clone()) })),
+    };
+    if group.is_some() {
+        argv.splice(0..0, ["/bin/sh", "-c", WAIT, "sh"].map(String::from));
+    }
+    let before = move || {
+        if let Some(writable) = &writable {
+            landlock::restrict(writable)?;
+        }
+        set_no_new_privs(true).map_err(|why| why.to_string())?;
+        filter.map_or(Ok(()), |filter| apply_filter(&filter).map_err(|why| why.to_string()))
+    };
+    let started = move |pid| {
+        if let Some(group) = &group {
+            join(group, pid)?;
+        }
+        let held: Held = Box::new((group, tmp));
+        Ok(held)
+    };
+    let confinement = Confinement { before: Box::new(before), started: Box::new(started) };
+    Ok(Confined { argv, confinement: Some(confinement), prefix })
+}
+
+/// The filter of system calls that the means needs for these options, if any.
+fn filter(means: &Means, options: &ExecOptions) -> Result<Option<BpfProgram>, ExecError> {
+    let asked = [("read_only", options.read_only), ("network_disabled", options.network_disabled)];
+    let asked = named(asked);
+    if asked.is_empty() {
+        return Ok(None);
+    }
+    let alone = matches!(means, Means::Landlock);
+    let denied = Denied { sockets: alone && options.network_disabled, metadata: alone && options.read_only };
+    filter::compile(denied).map(Some).map_err(|reason| refuse(asked, reason))
+}
+
+/// Checks that the limits can be limits.
+fn check(options: &ExecOptions) -> Result<(), ExecError> {
+    let limits = &options.limits;
+    if limits.cpus.is_some_and(|cpus| !(cpus.is_finite() && cpus > 0.0)) {
+        return Err(ExecError::invalid("limits.cpus must be a number above 0"));
+    }
+    if limits.memory == Some(0) || limits.pids == Some(0) {
+        return Err(ExecError::invalid("limits.memory and limits.pids must be above 0"));
+    }
+    Ok(())
+}
+
+/// The file of the program, which exists: a sandbox could only report in its own way that it does not.
+fn program(argv: &[String], env: &[(OsString, OsString)], work_dir: &Path) -> Result<PathBuf, ExecError> {
+    let Some(name) = argv.first() else { return Err(ExecError::invalid("the command is empty")) };
+    let start = |message| ExecError::Start { program: name.clone(), message };
+    if !work_dir.is_dir() {
+        return Err(start(format!("no such directory: {}", work_dir.display())));
+    }
+    let program = find(name, env, work_dir);
+    program.ok_or_else(|| start("no such program, or it may not be executed".to_owned()))
+}
+
+/// Looks for a program of the sandbox itself, where this process looks for programs.
+fn own(name: &str) -> Option<PathBuf> {
+    find(name, &inherited(["PATH"]), Path::new("/"))
+}
+
+/// Chooses the means, or says why there are none.
+async fn choose(sandbox: Sandbox) -> Result<Means, String> {
+    let bubblewrap = match sandbox {
+        Sandbox::Landlock => Err(String::new()),
+        Sandbox::Auto | Sandbox::Bubblewrap => bubblewrap::path().await.map(Means::Bubblewrap),
+    };
+    let landlock = match sandbox {
+        Sandbox::Bubblewrap => Err(String::new()),
+        Sandbox::Auto | Sandbox::Landlock => landlock::check().map(|()| Means::Landlock),
+    };
+    let (first, second) = match (bubblewrap, landlock) {
+        (Ok(means), _) | (Err(_), Ok(means)) => return Ok(means),
+        (Err(first), Err(second)) => (first, second),
+    };
+    let and = if first.is_empty() || second.is_empty() { "" } else { "; " };
+    Err(format!(
+        "{first}{and}{second}. Install Bubblewrap (`bwrap`) and let this user make namespaces, or run the program in a container"
+    ))
+}
+
+/// Makes what holds the program to its limits: a control group, or else words before the command.
+fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, Vec<String>), ExecError> {
+    let asked = named(limits(options));
+    if asked.is_empty() {
+        return Ok((None, Vec::new()));
+    }
+    // Its own processes: one outside and the first one inside.
+    let more = if matches!(means, Means::Bubblewrap(_)) { 2 } else { 0 };
+    let reason = match ControlGroup::create(&options.limits, more) {
+        Ok(group) => return Ok((Some(group), Vec::new())),
+        Err(reason) => reason,
+    };
+    // Without a namespace of its own, the limit would count all processes of the user; and it does not hold root.
+    if let (["limits.pids"], Some(pids)) = (asked.as_slice(), options.limits.pids)
+        && matches!(means, Means::Bubblewrap(_))
+        && !getuid().is_root()
+        && let Some(prlimit) = own("prlimit").and_then(|path| path.into_os_string().into_string().ok())
+    {
+        let pids = pids.saturating_add(1);
+        return Ok((None, vec![prlimit, format!("--nproc={pids}:{pids}"), "--".to_owned()]));
+    }
+    Err(refuse(
+        asked,
+        format!(
+            "{reason}. Start this process where it may make control groups, as in a service of systemd with `Delegate=yes`, or run the program in a container"
+        ),
+    ))
+}
+
+/// Moves a process that stops itself into a control group, then lets it go on.
+fn join(group: &ControlGroup, pid: u32) -> Result<(), String> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or("the process has no number")?;
+    let wait = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(pid), wait).map_err(|why| why.to_string())?;
+    group.join(pid).map_err(|why| format!("cannot be moved into its control group: {why}"))?;
+    kill_process(pid, Signal::CONT).map_err(|why| why.to_string())
+}
+
+/// A directory for temporary files, removed on drop.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn create() -> Result<Temporary, ExecError> {
+        let path = env::temp_dir().join(unique_name());
+        match fs::DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => Ok(Temporary(path)),
+            Err(why) => Err(refuse(vec!["read_only"], format!("no directory for temporary files: {why}"))),
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // What cannot be removed stays where temporary files are.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,69 @@
+//! Confines a thread by Landlock, and with it the program that the thread starts.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, Scope,
+};
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+
+/// The oldest version that knows every way to write to a file; Linux 6.2.
+const NEEDED: ABI = ABI::V3;
+/// The version that keeps programs from signals and abstract sockets of others; used where it is there.
+const WANTED: ABI = ABI::V6;
+
+/// Devices that may be written to.
+const DEVICES: [&str; 2] = ["/dev/null", "/dev/full"];
+/// Directories that stay closed even to a program that may write: through them it could change its own limits.
+const CLOSED: [&str; 2] = ["/proc", "/sys"];
+
+/// The files that a program may write to.
+pub(super) struct Writable {
+    /// Its directory for temporary files, or nothing if all files may be written.
+    pub(super) only: Option<PathBuf>,
+}
+
+/// Whether this system has what is needed.
+pub(super) fn check() -> Result<(), String> {
+    ruleset()
+        .and_then(Ruleset::create)
+        .map(drop)
+        .map_err(|why| format!("no Landlock of Linux 6.2 or newer ({why})"))
+}
+
+fn ruleset() -> Result<Ruleset, RulesetError> {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_write(NEEDED))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_write(WANTED))?
+        .scope(Scope::from_all(WANTED))
+}
+
+/// Confines this thread. It keeps no capabilities: the user who may do everything is a user like any other.
+pub(super) fn restrict(writable: &Writable) -> Result<(), String> {
+    let told = |why: &dyn std::fmt::Display| format!("Landlock: {why}");
+    let mut rules = ruleset().and_then(Ruleset::create).map_err(|why| told(&why))?;
+    let everything = AccessFs::from_write(WANTED);
+    for path in writable.paths().map_err(|why| told(&why))? {
+        // What is gone meanwhile needs no rule.
+        let Ok(fd) = PathFd::new(&path) else { continue };
+        let access = if path.is_dir() { everything } else { everything & AccessFs::from_file(WANTED) };
+        rules = rules.add_rule(PathBeneath::new(fd, access)).map_err(|why| told(&why))?;
+    }
+    rules.restrict_self().map_err(|why| told(&why))?;
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+        .map_err(|why| format!("capabilities: {why}"))
+}
+
+impl Writable {
+    fn paths(&self) -> std::io::Result<Vec<PathBuf>> {
+        if let Some(only) = &self.only {
+            return Ok(DEVICES.iter().map(PathBuf::from).chain([only.clone()]).collect());
+        }
+        let entries = std::fs::read_dir("/")?.filter_map(|entry| Some(entry.ok()?.path()));
+        Ok(entries.filter(|path| !CLOSED.iter().any(|closed| path == Path::new(closed))).collect())
+    }
+}

@@ -1,0 +1,84 @@
+//! No path leads out of the working directory, whoever moves links meanwhile.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+use toolgen_runtime::{ToolCall, ToolContext, builtin};
+
+use crate::Bench;
+
+/// How often the link is moved, at least.
+const FLIPS: u32 = 20_000;
+/// How many calls are made meanwhile, at least.
+const CALLS: u32 = 4_000;
+
+/// Makes one name a link to a directory outside, a link to one inside, and a directory, in turn, until it is told to
+/// stop. Returns how often.
+fn flip(bench: &Bench, done: &Arc<AtomicBool>) -> std::thread::JoinHandle<u32> {
+    let (link, spare, directory) = (bench.path("link"), bench.path(".spare"), bench.path(".directory"));
+    let done = Arc::clone(done);
+    std::thread::spawn(move || {
+        let mut flips = 0;
+        while flips < FLIPS || !done.load(Ordering::Relaxed) {
+            // A call may have made a directory of the name while it was free.
+            let _ = fs::remove_dir_all(&link);
+            for target in ["../outside", "inside", "../outside"] {
+                symlink(target, &spare).unwrap();
+                if fs::rename(&spare, &link).is_err() {
+                    fs::remove_file(&spare).unwrap();
+                }
+            }
+            let _ = fs::remove_file(&link);
+            if fs::rename(&directory, &link).is_ok() {
+                fs::rename(&link, &directory).unwrap();
+            }
+            flips += 5;
+        }
+        flips
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_call_escapes_while_a_link_flips() {
+    let bench = Bench::new(builtin::files())
+        .file("inside/file", "inside")
+        .file(".directory/file", "inside")
+        .file("../outside/file", "outside secret")
+        .file("../outside/only", "outside secret");
+    let before = crate::names(&bench.base.join("outside"));
+    let done = Arc::default();
+    let flipping = flip(&bench, &done);
+    let provider = bench.provider();
+    let (mut inside, mut refused) = (0_u32, 0_u32);
+    while inside + refused < CALLS || !flipping.is_finished() {
+        let calls = [
+            ("read_file", json!({"path": "link/file"})),
+            ("write_file", json!({"path": "link/file", "content": "inside"})),
+            ("write_file", json!({"path": "link/new/file", "content": "inside"})),
+            ("edit_file", json!({"path": "link/file", "old_text": "inside", "new_text": "inside "})),
+            ("edit_file", json!({"path": "link/file", "old_text": "outside", "new_text": "owned"})),
+            ("list_files", json!({"path": "link"})),
+            ("search", json!({"pattern": "secret", "path": "link"})),
+            ("search", json!({"pattern": "secret"})),
+        ];
+        for (name, arguments) in calls {
+            let call = ToolCall::new("1", name, arguments.clone());
+            let told = provider.call(call, &ToolContext::new("turn", "")).await.text();
+            let escaped =
+                told.contains("secret\n") || told.contains("only") || told.contains("outside secret");
+            assert!(!escaped, "{name} {arguments}: {told}");
+            if told.contains("traversal") { refused += 1 } else { inside += 1 }
+        }
+        done.store(inside + refused >= CALLS, Ordering::Relaxed);
+    }
+    assert!(flipping.join().unwrap() >= FLIPS);
+    assert!(
+        inside > 0 && refused > 0,
+        "{inside} inside, {refused} refused: the link was never seen both ways"
+    );
+    assert_eq!(crate::names(&bench.base.join("outside")), before, "nothing was created outside");
+    assert_eq!(fs::read_to_string(bench.base.join("outside/file")).unwrap(), "outside secret");
+}

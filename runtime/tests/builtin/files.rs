@@ -1,0 +1,382 @@
+//! Reading, writing, editing, listing and searching.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolgen_runtime::builtin;
+use toolgen_runtime::{CancellationToken, Content, Limits, ToolContext, ToolError};
+
+use crate::{Bench, names};
+
+fn bench() -> Bench {
+    Bench::new(builtin::files())
+}
+
+async fn table(bench: &Bench, name: &str, cases: &[(Value, &str)]) {
+    for (arguments, expected) in cases {
+        assert_eq!(bench.text(name, arguments.clone()).await, *expected, "{name} {arguments}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_read_with_numbers() {
+    let ten: String = (1..=10).map(|line| format!("line {line}\n")).collect();
+    let bench = bench()
+        .file("a.txt", "one\ntwo\r\n\nvier €\n")
+        .file("ten.txt", ten)
+        .file("empty", "")
+        .file("..foo/..bar", "dots")
+        .file("-n", "dash")
+        .file("latin", b"caf\xe9")
+        .file("zero", b"a\0b")
+        .file("BMW.txt", "BM is no image");
+    let cases = [
+        (json!({"path": "a.txt"}), "[4 lines]\n   1 | one\n   2 | two\n   3 | \n   4 | vier €"),
+        (
+            json!({"path": "ten.txt", "offset": 3, "limit": 2}),
+            "[Lines 3-4 of 10]\n   3 | line 3\n   4 | line 4",
+        ),
+        (json!({"path": "ten.txt", "offset": 10}), "[Lines 10-10 of 10]\n  10 | line 10"),
+        (json!({"path": "ten.txt", "limit": 1}), "[Lines 1-1 of 10]\n   1 | line 1"),
+        (json!({"path": "ten.txt", "offset": 11}), "ten.txt has 10 lines: there is no line 11"),
+        (json!({"path": "empty"}), "[0 lines]\n"),
+        (json!({"path": "./..foo/..bar"}), "[1 lines]\n   1 | dots"),
+        (json!({"path": "..foo/../a.txt", "limit": 1}), "[Lines 1-1 of 4]\n   1 | one"),
+        (json!({"path": "-n"}), "[1 lines]\n   1 | dash"),
+        (json!({"path": "latin"}), "[1 lines]\n   1 | caf\u{fffd}"),
+        (json!({"path": "zero"}), "Cannot read zero: it is a binary file of 3 bytes"),
+        (json!({"path": "BMW.txt"}), "[1 lines]\n   1 | BM is no image"),
+        (json!({"path": "none"}), "Cannot access none: No such file or directory"),
+        (json!({"path": "..foo"}), "Cannot access ..foo: Is a directory"),
+        (json!({"path": "../x"}), "Invalid arguments: /path: path traversal not allowed"),
+        (json!({"path": "/etc/passwd"}), "Invalid arguments: /path: path traversal not allowed"),
+    ];
+    table(&bench, "read_file", &cases).await;
+    let absolute = bench.path("empty").to_str().unwrap().to_owned();
+    assert_eq!(bench.text("read_file", json!({"path": absolute})).await, "[0 lines]\n");
+    let details = bench.result("read_file", json!({"path": "empty"})).await.details;
+    assert_eq!(details, json!({"path": "empty"}));
+}
+
+#[tokio::test]
+async fn a_part_of_a_file_of_any_size_is_read() {
+    let line = format!("{}\n", "ä".repeat(500));
+    let bench = bench().file("big", line.repeat(5_000)).file("long", "€".repeat(1_000_000));
+    let size = 1001 * 5_000;
+    let refused = format!("File too large ({size} bytes, max 1048576). Use offset/limit for partial reads.");
+    assert_eq!(bench.text("read_file", json!({"path": "big"})).await, refused);
+    let part = bench.text("read_file", json!({"path": "big", "offset": 4_999, "limit": 9})).await;
+    assert!(
+        part.starts_with("[Lines 4999-5000 of 5000]\n4999 | ää") && part.lines().count() == 3,
+        "{part:.99}"
+    );
+    let most = bench.text("read_file", json!({"path": "big", "offset": 1})).await;
+    assert!(most.starts_with("[Lines 1-1047 of 5000]\n"), "{most:.99}");
+    assert!(most.ends_with("\n... (more than 1048576 bytes: go on with offset 1048)"));
+    let long = bench.text("read_file", json!({"path": "long", "limit": 1})).await;
+    assert!(long.ends_with("€... [line truncated]") && long.len() < (1 << 20) + 100, "{}", long.len());
+}
+
+#[tokio::test]
+async fn an_image_is_one_by_its_content() {
+    let png = b"\x89PNG\r\n\x1a\nrest";
+    let bench = bench().file("notes.txt", png).file("fake.png", "no image");
+    let result = bench.result("read_file", json!({"path": "notes.txt"})).await;
+    let expected = Content::Image { data: "iVBORw0KGgpyZXN0".into(), mime_type: "image/png".into() };
+    assert_eq!(result.content, [expected]);
+    assert_eq!(result.details, json!({"path": "notes.txt", "bytes": png.len()}));
+    assert_eq!(bench.text("read_file", json!({"path": "fake.png"})).await, "[1 lines]\n   1 | no image");
+    let big = fs::File::create(bench.path("big.png")).unwrap();
+    std::io::Write::write_all(&mut &big, png).unwrap();
+    big.set_len(21 << 20).unwrap();
+    assert_eq!(bench.text("read_file", json!({"path": "big.png"})).await, "Image too large (21MB, max 20MB)");
+}
+
+#[tokio::test]
+async fn a_file_is_written_whole() {
+    let bench = bench().file("old", "x").file("dir/file", "");
+    let cases = [
+        (json!({"path": "new/er/file", "content": "größe"}), "Wrote 7 bytes to new/er/file"),
+        (json!({"path": "old", "content": ""}), "Wrote 0 bytes to old"),
+        (json!({"path": "dir", "content": ""}), "Cannot write dir: Is a directory"),
+        (json!({"path": ".", "content": ""}), "Cannot write .: Is a directory"),
+        (json!({"path": "old/x", "content": ""}), "Cannot write old/x: Not a directory"),
+        (json!({"path": "../x", "content": ""}), "Invalid arguments: /path: path traversal not allowed"),
+        (json!({"path": "a/../../x", "content": ""}), "Invalid arguments: /path: path traversal not allowed"),
+    ];
+    table(&bench, "write_file", &cases).await;
+    assert_eq!((bench.read("new/er/file").as_str(), bench.read("old").as_str()), ("größe", ""));
+    assert_eq!(names(&bench.base), ["work"]);
+    assert_eq!(names(&bench.path(".")), ["a", "dir", "new", "old"], "no temporary file stays");
+}
+
+#[tokio::test]
+async fn a_write_keeps_permissions_and_links() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+    let bench =
+        bench().file("run.sh", "old").file("real", "old").file("one", "shared").file("../outside", "safe");
+    fs::set_permissions(bench.path("run.sh"), fs::Permissions::from_mode(0o4751)).unwrap();
+    symlink("real", bench.path("link")).unwrap();
+    symlink("nowhere", bench.path("broken")).unwrap();
+    symlink("../outside", bench.path("out")).unwrap();
+    fs::hard_link(bench.base.join("outside"), bench.path("twin")).unwrap();
+    let before = fs::metadata(bench.path("run.sh")).unwrap().ino();
+    let linked = "the file has other names (hard links), perhaps outside the working directory";
+    let twin = format!("Cannot write twin: {linked}");
+    let cases = [
+        (json!({"path": "run.sh", "content": "new"}), "Wrote 3 bytes to run.sh"),
+        (json!({"path": "link", "content": "new"}), "Wrote 3 bytes to link"),
+        (json!({"path": "broken", "content": "new"}), "Cannot write broken: it is a link that leads nowhere"),
+        (json!({"path": "out", "content": "new"}), "Invalid arguments: /path: path traversal not allowed"),
+        (json!({"path": "twin", "content": "new"}), twin.as_str()),
+    ];
+    table(&bench, "write_file", &cases).await;
+    let edited = bench.text("edit_file", json!({"path": "twin", "old_text": "safe", "new_text": "x"})).await;
+    assert_eq!(edited, twin);
+    let after = fs::metadata(bench.path("run.sh")).unwrap();
+    assert_eq!(after.permissions().mode() & 0o7777, 0o751, "rights of others are not given to new content");
+    assert_ne!(after.ino(), before, "the file was replaced in one step");
+    assert_eq!(bench.read("real"), "new");
+    // Only an administrator can try this.
+    if std::os::unix::fs::chown(bench.path("real"), Some(12_345), Some(54_321)).is_ok() {
+        bench.text("write_file", json!({"path": "real", "content": "newer"})).await;
+        let owned = fs::metadata(bench.path("real")).unwrap();
+        assert_eq!((owned.uid(), owned.gid(), bench.read("real").as_str()), (12_345, 54_321, "newer"));
+    }
+    assert!(fs::symlink_metadata(bench.path("link")).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(bench.base.join("outside")).unwrap(), "safe");
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_refused_at_once() {
+    let bench = bench();
+    let made = std::process::Command::new("mkfifo").arg(bench.path("pipe")).status().unwrap();
+    assert!(made.success());
+    let why = "it is a pipe or a device, not a file";
+    let cases = [(json!({"path": "pipe", "content": "x"}), &*format!("Cannot write pipe: {why}"))];
+    table(&bench, "write_file", &cases).await;
+    assert_eq!(bench.text("read_file", json!({"path": "pipe"})).await, format!("Cannot access pipe: {why}"));
+    assert_eq!(bench.text("list_files", json!({})).await, "No files found in .");
+    assert_eq!(bench.text("search", json!({"pattern": "x"})).await, "No matches found for 'x'");
+}
+
+#[tokio::test]
+async fn one_place_of_a_file_is_edited() {
+    let bench = bench().file("a.rs", "fn a() {\n    one();\n}\n").file("twice", "x x").file("bin", b"\xff");
+    let tip = "\n\nTip: Use read_file to see the current file contents, then copy the exact text you want to replace.";
+    let meant = "\n\nDid you mean:\n```\nfn a() {\n    one();\n}\n```\n\
+                 Make sure old_text matches exactly, including whitespace and indentation.";
+    let edit = |path: &str, old: &str, new: &str| json!({"path": path, "old_text": old, "new_text": new});
+    let cases = [
+        (edit("a.rs", "fn a() {\n  one();", "x"), &*format!("old_text not found in a.rs.{meant}")),
+        (edit("a.rs", "nothing", "x"), &*format!("old_text not found in a.rs.{tip}")),
+        (edit("a.rs", "    one();", "    two();\n    three();"), "Replaced 1 line with 2 lines in a.rs"),
+        (edit("a.rs", "two", "two"), "No changes (old_text == new_text)"),
+        (
+            edit("twice", "x", "y"),
+            "old_text matches 2 locations in twice. Include more surrounding context to make the match unique.",
+        ),
+        (edit("bin", "x", "y"), "Cannot edit bin: it is not a text in UTF-8"),
+        (
+            edit("none", "x", "y"),
+            "Cannot read none: No such file or directory. Use write_file to create new files.",
+        ),
+        (edit("../x", "x", "y"), "Invalid arguments: /path: path traversal not allowed"),
+    ];
+    table(&bench, "edit_file", &cases).await;
+    assert_eq!(bench.read("a.rs"), "fn a() {\n    two();\n    three();\n}\n");
+    assert!(bench.text("edit_file", edit("a.rs", "", "x")).await.contains("/old_text"));
+}
+
+#[tokio::test]
+async fn files_are_listed_in_order() {
+    let mut bench = bench()
+        .file("b.rs", "")
+        .file("a/x.rs", "")
+        .file("a.rs", "")
+        .file("a/b/c.txt", "")
+        .file("a/b/c/deep.rs", "")
+        .file("target/out.rs", "")
+        .file("a/node_modules/m.rs", "")
+        .file(".hidden", "");
+    let cases = [
+        (json!({}), ".hidden\na.rs\na/b/c.txt\na/x.rs\nb.rs\n\n(5 files)"),
+        (json!({"pattern": "*.rs"}), "a.rs\na/x.rs\nb.rs\n\n(3 files)"),
+        (json!({"pattern": "a/**/*.rs", "max_depth": 9}), "a/b/c/deep.rs\na/x.rs\n\n(2 files)"),
+        (json!({"path": "a", "max_depth": 1}), "a/x.rs\n\n(1 files)"),
+        (json!({"path": "target"}), "target/out.rs\n\n(1 files)"),
+        (json!({"path": "a", "pattern": "-delete"}), "No files found in a"),
+        (json!({"path": "-a"}), "Directory not found: -a. Check the path and try again."),
+        (json!({"path": "a.rs"}), "a.rs\n\n(1 files)"),
+        (json!({"path": ".."}), "Invalid arguments: /path: path traversal not allowed"),
+    ];
+    table(&bench, "list_files", &cases).await;
+    assert!(bench.text("list_files", json!({"pattern": "[a"})).await.contains("/pattern: this is no glob"));
+    for number in 0..250 {
+        bench = bench.file(&format!("many/{number:03}"), "");
+    }
+    let result = bench.result("list_files", json!({"path": "many"})).await;
+    assert!(
+        result.to_text().ends_with("many/199\n\n... (250 files, showing first 200)"),
+        "{}",
+        result.to_text()
+    );
+    assert_eq!(result.details, json!({"total": 250, "truncated": true}));
+}
+
+#[tokio::test]
+async fn lines_are_found() {
+    let many: String = (0..60).map(|line| format!("hit {line}\n")).collect();
+    let long = format!("{}needle\n", "x".repeat(2_000));
+    let bench = bench()
+        .file("a.rs", "fn Main() {}\nlet x = 'y';\n")
+        .file("b/c.txt", "main €\r\n")
+        .file("b/.hidden", "main")
+        .file("bin", b"main\0")
+        .file(".gitignore", "*.log\n/build/\n")
+        .file("b/.gitignore", "!keep.log\n")
+        .file("x.log", "main")
+        .file("b/keep.log", "main")
+        .file("build/out", "main")
+        .file("many", many)
+        .file("long", long);
+    let first: String = (0..50).map(|line| format!("many:{}:hit {line}\n", line + 1)).collect();
+    let first = format!("{first}... (showing first 50 matches)");
+    let cut = format!("long:1:{}…\n(1 matches)", "x".repeat(500));
+    let cases = [
+        (json!({"pattern": "main"}), "a.rs:1:fn Main() {}\nb/c.txt:1:main €\nb/keep.log:1:main\n(3 matches)"),
+        (
+            json!({"pattern": "main", "case_sensitive": true, "include": "*.txt"}),
+            "b/c.txt:1:main €\n(1 matches)",
+        ),
+        (json!({"pattern": "main", "path": "x.log"}), "x.log:1:main\n(1 matches)"),
+        (json!({"pattern": "main", "path": "build"}), "build/out:1:main\n(1 matches)"),
+        (json!({"pattern": "^let.*;$"}), "a.rs:2:let x = 'y';\n(1 matches)"),
+        (json!({"pattern": "--pre=touch owned"}), "No matches found for '--pre=touch owned'"),
+        (json!({"pattern": "'; touch owned; '"}), "No matches found for ''; touch owned; ''"),
+        (json!({"pattern": "hit"}), &*first),
+        (json!({"pattern": "needle"}), &*cut),
+        (json!({"pattern": "x", "path": "none"}), "Cannot search none: No such file or directory"),
+        (json!({"pattern": "x", "path": "../.."}), "Invalid arguments: /path: path traversal not allowed"),
+    ];
+    table(&bench, "search", &cases).await;
+    assert!(!bench.path("owned").exists());
+    for wrong in ["(", "a{1000}{1000}{1000}", &"(".repeat(500)] {
+        let told = bench.text("search", json!({ "pattern": wrong })).await;
+        assert!(told.starts_with("Invalid arguments: /pattern: Search error: "), "{told}");
+    }
+    let result = bench.result("search", json!({"pattern": "hit"})).await;
+    assert_eq!(result.details, json!({"matches": 50}));
+}
+
+#[tokio::test]
+async fn limits_of_a_context_hold() {
+    let planning = || bench().file("a", "text").limits(Limits::PLANNING);
+    let none = || bench().file("a", "text").limits(Limits::NONE);
+    let reading = [
+        ("read_file", json!({"path": "a"})),
+        ("list_files", json!({})),
+        ("search", json!({"pattern": "text"})),
+    ];
+    let writing = [
+        ("write_file", json!({"path": "a", "content": "new"})),
+        ("edit_file", json!({"path": "a", "old_text": "text", "new_text": "new"})),
+    ];
+    let read_only = Limits { read_only: true, ..Limits::PLANNING };
+    for (name, arguments) in &reading {
+        assert!(!planning().call(name, arguments.clone()).await.is_error(), "{name}");
+        let strict = planning().limits(read_only.clone());
+        assert!(!strict.call(name, arguments.clone()).await.is_error(), "{name}");
+        assert!(matches!(none().call(name, arguments.clone()).await.outcome, Err(ToolError::Denied { .. })));
+    }
+    for (name, arguments) in &writing {
+        let bench = planning();
+        let denied = bench.call(name, arguments.clone()).await.outcome;
+        assert!(matches!(denied, Err(ToolError::Denied { .. })), "{name}: {denied:?}");
+        assert_eq!(bench.read("a"), "text");
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_a_working_directory_says_so() {
+    let mut bench = bench();
+    bench.context = toolgen_runtime::ProviderContext::new();
+    assert_eq!(bench.text("list_files", json!({})).await, "no workdir is set for this call");
+    bench.context = toolgen_runtime::ProviderContext::new().with_work_dir("/no/such/directory");
+    let told = bench.text("list_files", json!({})).await;
+    assert_eq!(told, "the working directory cannot be opened: No such file or directory");
+}
+
+#[tokio::test]
+async fn a_cancelled_search_ends() {
+    let bench = bench();
+    let file = fs::File::create(bench.path("sparse")).unwrap();
+    std::io::Write::write_all(&mut &file, "text\n".repeat(2_000).as_bytes()).unwrap();
+    let cancel = CancellationToken::new();
+    let ctx = ToolContext::new("turn", "").with_cancel(cancel.clone());
+    let search = bench.call_in("search", json!({"pattern": "x"}), &ctx);
+    cancel.cancel();
+    assert_eq!(search.await.outcome, Err(ToolError::Cancelled));
+}
+
+#[test]
+fn a_read_that_takes_too_long_leaves_nothing_behind() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let bench = bench().file("sparse", "text\n".repeat(4_000));
+    // Its holes take no space, and minutes to read.
+    fs::File::options().write(true).open(bench.path("sparse")).unwrap().set_len(400 << 30).unwrap();
+    let started = Instant::now();
+    let ctx = ToolContext::new("turn", "").with_timeout(Duration::from_millis(200));
+    let read = bench.call_in("read_file", json!({"path": "sparse", "limit": 1}), &ctx);
+    let outcome = runtime.block_on(read).outcome;
+    assert!(matches!(outcome, Err(ToolError::Timeout { .. })), "{outcome:?}");
+    // This waits for the thread that reads.
+    drop(runtime);
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn strange_names_are_found_and_told_on_one_line() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let bench = bench().file("a\n(9 files)", "needle");
+    let odd = bench.path("x").with_file_name(std::ffi::OsStr::from_bytes(b"b\xff"));
+    fs::write(odd, "needle").unwrap();
+    let listed = bench.text("list_files", json!({})).await;
+    assert_eq!(listed, "a\u{fffd}(9 files)\nb\u{fffd}\n\n(2 files)");
+    let found = bench.text("search", json!({"pattern": "needle"})).await;
+    assert_eq!(found, "a\u{fffd}(9 files):1:needle\nb\u{fffd}:1:needle\n(2 matches)");
+}
+
+#[tokio::test]
+async fn calls_of_a_turn_that_touch_the_same_files_follow_each_other() {
+    use toolgen_runtime::DispatchOptions;
+    use toolgen_runtime::ToolCall;
+    let bench = bench();
+    let call = |id: &str, name: &str, arguments| ToolCall::new(id, name, arguments);
+    for round in 0..20 {
+        let (file, text) = (format!("f{round}"), format!("needle{round}"));
+        let calls = vec![
+            call("1", "write_file", json!({"path": file, "content": text})),
+            call("2", "search", json!({"pattern": format!("^{text}$")})),
+            call("3", "edit_file", json!({"path": file, "old_text": text, "new_text": "hay"})),
+            call("4", "read_file", json!({"path": file})),
+        ];
+        let ctx = ToolContext::new("turn", "");
+        let done = bench.provider().dispatch(calls, &ctx, &DispatchOptions::default()).await;
+        let texts: Vec<String> = done.responses.iter().map(|response| response.text()).collect();
+        assert_eq!(texts[1], format!("{file}:1:{text}\n(1 matches)"));
+        assert_eq!(texts[3], "[1 lines]\n   1 | hay");
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_deep_is_told() {
+    let deep = "d/".repeat(70);
+    let bench = bench().file("a", "needle").file(&format!("{deep}x"), "needle");
+    let found = bench.text("search", json!({"pattern": "needle"})).await;
+    assert_eq!(found, "a:1:needle\n(1 matches in the first of too many files)");
+    let inner = bench.text("search", json!({"pattern": "needle", "path": "d/".repeat(69)})).await;
+    assert_eq!(inner, format!("{deep}x:1:needle\n(1 matches)"));
+}

@@ -1,0 +1,101 @@
+//! The ready-made tools.
+#![cfg(all(feature = "builtin", unix))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+mod chat;
+mod coding;
+mod confined;
+mod files;
+#[cfg(feature = "process")]
+mod shells;
+mod specs;
+mod workspaces;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+use toolgen_runtime::{
+    AgentTool, Limits, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolResponse, ToolResult,
+};
+
+/// A directory with a working directory in it, removed in the end.
+struct Bench {
+    base: PathBuf,
+    tools: Vec<Arc<dyn AgentTool>>,
+    context: ProviderContext,
+}
+
+impl Bench {
+    fn new(tools: Vec<Arc<dyn AgentTool>>) -> Bench {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let base = std::env::temp_dir().join(format!("toolgen-builtin-{}-{number}", std::process::id()));
+        let _ = fs::remove_dir_all(&base);
+        fs::create_dir_all(base.join("work")).unwrap();
+        let base = base.canonicalize().unwrap();
+        let context = ProviderContext::new().with_work_dir(base.join("work"));
+        Bench { base, tools, context }
+    }
+
+    /// Writes a file, by its path in the working directory.
+    fn file(self, path: &str, content: impl AsRef<[u8]>) -> Bench {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        self
+    }
+
+    fn limits(mut self, limits: Limits) -> Bench {
+        self.context = self.context.clone().with_limits(limits);
+        self
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.base.join("work").join(path)
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    fn provider(&self) -> Provider {
+        let registry = Registry::new(self.tools.iter().cloned()).unwrap();
+        Provider::builder(&registry).context(self.context.clone()).without_pages().build().unwrap()
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> ToolResponse {
+        self.call_in(name, arguments, &ToolContext::new("turn", "")).await
+    }
+
+    async fn call_in(&self, name: &str, arguments: Value, ctx: &ToolContext) -> ToolResponse {
+        self.provider().call(ToolCall::new("1", name, arguments), ctx).await
+    }
+
+    /// Calls a tool and returns its text, which stands for its outcome.
+    async fn text(&self, name: &str, arguments: Value) -> String {
+        self.call(name, arguments).await.text()
+    }
+
+    async fn result(&self, name: &str, arguments: Value) -> ToolResult {
+        self.call(name, arguments).await.outcome.unwrap()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.base);
+    }
+}
+
+/// The names of the files below a directory.
+fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,234 @@
+//! Tools that run lines of shell.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolgen_runtime::builtin::{self, Bash};
+use toolgen_runtime::engine::executor::{
+    ExecError, ExecOptions, ExecOutput, LocalExecutor, ScriptedExecutor,
+};
+use toolgen_runtime::{CancellationToken, Effects, Limits, ProviderContext, ToolContext, ToolError, toolset};
+
+use crate::Bench;
+
+fn local(tools: Vec<Arc<dyn toolgen_runtime::AgentTool>>) -> Bench {
+    let mut bench = Bench::new(tools);
+    bench.context = bench.context.clone().with_executor(Arc::new(LocalExecutor::new()));
+    bench
+}
+
+fn scripted(
+    tools: Vec<Arc<dyn toolgen_runtime::AgentTool>>,
+    outcome: Result<ExecOutput, ExecError>,
+) -> (Bench, Arc<ScriptedExecutor>) {
+    let executor = Arc::new(ScriptedExecutor::new([outcome]));
+    let mut bench = Bench::new(tools);
+    bench.context = bench.context.clone().with_executor(Arc::clone(&executor) as Arc<_>);
+    (bench, executor)
+}
+
+async fn bash(bash: Bash, command: &str) -> String {
+    local(toolset![(bash)]).text("bash", json!({ "command": command })).await
+}
+
+#[tokio::test]
+async fn bash_tells_what_a_command_gave() {
+    let blocked = |pattern: &str| {
+        format!("Command blocked by safety policy: contains '{pattern}'. This pattern is denied for safety.")
+    };
+    let cases = [
+        ("echo 'größe'", "Exit code: 0\ngröße\n".to_owned()),
+        ("echo out; echo err >&2; exit 3", "Exit code: 3\nSTDOUT:\nout\n\nSTDERR:\nerr\n".to_owned()),
+        ("exit 1", "Exit code: 1\n".to_owned()),
+        ("[[ a == a ]] && basename \"$PWD\"", "Exit code: 0\nwork\n".to_owned()),
+        ("sudo rm  -f -r /", blocked("rm -rf /")),
+        ("mkfs.ext4 /dev/null", blocked("mkfs")),
+        (":(){ :|:& };:", blocked(":(){:|:&};:")),
+        ("echo 'rm -rf / and dd if=x and mkfs'", "Exit code: 0\nrm -rf / and dd if=x and mkfs\n".to_owned()),
+    ];
+    for (command, expected) in cases {
+        assert_eq!(bash(Bash::default(), command).await, expected, "{command}");
+    }
+    let bench = local(builtin::pack());
+    let result = bench.result("bash", json!({"command": "exit 3"})).await;
+    assert_eq!(result.details, json!({"exit_code": 3, "ok": false}));
+    assert!(!result.is_error(), "an exit code is no failure of the tool");
+    assert!(bench.text("bash", json!({"command": ""})).await.contains("/command"));
+    assert_eq!(bench.provider().get("bash").unwrap().label(), "Execute Command");
+}
+
+#[tokio::test]
+async fn bash_is_set_up_by_the_program() {
+    let denied = bash(Bash::default().deny("git push -f"), "cd x; git -C y push origin -f").await;
+    assert!(denied.starts_with("Command blocked by safety policy: contains 'git push -f'"), "{denied}");
+    let allowed = bash(Bash::default().deny_nothing(), "dd if=/dev/null 2>/dev/null").await;
+    assert_eq!(allowed, "Exit code: 0\n");
+    let asked = bash(Bash::default().confirm(|command| command == "echo yes"), "echo no").await;
+    assert_eq!(asked, "Command was not confirmed by the user.");
+    assert_eq!(bash(Bash::default().confirm(|_| true), "echo yes").await, "Exit code: 0\nyes\n");
+    let panicked = bash(Bash::default().confirm(|_| panic!("no")), "echo no").await;
+    assert_eq!(panicked, "Command was not confirmed by the user.");
+    let cut = bash(Bash::default().max_output(4), "printf 'aä€'; printf '€€' >&2").await;
+    assert_eq!(cut, "Exit code: 0\nSTDOUT:\naä\n... (output truncated)\nSTDERR:\n€\n... (output truncated)");
+    let started = Instant::now();
+    let late = bash(Bash::default().timeout(Duration::from_millis(200)), "sleep 30").await;
+    assert_eq!(late, "Command timed out after 200ms");
+    assert!(started.elapsed() < Duration::from_secs(10));
+    let (bench, executor) = scripted(builtin::pack(), Ok(ExecOutput::default()));
+    bench.text("bash", json!({"command": "ls"})).await;
+    let options = ExecOptions::default().timeout(Duration::from_secs(120)).work_dir(bench.path("."));
+    let asked = &executor.asked()[0];
+    assert_eq!(
+        (&asked.0[..], asked.1.timeout),
+        (&["bash", "-c", "ls"].map(String::from)[..], options.timeout)
+    );
+    assert_eq!(asked.1.max_output, 256 * 1024);
+}
+
+#[tokio::test]
+async fn a_cancelled_command_is_killed() {
+    let bench = local(builtin::pack());
+    let cancel = CancellationToken::new();
+    let ctx = ToolContext::new("turn", "").with_cancel(cancel.clone());
+    let started = bench.path("started");
+    let arguments = json!({ "command": "touch started; (sleep 2; touch late) & wait" });
+    let (answer, ()) = tokio::join!(bench.call_in("bash", arguments, &ctx), async {
+        while !started.exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        cancel.cancel();
+    });
+    assert_eq!(answer.outcome, Err(ToolError::Cancelled));
+    tokio::time::sleep(Duration::from_millis(2_300)).await;
+    assert!(!bench.path("late").exists(), "what the command started lived on");
+}
+
+#[tokio::test]
+async fn a_shell_returns_everything_about_a_run() {
+    let bench = local(builtin::shell()).file("sub/a", "");
+    let mut result = bench.result("shell", json!({"cmd": "ls; exit 2", "cwd": "sub"})).await.details;
+    let duration = result.as_object_mut().unwrap().remove("duration").unwrap();
+    assert!(duration.is_string());
+    let expected = json!({
+        "stdout": "a\n", "stderr": "", "exit_code": 2, "cwd": "sub", "command": "ls; exit 2",
+    });
+    assert_eq!(result, expected);
+    let keys = ["stdout", "stderr", "exit_code", "duration", "cwd", "command"];
+    let told: Value = serde_json::from_str(&bench.text("shell", json!({"cmd": "true"})).await).unwrap();
+    assert_eq!(told.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
+    let absolute = bench.path("sub").to_str().unwrap().to_owned();
+    let there = bench.result("shell", json!({"cmd": "ls", "cwd": absolute})).await;
+    assert_eq!(there.details["stdout"], "a\n");
+    for wrong in ["..", "sub/../..", "/", "/etc"] {
+        let refused = bench.text("shell", json!({"cmd": "ls", "cwd": wrong})).await;
+        assert_eq!(refused, "Invalid arguments: /cwd: path traversal not allowed", "{wrong}");
+    }
+    for dangerous in ["rm -rf /", "cd x && rm -fr /*", "rm  -r -f / ; ls"] {
+        let refused = bench.text("shell", json!({ "cmd": dangerous })).await;
+        assert!(refused.contains("dangerous command rejected"), "{dangerous}: {refused}");
+    }
+    let fine = bench.result("shell", json!({"cmd": "rm -rf /no/such/thing"})).await;
+    assert_eq!(fine.details["exit_code"], 0);
+}
+
+#[tokio::test]
+async fn what_an_executor_cannot_do_is_told() {
+    let lost = Err(ExecError::Lost { message: "the pipe broke".into() });
+    let (bench, _) = scripted(builtin::shell(), lost);
+    let error = bench.call("shell", json!({"cmd": "ls"})).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "shell command failed: ls");
+    assert!(error.operator_text().contains("the pipe broke"));
+    for (name, tools) in [("bash", builtin::pack()), ("shell", builtin::shell()), ("Bash", builtin::coding())]
+    {
+        let bench = Bench::new(tools);
+        let error = bench.provider().get(name).err().unwrap().to_string();
+        assert_eq!(error, format!("failed to create tool '{name}': {name} tool requires an executor"));
+    }
+}
+
+#[tokio::test]
+async fn commands_are_held_to_the_limits_of_their_context() {
+    let commands = [
+        ("bash", json!({"command": "touch x"}), builtin::pack as fn() -> _),
+        ("shell", json!({"cmd": "touch x"}), builtin::shell),
+        ("Bash", json!({"command": "touch x"}), builtin::coding),
+    ];
+    for (name, arguments, tools) in commands {
+        let (bench, executor) = scripted(tools(), Ok(ExecOutput::default()));
+        let bench = bench.limits(Limits::PLANNING);
+        assert!(!bench.call(name, arguments.clone()).await.is_error(), "{name}");
+        let options = &executor.asked()[0].1;
+        assert!(options.read_only && options.network_disabled, "{name}: {options:?}");
+        assert_eq!(
+            options.work_dir.as_deref(),
+            Some(bench.path("").as_path()).map(|path| path.parent().map_or(path, |_| path))
+        );
+        // This machine cannot promise it, so nothing runs.
+        let bench = local(tools()).limits(Limits::PLANNING);
+        assert!(matches!(bench.call(name, arguments.clone()).await.outcome, Err(ToolError::Denied { .. })));
+        assert!(!bench.path("x").exists());
+        let nothing = local(tools()).limits(Limits { spawns: false, ..Limits::ANY });
+        assert!(matches!(nothing.call(name, arguments).await.outcome, Err(ToolError::Denied { .. })));
+        let tool = bench.tools.iter().find(|tool| tool.name() == name).unwrap();
+        let worst = Effects { open_world: true, ..Effects::UNDECLARED };
+        assert_eq!(tool.spec().effects, worst, "{name}");
+        assert_eq!(tool.effects_in(&ProviderContext::new()), worst, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_bash_of_a_coding_agent_bans_programs_and_cuts_output() {
+    let bench = local(builtin::coding());
+    let bash = |command: &str| json!({ "command": command });
+    let cases = [
+        (bash("echo a; echo b >&2; echo c"), "a\nb\nc\n"),
+        (bash("true"), "SUCCESS"),
+        (bash("echo a; exit 3"), "Error: exit status 3\n\nOutput:\na\n"),
+        (bash("echo \"$0\" '$1'"), "bash $1\n"),
+        (bash("-x"), "Error: exit status 127\n\nOutput:\nbash: line 1: -x: command not found\n"),
+        (bash("curl example.com"), "Command 'curl' is banned for security reasons"),
+        (bash("echo a\n\\wget x"), "Command 'wget' is banned for security reasons"),
+        (bash("echo $(c\"\"url x)"), "Command 'curl' is banned for security reasons"),
+        (bash("echo curl /usr/include/ncurses.h"), "curl /usr/include/ncurses.h\n"),
+        (
+            json!({"command": "true", "timeout": 600_001}),
+            "Invalid arguments: /timeout: timeout cannot exceed 600000ms (10 minutes)",
+        ),
+        (json!({"command": "sleep 9", "timeout": 100}), "Command timed out after 100ms"),
+    ];
+    for (arguments, expected) in cases {
+        assert_eq!(bench.text("Bash", arguments.clone()).await, expected, "{arguments}");
+    }
+    let long = bench.text("Bash", bash("yes äöü€ | head -n 10000")).await;
+    let (kept, told) = long.split_at(long.find("\n\n... [").unwrap());
+    assert!(kept.len() <= 30_000 && kept.len() > 29_990 && kept.starts_with("äöü€\n"));
+    assert_eq!(told, "\n\n... [Output truncated. Total length: 100000 characters]");
+    let (bench, executor) = scripted(builtin::coding(), Ok(ExecOutput::default()));
+    bench.text("Bash", bash("ls")).await;
+    assert_eq!(executor.asked()[0].1.timeout, Some(Duration::from_secs(600)));
+}
+
+#[tokio::test]
+async fn a_function_that_confirms_may_wait() {
+    let asked = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&asked);
+    let slow = Bash::default().confirm(move |_| {
+        std::thread::sleep(Duration::from_millis(300));
+        seen.store(true, Ordering::SeqCst);
+        true
+    });
+    let bench = local(toolset![(slow)]);
+    let beats = async {
+        let mut beats = 0;
+        while !asked.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            beats += 1;
+        }
+        beats
+    };
+    let (answer, beats) = tokio::join!(bench.text("bash", json!({"command": "echo a"})), beats);
+    assert_eq!(answer, "Exit code: 0\na\n");
+    assert!(beats > 3, "everything else stood still meanwhile");
+}

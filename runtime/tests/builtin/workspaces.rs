@@ -1,0 +1,178 @@
+//! Tools that read the workspaces of others.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_runtime::builtin::Workspaces;
+use toolgen_runtime::engine::executor::{ExecOutput, ScriptedExecutor};
+use toolgen_runtime::{Limits, toolset};
+
+use crate::Bench;
+
+/// The tools over a workspace `coder-001`, with these outcomes of `git`.
+fn bench(outcomes: Vec<ExecOutput>) -> (Bench, Arc<ScriptedExecutor>) {
+    let executor = Arc::new(ScriptedExecutor::new(outcomes.into_iter().map(Ok)));
+    let mut bench = Bench::new(Vec::new());
+    let workspaces = Workspaces::new().add("coder-001", bench.base.join("coder"));
+    std::fs::create_dir(bench.base.join("coder")).unwrap();
+    bench.tools = toolset![(workspaces)];
+    bench.context = bench.context.clone().with_executor(Arc::clone(&executor) as Arc<_>);
+    (bench.limits(Limits { read_only: true, ..Limits::PLANNING }), executor)
+}
+
+#[tokio::test]
+async fn files_of_others_are_read() {
+    let (bench, _) = bench(Vec::new());
+    let long = "ä".repeat(600_000);
+    let bench = bench
+        .file("../coder/src/a.go", "größe\n")
+        .file("../coder/long", &long)
+        .file("../coder/bin", b"\0")
+        .file("../secret", "secret");
+    let read = |coder: &str, path: &str| json!({"coder_id": coder, "path": path});
+    let result = bench.result("read_file", read("coder-001", "src/a.go")).await.details;
+    let expected = json!({"coder_id": "coder-001", "path": "src/a.go", "content": "größe\n", "size": 8});
+    assert_eq!(result, expected);
+    let cases = [
+        (read("coder-002", "src/a.go"), "Invalid arguments: /coder_id: invalid coder_id"),
+        (read("../..", "etc/passwd"), "Invalid arguments: /coder_id: invalid coder_id"),
+        (read("coder-001", "../secret"), "Invalid arguments: /path: path traversal not allowed"),
+        (read("coder-001", "none"), "Cannot read none: No such file or directory"),
+        (read("coder-001", "bin"), "Cannot read bin: it is a binary file"),
+    ];
+    for (arguments, expected) in cases {
+        assert_eq!(bench.text("read_file", arguments.clone()).await, expected, "{arguments}");
+    }
+    let long = bench.result("read_file", read("coder-001", "long")).await.details;
+    assert_eq!((&long["size"], &long["truncated"]), (&json!(1 << 20), &json!(true)));
+}
+
+#[tokio::test]
+async fn files_of_others_are_listed() {
+    let (bench, _) = bench(Vec::new());
+    let bench =
+        bench.file("../coder/a.go", "").file("../coder/src/b.go", "").file("../coder/.git/config", "");
+    let list = |pattern: Value| {
+        let mut arguments = json!({"coder_id": "coder-001"});
+        if !pattern.is_null() {
+            arguments["pattern"] = pattern;
+        }
+        arguments
+    };
+    let listed = |files: &[&str], pattern: &str| json!({"success": true, "files": files, "count": files.len(), "pattern": pattern, "truncated": false});
+    let cases = [
+        (Value::Null, listed(&["a.go", "src/b.go"], "*")),
+        (json!("src/**/*.go"), listed(&["src/b.go"], "src/**/*.go")),
+        (json!("'; touch owned; '"), listed(&[], "'; touch owned; '")),
+    ];
+    for (pattern, expected) in cases {
+        assert_eq!(bench.result("list_files", list(pattern)).await.details, expected);
+    }
+    let mut bench = bench;
+    for number in 0..1_001 {
+        bench = bench.file(&format!("../coder/many/{number:04}"), "");
+    }
+    let many = bench.result("list_files", list(json!("/many/*"))).await.details;
+    assert_eq!((&many["count"], &many["truncated"]), (&json!(1_000), &json!(true)));
+}
+
+#[tokio::test]
+async fn a_diff_is_made_by_git_that_changes_nothing() {
+    let long: String = (0..10_005).map(|line| format!("+{line}\n")).collect();
+    let (bench, executor) = bench(vec![
+        ExecOutput::new(0, "-a\n+b\n", ""),
+        ExecOutput::new(0, long, ""),
+        ExecOutput::new(128, "", "fatal: not a git repository"),
+        ExecOutput::new(128, "", "fatal: bad revision\n"),
+    ]);
+    let diff = |path: &str| json!({"coder_id": "coder-001", "path": path});
+    let result = bench.result("get_diff", diff("-x $(touch owned)")).await.details;
+    let expected = json!({
+        "success": true, "diff": "-a\n+b\n", "coder_id": "coder-001", "path": "-x $(touch owned)",
+        "truncated": false, "lines": 2,
+    });
+    assert_eq!(result, expected);
+    let long = bench.result("get_diff", json!({"coder_id": "coder-001"})).await.details;
+    assert_eq!((&long["lines"], &long["truncated"]), (&json!(10_000), &json!(true)));
+    for expected in ["workspace coder-001 is not a git repository", "git diff failed: fatal: bad revision"] {
+        let failed = bench.call("get_diff", diff("")).await;
+        assert!(failed.is_error());
+        assert_eq!(failed.outcome.unwrap().details, json!({"success": false, "error": expected}));
+    }
+    for wrong in ["../x", "/etc", "a/../.."] {
+        let refused = bench.text("get_diff", diff(wrong)).await;
+        assert_eq!(refused, "Invalid arguments: /path: path traversal not allowed");
+    }
+    let (argv, options) = &executor.asked()[0];
+    assert_eq!(
+        argv.join(" "),
+        "git -c core.fsmonitor=false -c core.hooksPath=/dev/null --literal-pathspecs --no-pager diff --no-color \
+         --no-ext-diff --no-textconv --end-of-options origin/main -- -x $(touch owned)"
+    );
+    assert_eq!(options.timeout, Some(Duration::from_secs(30)));
+    assert_eq!(options.work_dir, Some(bench.base.join("coder")));
+    assert!(options.read_only && options.network_disabled);
+    assert_eq!(executor.asked().len(), 4);
+}
+
+#[cfg(feature = "process")]
+#[tokio::test]
+async fn git_understands_how_it_is_called() {
+    use std::process::Command;
+    use toolgen_runtime::BoxFuture;
+    use toolgen_runtime::engine::executor::{ExecError, ExecOptions, Executor, LocalExecutor};
+
+    /// Runs on this machine and ignores what it cannot promise.
+    struct Trusting;
+    impl Executor for Trusting {
+        fn run<'a>(
+            &'a self,
+            argv: &'a [String],
+            options: &'a ExecOptions,
+            cancel: &'a toolgen_runtime::CancellationToken,
+        ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
+            Box::pin(async move {
+                let mut options = options.clone();
+                (options.read_only, options.network_disabled) = (false, false);
+                LocalExecutor::new().run(argv, &options, cancel).await
+            })
+        }
+    }
+    let (mut bench, _) = bench(Vec::new());
+    bench.context = bench.context.clone().with_executor(Arc::new(Trusting));
+    let bench = bench.file("../coder/a.txt", "old\n").file("../coder/b.txt", "old\n");
+    let git = |line: &str| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b.c"]).args(line.split(' '));
+        assert!(git.current_dir(bench.base.join("coder")).output().unwrap().status.success(), "{line}");
+    };
+    for line in ["init -q", "add .", "commit -q -m first", "branch -f base"] {
+        git(line);
+    }
+    let workspaces = Workspaces::new().add("coder-001", bench.base.join("coder")).base("base");
+    let mut bench = bench.file("../coder/a.txt", "new\n").file("../coder/b.txt", "new\n");
+    bench.tools = toolset![(workspaces)];
+    let one = bench.result("get_diff", json!({"coder_id": "coder-001", "path": "a.txt"})).await.details;
+    let diff = one["diff"].as_str().unwrap();
+    assert!(diff.ends_with("@@ -1 +1 @@\n-old\n+new\n") && !diff.contains("b.txt"), "{one}");
+    let all = bench.result("get_diff", json!({"coder_id": "coder-001"})).await.details;
+    assert!(all["diff"].as_str().unwrap().contains("b.txt"));
+}
+
+#[tokio::test]
+async fn a_diff_needs_an_executor_that_can_promise_to_change_nothing() {
+    let (mut bench, _) = bench(Vec::new());
+    bench.context = toolgen_runtime::ProviderContext::new();
+    let error = bench.provider().get("get_diff").err().unwrap().to_string();
+    assert_eq!(error, "failed to create tool 'get_diff': get_diff tool requires an executor");
+    #[cfg(feature = "process")]
+    {
+        let local = toolgen_runtime::engine::executor::LocalExecutor::new();
+        bench.context = bench.context.clone().with_executor(Arc::new(local));
+        let denied = bench.call("get_diff", json!({"coder_id": "coder-001"})).await.outcome;
+        assert!(
+            matches!(denied, Err(toolgen_runtime::ToolError::Denied { message }) if message.contains("read_only"))
+        );
+    }
+}

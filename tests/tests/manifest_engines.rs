@@ -1,0 +1,154 @@
+//! Tools of a manifest, loaded, run by the engines and called through a provider.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use toolgen::dynamic::Loader;
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::http::HttpEngine;
+use toolgen_runtime::{Control, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolResponse};
+
+const COMMANDS: &str = r#"
+toolgen: 1
+title: Files
+tools:
+  count:
+    description: Counts the lines of a file.
+    parameters: {path: string - The file.}
+    command: {argv: [wc, -l, --, '{path}']}
+  search:
+    description: Finds the lines with a word.
+    parameters:
+      word: string - The word.
+      most: integer = 2 - The most lines.
+      paths: string[]? - The files.
+      ignore_case: boolean? - Whether case does not matter.
+    command:
+      argv:
+        - grep
+        - --max-count={most}
+        - {if: '{ignore_case}', args: [--ignore-case]}
+        - {if: {not: {given: paths}}, args: [-r]}
+        - --
+        - '{word}'
+        - '{paths?*}'
+      exit_codes: {1: {success: true, message: No line holds the word.}, 2: A file cannot be read.}
+      stream: true
+  scripted:
+    description: Shows what a script gets.
+    parameters: {a: string - One., b: 'string? - Another.'}
+    command: {shell: true, script: 'printf "%s|%s|%s" "$1" "$B" "$#"', args: ['{a}'], env: {B: '<{b?}>'}}
+  list:
+    description: Lists the files.
+    output: string[]
+    command: {argv: [echo, '["a.txt", "b.txt"]'], output: json}
+  where:
+    description: Tells the directory.
+    parameters: {dir: 'string? - A directory.'}
+    command: {argv: [pwd], cwd: '{dir?}'}
+  sizes:
+    description: Counts the lines of all files.
+    compose:
+      steps:
+        - {id: files, call: list}
+        - {id: sizes, call: count, for_each: '{steps.files}', with: {path: '{item}'}, parallel: 2}
+      result: {first: '{steps.files.0?}', sizes: '{steps.sizes}'}
+  submit:
+    description: Ends the work.
+    parameters: {plan: string - The plan.}
+    complete: {next_state: REVIEW, message: 'Submitted {plan}.', data: {plan: '{plan}'}}
+"#;
+
+async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
+    provider.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
+}
+
+fn folder() -> PathBuf {
+    let root = std::env::temp_dir().join(format!("toolgen-manifest-{}", std::process::id()));
+    std::fs::create_dir_all(root.join("sub")).unwrap();
+    std::fs::write(root.join("a.txt"), "x\nY\nx\nx\n").unwrap();
+    std::fs::write(root.join("b.txt"), "x\n").unwrap();
+    root.canonicalize().unwrap()
+}
+
+#[tokio::test]
+async fn the_commands_of_a_manifest_do_what_it_says() {
+    let root = folder();
+    let loaded = Loader::from_str(COMMANDS).unwrap().tools_by(&Engines::new()).unwrap();
+    assert!(loaded.problems.is_empty(), "{}", loaded.problems);
+    let tools = loaded.tools;
+    let provider = Registry::new(tools).unwrap().provider(ProviderContext::new().with_work_dir(&root));
+    let gone = "A file cannot be read.\nexit code 2\nstderr:\ngrep: gone: No such file or directory";
+    let below = format!("{}/sub\n", root.display());
+    for (name, arguments, expected) in [
+        ("count", json!({"path": "a.txt"}), "4 a.txt\n"),
+        ("search", json!({"word": "x", "paths": ["a.txt"]}), "x\nx\n"),
+        ("search", json!({"word": "y", "ignore_case": true, "most": 1}), "a.txt:Y\n"),
+        ("search", json!({"word": "-x"}), "No line holds the word."),
+        ("search", json!({"word": "x", "paths": ["gone"]}), gone),
+        ("scripted", json!({"a": "$(id)"}), "$(id)||1"),
+        ("list", json!({}), r#"["a.txt","b.txt"]"#),
+        ("sizes", json!({}), r#"{"first":"a.txt","sizes":["4 a.txt\n","1 b.txt\n"]}"#),
+        ("where", json!({"dir": "sub"}), below.as_str()),
+        ("where", json!({"dir": "../sub"}), "Invalid arguments: /dir: path traversal not allowed"),
+    ] {
+        assert_eq!(call(&provider, name, arguments.clone()).await.text(), expected, "{name} {arguments}");
+    }
+    let submitted = call(&provider, "submit", json!({"plan": "p"})).await;
+    assert_eq!(submitted.text(), "Submitted p.");
+    assert_eq!(submitted.control(), Control::complete("REVIEW", json!({"plan": "p"})));
+    std::fs::remove_dir_all(&root).unwrap();
+}
+
+/// Answers every request with its first line and its body.
+async fn echo() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let mut bytes = vec![0; 65536];
+            let length = socket.read(&mut bytes).await.unwrap_or_default();
+            let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
+            let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
+            let told = format!("{} {body}", head.lines().next().unwrap_or_default());
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{told}",
+                told.len()
+            );
+            drop(socket.write_all(answer.as_bytes()).await);
+        }
+    });
+    url
+}
+
+/// A default that a manifest declares is sent, in whatever place of the request the argument is.
+#[tokio::test]
+async fn the_defaults_of_a_manifest_are_sent() {
+    let text = "
+toolgen: 1
+title: Service
+tools:
+  get:
+    description: Gets a page.
+    parameters: {id: string - The ID., page: integer = 3 - The page.}
+    http: {url: 'https://h.example.com/{id}/{page}', query: {page: '{page}'}}
+  post:
+    description: Posts a note.
+    parameters: {id: string - The ID., note: string = hi - The note.}
+    http: {method: POST, url: 'https://h.example.com/{id}'}
+";
+    let engine = HttpEngine::builder().base_url(echo().await).build().unwrap();
+    let tools = Loader::from_str(text).unwrap().tools_by(&Engines::new().with(engine)).unwrap().tools;
+    let provider = Registry::new(tools).unwrap().provider(ProviderContext::new());
+    for (name, expected) in
+        [("get", "GET /a/3?page=3 HTTP/1.1 "), ("post", r#"POST /a HTTP/1.1 {"note":"hi"}"#)]
+    {
+        let answer = call(&provider, name, json!({"id": "a"})).await.text();
+        assert!(answer.ends_with(expected), "{answer}");
+    }
+}

@@ -1,0 +1,292 @@
+//! The manifests of four systems: their sets, contexts, commands, requests, signals and dependencies do what they say.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolgen::Program;
+use toolgen::dynamic::Loader;
+use toolgen_runtime::agent::sub_agent::{AgentEngine, AgentFailure, AgentMonitor, AgentRunner, AgentTask};
+use toolgen_runtime::engine::executor::{ExecOutput, LocalExecutor, ScriptedExecutor};
+use toolgen_runtime::engine::http::HttpEngine;
+use toolgen_runtime::engine::{Engines, FunctionTable};
+use toolgen_runtime::layers::control::{Answerer, Question};
+use toolgen_runtime::layers::depends::Dependencies;
+use toolgen_runtime::{
+    BoxFuture, Call, ContextValues, Control, Provider, ProviderContext, Registry, Session, ToolCall,
+    ToolContext, ToolError, ToolResponse,
+};
+
+/// Answers every task with the names of the tools it was given.
+struct Names;
+
+impl AgentRunner for Names {
+    fn run<'a>(
+        &'a self,
+        task: AgentTask,
+        _: &'a AgentMonitor,
+    ) -> BoxFuture<'a, Result<String, AgentFailure>> {
+        Box::pin(async move {
+            let provider =
+                task.provider_builder().build().map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let names: Vec<String> = provider.specs().map(|spec| spec.name.to_string()).collect();
+            Ok(format!("{}: {}", task.task, names.join(" ")))
+        })
+    }
+}
+
+fn program(name: &str) -> Program {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs/systems").join(name);
+    Loader::from_file(path).unwrap().compile().unwrap().0
+}
+
+/// The tools of a program; a function answers with its name and arguments.
+fn registry(program: &Program) -> Registry {
+    let mut functions = FunctionTable::new();
+    for tool in program.all_tools().into_iter().filter(|tool| tool.call == Call::Function) {
+        let name = tool.spec.name.to_string();
+        functions = functions.with(name.clone(), move |arguments: Value, _: ToolContext| {
+            let name = name.clone();
+            async move { Ok(json!({ "name": name, "arguments": arguments })) }
+        });
+    }
+    let http = HttpEngine::builder().build().unwrap();
+    let engines = Engines::new().with(functions).with(http).with(AgentEngine::new(Names));
+    Registry::new(engines.tools_from(program.clone().into_tools()).unwrap()).unwrap()
+}
+
+async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
+    provider.call(ToolCall::new("1", name, arguments), &turn()).await
+}
+
+fn turn() -> ToolContext {
+    ToolContext::new("turn-1", "")
+}
+
+fn provider(registry: &Registry, program: &Program, set: &str, context: ProviderContext) -> Provider {
+    let set = program.toolsets.iter().find(|one| one.name.as_str() == set).unwrap();
+    Provider::builder(registry).context(context).toolset(set).build().unwrap()
+}
+
+/// A context whose programs are not started, and a look at what would have been.
+fn scripted(outcomes: Vec<ExecOutput>) -> (ProviderContext, Arc<ScriptedExecutor>) {
+    let executor = Arc::new(ScriptedExecutor::new(outcomes.into_iter().map(Ok)));
+    (ProviderContext::new().with_executor(executor.clone()), executor)
+}
+
+#[tokio::test]
+async fn a_coding_team_has_the_sets_and_the_contexts_of_its_states() {
+    let program = program("coding-team.yaml");
+    let registry = registry(&program);
+    let sizes: Vec<(&str, usize)> =
+        program.toolsets.iter().map(|set| (set.name.as_str(), set.members.len())).collect();
+    let expected = [
+        ("app_coding", 11),
+        ("app_planning", 6),
+        ("architect_read", 5),
+        ("devops_coding", 13),
+        ("devops_planning", 8),
+    ];
+    assert_eq!(sizes, expected);
+
+    // While it plans, programs can change nothing; a tool of another set is not there.
+    let (context, executor) = scripted(Vec::new());
+    let planning = provider(&registry, &program, "devops_planning", context);
+    let test = json!({"container_name": "app", "command": "true", "host_workspace_path": "/w"});
+    let answer = call(&planning, "container_test", test.clone()).await;
+    assert!(!answer.is_error(), "{}", answer.text());
+    assert!(call(&planning, "container_build", json!({"container_name": "app"})).await.is_error());
+    let asked = executor.asked();
+    assert_eq!(asked.len(), 1);
+    assert!(
+        asked[0].1.read_only && asked[0].1.network_disabled,
+        "the executor holds the program to the context"
+    );
+
+    // While it codes, the program is started as it is written, whatever the values hold.
+    let (context, executor) = scripted(Vec::new());
+    let coding = provider(&registry, &program, "devops_coding", context);
+    let answer = call(&coding, "container_test", test).await;
+    assert!(!answer.is_error(), "{}", answer.text());
+    let (argv, options) = executor.asked().remove(0);
+    assert_eq!(
+        argv.join(" "),
+        "docker run --rm -v /w:/workspace:ro -w /workspace --tmpfs /tmp:rw,noexec,nosuid,size=2g app sh -c true"
+    );
+    assert_eq!(options.work_dir.as_deref(), Some(Path::new("/workspace")));
+}
+
+#[tokio::test]
+async fn a_coding_team_ends_its_states_asks_and_composes() {
+    struct Architect;
+    impl Answerer for Architect {
+        fn answer<'a>(
+            &'a self,
+            question: &'a Question,
+            _: &'a ToolContext,
+        ) -> BoxFuture<'a, Result<String, ToolError>> {
+            Box::pin(async move { Ok(format!("no ({})", question.urgency)) })
+        }
+    }
+    let program = program("coding-team.yaml");
+    let registry = registry(&program);
+    let (context, executor) = scripted(vec![
+        ExecOutput::new(0, "built\n", ""),
+        ExecOutput::new(0, "tested\n", ""),
+        ExecOutput::new(2, "", "no rule"),
+    ]);
+    let provider = Provider::builder(&registry)
+        .context(context.with_work_dir(std::env::temp_dir()))
+        .questions(Architect)
+        .build()
+        .unwrap();
+    for (name, state) in
+        [("submit_plan", "PLAN_REVIEW"), ("mark_story_complete", "DONE"), ("done", "PREPARE_MERGE")]
+    {
+        let arguments = match name {
+            "submit_plan" => json!({"plan": "p"}),
+            "done" => json!({}),
+            _ => json!({"reason": "it is there"}),
+        };
+        let ended = call(&provider, name, arguments.clone()).await;
+        assert_eq!(ended.control(), Control::complete(state, arguments), "{name}: {}", ended.text());
+    }
+    let answer = call(&provider, "ask_question", json!({"question": "May I?"})).await;
+    assert_eq!(answer.text(), "Question: May I?\nAnswer: no (medium)");
+
+    let both = call(&provider, "build_and_test", json!({})).await;
+    assert_eq!(
+        serde_json::from_str::<Value>(&both.text()).unwrap(),
+        json!({"build": "built\n", "test": "tested\n"})
+    );
+    let failed = call(&provider, "build_and_test", json!({"cwd": "."})).await;
+    assert!(
+        failed.is_error() && failed.text().contains("build") && failed.text().contains("no rule"),
+        "{}",
+        failed.text()
+    );
+    assert_eq!(executor.asked().len(), 3, "a step after one that failed does not run");
+}
+
+#[tokio::test]
+async fn the_tools_of_agents_that_plan_need_what_they_declare() {
+    let program = program("orchestration.yaml");
+    let registry = registry(&program);
+    let provider = Provider::builder(&registry)
+        .dependencies(Dependencies::new().entity("plan", |id, _| {
+            let found = id == "known";
+            Box::pin(async move { Ok(found) })
+        }))
+        .build()
+        .unwrap();
+
+    let lacking = call(&provider, "plan_archive", json!({"plan_slug": "unknown"})).await;
+    assert!(lacking.is_error());
+    for message in ["Workspace context required", "Plan must exist"] {
+        assert!(lacking.text().contains(message), "{}", lacking.text());
+    }
+    let lacking = call(&provider, "session_log", json!({"message": "m"})).await;
+    assert!(
+        lacking.text().contains("Active session required. Call session_start first."),
+        "{}",
+        lacking.text()
+    );
+
+    let session = Session::new("s");
+    session.set("session_id", "s");
+    let values = ContextValues::default().with_trusted("workspace_id", "w");
+    let turn = turn().with_values(values).with_session(session);
+    for tool in program.all_tools() {
+        let name = tool.spec.name.as_str();
+        let answer = provider.call(ToolCall::new("1", name, least(name)), &turn).await;
+        assert!(!answer.is_error(), "{name}: {}", answer.text());
+    }
+}
+
+/// The fewest arguments that a tool takes.
+fn least(tool: &str) -> Value {
+    let slug = "known";
+    match tool {
+        "plan_create" => json!({"title": "t"}),
+        "plan_list" | "template_list" | "content_status" | "content_brief_list" => json!({}),
+        "plan_update_status" => json!({"plan_slug": slug, "status": "active"}),
+        "phase_get" => json!({"plan_slug": slug, "phase": "1"}),
+        "phase_update_status" => json!({"plan_slug": slug, "phase": "1", "status": "blocked"}),
+        "phase_add_checkpoint" => json!({"plan_slug": slug, "phase": "1", "note": "n"}),
+        "session_start" => json!({"agent_type": "a"}),
+        "session_log" => json!({"message": "m"}),
+        "session_artifact" => json!({"path": "p", "action": "created"}),
+        "session_handoff" => json!({"summary": "s"}),
+        "session_end" => json!({"status": "completed"}),
+        "session_continue" => json!({"previous_session_id": "s", "agent_type": "a"}),
+        "session_resume" | "session_replay" => json!({"session_id": "s"}),
+        "state_get" => json!({"plan_slug": slug, "key": "k"}),
+        "state_set" => json!({"plan_slug": slug, "key": "k", "value": null}),
+        "task_update" => json!({"plan_slug": slug, "phase": "1", "task_index": 0, "status": "pending"}),
+        "task_toggle" => json!({"plan_slug": slug, "phase": "1", "task_index": 0}),
+        "template_preview" | "template_create_plan" => json!({"template": "t"}),
+        "content_brief_create" => json!({"title": "t", "content_type": "blog_post"}),
+        "content_brief_get" | "content_generate" => json!({"brief_id": 1}),
+        _ => json!({"plan_slug": slug}),
+    }
+}
+
+#[tokio::test]
+async fn the_programs_for_a_model_run() {
+    let folder = std::env::temp_dir().join(format!("toolgen-systems-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let program = program("programs.yaml");
+    let registry = registry(&program);
+    let context = ProviderContext::new().with_executor(Arc::new(LocalExecutor::new())).with_work_dir(&folder);
+    let provider = registry.provider(context);
+    let file = folder.join("a.txt").display().to_string();
+
+    let written =
+        call(&provider, "Replace", json!({"file_path": file, "content": "one\ntwo; $(id)\nthree\n"})).await;
+    assert!(!written.is_error(), "{}", written.text());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "one\ntwo; $(id)\nthree\n");
+    let viewed = call(&provider, "View", json!({"file_path": file, "offset": 2, "limit": 1})).await;
+    assert_eq!(viewed.text().trim_end(), "two; $(id)");
+    let found =
+        call(&provider, "GrepTool", json!({"pattern": "-|; ", "path": folder.display().to_string()})).await;
+    assert!(found.text().contains("a.txt:2:two"), "{}", found.text());
+    let none =
+        call(&provider, "GrepTool", json!({"pattern": "four", "path": folder.display().to_string()})).await;
+    assert!(!none.is_error() && none.text().contains("No matches found."), "{}", none.text());
+    let globbed =
+        call(&provider, "GlobTool", json!({"pattern": "*.txt", "path": folder.display().to_string()})).await;
+    assert!(globbed.text().contains("a.txt"), "{}", globbed.text());
+    let listed = call(&provider, "LS", json!({"path": folder.display().to_string()})).await;
+    assert!(listed.text().contains("a.txt"), "{}", listed.text());
+    let ran = call(&provider, "Bash", json!({"command": "echo \"$((2 + 3))\""})).await;
+    assert_eq!(ran.text().trim_end(), "5");
+    let agent = call(&provider, "dispatch_agent", json!({"task": "look"})).await;
+    assert_eq!(agent.text(), "look: GlobTool GrepTool LS View");
+    fs::remove_dir_all(&folder).unwrap();
+
+    // The first one looks for the program.
+    let (context, executor) = scripted(vec![ExecOutput::default(), ExecOutput::new(0, r#"[{"n":1}]"#, "")]);
+    let answer = call(&registry.provider(context), "duckdb", json!({"query": "-- all\nSELECT 1 AS n"})).await;
+    assert_eq!(answer.text(), "[{\"n\":1}]");
+    assert_eq!(executor.asked()[1].0, ["duckdb", "-json", "-c", "-- all\nSELECT 1 AS n"]);
+}
+
+#[test]
+fn images_are_asked_for_with_one_request() {
+    let program = program("programs.yaml");
+    let tools = program.all_tools();
+    let imagen = tools.iter().find(|tool| tool.spec.name.as_str() == "imagen").unwrap();
+    let plan = imagen.call.http().unwrap();
+    let (request, missing) = HttpEngine::builder()
+        .build()
+        .unwrap()
+        .request(plan, &json!({"prompt": "a cat", "count": 2}))
+        .unwrap();
+    assert_eq!(request.method, "POST");
+    let body: Value = serde_json::from_slice(request.body.as_bytes()).unwrap();
+    assert_eq!(body, json!({"instances": [{"prompt": "a cat"}], "parameters": {"sampleCount": 2}}));
+    assert_eq!(missing.len(), 1, "the key is no argument");
+}

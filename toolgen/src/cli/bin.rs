@@ -1,0 +1,140 @@
+//! `bin`: writes a program that answers one call of a tool.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+
+use toolgen::emit;
+use toolgen::write::Files;
+use toolgen::{Program, Tool};
+use toolgen_runtime::Call;
+
+use super::Outcome;
+use super::args::Bin;
+use super::compile::{Compiled, compile_all};
+use super::generate::{NO_REGISTRY, check_crate_name, modules, runtime, write};
+use super::output::Output;
+
+/// Writes the crate of the program, and builds it if wanted. "Problems found" also means that no tool is left, or that
+/// the program cannot be built.
+pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
+    let (mut compiled, complete) = compile_all(&task.selection, output);
+    for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
+        leave_out(program, output);
+    }
+    let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
+    if tools.is_empty() {
+        output.complain("no tool is left that a program could run");
+        return Ok(Outcome::Problems);
+    }
+    let mut names: Vec<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();
+    names.sort_unstable();
+    if let Some([twice, _]) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        output.complain(&format!("two documents have a tool `{twice}`; rename one with `--rename OLD=NEW`"));
+        return Ok(Outcome::Problems);
+    }
+    let has = |wanted: fn(&Call) -> bool| tools.iter().any(|tool| wanted(&tool.call));
+    let (http, commands) =
+        (has(|call| matches!(call, Call::Http(_))), has(|call| matches!(call, Call::Command(_))));
+    let name = name(task);
+    let files = check_crate_name(&name).and_then(|()| {
+        let runtime = runtime(task.runtime_path.as_deref())?;
+        Ok(emit::program(&name, &modules(&compiled, false, output), http, commands, &runtime))
+    });
+    let files: Files = match files {
+        Ok(files) => files,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Usage);
+        }
+    };
+    let mut done = write(&task.out, task.force, &files, &compiled, output)?;
+    if done == Outcome::Fine && task.build {
+        done = build(&task.out, &name, output)?;
+    } else if done == Outcome::Fine && task.runtime_path.is_none() {
+        output.note(NO_REGISTRY);
+    }
+    Ok(if complete { done } else { Outcome::Problems })
+}
+
+/// Returns the name of the program: the wanted one, or one made of the name of the first document.
+fn name(task: &Bin) -> String {
+    task.name.clone().unwrap_or_else(|| {
+        let first = task.selection.documents.first().and_then(|path| path.file_name());
+        emit::module_name(&first.unwrap_or_default().to_string_lossy(), &mut Vec::new()).replace('_', "-")
+    })
+}
+
+/// Leaves out the tools that only a larger program can run, and those that call them.
+fn leave_out(program: &mut Program, output: &mut Output) {
+    let mut out: BTreeSet<String> = BTreeSet::new();
+    loop {
+        let more: Vec<(String, String)> = program
+            .all_tools()
+            .into_iter()
+            .filter(|tool| !out.contains(tool.spec.name.as_str()))
+            .filter_map(|tool| Some((tool.spec.name.to_string(), lacks(tool, &out)?)))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        for (name, why) in more {
+            output.note(&format!("`{name}` is left out: {why}"));
+            out.insert(name);
+        }
+    }
+    retain(program, &out);
+}
+
+/// Returns what a tool needs that a program for single calls does not have.
+fn lacks(tool: &Tool, out: &BTreeSet<String>) -> Option<String> {
+    if let Some(needed) = tool.spec.requires.iter().find(|requirement| !requirement.optional) {
+        let told = needed.told();
+        return Some(format!("its requirement \"{told}\" cannot be met by a program that answers one call"));
+    }
+    match &tool.call {
+        Call::Function => Some("it is a function that the program would have to implement".to_owned()),
+        Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
+        call => {
+            let missing = call.tools().into_iter().find(|called| out.contains(*called));
+            missing.map(|called| format!("it calls `{called}`"))
+        }
+    }
+}
+
+fn retain(program: &mut Program, out: &BTreeSet<String>) {
+    program.tools.retain(|tool| !out.contains(tool.spec.name.as_str()));
+    // Sets may name what is left out, and a program has no agent that would use them.
+    program.toolsets.clear();
+    program.contexts.clear();
+    program.parts.iter_mut().for_each(|part| retain(&mut part.program, out));
+}
+
+fn build(out: &Path, name: &str, output: &mut Output) -> io::Result<Outcome> {
+    output.progress(&format!("building {name}"));
+    let mut cargo = super::cargo();
+    cargo.args(["build", "--release", "--quiet", "--message-format", "json-render-diagnostics"]);
+    cargo.arg("--manifest-path").arg(out.join("Cargo.toml"));
+    let built = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let built = match built {
+        Ok(built) if built.status.success() => built,
+        Ok(_) => {
+            output.complain(&format!("the program could not be built; its crate is in {}", out.display()));
+            return Ok(Outcome::Problems);
+        }
+        Err(error) => {
+            output.complain(&format!("cargo could not be started: {error}"));
+            return Ok(Outcome::Problems);
+        }
+    };
+    let messages = String::from_utf8_lossy(&built.stdout);
+    let mut programs = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(str::to_owned)
+    });
+    if let Some(program) = programs.next() {
+        output.line(&format!("{program}: built"))?;
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,68 @@
+//! Shows the command of a dry run.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value, json};
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::command::CommandEngine;
+use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Executor};
+use toolgen_runtime::spec::plan::{CommandPlan, Tool};
+use toolgen_runtime::{BoxFuture, CancellationToken, ToolContext, ToolError};
+
+/// A command, as an executor gets it.
+type Asked = (Vec<String>, ExecOptions);
+
+/// Remembers the last command, which is that of the tool: before it, programs may be looked for.
+#[derive(Clone, Default)]
+struct Recorder(Arc<Mutex<Option<Asked>>>);
+
+impl Executor for Recorder {
+    fn run<'a>(
+        &'a self,
+        argv: &'a [String],
+        options: &'a ExecOptions,
+        _: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((argv.to_vec(), options.clone()));
+        Box::pin(std::future::ready(Ok(ExecOutput::default())))
+    }
+}
+
+/// Returns the command that a call would run, as `{"argv", "env", "stdin", "work_dir", "read_only", "network"}`. Values
+/// that the program inherits may be secret.
+pub(super) fn describe(
+    tool: Tool,
+    plan: &CommandPlan,
+    arguments: Value,
+    show_secrets: bool,
+) -> Result<Value, ToolError> {
+    let recorder = Recorder::default();
+    let engines = Engines::new().with(CommandEngine::new().executor(recorder.clone()));
+    let made = engines.tools_from([tool]).map_err(|error| ToolError::failed(error.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| ToolError::failed(error.to_string()))?;
+    let context = ToolContext::new("cargo-toolgen", "");
+    let outcome = match made.first() {
+        Some(tool) => runtime.block_on(tool.execute(arguments, &context)),
+        None => return Err(ToolError::failed("there is no such tool")),
+    };
+    let asked = recorder.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some((argv, options)) = asked else {
+        // Arguments that no command can be made of.
+        return Err(outcome.err().unwrap_or_else(|| ToolError::failed("the tool runs no program")));
+    };
+    let shown = |name: &str, value: &str| match plan.inherit.iter().any(|inherited| *inherited == *name) {
+        true if !show_secrets => json!("****"),
+        _ => json!(value),
+    };
+    let env: Map<String, Value> =
+        options.env.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect();
+    Ok(json!({
+        "argv": argv,
+        "env": env,
+        "stdin": String::from_utf8_lossy(&options.stdin),
+        "work_dir": options.work_dir.as_ref().map(|path| path.display().to_string()),
+        "read_only": options.read_only,
+        "network": !options.network_disabled,
+    }))
+}

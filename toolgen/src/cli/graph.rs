@@ -1,0 +1,30 @@
+//! `graph`: draws which tools require which, and which call which.
+
+use std::io;
+
+use toolgen::Tool;
+use toolgen_runtime::spec::graph;
+
+use super::Outcome;
+use super::args::Graph;
+use super::compile::{Compiled, compile_all};
+use super::output::Output;
+
+/// Prints the drawing of the tools of all documents together. "Problems found" means that a document could not be
+/// compiled, or that tools require what does not exist.
+pub(super) fn run(task: &Graph, output: &mut Output) -> io::Result<Outcome> {
+    let (compiled, complete) = compile_all(&task.selection, output);
+    let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
+    let drawn = tools.iter().fold(graph::Graph::of(tools.iter().map(|tool| &tool.spec)), |graph, tool| {
+        graph.with_calls(tool.spec.name.as_str(), tool.call.tools())
+    });
+    output.write(&if task.dot { drawn.dot() } else { drawn.mermaid() })?;
+    if tools.iter().all(|tool| tool.spec.requires.is_empty() && tool.call.tools().is_empty()) {
+        output.note("no tool requires or calls another, so the drawing is empty");
+    }
+    let problems = graph::problems(tools.iter().map(|tool| &tool.spec));
+    for problem in &problems {
+        output.complain(&problem.to_string());
+    }
+    Ok(if complete && problems.is_empty() { Outcome::Fine } else { Outcome::Problems })
+}

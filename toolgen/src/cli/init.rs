@@ -1,0 +1,172 @@
+//! `init`: prepares a crate for tools.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use toolgen::write::write_if_changed;
+
+use super::Outcome;
+use super::args::Init;
+use super::output::Output;
+
+const MANIFEST: &str = include_str!("init/tools.yaml");
+const BUILD: &str = include_str!("init/build.rs.txt");
+const MAIN: &str = include_str!("init/main.rs.txt");
+const LIB: &str = include_str!("init/lib.rs.txt");
+
+/// Where editors find the schema of manifests, if there is no checkout.
+const SCHEMA: &str = "https://raw.githubusercontent.com/toolgen/toolgen/main/specs/manifest.schema.json";
+
+/// The statement that a build script needs.
+const STATEMENT: &str = "toolgen::Build::new(\"tools\").document(\"tools.yaml\").emit();";
+
+/// Writes what is missing and says what is left to do. "Problems found" means that the folder is no crate, or that a
+/// file cannot be written.
+pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
+    let folder = &task.folder;
+    let Ok(manifest) = fs::read_to_string(folder.join("Cargo.toml")) else {
+        output.complain(&format!(
+            "{} is not the folder of a crate; `cargo new NAME` makes one, and `cargo toolgen init NAME` prepares it",
+            folder.display()
+        ));
+        return Ok(Outcome::Problems);
+    };
+    let mut steps = Vec::new();
+    let written = match files(task, output, &mut steps) {
+        Ok(written) => written,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Problems);
+        }
+    };
+    for file in written {
+        output.line(&format!("wrote {}", folder.join(file).display()))?;
+    }
+    dependencies(task, &manifest, output, &mut steps)?;
+    let is_program = !task.library && folder.join("src/main.rs").is_file();
+    let (file, text) = if is_program { ("src/main.rs", MAIN) } else { ("src/lib.rs", LIB) };
+    let own = fs::read_to_string(folder.join(file)).unwrap_or_default();
+    if !own.contains("include_tools!(\"tools\")") {
+        steps.push((format!("Write in {file}:"), text.to_owned()));
+    }
+    let mut next = String::from("cargo toolgen check tools.yaml\n");
+    if is_program {
+        next.push_str("echo '{\"path\": \"Cargo.toml\"}' | cargo run -q -- count_lines\n");
+    }
+    next.push_str("cargo toolgen new --help\n");
+    steps.push(("Then check, call, and add the next tool:".to_owned(), next));
+    for (number, (what, text)) in steps.iter().enumerate() {
+        output.line(&format!("\n{}. {what}\n", number + 1))?;
+        for line in text.lines() {
+            output.line(format!("    {line}").trim_end())?;
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+/// A step that is left to do: what, and the text for it.
+type Step = (String, String);
+
+/// Writes the files that do not exist, and returns their names.
+fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<&'static str>, String> {
+    let schema = match &task.toolgen_path {
+        None => SCHEMA.to_owned(),
+        Some(path) => checkout(path)?.join("specs/manifest.schema.json").display().to_string(),
+    };
+    let mut written = Vec::new();
+    for (name, text) in [("tools.yaml", MANIFEST.replace("SCHEMA", &schema)), ("build.rs", BUILD.to_owned())]
+    {
+        let path = task.folder.join(name);
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                write_if_changed(&path, &text).map_err(|error| error.to_string())?;
+                written.push(name);
+            }
+            Ok(own) if name == "build.rs" && !own.contains("toolgen::Build") => {
+                steps.push((format!("Add to `main` in {}:", path.display()), STATEMENT.to_owned()));
+            }
+            _ => output.note(&format!("{} exists and stays as it is", path.display())),
+        }
+    }
+    Ok(written)
+}
+
+/// Returns the folder of a checkout.
+fn checkout(path: &Path) -> Result<std::path::PathBuf, String> {
+    let absolute = fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    if absolute.join("runtime/Cargo.toml").is_file() && absolute.join("toolgen/Cargo.toml").is_file() {
+        Ok(absolute)
+    } else {
+        Err(format!("`--toolgen-path {}` is not a checkout of toolgen", path.display()))
+    }
+}
+
+/// Adds the dependencies that are missing, as `cargo add` does; where it cannot, the lines are a step.
+fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Vec<Step>) -> io::Result<()> {
+    let place = |name: &str| match &task.toolgen_path {
+        Some(path) => format!("path = {}", serde_json::Value::from(path.join(name).display().to_string())),
+        None => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
+    };
+    let wanted: [(&str, &str, &str, &[&str]); 2] = [
+        ("toolgen-runtime", "runtime", "dependencies", &["--features", "one-shot,process,typed"]),
+        ("toolgen", "toolgen", "build-dependencies", &["--build"]),
+    ];
+    let mut lines = String::new();
+    for (name, folder, table, words) in wanted {
+        if has_dependency(manifest, name) {
+            let features = if name == "toolgen" {
+                ""
+            } else {
+                "; see that it has the features one-shot, process and typed"
+            };
+            output.note(&format!("Cargo.toml names {name} and stays as it is{features}"));
+            continue;
+        }
+        let added = task.toolgen_path.as_ref().is_some_and(|path| {
+            output.progress(&format!("adding {name}"));
+            cargo_add(&task.folder, name, &path.join(folder), words)
+        });
+        if added {
+            output.line(&format!("added {name} to {}", task.folder.join("Cargo.toml").display()))?;
+            continue;
+        }
+        let features =
+            if table == "dependencies" { ", features = [\"one-shot\", \"process\", \"typed\"]" } else { "" };
+        lines.push_str(&format!("[{table}]\n{name} = {{ {}{features} }}\n", place(folder)));
+    }
+    if !lines.is_empty() {
+        let hint = if task.toolgen_path.is_some() {
+            ""
+        } else {
+            " (no registry has the crates yet: write `path = \"…\"` to a checkout, or let `--toolgen-path DIR` do it)"
+        };
+        steps.push((format!("Add to Cargo.toml{hint}:"), lines));
+    }
+    Ok(())
+}
+
+/// Whether a manifest of cargo names a dependency.
+fn has_dependency(manifest: &str, name: &str) -> bool {
+    manifest.lines().map(str::trim_start).any(|line| {
+        let key = line.split(['=', '.']).next().unwrap_or_default().trim().trim_matches('"');
+        key == name
+            || line.starts_with('[') && line.trim_end_matches([']', ' ']).ends_with(&format!(".{name}"))
+    })
+}
+
+/// Lets cargo add a dependency, which keeps the formatting of the manifest. Returns whether it did.
+fn cargo_add(folder: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
+    let Ok(path) = fs::canonicalize(path) else { return false };
+    let Ok(manifest) = fs::canonicalize(folder.join("Cargo.toml")) else { return false };
+    let mut command = super::cargo();
+    command.args(["add", "--quiet", "--offline", "--manifest-path"]).arg(manifest);
+    command.arg(name).arg("--path").arg(path).args(words);
+    quiet(&mut command)
+}
+
+fn quiet(command: &mut Command) -> bool {
+    let streams = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    streams.status().is_ok_and(|status| status.success())
+}

@@ -1,0 +1,138 @@
+//! `new`: adds a tool to a manifest, to be filled in.
+
+mod insert;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde_json::Value;
+use toolgen::write::write_if_changed;
+use toolgen::{Document, Problems};
+use toolgen_runtime::ToolName;
+
+use super::Outcome;
+use super::args::New;
+use super::output::Output;
+
+/// The tool in place of which the name of the new one goes.
+const NAME: &str = "TOOL";
+
+/// A manifest without tools.
+const EMPTY: &str = "toolgen: 1\ntools:\n";
+
+/// What is left to do where the file cannot be changed; the text of the tool follows.
+const BY_HAND: &str = "add the tool below to `tools` by hand";
+
+/// Adds the tool. "Problems found" means that there is such a tool already, or that the file cannot be changed; the text
+/// of the tool is then the output.
+pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
+    if let Err(error) = ToolName::parse(task.tool.clone()) {
+        output.complain(&format!("`{}` is not a name for a tool: {error}", task.tool));
+        return Ok(Outcome::Usage);
+    }
+    if task.kind == "rust" {
+        return rust(&task.tool, output);
+    }
+    let tool = skeleton(&task.kind).replace(NAME, &task.tool);
+    let file = task.manifest.display();
+    let text = match fs::read_to_string(&task.manifest) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => EMPTY.to_owned(),
+        Err(error) => {
+            output.complain(&format!("{file}: {error}"));
+            return Ok(Outcome::Problems);
+        }
+    };
+    let changed = match changed(&task.manifest, &text, &task.tool, &tool) {
+        Ok(changed) => changed,
+        Err(message) => {
+            output.complain(&format!("{file}: {message}"));
+            if message.ends_with(BY_HAND) {
+                output.write(&tool)?;
+            }
+            return Ok(Outcome::Problems);
+        }
+    };
+    if let Err(error) = write_if_changed(&task.manifest, &changed) {
+        output.complain(&error.to_string());
+        return Ok(Outcome::Problems);
+    }
+    let line = changed.lines().position(|line| line.trim_start().starts_with(&format!("{}:", task.tool)));
+    output.line(&format!("{file}:{}: added {} (fill it in)", line.unwrap_or(0) + 1, task.tool))?;
+    output.note(&format!("`cargo toolgen check {file}` says what is missing"));
+    Ok(Outcome::Fine)
+}
+
+/// Returns the text of a manifest with another tool. An error says why it stays as it is.
+fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, String> {
+    let read = |text: &str| {
+        let document = Document::parse(path, text, &mut Problems::new());
+        document.map(|document| document.root.clone())
+    };
+    let mut before = read(text).ok_or_else(|| format!("this cannot be read; {BY_HAND}"))?;
+    if before.get("toolgen").is_none() {
+        return Err("this is no tool manifest: it has no `toolgen: 1`".to_owned());
+    }
+    if before["tools"].get(name).is_some() {
+        return Err(format!("there is a tool `{name}` already; choose another name, or change that one"));
+    }
+    let changed = insert::with_tool(text, tool)
+        .ok_or_else(|| format!("`tools` is not written as a block with a line for each name; {BY_HAND}"))?;
+    let mut after = read(&changed).unwrap_or_default();
+    let added =
+        after.get_mut("tools").and_then(Value::as_object_mut).and_then(|tools| tools.shift_remove(name));
+    // No tools and an empty list of them are the same.
+    for document in [&mut before, &mut after] {
+        if document["tools"].as_object().is_none_or(serde_json::Map::is_empty) {
+            document["tools"] = Value::Null;
+        }
+    }
+    if added.is_some() && before == after {
+        Ok(changed)
+    } else {
+        Err(format!("this cannot be changed safely; {BY_HAND}"))
+    }
+}
+
+fn skeleton(kind: &str) -> &'static str {
+    match kind {
+        "http" => include_str!("new/http.yaml"),
+        "function" => include_str!("new/function.yaml"),
+        "compose" => include_str!("new/compose.yaml"),
+        "complete" => include_str!("new/complete.yaml"),
+        "effect" => include_str!("new/effect.yaml"),
+        "agent" => include_str!("new/agent.yaml"),
+        _ => include_str!("new/command.yaml"),
+    }
+}
+
+/// Writes a function with `#[tool]` and its test, or prints them where there is no crate or the file exists.
+fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
+    let name = tool.replace('-', "_").to_lowercase();
+    let text = include_str!("new/rust.rs.txt").replace("my_tool", &name);
+    let path = Path::new("src/tools").join(format!("{name}.rs"));
+    if !Path::new("src").is_dir() {
+        output.write(&text)?;
+        return Ok(Outcome::Fine);
+    }
+    if path.exists() {
+        output.complain(&format!(
+            "{} exists already and stays as it is; the function would be:",
+            path.display()
+        ));
+        output.write(&text)?;
+        return Ok(Outcome::Problems);
+    }
+    if let Err(error) = write_if_changed(&path, &text) {
+        output.complain(&error.to_string());
+        return Ok(Outcome::Problems);
+    }
+    output.line(&format!("wrote {}", path.display()))?;
+    output.line(&format!(
+        "\nAdd `mod {name};` to src/tools.rs and `mod tools;` beside `main`, and the tool to the registry:\n\n    \
+         Registry::new(toolset![tools::{name}::{name}])?\n\nThe test needs tokio: \
+         `cargo add --dev tokio --features macros,rt`"
+    ))?;
+    Ok(Outcome::Fine)
+}

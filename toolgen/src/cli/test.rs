@@ -1,0 +1,94 @@
+//! `test`: calls each tool as its description says, and as it forbids.
+
+mod bench;
+mod checks;
+mod programs;
+mod sample;
+mod server;
+mod written;
+
+use std::io;
+
+use toolgen_runtime::CancellationToken;
+use toolgen_runtime::provider::one_shot;
+use toolgen_runtime::spec::plan;
+
+use super::Outcome;
+use super::args::Test;
+use super::compile::{Compiled, choose, compile_all};
+use super::output::Output;
+use checks::{CHECKS, Subject, Verdict};
+
+/// Prints a row for each tool, and below it what does not hold. "Problems found" means that something does not.
+pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
+    let (compiled, complete) = compile_all(&task.selection, output);
+    let chosen = match choose(&compiled, &task.tools) {
+        Ok(chosen) => chosen,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Problems);
+        }
+    };
+    let all: Vec<plan::Tool> =
+        compiled.iter().flat_map(Compiled::tools).map(|tool| tool.clone().into()).collect();
+    let chosen: Vec<&plan::Tool> =
+        chosen.iter().filter_map(|tool| all.iter().find(|known| known.spec.name == tool.spec.name)).collect();
+    if let Some(file) = &task.emit {
+        return written::run(task, file, &chosen, &all, output);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let cancel = CancellationToken::new();
+    let interrupt = cancel.clone();
+    // Programs that were started do not hear the terminal.
+    runtime.spawn(async move {
+        one_shot::interrupted().await;
+        interrupt.cancel();
+    });
+    let width = chosen.iter().map(|tool| tool.spec.name.as_str().len()).max().unwrap_or(0).max(4);
+    output.line(
+        format!("{:width$}  {}", "tool", CHECKS.map(|name| format!("{name:9}")).join(" ")).trim_end(),
+    )?;
+    let (mut failures, mut unknown) = (0, 0);
+    for tool in &chosen {
+        let name = tool.spec.name.as_str();
+        output.progress(&format!("testing {name}"));
+        let verdicts = runtime.block_on(Subject::new(tool, &all, &cancel).verdicts(task.run));
+        if cancel.is_cancelled() {
+            output.complain("interrupted");
+            return Ok(Outcome::Problems);
+        }
+        let cells = verdicts.iter().map(cell).collect::<Vec<_>>().join(" ");
+        output.line(format!("{name:width$}  {cells}").trim_end())?;
+        for (check, verdict) in CHECKS.iter().zip(&verdicts) {
+            match verdict {
+                Verdict::Fails(why) => {
+                    failures += 1;
+                    output.line(&format!("  {check}: FAILED: {}", indented(why)))?;
+                }
+                Verdict::Unknown(why) => {
+                    unknown += 1;
+                    output.line(&format!("  {check}: not known: {}", indented(why)))?;
+                }
+                Verdict::Holds(_) | Verdict::Nothing => {}
+            }
+        }
+    }
+    output.line(&format!("\n{} tools, {failures} failures, {unknown} not known", chosen.len()))?;
+    let left_out = compiled.iter().any(|compiled| compiled.problems.has_errors());
+    Ok(if complete && !left_out && failures == 0 { Outcome::Fine } else { Outcome::Problems })
+}
+
+fn cell(verdict: &Verdict) -> String {
+    let text = match verdict {
+        Verdict::Holds(1) => "ok".to_owned(),
+        Verdict::Holds(count) => format!("ok ({count})"),
+        Verdict::Fails(_) => "FAILED".to_owned(),
+        Verdict::Unknown(_) => "?".to_owned(),
+        Verdict::Nothing => "-".to_owned(),
+    };
+    format!("{text:9}")
+}
+
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n    ")
+}

@@ -1,0 +1,135 @@
+//! Runs single tools in a world that only pretends: every request reaches a server that records it, every program is
+//! recorded instead of started, and every other tool is a stand-in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::dynamic::DynamicTool;
+use toolgen_runtime::provider::one_shot::{self, Answer};
+use toolgen_runtime::spec::ToolSpec;
+use toolgen_runtime::spec::plan::{Call, CommandOutput, CommandPlan, Tool};
+use toolgen_runtime::{
+    AgentTool, CancellationToken, Effect, List, Provider, Registry, ToolContext, ToolError, ToolResult,
+};
+
+/// What the world answers, and what it was asked.
+#[derive(Debug, Default)]
+pub(super) struct World {
+    /// How many requests, commands and calls arrived.
+    pub(super) asked: AtomicUsize,
+    /// Whether services and programs fail.
+    pub(super) fails: bool,
+    /// What a service answers, or a program prints.
+    pub(super) says: String,
+    /// The exit code of programs.
+    pub(super) exit_code: i32,
+}
+
+impl World {
+    /// A world for a tool. `result` is what a success gives.
+    pub(super) fn of(tool: &Tool, result: &Value, fails: bool) -> World {
+        let mut world = World { fails, says: result.to_string(), ..World::default() };
+        if let Call::Command(plan) = &tool.call {
+            world.says = printed(plan, result, fails);
+            let is_success = |code: &i32| {
+                let listed = plan.exit_codes.iter().find(|meaning| meaning.code == *code);
+                listed.map_or(*code == 0, |meaning| meaning.success)
+            };
+            world.exit_code = (0..256).find(|code| is_success(code) != fails).unwrap_or(1);
+        }
+        world
+    }
+
+    pub(super) fn ask(&self) {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn answer(&self, result: ToolResult) -> Result<ToolResult, ToolError> {
+        if self.fails { Err(ToolError::failed("it failed")) } else { Ok(result) }
+    }
+
+    pub(super) fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+/// Returns what a program prints to give this result.
+fn printed(plan: &CommandPlan, result: &Value, fails: bool) -> String {
+    match (plan.output, result) {
+        (CommandOutput::Envelope, _) if fails => {
+            json!({ "error": "it failed", "code": "FAILED" }).to_string()
+        }
+        (CommandOutput::Envelope, Value::Array(_)) => json!({ "results": result }).to_string(),
+        (CommandOutput::Envelope, _) => json!({ "result": result }).to_string(),
+        (CommandOutput::JsonLines, Value::Array(items)) => {
+            items.iter().map(|item| format!("{item}\n")).collect()
+        }
+        (CommandOutput::Text, Value::String(text)) => text.clone(),
+        (_, result) => result.to_string(),
+    }
+}
+
+/// How the tool under test is made: with its requirements, or without.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Requirements {
+    Checked,
+    Waived,
+}
+
+/// Calls a tool through a provider that has nothing but it and stand-ins for the tools it names.
+pub(super) async fn call(
+    tool: &Tool,
+    others: &dyn Fn(&str) -> (ToolSpec, Value),
+    world: &Arc<World>,
+    engines: &Engines,
+    requirements: Requirements,
+    arguments: &Value,
+    cancel: &CancellationToken,
+) -> Result<Answer, String> {
+    let mut spec = tool.spec.clone();
+    if requirements == Requirements::Waived {
+        spec.requires = List::EMPTY;
+    }
+    let required = spec.requires.iter().filter(|it| !it.optional).map(|it| it.name.as_str());
+    let mut names: Vec<&str> = tool.call.tools().into_iter().chain(required).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| *name != tool.spec.name.as_str());
+    let mut tools: Vec<Arc<dyn AgentTool>> = Vec::new();
+    for name in names {
+        let (spec, result) = others(name);
+        tools.push(stand_in(ToolSpec { requires: List::EMPTY, ..spec }, &result, world));
+    }
+    match &tool.call {
+        // What they do is up to the program.
+        Call::Function | Call::Agent(_) => tools.push(stand_in(spec.clone(), &json!(world.says), world)),
+        call => {
+            let made = engines.tools_from([Tool { spec: spec.clone(), call: call.clone() }]);
+            tools.extend(made.map_err(|error| error.to_string())?);
+        }
+    }
+    let registry = Registry::new(tools).map_err(|error| error.to_string())?;
+    let mut provider = Provider::builder(&registry).without_pages();
+    if let Call::Effect(plan) = &tool.call {
+        let world = Arc::clone(world);
+        provider = provider.effect(plan.name.clone(), move |_: Effect, _: ToolContext| {
+            world.ask();
+            std::future::ready(world.answer(ToolResult::text("done")))
+        });
+    }
+    let provider = provider.build().map_err(|error| error.to_string())?;
+    let input = arguments.to_string();
+    let turn = ToolContext::new("test", "").with_cancel(cancel.clone());
+    Ok(one_shot::answer(&provider, spec.name.as_str(), input.as_bytes(), &turn).await)
+}
+
+/// A tool that only says that it was called.
+fn stand_in(spec: ToolSpec, result: &Value, world: &Arc<World>) -> Arc<dyn AgentTool> {
+    let (world, result) = (Arc::clone(world), result.clone());
+    Arc::new(DynamicTool::new(spec, move |_: Value, _: ToolContext| {
+        world.ask();
+        std::future::ready(world.answer(ToolResult::json(result.clone())))
+    }))
+}

@@ -1,0 +1,232 @@
+//! What is checked of a tool.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolgen_runtime::CancellationToken;
+use toolgen_runtime::call::tool;
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::provider::one_shot::Answer;
+use toolgen_runtime::schema::dialect::JSON_SCHEMA;
+use toolgen_runtime::schema::shape::render::{render_input, render_output};
+use toolgen_runtime::spec::ToolSpec;
+use toolgen_runtime::spec::plan::{Call, Tool};
+
+use super::bench::{Requirements, World, call};
+use super::programs::with_commands;
+use super::sample;
+use super::server::with_http;
+
+/// What came of a check.
+#[derive(Debug, PartialEq)]
+pub(super) enum Verdict {
+    /// It holds; for so many calls.
+    Holds(usize),
+    /// It does not, because of this.
+    Fails(String),
+    /// Nobody knows, because of this.
+    Unknown(String),
+    /// There is nothing to check.
+    Nothing,
+}
+
+/// The checks, in the order of [`Subject::verdicts`].
+pub(super) const CHECKS: [&str; 4] = ["accepts", "refuses", "reports", "requires"];
+
+/// A tool, and what is made of its schemas.
+pub(super) struct Subject<'a> {
+    tool: &'a Tool,
+    all: &'a [Tool],
+    /// Arguments that fit, and whether the author gave them.
+    pub(super) accepted: Vec<(Value, bool)>,
+    /// Arguments that do not fit, and why.
+    pub(super) refused: Vec<(String, Value)>,
+    result: Value,
+    /// Stops the calls.
+    cancel: CancellationToken,
+}
+
+/// Codes of calls whose arguments were refused.
+const REFUSALS: [&str; 3] = ["INVALID_INPUT", "MISSING_PARAMETER", "INVALID_PARAMS"];
+
+impl<'a> Subject<'a> {
+    /// Makes arguments for a tool. `all` are the tools it may name.
+    pub(super) fn new(tool: &'a Tool, all: &'a [Tool], cancel: &CancellationToken) -> Subject<'a> {
+        let spec = &tool.spec;
+        let schema = render_input(spec.input.shape(), &spec.defs, &JSON_SCHEMA);
+        let schema = schema.map_or(Value::Null, |rendered| rendered.schema);
+        let examples = spec.examples.iter().map(|example| {
+            (
+                serde_json::from_str(&example.arguments)
+                    .unwrap_or_else(|_| json!(example.arguments.as_str())),
+                true,
+            )
+        });
+        let mut accepted: Vec<(Value, bool)> = examples.collect();
+        if accepted.is_empty() {
+            let made = sample::fitting(&schema);
+            accepted.push((if made.is_object() { made } else { json!({}) }, false));
+        }
+        let refused = match accepted.iter().find(|(arguments, _)| fits(spec, arguments).is_ok()) {
+            Some((good, _)) => sample::broken(&schema, good),
+            None => Vec::new(),
+        };
+        Subject { tool, all, accepted, refused, result: result_of(spec), cancel: cancel.clone() }
+    }
+
+    /// Replaces the arguments.
+    #[allow(dead_code, reason = "only written tests have arguments of their own")]
+    pub(super) fn with(mut self, accepted: &[&str], refused: &[(&str, &str)]) -> Subject<'a> {
+        let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+        self.accepted = accepted.iter().map(|arguments| (read(arguments), true)).collect();
+        self.refused =
+            refused.iter().map(|(what, arguments)| ((*what).to_owned(), read(arguments))).collect();
+        self
+    }
+
+    /// Returns what came of each of the [`CHECKS`].
+    pub(super) async fn verdicts(&self, really: bool) -> [Verdict; 4] {
+        [self.accepts(really).await, self.refuses().await, self.reports().await, self.requires().await]
+    }
+
+    async fn accepts(&self, really: bool) -> Verdict {
+        let may_run = self.tool.spec.effects.read_only;
+        let really = really && matches!(self.tool.call, Call::Command(_)) && may_run;
+        for (arguments, is_given) in &self.accepted {
+            let failed = |why: String| match is_given {
+                true => Verdict::Fails(format!("its example {arguments}: {why}")),
+                false => {
+                    Verdict::Unknown(format!("{arguments}, made of its schema: {why}; give it `examples`"))
+                }
+            };
+            if let Err(why) = fits(&self.tool.spec, arguments) {
+                return failed(why);
+            }
+            let (answer, asked) = match self.call(arguments, false, really, Requirements::Waived).await {
+                Ok(answered) => answered,
+                Err(why) => return Verdict::Fails(why),
+            };
+            if answer.status() != 0 {
+                return match self.stands_on_guesses() {
+                    true => Verdict::Unknown(format!(
+                        "{}; the tools it calls declare no `output`, so what they give is a guess",
+                        told(&answer)
+                    )),
+                    false => failed(told(&answer)),
+                };
+            }
+            if asked == 0 && !really && matches!(self.tool.call, Call::Http(_) | Call::Command(_)) {
+                return failed("nothing was sent and no program started".to_owned());
+            }
+        }
+        Verdict::Holds(self.accepted.len())
+    }
+
+    async fn refuses(&self) -> Verdict {
+        for (what, arguments) in &self.refused {
+            let (answer, asked) = match self.call(arguments, false, false, Requirements::Waived).await {
+                Ok(answered) => answered,
+                Err(why) => return Verdict::Fails(why),
+            };
+            let code = answer.json()["code"].as_str().unwrap_or("success");
+            if !REFUSALS.contains(&code) {
+                return Verdict::Fails(format!("{arguments} ({what}) is not refused: {code}"));
+            }
+            if asked > 0 {
+                return Verdict::Fails(format!("{arguments} ({what}) is refused after something ran"));
+            }
+        }
+        if self.refused.is_empty() { Verdict::Nothing } else { Verdict::Holds(self.refused.len()) }
+    }
+
+    async fn reports(&self) -> Verdict {
+        let can_fail = match &self.tool.call {
+            Call::Http(_) | Call::Command(_) | Call::Effect(_) => true,
+            Call::Compose(plan) => plan
+                .steps
+                .iter()
+                .any(|step| !step.optional && step.condition.is_none() && step.for_each.is_none()),
+            _ => false,
+        };
+        let good = self.accepted.iter().find(|(arguments, _)| fits(&self.tool.spec, arguments).is_ok());
+        let Some((arguments, _)) = good.filter(|_| can_fail) else { return Verdict::Nothing };
+        match self.call(arguments, true, false, Requirements::Waived).await {
+            Ok((answer, _)) if answer.status() == 0 => {
+                Verdict::Fails(format!("a failure looks like a success: {}", answer.json()))
+            }
+            // The arguments are refused, which the first check tells.
+            Ok((_, 0)) => Verdict::Nothing,
+            Ok(_) => Verdict::Holds(1),
+            Err(why) => Verdict::Fails(why),
+        }
+    }
+
+    async fn requires(&self) -> Verdict {
+        let spec = &self.tool.spec;
+        let needed = || spec.requires.iter().filter(|requirement| !requirement.optional);
+        let good = self.accepted.iter().find(|(arguments, _)| fits(spec, arguments).is_ok());
+        let Some((arguments, _)) = good.filter(|_| needed().next().is_some()) else {
+            return Verdict::Nothing;
+        };
+        let (answer, asked) = match self.call(arguments, false, false, Requirements::Checked).await {
+            Ok(answered) => answered,
+            Err(why) => return Verdict::Fails(why),
+        };
+        let text = answer.json()["error"].as_str().unwrap_or_default();
+        let silent = needed().find(|requirement| !text.contains(&*requirement.told()));
+        match silent {
+            _ if asked > 0 => Verdict::Fails("it runs although its requirements are not met".to_owned()),
+            Some(requirement) => {
+                Verdict::Fails(format!("nothing says \"{}\": {}", requirement.told(), answer.json()))
+            }
+            None => Verdict::Holds(needed().count()),
+        }
+    }
+
+    /// Calls the tool in a world of its own. Also returns how much arrived there.
+    async fn call(
+        &self,
+        arguments: &Value,
+        fails: bool,
+        really: bool,
+        requirements: Requirements,
+    ) -> Result<(Answer, usize), String> {
+        let pretended = Arc::new(World::of(self.tool, &self.result, fails));
+        let mut engines = Engines::new();
+        if !really {
+            engines = with_commands(engines, &pretended);
+        }
+        if self.tool.call.http().is_some() {
+            engines = with_http(engines, &pretended)?;
+        }
+        let others = |name: &str| match self.all.iter().find(|tool| tool.spec.name.as_str() == name) {
+            Some(tool) => (tool.spec.clone(), result_of(&tool.spec)),
+            None => (ToolSpec::EMPTY, Value::Null),
+        };
+        let answer =
+            call(self.tool, &others, &pretended, &engines, requirements, arguments, &self.cancel).await?;
+        Ok((answer, pretended.asked()))
+    }
+
+    /// Whether the tool is composed of tools whose results nobody declared.
+    fn stands_on_guesses(&self) -> bool {
+        let names = self.tool.call.tools();
+        let called = |tool: &&Tool| names.contains(&tool.spec.name.as_str());
+        self.all.iter().filter(called).any(|tool| tool.spec.output.is_none())
+    }
+}
+
+fn fits(spec: &ToolSpec, arguments: &Value) -> Result<(), String> {
+    tool::arguments(spec, arguments.clone(), &JSON_SCHEMA).map(drop).map_err(|error| error.to_string())
+}
+
+/// A result as the tool declares it, or any.
+fn result_of(spec: &ToolSpec) -> Value {
+    let rendered =
+        spec.output.as_ref().and_then(|output| render_output(output.shape(), &spec.defs, &JSON_SCHEMA).ok());
+    rendered.map_or_else(|| json!({}), |rendered| sample::fitting(&rendered.schema))
+}
+
+fn told(answer: &Answer) -> String {
+    answer.json()["error"].as_str().unwrap_or_default().to_owned()
+}

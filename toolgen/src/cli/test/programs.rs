@@ -1,0 +1,31 @@
+//! Programs that are not started.
+
+use std::sync::Arc;
+
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::command::CommandEngine;
+use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Executor};
+use toolgen_runtime::{BoxFuture, CancellationToken};
+
+use super::bench::World;
+
+/// Adds an engine whose programs are those of the world.
+pub(super) fn with_commands(engines: Engines, world: &Arc<World>) -> Engines {
+    engines.with(CommandEngine::new().executor(Pretended(Arc::clone(world))))
+}
+
+/// Starts no programs.
+struct Pretended(Arc<World>);
+
+impl Executor for Pretended {
+    fn run<'a>(
+        &'a self,
+        _: &'a [String],
+        _: &'a ExecOptions,
+        _: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
+        self.0.ask();
+        let output = ExecOutput::new(self.0.exit_code, self.0.says.as_str(), "");
+        Box::pin(std::future::ready(Ok(output)))
+    }
+}

@@ -1,0 +1,279 @@
+//! Values that fit a schema, and values that do not.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+/// How many levels of a value are made; deeper ones are left out where they may be.
+const DEEPEST: usize = 12;
+
+/// Returns a value for a JSON Schema, as small as it may be. It fits, except for rules that only a guess could follow,
+/// such as a pattern: the caller checks it.
+pub(super) fn fitting(schema: &Value) -> Value {
+    Maker { root: schema }.value(schema, 0)
+}
+
+struct Maker<'a> {
+    root: &'a Value,
+}
+
+impl Maker<'_> {
+    fn value(&self, schema: &Value, depth: usize) -> Value {
+        if depth > DEEPEST {
+            return Value::Null;
+        }
+        for key in ["const", "default"] {
+            if let Some(value) = schema.get(key) {
+                return value.clone();
+            }
+        }
+        for key in ["examples", "enum"] {
+            if let Some(value) = schema[key].as_array().and_then(|values| values.first()) {
+                return value.clone();
+            }
+        }
+        if let Some(found) =
+            schema["$ref"].as_str().and_then(|target| self.root.pointer(target.strip_prefix('#')?))
+        {
+            return self.value(&with(without(schema, "$ref"), found), depth + 1);
+        }
+        for key in ["anyOf", "oneOf"] {
+            let is_plain = |choice: &&Value| choice["type"] != "null";
+            if let Some(choice) = schema[key].as_array().and_then(|choices| choices.iter().find(is_plain)) {
+                return self.value(&with(without(schema, key), choice), depth + 1);
+            }
+        }
+        if let Some(parts) = schema["allOf"].as_array() {
+            let whole = parts.iter().fold(without(schema, "allOf"), with);
+            return self.value(&whole, depth + 1);
+        }
+        match kind(schema) {
+            "object" => self.object(schema, depth),
+            "array" => self.array(schema, depth),
+            "integer" | "number" => number(schema),
+            "boolean" => json!(true),
+            "null" => Value::Null,
+            _ => json!(text(schema)),
+        }
+    }
+
+    /// Returns an object of the required members.
+    fn object(&self, schema: &Value, depth: usize) -> Value {
+        let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let mut members: Map<String, Value> = required
+            .map(|name| (name.to_owned(), self.value(&schema["properties"][name], depth + 1)))
+            .collect();
+        let more = whole(&schema["minProperties"]).unwrap_or(0).saturating_sub(members.len());
+        let optional = schema["properties"].as_object().into_iter().flatten();
+        let optional = optional.filter(|(name, _)| !members.contains_key(*name)).take(more);
+        let optional: Vec<_> =
+            optional.map(|(name, shape)| (name.clone(), self.value(shape, depth + 1))).collect();
+        members.extend(optional);
+        let file = &schema["properties"]["base64"];
+        if members.is_empty() && file.is_object() && schema["properties"]["path"].is_object() {
+            // A file argument needs one of the two.
+            members.insert("base64".to_owned(), json!("YQ=="));
+        }
+        Value::Object(members)
+    }
+
+    fn array(&self, schema: &Value, depth: usize) -> Value {
+        let least = whole(&schema["minItems"]).unwrap_or(usize::from(depth < 4)).min(16);
+        let first = schema["prefixItems"]
+            .as_array()
+            .map(|items| items.iter().map(|item| self.value(item, depth + 1)));
+        let mut items: Vec<Value> = first.into_iter().flatten().collect();
+        if schema["maxItems"] == 0 {
+            return json!([]);
+        }
+        while items.len() < least {
+            let item = self.value(&schema["items"], depth + 1);
+            items.push(if schema["uniqueItems"] == true { distinct(item, items.len()) } else { item });
+        }
+        Value::Array(items)
+    }
+}
+
+fn without(schema: &Value, key: &str) -> Value {
+    let mut rest = schema.clone();
+    rest.as_object_mut().and_then(|members| members.shift_remove(key));
+    rest
+}
+
+/// Returns a schema with the rules of another: their members, and otherwise those of the other.
+fn with(mut schema: Value, more: &Value) -> Value {
+    for (key, value) in more.as_object().into_iter().flatten() {
+        match (&mut schema[key], value) {
+            (Value::Array(old), Value::Array(new)) if key == "required" => old.extend(new.iter().cloned()),
+            (Value::Object(old), Value::Object(new)) => {
+                old.extend(new.iter().map(|(name, value)| (name.clone(), value.clone())));
+            }
+            (old, new) => *old = new.clone(),
+        }
+    }
+    schema
+}
+
+fn distinct(item: Value, number: usize) -> Value {
+    match item {
+        Value::String(text) if number > 0 => json!(format!("{text}{number}")),
+        Value::Number(value) => json!(value.as_f64().unwrap_or_default() + number as f64),
+        item => item,
+    }
+}
+
+/// The first type of a schema that is not `null`.
+fn kind(schema: &Value) -> &str {
+    match &schema["type"] {
+        Value::String(name) => name,
+        Value::Array(names) => {
+            names.iter().filter_map(Value::as_str).find(|name| *name != "null").unwrap_or("null")
+        }
+        _ if schema.get("properties").is_some() => "object",
+        _ if schema.get("items").is_some() => "array",
+        _ => "string",
+    }
+}
+
+fn whole(value: &Value) -> Option<usize> {
+    value.as_u64().and_then(|value| usize::try_from(value).ok())
+}
+
+fn number(schema: &Value) -> Value {
+    let bound = |key: &str| schema[key].as_f64();
+    let step = bound("multipleOf").unwrap_or(1.0);
+    let least = bound("minimum").or_else(|| bound("exclusiveMinimum").map(|least| least + step.min(1.0)));
+    let most = bound("maximum").or_else(|| bound("exclusiveMaximum").map(|most| most - step.min(1.0)));
+    let value = match (least, most) {
+        (Some(least), _) => (least / step).ceil() * step,
+        (None, Some(most)) if most < 1.0 => (most / step).floor() * step,
+        _ => step,
+    };
+    if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
+}
+
+fn text(schema: &Value) -> String {
+    let known = match schema["format"].as_str().unwrap_or_default() {
+        "date" => "2024-01-31",
+        "date-time" => "2024-01-31T12:00:00Z",
+        "time" => "12:00:00Z",
+        "duration" => "PT1S",
+        "email" => "a@example.com",
+        "uuid" => "00000000-0000-4000-8000-000000000000",
+        "uri" | "url" | "iri" => "https://example.com/",
+        "uri-reference" => "/a",
+        "hostname" => "example.com",
+        "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        "byte" | "base64" => "YQ==",
+        _ => "text",
+    };
+    let known = if schema["contentEncoding"] == "base64" { "YQ==" } else { known };
+    let mut text = known.to_owned();
+    while text.chars().count() < whole(&schema["minLength"]).unwrap_or(0).min(10_000) {
+        text.push('x');
+    }
+    text.chars().take(whole(&schema["maxLength"]).unwrap_or(usize::MAX)).collect()
+}
+
+/// Returns arguments that break a schema, each in one way, and what is wrong with them. `good` fits the schema.
+pub(super) fn broken(schema: &Value, good: &Value) -> Vec<(String, Value)> {
+    let Some(good) = good.as_object() else { return Vec::new() };
+    let mut all = Vec::new();
+    let mut add = |what: String, change: &dyn Fn(&mut Map<String, Value>)| {
+        let mut arguments = good.clone();
+        change(&mut arguments);
+        all.push((what, Value::Object(arguments)));
+    };
+    let required: BTreeSet<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for name in &required {
+        add(format!("without `{name}`"), &|arguments| {
+            arguments.shift_remove(*name);
+        });
+    }
+    for (name, shape) in schema["properties"].as_object().into_iter().flatten() {
+        let wrong = match shape["type"].as_str() {
+            Some("string" | "integer" | "number" | "boolean") => json!({"not": "this"}),
+            Some("array") => json!({"not": "a list"}),
+            Some("object") => json!(["not", "an object"]),
+            _ => continue,
+        };
+        add(format!("with a wrong `{name}`"), &|arguments| {
+            arguments.insert(name.clone(), wrong.clone());
+        });
+    }
+    if schema["additionalProperties"] == false {
+        add("with an unknown argument".to_owned(), &|arguments| {
+            arguments.insert("no_such_argument".to_owned(), json!(1));
+        });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_fit_what_most_schemas_ask_for() {
+        for (schema, wanted) in [
+            (json!({"type": "integer"}), json!(1)),
+            (json!({"type": "integer", "minimum": 5, "maximum": 9}), json!(5)),
+            (json!({"type": "integer", "exclusiveMinimum": 5}), json!(6)),
+            (json!({"type": "number", "maximum": -2}), json!(-2)),
+            (json!({"type": "integer", "minimum": 5, "multipleOf": 4}), json!(8)),
+            (json!({"type": ["null", "boolean"]}), json!(true)),
+            (json!({"enum": ["a", "b"]}), json!("a")),
+            (json!({"type": "string", "minLength": 6}), json!("textxx")),
+            (json!({"type": "string", "maxLength": 2}), json!("te")),
+            (
+                json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "uniqueItems": true}),
+                json!(["text", "text1"]),
+            ),
+            (
+                json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}, "b": {}},
+                "$defs": {"A": {"anyOf": [{"type": "null"}, {"const": 3}]}}}),
+                json!({"a": 3}),
+            ),
+            (
+                json!({"type": "object", "properties": {"a": {"type": "integer"}}, "minProperties": 1}),
+                json!({"a": 1}),
+            ),
+            (
+                json!({"type": "object", "properties": {"a": {"const": 1}, "b": {}},
+                "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+                json!({"a": 1}),
+            ),
+            (
+                json!({"allOf": [{"type": "object", "required": ["a"], "properties": {"a": {"const": 1}}},
+                {"type": "object", "required": ["b"], "properties": {"b": {"const": 2}}}]}),
+                json!({"a": 1, "b": 2}),
+            ),
+        ] {
+            assert_eq!(fitting(&schema), wanted, "{schema}");
+        }
+        let endless = json!({"$ref": "#/$defs/A", "$defs": {"A": {"type": "object", "required": ["a"],
+            "properties": {"a": {"$ref": "#/$defs/A"}}}}});
+        assert!(fitting(&endless).is_object());
+    }
+
+    #[test]
+    fn each_broken_sample_breaks_one_rule() {
+        let schema = json!({"type": "object", "required": ["a"], "additionalProperties": false,
+            "properties": {"a": {"type": "string"}, "b": {"type": "array"}, "c": {}}});
+        let broken: Vec<String> = broken(&schema, &json!({"a": "x"}))
+            .into_iter()
+            .map(|(what, value)| format!("{what}: {value}"))
+            .collect();
+        assert_eq!(
+            broken,
+            [
+                "without `a`: {}",
+                "with a wrong `a`: {\"a\":{\"not\":\"this\"}}",
+                "with a wrong `b`: {\"a\":\"x\",\"b\":{\"not\":\"a list\"}}",
+                "with an unknown argument: {\"a\":\"x\",\"no_such_argument\":1}",
+            ]
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! A server on this machine that records requests.
+
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::http::{CredentialRequest, Credentials, HttpEngine, Secret};
+
+use super::bench::World;
+
+/// A server and the engine that sends everything to it.
+struct Server {
+    /// The world that is asked.
+    world: Arc<Mutex<Arc<World>>>,
+    engine: HttpEngine,
+}
+
+thread_local! {
+    /// One server for all calls of a thread, which are made one after the other.
+    static SERVER: RefCell<Option<Server>> = const { RefCell::new(None) };
+}
+
+/// Adds an engine whose requests reach the world, whatever their host.
+pub(super) fn with_http(engines: Engines, world: &Arc<World>) -> Result<Engines, String> {
+    SERVER.with_borrow_mut(|server| {
+        let server = match server {
+            Some(server) => server,
+            None => server.insert(start(Arc::clone(world))?),
+        };
+        *server.world.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(world);
+        Ok(engines.with(server.engine.clone()))
+    })
+}
+
+/// Has a credential for everything; it goes to the server of this world only.
+#[derive(Debug)]
+struct Any;
+
+impl Credentials for Any {
+    fn credential(&self, _: &CredentialRequest<'_>) -> Option<Secret> {
+        Some(Secret::new("user:test"))
+    }
+}
+
+/// Starts a server, which ends with this program.
+fn start(world: Arc<World>) -> Result<Server, String> {
+    let cannot = |error: std::io::Error| format!("no server can be started: {error}");
+    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(cannot)?;
+    let address = format!("http://{}", listener.local_addr().map_err(cannot)?);
+    let world = Arc::new(Mutex::new(world));
+    let asked = Arc::clone(&world);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let world = Arc::clone(&asked.lock().unwrap_or_else(PoisonError::into_inner));
+            // A request that breaks off is no answer, and the tool says so.
+            let _ = answer(stream, &world);
+        }
+    });
+    let engine = HttpEngine::builder().base_url(address).credentials(Any).files_root(".").build();
+    Ok(Server { world, engine: engine.map_err(|error| error.to_string())? })
+}
+
+fn answer(stream: TcpStream, world: &World) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(("content-length", value)) = line.to_ascii_lowercase().split_once(':') {
+            length = value.trim().parse().unwrap_or(0);
+        }
+    }
+    std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink())?;
+    world.ask();
+    let (status, body) =
+        if world.fails { ("500 Internal Server Error", "it failed") } else { ("200 OK", &*world.says) };
+    let kind = if world.fails { "text/plain" } else { "application/json" };
+    write!(
+        reader.get_mut(),
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}

@@ -1,0 +1,116 @@
+//! Writes the tests of tools as a Rust file.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+use toolgen::emit;
+use toolgen::write::Files;
+use toolgen_runtime::CancellationToken;
+use toolgen_runtime::spec::plan::{Call, Tool};
+
+use super::super::Outcome;
+use super::super::args::Test;
+use super::super::generate::foreign;
+use super::super::output::Output;
+use super::checks::Subject;
+
+/// What the file begins with, after its name.
+const HEAD: &str = include_str!("written/head.rs.txt");
+
+/// What runs the tests, each in a module of its own: that of this command.
+const MODULES: [(&str, &str); 3] = [
+    ("bench", include_str!("bench.rs")),
+    ("checks", include_str!("checks.rs")),
+    ("sample", include_str!("sample.rs")),
+];
+
+/// Writes the file. "Problems found" means that it cannot be written, or that somebody else wrote it.
+pub(super) fn run(
+    task: &Test,
+    file: &Path,
+    tools: &[&Tool],
+    all: &[Tool],
+    output: &mut Output,
+) -> io::Result<Outcome> {
+    let [document] = task.selection.documents.as_slice() else {
+        output.complain("`--emit` takes one document: a file of tests has the tools of one module");
+        return Ok(Outcome::Usage);
+    };
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
+        output.complain(&format!("`--emit {}` names no file", file.display()));
+        return Ok(Outcome::Usage);
+    };
+    let mut files = Files::default();
+    let document = document.file_name().unwrap_or_default().to_string_lossy();
+    files.insert(&name.to_string_lossy(), text(&document, tools, all));
+    if !task.force && foreign(folder, &files, output) {
+        return Ok(Outcome::Problems);
+    }
+    if let Err(error) = files.write(folder) {
+        output.complain(&error.to_string());
+        return Ok(Outcome::Problems);
+    }
+    output.line(&format!("{}: tests of {} tools", file.display(), tools.len()))?;
+    output.note("the tests need `cargo add --dev serde_json` and `cargo add --dev tokio --features rt`");
+    Ok(Outcome::Fine)
+}
+
+fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
+    let module = emit::module_name(document, &mut Vec::new());
+    let mut out =
+        HEAD.replace("MODULE", &module).replace("DOCUMENT", document).replace("MARK", &emit::mark());
+    let mut taken = vec!["check".to_owned()];
+    for tool in tools {
+        let subject = Subject::new(tool, all, &CancellationToken::new());
+        let name = tool.spec.name.as_str();
+        let function = emit::module_name(name, &mut taken);
+        let _ = writeln!(out, "\n#[test]\nfn {function}() {{\n    check(\n        {name:?},\n        &[");
+        for (arguments, _) in &subject.accepted {
+            let _ = writeln!(out, "            {},", raw(&arguments.to_string()));
+        }
+        let _ = writeln!(out, "        ],\n        &[");
+        for (what, arguments) in &subject.refused {
+            let _ = writeln!(out, "            ({}, {}),", raw(what), raw(&arguments.to_string()));
+        }
+        let _ = writeln!(out, "        ],\n    );\n}}");
+    }
+    for (name, text) in MODULES {
+        module_of(name, text, &mut out);
+    }
+    let has = |wanted: fn(&Call) -> bool| all.iter().any(|tool| wanted(&tool.call));
+    // Without such tools, the project may lack the features of the runtime.
+    let none = |name, result, value| {
+        format!(
+            "//! Nothing needs this.\n\nuse std::sync::Arc;\n\nuse toolgen_runtime::engine::Engines;\n\n\
+             use super::bench::World;\n\npub(super) fn {name}(engines: Engines, _: &Arc<World>) -> {result} {{\n    \
+             {value}\n}}\n"
+        )
+    };
+    let programs = match has(|call| matches!(call, Call::Command(_))) {
+        true => include_str!("programs.rs").to_owned(),
+        false => none("with_commands", "Engines", "engines"),
+    };
+    let server = match has(|call| matches!(call, Call::Http(_))) {
+        true => include_str!("server.rs").to_owned(),
+        false => none("with_http", "Result<Engines, String>", "Ok(engines)"),
+    };
+    module_of("programs", &programs, &mut out);
+    module_of("server", &server, &mut out);
+    out
+}
+
+/// Adds a module without its own tests.
+fn module_of(name: &str, text: &str, out: &mut String) {
+    let text = text.split("\n#[cfg(test)]").next().unwrap_or_default().trim_end();
+    let _ = writeln!(out, "\nmod {name} {{\n{text}\n}}");
+}
+
+/// Returns a raw string of Rust.
+fn raw(text: &str) -> String {
+    let mut fence = String::from("#");
+    while text.contains(&format!("\"{fence}")) {
+        fence.push('#');
+    }
+    format!("r{fence}\"{text}\"{fence}")
+}
