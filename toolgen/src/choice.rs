@@ -79,8 +79,8 @@ fn rename(entries: &[Entry<'_>], names: &mut [String], from: &str, to: &str, pro
     problems.report(codes::RENAME, &Pointer::ROOT, problem, help);
 }
 
-/// Whether each entry is selected.
-fn selected(
+/// Whether each entry is selected. Filters that select none are reported.
+pub(crate) fn selected(
     entries: &[Entry<'_>],
     names: &[String],
     options: &Options,

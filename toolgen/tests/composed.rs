@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
+use toolgen::Options;
 use toolgen::dynamic::{LoadError, Loader};
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::engine::{Engines, FunctionTable};
@@ -124,6 +125,24 @@ async fn a_toolset_of_a_program_narrows_a_provider() {
     // Counting declares no effects, so it needs the scope `write`, which the context does not have.
     let names: Vec<String> = provider.list().iter().map(|tool| tool.name.to_string()).collect();
     assert_eq!(names, ["fs__find"]);
+}
+
+#[test]
+fn what_is_selected_comes_with_what_it_calls_and_with_nothing_else() {
+    let folder = Folder::new();
+    let names = |options: Options| {
+        let (program, problems) = folder.load().options(options).compile().unwrap();
+        assert!(problems.as_slice().is_empty(), "{problems}");
+        let tools: Vec<String> = program.all_tools().iter().map(|tool| tool.spec.name.to_string()).collect();
+        let sets = program.toolsets.iter().flat_map(|set| set.members.iter().map(ToString::to_string));
+        (tools, sets.collect::<Vec<_>>())
+    };
+    let all = ["fs__count", "fs__find", "lines"].map(String::from).to_vec();
+    assert_eq!(names(Options::default().include("lines")).0, all);
+    let one = vec!["fs__find".to_owned()];
+    let (tools, members) = names(Options::default().include("fs__find"));
+    assert_eq!((tools, members.first()), (one.clone(), one.first()));
+    assert_eq!(names(Options::default().exclude("lines")).0, all[..2]);
 }
 
 #[test]

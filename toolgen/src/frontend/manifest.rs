@@ -82,14 +82,17 @@ mod toolsets;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_runtime::{Text, ToolName};
 
 use self::context::Context;
 use self::node::Node;
 use self::tools::Draft;
 use super::{Claim, Frontend};
+use crate::choice::{Entry, selected};
 use crate::names::legal_tool_name;
 use crate::options::Options;
 use crate::problem::{Code, Problems};
@@ -164,7 +167,53 @@ fn lower(
         ..Program::default()
     };
     cx.lower_toolsets(&mut program);
+    select(&mut program, options, problems);
     Some(program)
+}
+
+/// Leaves out the tools that the options do not select, unless one that is selected calls them.
+fn select(program: &mut Program, options: &Options, problems: &mut Problems) {
+    if options.include.is_empty() && options.exclude.is_empty() && options.deprecated {
+        return;
+    }
+    let tools = program.all_tools();
+    let names: Vec<String> = tools.iter().map(|tool| tool.spec.name.to_string()).collect();
+    let groups: Vec<Vec<&str>> =
+        tools.iter().map(|tool| tool.origin.groups.iter().map(String::as_str).collect()).collect();
+    let entries: Vec<Entry<'_>> = tools
+        .iter()
+        .zip(&groups)
+        .map(|(tool, groups)| Entry {
+            id: &tool.origin.id,
+            title: tool.origin.title.clone(),
+            fallback: String::new(),
+            groups,
+            deprecated: tool.spec.deprecated.is_some(),
+        })
+        .collect();
+    let selected = selected(&entries, &names, options, problems);
+    let mut wanted: Vec<&Tool> =
+        tools.iter().zip(selected).filter(|(_, selected)| *selected).map(|(tool, _)| *tool).collect();
+    let mut next = 0;
+    while let Some(tool) = wanted.get(next) {
+        next += 1;
+        for called in tool.call.tools() {
+            let called = tools.iter().find(|one| one.spec.name.as_str() == called);
+            wanted
+                .extend(called.filter(|called| !wanted.iter().any(|one| one.spec.name == called.spec.name)));
+        }
+    }
+    let unwanted: BTreeSet<ToolName> = tools
+        .iter()
+        .filter(|tool| !wanted.iter().any(|one| one.spec.name == tool.spec.name))
+        .map(|tool| tool.spec.name.clone())
+        .collect();
+    program.remove(&unwanted);
+    for set in &mut program.toolsets {
+        let is_left = |member: &&Text| !unwanted.iter().any(|name| *name.as_str() == ***member);
+        set.members = set.members.iter().filter(is_left).cloned().collect();
+    }
+    program.toolsets.retain(|set| !set.members.is_empty());
 }
 
 impl<'a> Context<'a> {

@@ -6,10 +6,24 @@ use toolgen_runtime::{Call, Text};
 
 use super::attributes::argument_names;
 use super::codes;
+use super::compose::union;
 use super::context::Context;
 use super::keys;
 use super::template::Scope;
 use super::tools::Draft;
+
+/// The attributes about effects that a kind of tool knows better, each with the reason.
+pub(super) fn fixed_effects(kind: &str) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        "command" => &[("spawns", "a command starts a program"), ("pure", "a command starts a program")],
+        "http" => &[
+            ("network", "the request goes to the host of its `url`"),
+            ("pure", "the request leaves the program"),
+        ],
+        "compose" => &union::FIXED,
+        _ => &[],
+    }
+}
 
 /// A call, and what follows from its kind.
 #[derive(Debug)]
@@ -18,8 +32,6 @@ pub(super) struct Lowered {
     pub(super) call: Option<Call>,
     /// The effects that it has unless the tool states others.
     pub(super) effects: Effects,
-    /// The attributes about effects that it knows better, each with the reason.
-    pub(super) fixed: &'static [(&'static str, &'static str)],
     /// Whether every argument goes somewhere without a placeholder.
     pub(super) takes_all: bool,
 }
@@ -50,8 +62,8 @@ impl<'a> Context<'a> {
             "agent" => self.agent(draft),
             _ => self.function(draft),
         };
-        let Lowered { call, effects, fixed, takes_all } = lowered;
-        draft.spec.effects = self.effects(&draft.attributes, effects, fixed);
+        let Lowered { call, effects, takes_all } = lowered;
+        draft.spec.effects = self.effects(&draft.attributes, effects, fixed_effects(draft.kind));
         draft.broken |= self.errors > errors;
         if !draft.broken && !takes_all {
             self.check_used(draft, &scope);

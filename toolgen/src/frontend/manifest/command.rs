@@ -36,11 +36,9 @@ const DECISIVE: [&str; 12] = [
 impl<'a> Context<'a> {
     /// A call that starts a program.
     pub(super) fn command(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
-        const FIXED: &[(&str, &str)] =
-            &[("spawns", "a command starts a program"), ("pure", "a command starts a program")];
         let call = self.command_plan(draft, scope).map(Call::Command);
         let takes_all = matches!(&call, Some(Call::Command(plan)) if plan.stdin == Stdin::Arguments);
-        Lowered { call, effects: Effects::UNDECLARED, fixed: FIXED, takes_all }
+        Lowered { call, effects: Effects::UNDECLARED, takes_all }
     }
 
     fn command_plan(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Option<CommandPlan> {

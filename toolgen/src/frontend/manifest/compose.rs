@@ -5,7 +5,7 @@
 //! it.
 
 mod check;
-mod union;
+pub(super) mod union;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +14,7 @@ use toolgen_runtime::spec::plan::{ComposePlan, ForEach, Step};
 use toolgen_runtime::spec::template::Template;
 use toolgen_runtime::{Call, Schema, Shape, ToolSpec};
 
+use super::calls::fixed_effects;
 use super::codes;
 use super::context::{Context, nearest};
 use super::keys;
@@ -141,7 +142,8 @@ impl<'a> Context<'a> {
         let result = node.get("result").map(|result| self.template(&result, Place::Json, &mut scope));
         self.check_used(draft, &scope);
         union::scopes(&mut draft.spec, &called);
-        draft.spec.effects = self.effects(&draft.attributes, union::effects(&called), &union::FIXED);
+        draft.spec.effects =
+            self.effects(&draft.attributes, union::effects(&called), fixed_effects("compose"));
         let result = match result {
             None => None,
             Some(None) => return,

@@ -1,5 +1,6 @@
 //! The shared state of the front end, and its readers of values, which report what is wrong with them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -26,6 +27,8 @@ pub(super) struct Context<'a> {
     pub(super) errors: usize,
     /// The number of tools that the manifest describes.
     pub(super) operations: usize,
+    /// The names of these tools in the manifest, whether they can be compiled or not.
+    pub(super) declared: BTreeSet<String>,
     /// The names of the credentials that requests need.
     pub(super) schemes: Vec<String>,
     /// The files that belong to the manifest.
@@ -51,6 +54,7 @@ impl<'a> Context<'a> {
             problems,
             errors: 0,
             operations: 0,
+            declared: BTreeSet::new(),
             schemes: Vec::new(),
             files: Files::new(document),
             schemas: Schemas::default(),

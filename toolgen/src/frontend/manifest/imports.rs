@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::ToolSpec;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
+use toolgen_runtime::{Call, ToolSpec};
 
 use super::attributes::Attributes;
+use super::calls::fixed_effects;
 use super::codes;
 use super::compose::near;
 use super::context::{Context, listed};
@@ -213,8 +214,9 @@ impl<'a> Context<'a> {
         let full = namespace.map(|namespace| with_namespace(namespace, name));
         let is_meant =
             |tool: &Tool| tool.spec.name.as_str() == name || Some(tool.spec.name.as_str()) == full.as_deref();
-        let Some(mut spec) =
-            program.all_tools().into_iter().find(|tool| is_meant(tool)).map(|tool| tool.spec.clone())
+        let found = program.all_tools().into_iter().find(|tool| is_meant(tool));
+        let Some((mut spec, fixed)) =
+            found.map(|tool| (tool.spec.clone(), fixed_effects(kind_of(&tool.call))))
         else {
             let known: Vec<&str> = program.all_tools().iter().map(|tool| tool.spec.name.as_str()).collect();
             let message = format!("the import has no tool `{name}`");
@@ -225,10 +227,20 @@ impl<'a> Context<'a> {
         if node.get("examples").is_some() {
             self.examples(node, &mut spec);
         }
-        spec.effects = self.effects(&attributes, spec.effects.clone(), &[]);
+        spec.effects = self.effects(&attributes, spec.effects.clone(), fixed);
         if let Some(tool) = program.find_mut(&spec.name) {
             tool.spec = spec;
         }
+    }
+}
+
+/// Returns the kind of a tool, as far as it matters for its effects.
+fn kind_of(call: &Call) -> &'static str {
+    match call {
+        Call::Http(_) => "http",
+        Call::Command(_) => "command",
+        Call::Compose(_) => "compose",
+        _ => "",
     }
 }
 

@@ -33,21 +33,21 @@ impl<'a> Context<'a> {
         let data = self.data(node, scope);
         let takes_all = data.is_none();
         let call = Call::Complete(CompletePlan { message, data });
-        Lowered { call: Some(call), effects: Effects::NONE, fixed: &[], takes_all }
+        Lowered { call: Some(call), effects: Effects::NONE, takes_all }
     }
 
     /// A call that requests an effect. The tool touches nothing, but what handles the effect may do anything.
     pub(super) fn effect(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
         let node = &draft.of_kind;
         if !self.object(node, &keys::EFFECT) {
-            return Lowered { call: None, effects: Effects::UNDECLARED, fixed: &[], takes_all: true };
+            return Lowered { call: None, effects: Effects::UNDECLARED, takes_all: true };
         }
         let help = "name the effect, under which the program registers what carries it out";
         let name = self.required(node, "name", "an effect", help).and_then(|name| self.text_of(&name));
         let data = self.data(node, scope);
         let takes_all = data.is_none();
         let call = name.map(|name| Call::Effect(EffectPlan { name: name.to_owned().into(), data }));
-        Lowered { call, effects: Effects::UNDECLARED, fixed: &[], takes_all }
+        Lowered { call, effects: Effects::UNDECLARED, takes_all }
     }
 
     /// Reads `data`, an object with placeholders.
@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
         if !draft.of_kind.value.is_null() {
             self.object(&draft.of_kind, &keys::FUNCTION);
         }
-        Lowered { call: Some(Call::Function), effects: Effects::UNDECLARED, fixed: &[], takes_all: true }
+        Lowered { call: Some(Call::Function), effects: Effects::UNDECLARED, takes_all: true }
     }
 
     /// The arguments of an agent, which are the same for all.
@@ -124,7 +124,7 @@ impl<'a> Context<'a> {
             draft.spec.timeout = Timeout::Millis(max_time);
         }
         let call = Some(Call::Agent(plan));
-        Lowered { call, effects: Effects::UNDECLARED, fixed: &[], takes_all: true }
+        Lowered { call, effects: Effects::UNDECLARED, takes_all: true }
     }
 
     /// Replaces the names of agents' tools by their full names, once all tools are compiled. A name of a tool of the

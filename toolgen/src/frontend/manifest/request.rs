@@ -41,10 +41,6 @@ struct Request {
 impl<'a> Context<'a> {
     /// A call that sends an HTTP request.
     pub(super) fn request(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
-        const FIXED: &[(&str, &str)] = &[
-            ("network", "the request goes to the host of its `url`"),
-            ("pure", "the request leaves the program"),
-        ];
         let node = draft.of_kind.clone();
         // An endpoint is the request itself, and its keys are known.
         if node.pointer != draft.node.pointer {
@@ -59,7 +55,7 @@ impl<'a> Context<'a> {
             Network::Hosts(vec![Text::from(host.to_owned())].into())
         });
         let effects = Effects { network: network.unwrap_or(Network::Any), ..effects };
-        Lowered { call: plan.map(Call::Http), effects, fixed: FIXED, takes_all }
+        Lowered { call: plan.map(Call::Http), effects, takes_all }
     }
 
     fn method(&mut self, node: &Node<'a>) -> String {

@@ -82,7 +82,11 @@ impl<'a> Context<'a> {
             })
             .collect();
         self.operations = named.len();
-        let options = Options { namespace: self.namespace().map(str::to_owned), ..self.options.clone() };
+        self.declared = named.iter().map(|one| one.id.clone()).collect();
+        // All of them get a name, since those that are selected may call others.
+        let namespace = self.namespace().map(str::to_owned);
+        let renames = self.options.renames.clone();
+        let options = Options { namespace, renames, ..Options::default() };
         let chosen = choose(&entries, &options, self.problems);
         let mut drafts = Vec::new();
         for Chosen { index, name } in chosen {
@@ -142,7 +146,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the namespace of the tools: that of the options, or else the manifest's.
-    fn namespace(&self) -> Option<&str> {
+    pub(super) fn namespace(&self) -> Option<&str> {
         let own = || self.document.root.get("namespace").and_then(Value::as_str);
         self.options.namespace.as_deref().or_else(own)
     }

@@ -14,6 +14,7 @@ use super::compose::near;
 use super::context::{Context, nearest};
 use super::keys;
 use super::node::Node;
+use crate::names::with_namespace;
 use crate::select::glob;
 use crate::source::Pointer;
 use crate::tool::{Program, Tool};
@@ -264,7 +265,8 @@ impl<'a> Context<'a> {
             let found = candidates.iter().filter(fits);
             let found = found.filter(|one| matches(&one.name) || one.id.as_deref().is_some_and(matches));
             let found: Vec<Text> = found.map(|one| one.name.clone()).collect();
-            if found.is_empty() && !self.imported.incomplete {
+            let fits_broken = self.declared.iter().any(|id| matches(id));
+            if found.is_empty() && !fits_broken && !self.imported.incomplete {
                 let message = format!("no tool fits `{text}`");
                 self.report(codes::MEMBER, &item.pointer, message, "correct the pattern, or remove it");
             }
@@ -275,6 +277,12 @@ impl<'a> Context<'a> {
             by_name.or_else(|| candidates.iter().filter(fits).find(|one| one.id.as_deref() == Some(text)));
         let Some(found) = found else {
             if self.imported.incomplete {
+                return Vec::new();
+            }
+            let is_whole = candidates.iter().any(|one| *one.name == *text || one.id.as_deref() == Some(text));
+            if !is_whole && self.is_declared(text) {
+                let message = format!("the tool `{text}` has mistakes of its own, so no toolset can have it");
+                self.report(codes::MEMBER, &item.pointer, message, "correct that tool first");
                 return Vec::new();
             }
             let full: Vec<&str> = candidates.iter().filter(fits).map(|one| one.name.as_str()).collect();
@@ -288,6 +296,14 @@ impl<'a> Context<'a> {
             self.report(codes::MEMBER, &item.pointer, message, "name it once");
         }
         vec![found.name.clone()]
+    }
+
+    /// Whether the manifest declares a tool of this name, although it cannot be compiled.
+    fn is_declared(&self, name: &str) -> bool {
+        let is_meant = |id: &String| {
+            id == name || self.namespace().is_some_and(|namespace| with_namespace(namespace, id) == name)
+        };
+        self.declared.iter().any(is_meant)
     }
 }
 

@@ -7,7 +7,7 @@ use toolgen_runtime::{Text, ToolSpec};
 const WHY: &str = "the effects of a composed tool are those of the tools that it calls";
 
 /// The effects that a composed tool cannot state.
-pub(super) const FIXED: [(&str, &str); 8] = [
+pub(in super::super) const FIXED: [(&str, &str); 8] = [
     ("pure", WHY),
     ("read_only", WHY),
     ("destructive", WHY),
