@@ -62,8 +62,8 @@ pub fn package(
 const MAIN: &str = include_str!("program.rs.txt");
 
 /// Returns the files of a crate that is a one-shot program of these modules, see
-/// [`one_shot`](toolgen_runtime::provider::one_shot). `commands` says whether its tools start
-/// programs, `http` whether they send requests, and which hosts these may reach at private addresses.
+/// `toolgen_runtime::provider::one_shot`. `commands` says whether its tools start programs, `http` whether they send
+/// requests, and which hosts these may reach at private addresses.
 #[must_use]
 pub fn program(
     crate_name: &str,
