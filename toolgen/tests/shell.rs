@@ -1,4 +1,5 @@
-//! What is typed in a shell: arguments without JSON, mistakes in tools beside the wanted one, hosts that are private.
+//! What is typed in a shell: arguments without JSON, mistakes in tools beside the wanted one, hosts that are
+//! private, functions beside manifests.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -138,4 +139,16 @@ fn a_program_has_no_tool_that_it_cannot_run() {
     let (_, stdout, stderr) = cargo_toolgen(&place, &["bin", "tools.yaml", "--out", "program"]);
     assert!(stderr.contains("`ask` is left out: it asks the program for `ask`"), "{stderr}");
     assert!(stdout.contains("2 tools"), "{stdout}");
+}
+
+#[test]
+fn a_function_is_added_where_the_crate_has_its_tools() {
+    let place = folder("function");
+    fs::create_dir_all(place.join("src")).unwrap();
+    let (_, stdout, _) = cargo_toolgen(&place, &["new", "one", "--kind", "rust"]);
+    assert!(stdout.contains("Add `pub mod one;` to src/tools.rs and `mod tools;`"), "{stdout}");
+    fs::write(place.join("src/main.rs"), "pub mod tools {\n    include_tools!(\"tools\");\n}\n").unwrap();
+    let (_, stdout, _) = cargo_toolgen(&place, &["new", "two", "--kind", "rust"]);
+    assert!(stdout.contains("Add `pub mod two;` to `mod tools` in src/main.rs"), "{stdout}");
+    assert!(stdout.contains("toolset![tools::two::two, engines.tools(tools::TOOLS)?]"), "{stdout}");
 }
