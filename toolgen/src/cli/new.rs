@@ -131,7 +131,7 @@ fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
     output.line(&format!("wrote {}", path.display()))?;
     // What `init` says to write has a module of this name, within which the file is found, too.
     let has_module = |file: &&str| fs::read_to_string(file).is_ok_and(|text| text.contains("mod tools {"));
-    let place = match ["src/main.rs", "src/lib.rs"].iter().find(has_module) {
+    let place = match ["src/main.rs", "src/lib.rs"].into_iter().find(has_module) {
         Some(file) => format!("`pub mod {name};` to `mod tools` in {file}"),
         None => format!("`pub mod {name};` to src/tools.rs and `mod tools;` beside `main`"),
     };
