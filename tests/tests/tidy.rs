@@ -210,7 +210,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ),
     ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
     ("toolgen/src/cli.rs", &["std::env", "std::process::Command"], "starts the cargo that runs it"),
-    ("toolgen/src/cli/call.rs", &["std::fs"], "reads arguments from a file"),
+    ("toolgen/src/cli/call/given.rs", &["std::fs"], "reads arguments from a file"),
     ("toolgen/src/cli/generate.rs", &["std::fs"], "looks for the crate it writes into"),
     (
         "toolgen/src/cli/init.rs",

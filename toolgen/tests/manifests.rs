@@ -53,7 +53,7 @@ fn told(folder: &Path) -> String {
 #[test]
 fn mistakes_are_told() {
     let mut wrong = Vec::new();
-    let folders = folders("bad");
+    let folders = [folders("bad"), folders("unreadable")].concat();
     for folder in &folders {
         wrong.extend(golden::compare(&folder.join("expected.txt"), &told(folder)).err());
     }

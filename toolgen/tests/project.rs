@@ -261,7 +261,7 @@ fn a_test_shows_what_does_not_hold() {
         fs::write(place.join("failing.yaml"), failing.replace("EXAMPLE", example)).unwrap();
         let (code, stdout, stderr) = cargo_toolgen(&place, &[&["test", "failing.yaml"], words].concat());
         assert_eq!(code, Some(1), "{stdout}{stderr}");
-        assert!(stdout.contains(part) && stdout.ends_with("1 tools, 1 failures, 0 not known\n"), "{stdout}");
+        assert!(stdout.contains(part) && stdout.ends_with("1 tool, 1 failure, 0 not known\n"), "{stdout}");
     }
 }
 

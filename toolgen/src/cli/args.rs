@@ -80,9 +80,10 @@ pub(super) struct Generate {
 pub(super) struct Call {
     pub(super) selection: Selection,
     pub(super) tool: String,
-    pub(super) arguments: String,
+    pub(super) arguments: Vec<String>,
     pub(super) dry_run: bool,
     pub(super) base_url: Option<String>,
+    pub(super) private_hosts: Vec<String>,
     pub(super) server_variables: Vec<(String, String)>,
     pub(super) show_secrets: bool,
     pub(super) timeout: u64,
@@ -187,19 +188,18 @@ fn call() -> Command {
                 Arg::new("documents")
                     .value_name("DOCUMENT")
                     .required(true)
-                    .value_parser(value_parser!(PathBuf)),
+                    .value_parser(value_parser!(PathBuf))
+                    .help("The document that has the tool"),
             )
-            .arg(Arg::new("tool").value_name("TOOL").required(true))
-            .arg(
-                Arg::new("arguments")
-                    .value_name("JSON")
-                    .required(true)
-                    .allow_hyphen_values(true)
-                    .help("The arguments as a JSON object; `@FILE` reads a file, `-` the standard input"),
-            )
+            .arg(Arg::new("tool").value_name("TOOL").required(true).help("The name of the tool"))
+            .arg(Arg::new("arguments").value_name("ARGUMENT").num_args(0..).help(
+                "The arguments: NAME=VALUE each, or all as one JSON object; `@FILE` reads one from a file, `-` from \
+                 the standard input",
+            ))
             .arg(format())
             .arg(flag("dry-run", "Print the request or the command as JSON, run nothing"))
             .arg(option("base-url", "URL", "Send the request here, whatever servers the document names"))
+            .arg(private_host())
             .arg(
                 option("server-variable", "NAME=VALUE", "The value of a variable of the server's URL")
                     .action(ArgAction::Append),
@@ -265,6 +265,15 @@ fn format() -> Arg {
         .default_value("human")
 }
 
+fn private_host() -> Arg {
+    option(
+        "private-host",
+        "HOST",
+        "Let requests reach this host, also at a private address; `*.` stands for subdomains",
+    )
+    .action(ArgAction::Append)
+}
+
 fn tools() -> Arg {
     option("tool", "NAME", "Only this tool").action(ArgAction::Append)
 }
@@ -301,9 +310,10 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
         "call" => Task::Call(Call {
             selection,
             tool: text("tool").unwrap_or_default(),
-            arguments: text("arguments").unwrap_or_default(),
+            arguments: texts("arguments"),
             dry_run: matches.get_flag("dry-run"),
             base_url: text("base-url"),
+            private_hosts: texts("private-host"),
             server_variables: pairs(matches, "server-variable")?,
             show_secrets: matches.get_flag("show-secrets"),
             timeout: matches.get_one::<u64>("timeout").copied().unwrap_or(30),

@@ -19,7 +19,7 @@ use super::output::Output;
 /// Writes the crate of the program, and builds it if wanted. "Problems found" also means that no tool is left, or that
 /// the program cannot be built.
 pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
-    let (mut compiled, complete) = compile_all(&task.selection, output);
+    let (mut compiled, complete) = compile_all(&task.selection, &[], output);
     for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
         leave_out(program, output);
     }
@@ -40,6 +40,7 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     let name = name(task);
     let files = check_crate_name(&name).and_then(|()| {
         let runtime = runtime(task.runtime_path.as_deref())?;
+        let http = http.then_some(task.private_hosts.as_slice());
         Ok(emit::program(&name, &modules(&compiled, false, output), http, commands, &runtime))
     });
     let files: Files = match files {
@@ -96,6 +97,10 @@ fn lacks(tool: &Tool, out: &BTreeSet<String>) -> Option<String> {
     match &tool.call {
         Call::Function => Some("it is a function that the program would have to implement".to_owned()),
         Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
+        Call::Effect(plan) => Some(format!(
+            "it asks the program for `{}`, which a program for single calls does not do",
+            plan.name
+        )),
         call => {
             let missing = call.tools().into_iter().find(|called| out.contains(*called));
             missing.map(|called| format!("it calls `{called}`"))

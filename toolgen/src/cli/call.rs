@@ -1,11 +1,11 @@
 //! `call`: calls a tool without generating code.
 
 mod command;
+mod given;
 mod request;
 mod send;
 
-use std::io::{self, Read};
-use std::path::Path;
+use std::io;
 
 use serde_json::{Value, json};
 use toolgen::Tool;
@@ -22,18 +22,19 @@ use super::output::Output;
 /// Calls the tool, or prints the request it would send. "Problems found" means that the arguments are wrong or the
 /// call failed; the output is then what a model would read.
 pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
-    let arguments = match read_arguments(&task.arguments) {
-        Ok(arguments) => arguments,
+    let given = match given::read(&task.arguments) {
+        Ok(given) => given,
         Err(message) => {
             output.complain(&message);
             return Ok(Outcome::Usage);
         }
     };
-    let (compiled, _) = compile_all(&task.selection, output);
+    let wanted = std::slice::from_ref(&task.tool);
+    let (compiled, _) = compile_all(&task.selection, wanted, output);
     if compiled.iter().all(|compiled| compiled.program.is_none()) {
         return Ok(Outcome::Problems);
     }
-    let chosen = match choose(&compiled, std::slice::from_ref(&task.tool)) {
+    let chosen = match choose(&compiled, wanted) {
         Ok(chosen) => chosen,
         Err(message) => {
             output.complain(&message);
@@ -45,30 +46,18 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
         output.complain(&message);
         return Ok(Outcome::Usage);
     }
+    let arguments = given.for_tool(tool);
     // A text counts as the arguments of providers that send them as text, so a mistake in it is the model's.
     if !task.dry_run {
         let all: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
-        return send::run(task, tool, &all, Value::String(arguments), output);
+        return send::run(task, tool, &all, arguments, output);
     }
-    match tool::arguments(&tool.spec, Value::String(arguments), &dialect::JSON_SCHEMA) {
+    match tool::arguments(&tool.spec, arguments, &dialect::JSON_SCHEMA) {
         Ok(arguments) => dry_run(task, tool, &arguments, output),
         Err(error) => {
             output.complain(&error.to_string());
             Ok(Outcome::Problems)
         }
-    }
-}
-
-/// Returns the arguments as given, from a file, or from the standard input.
-fn read_arguments(given: &str) -> Result<String, String> {
-    if given == "-" {
-        let mut text = String::new();
-        let read = io::stdin().read_to_string(&mut text);
-        return read.map(|_| text).map_err(|error| format!("the standard input cannot be read: {error}"));
-    }
-    match given.strip_prefix('@') {
-        Some(path) => std::fs::read_to_string(Path::new(path)).map_err(|error| format!("{path}: {error}")),
-        None => Ok(given.to_owned()),
     }
 }
 

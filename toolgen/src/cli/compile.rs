@@ -1,9 +1,11 @@
 //! Compiles documents, the first step of all commands that read them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use toolgen::problem::keep_common;
 use toolgen::select::did_you_mean;
+use toolgen::source::Pointer;
 use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
 
 use super::args::Selection;
@@ -41,22 +43,36 @@ fn compile(path: &Path, selection: &Selection, output: &mut Output) -> Compiled 
 /// and which options matched nothing. If an exclusion is among them, no document counts as compiled: an operation that is
 /// meant to be left out must not become a tool.
 ///
+/// If tools are `wanted` and all there, what is wrong elsewhere is only counted.
+///
 /// Also returns whether every document could be compiled and tools are left.
-pub(super) fn compile_all(selection: &Selection, output: &mut Output) -> (Vec<Compiled>, bool) {
+pub(super) fn compile_all(
+    selection: &Selection,
+    wanted: &[String],
+    output: &mut Output,
+) -> (Vec<Compiled>, bool) {
     let mut all = compile_each(selection, output);
     if all.iter().any(|compiled| compiled.problems.missed_exclusion()) {
         all.iter_mut().for_each(|compiled| compiled.program = None);
     }
-    let is_told = |problem: &Problem| problem.severity() == Severity::Error || problem.code.is_choice();
+    let all_there = !wanted.is_empty() && choose(&all, wanted).is_ok();
+    let is_told =
+        |problem: &Problem| problem.code.is_choice() || (problem.severity() == Severity::Error && !all_there);
     for Compiled { path, problems, .. } in &all {
         output.problems(problems, is_told);
-        let others = problems.as_slice().iter();
-        let others = others.filter(|one| one.severity() == Severity::Warning && !is_told(one)).count();
-        if others > 0 {
-            let path = path.display();
-            let options = selection.options.command_line();
-            let noun = if others == 1 { "warning" } else { "warnings" };
-            output.note(&format!("{others} {noun}; `cargo toolgen check {path}{options}` has the details"));
+        for (severity, noun, place) in
+            [(Severity::Error, "error", " elsewhere"), (Severity::Warning, "warning", "")]
+        {
+            let others = problems.as_slice().iter();
+            let others = others.filter(|one| one.severity() == severity && !is_told(one)).count();
+            if others > 0 {
+                let path = path.display();
+                let options = selection.options.command_line();
+                let plural = if others == 1 { "" } else { "s" };
+                output.note(&format!(
+                    "{others} {noun}{plural}{place}; `cargo toolgen check {path}{options}` has the details"
+                ));
+            }
         }
     }
     let none_left = all.iter().all(|one| one.tools().is_empty())
@@ -81,15 +97,29 @@ pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<V
     let mut chosen = Vec::with_capacity(names.len());
     for name in names {
         let found = all().find(|tool| tool.spec.name.as_str() == name);
-        chosen.push(found.ok_or_else(|| unknown(name, all()))?);
+        chosen.push(found.ok_or_else(|| unknown(name, compiled))?);
     }
     Ok(chosen)
 }
 
-/// Returns the message for a tool that does not exist.
-fn unknown<'a>(name: &str, tools: impl Iterator<Item = &'a Tool>) -> String {
-    match did_you_mean(name, tools.map(|tool| tool.spec.name.as_str())) {
+/// Returns the message for a tool that does not exist, or that has mistakes.
+fn unknown(name: &str, compiled: &[Compiled]) -> String {
+    let problems = compiled.iter().flat_map(|compiled| compiled.problems.as_slice());
+    let errors = problems.filter(|problem| problem.severity() == Severity::Error);
+    let broken: BTreeSet<String> = errors.filter_map(|problem| named_tool(&problem.pointer)).collect();
+    if broken.contains(name) {
+        return format!("the tool `{name}` has mistakes, see above");
+    }
+    let tools = compiled.iter().flat_map(Compiled::tools).map(|tool| tool.spec.name.as_str());
+    match did_you_mean(name, tools.chain(broken.iter().map(String::as_str))) {
         Some(known) => format!("there is no tool `{name}`; did you mean `{known}`?"),
         None => format!("there is no tool `{name}`; `cargo toolgen list` shows what there is"),
     }
+}
+
+/// Returns the name of the tool of a manifest that a place belongs to.
+fn named_tool(place: &Pointer) -> Option<String> {
+    let mut tokens = place.tokens();
+    tokens.next().filter(|first| first == "tools")?;
+    tokens.next().map(|name| name.into_owned())
 }

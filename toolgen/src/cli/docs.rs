@@ -11,7 +11,7 @@ use super::output::Output;
 
 /// Prints the list of tools, then each of them in full.
 pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
-    let (compiled, complete) = compile_all(&task.selection, output);
+    let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
     let tools = match choose(&compiled, &task.tools) {
         Ok(tools) => tools,
         Err(message) => {

@@ -18,7 +18,7 @@ pub(super) const NO_REGISTRY: &str = "no registry has toolgen-runtime yet, so ca
 
 /// Writes one module per document, or one crate of all documents.
 pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
-    let (compiled, complete) = compile_all(&task.selection, output);
+    let (compiled, complete) = compile_all(&task.selection, &[], output);
     if compiled.iter().all(|compiled| compiled.program.is_none()) {
         return Ok(Outcome::Problems);
     }

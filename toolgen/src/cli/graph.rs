@@ -13,7 +13,7 @@ use super::output::Output;
 /// Prints the drawing of the tools of all documents together. "Problems found" means that a document could not be
 /// compiled, or that tools require what does not exist.
 pub(super) fn run(task: &Graph, output: &mut Output) -> io::Result<Outcome> {
-    let (compiled, complete) = compile_all(&task.selection, output);
+    let (compiled, complete) = compile_all(&task.selection, &[], output);
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     let drawn = tools.iter().fold(graph::Graph::of(tools.iter().map(|tool| &tool.spec)), |graph, tool| {
         graph.with_calls(tool.spec.name.as_str(), tool.call.tools())

@@ -14,7 +14,7 @@ use super::output::Output;
 
 /// Lists the tools of all documents together, in the order of the documents.
 pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outcome> {
-    let (compiled, complete) = compile_all(selection, output);
+    let (compiled, complete) = compile_all(selection, &[], output);
     if selection.json {
         as_json(&compiled, output)?;
     } else {
@@ -51,11 +51,17 @@ fn as_table(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     let width = |length: fn(&Tool) -> usize| tools.iter().map(|tool| length(tool)).max().unwrap_or(0);
     let name_width = width(|tool| tool.spec.name.as_str().len());
-    let verb_width = width(|tool| tool.origin.verb_and_subject().0.map_or(0, str::len));
+    let verb_width = width(|tool| tool.origin.verb_and_subject().0.map_or(0, |verb| verb.len() + 1));
     for tool in &tools {
         let (name, (verb, subject)) = (tool.spec.name.as_str(), tool.origin.verb_and_subject());
-        let verb = verb.unwrap_or_default();
-        output.line(&format!("{name:name_width$}  {verb:verb_width$} {subject}"))?;
+        // The title of an operation tells it from others; that of another tool is its name.
+        let row = match verb {
+            Some(verb) => format!("{name:name_width$}  {verb:verb_width$}{subject}"),
+            None => {
+                format!("{name:name_width$}  {}", tool.spec.description.lines().next().unwrap_or_default())
+            }
+        };
+        output.line(row.trim_end())?;
     }
     Ok(())
 }

@@ -129,10 +129,16 @@ fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Problems);
     }
     output.line(&format!("wrote {}", path.display()))?;
+    // What `init` says to write has a module of this name, within which the file is found, too.
+    let has_module = |file: &&str| fs::read_to_string(file).is_ok_and(|text| text.contains("mod tools {"));
+    let place = match ["src/main.rs", "src/lib.rs"].into_iter().find(has_module) {
+        Some(file) => format!("`pub mod {name};` to `mod tools` in {file}"),
+        None => format!("`pub mod {name};` to src/tools.rs and `mod tools;` beside `main`"),
+    };
     output.line(&format!(
-        "\nAdd `mod {name};` to src/tools.rs and `mod tools;` beside `main`, and the tool to the registry:\n\n    \
-         Registry::new(toolset![tools::{name}::{name}])?\n\nThe test needs tokio: \
-         `cargo add --dev tokio --features macros,rt`"
+        "\nAdd {place}, and the tool to the registry, beside others:\n\n    \
+         Registry::new(toolset![tools::{name}::{name}, engines.tools(tools::TOOLS)?])?\n\nThe test needs \
+         `cargo add --dev serde_json` and `cargo add --dev tokio --features macros,rt`."
     ))?;
     Ok(Outcome::Fine)
 }

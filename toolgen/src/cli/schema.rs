@@ -21,7 +21,7 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
         output.complain(&format!("there is no dialect `{}`; there are {}", task.dialect, known.join(", ")));
         return Ok(Outcome::Usage);
     };
-    let (compiled, complete) = compile_all(&task.selection, output);
+    let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
     let tools = match choose(&compiled, &task.tools) {
         Ok(tools) => tools,
         Err(message) => {

@@ -21,7 +21,7 @@ use checks::{CHECKS, Subject, Verdict};
 
 /// Prints a row for each tool, and below it what does not hold. "Problems found" means that something does not.
 pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
-    let (compiled, complete) = compile_all(&task.selection, output);
+    let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
     let chosen = match choose(&compiled, &task.tools) {
         Ok(chosen) => chosen,
         Err(message) => {
@@ -73,7 +73,9 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
             }
         }
     }
-    output.line(&format!("\n{} tools, {failures} failures, {unknown} not known", chosen.len()))?;
+    let plural = |count: usize, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let (tools, failures_told) = (plural(chosen.len(), "tool"), plural(failures, "failure"));
+    output.line(&format!("\n{tools}, {failures_told}, {unknown} not known"))?;
     let left_out = compiled.iter().any(|compiled| compiled.problems.has_errors());
     Ok(if complete && !left_out && failures == 0 { Outcome::Fine } else { Outcome::Problems })
 }

@@ -61,21 +61,19 @@ pub fn package(
 /// The text of a one-shot program.
 const MAIN: &str = include_str!("program.rs.txt");
 
-/// What adds requests to the engines of a one-shot program.
-const HTTP_ENGINE: &str = ".with(HttpEngine::builder().credentials(EnvCredentials::new()).build()?)";
-
 /// Returns the files of a crate that is a one-shot program of these modules, see
-/// `toolgen_runtime::provider::one_shot`. `http` and `commands` say what its tools need to run.
+/// `toolgen_runtime::provider::one_shot`. `commands` says whether its tools start programs, `http` whether they send
+/// requests, and which hosts these may reach at private addresses.
 #[must_use]
 pub fn program(
     crate_name: &str,
     modules: &[(String, String)],
-    http: bool,
+    http: Option<&[String]>,
     commands: bool,
     runtime: &RuntimeDependency,
 ) -> Files {
     let mut files = package(crate_name, modules, false, runtime);
-    let features = [("http", http), ("one-shot", true), ("process", commands)];
+    let features = [("http", http.is_some()), ("one-shot", true), ("process", commands)];
     let features: Vec<&str> = features.into_iter().filter_map(|(name, on)| on.then_some(name)).collect();
     // A program stands on its own, wherever its folder is.
     files.insert("Cargo.toml", manifest(crate_name, &features, runtime) + "\n[workspace]\n");
@@ -87,13 +85,17 @@ pub fn program(
             lists.collect::<Vec<_>>().join(", ")
         }
     };
-    let (import, engine) = match http {
-        true => ("use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};\n", HTTP_ENGINE),
-        false => ("", ""),
-    };
-    let main = MAIN.replace("MARK", &mark()).replace("//IMPORT\n", import).replace("/*ENGINE*/", engine);
+    let import = http.map_or("", |_| "use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};\n");
+    let engine = http.map(http_engine).unwrap_or_default();
+    let main = MAIN.replace("MARK", &mark()).replace("//IMPORT\n", import).replace("/*ENGINE*/", &engine);
     files.insert("src/main.rs", main.replace("/*LISTS*/", &lists));
     files
+}
+
+/// Returns what adds requests to the engines of a one-shot program.
+fn http_engine(private_hosts: &[String]) -> String {
+    let open = private_hosts.iter().map(|host| format!(".private_host({host:?})")).collect::<String>();
+    format!(".with(HttpEngine::builder().credentials(EnvCredentials::new()){open}.build()?)")
 }
 
 fn manifest(crate_name: &str, features: &[&str], runtime: &RuntimeDependency) -> String {

@@ -78,6 +78,7 @@ mod short;
 mod template;
 mod tools;
 mod toolsets;
+mod unquoted;
 
 #[cfg(test)]
 mod tests;

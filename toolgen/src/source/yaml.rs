@@ -18,6 +18,7 @@
 mod build;
 mod compose;
 mod places;
+mod remedy;
 mod scalar;
 
 pub(super) use places::places;

@@ -21,6 +21,8 @@ pub(in super::super) struct Bin {
     pub(in super::super) out: PathBuf,
     pub(in super::super) name: Option<String>,
     pub(in super::super) runtime_path: Option<PathBuf>,
+    /// The hosts that requests may reach at private addresses.
+    pub(in super::super) private_hosts: Vec<String>,
     pub(in super::super) build: bool,
     pub(in super::super) force: bool,
 }
@@ -72,13 +74,14 @@ fn bin() -> Command {
         .arg(path("out", "DIR", "The folder to write to").required(true))
         .arg(option("name", "NAME", "The name of the program; that of the first document by default"))
         .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet"))
+        .arg(super::private_host())
         .arg(flag("build", "Build the program, too"))
         .arg(flag("force", "Replace files that were not generated, too"))
         .after_help(
             "The program reads the arguments of a call from its standard input: `NAME TOOL < arguments.json`, or \
              `NAME < arguments.json` if it has one tool. It writes one JSON object: {\"result\"}, {\"results\"}, or \
              {\"error\", \"code\"}. `NAME --help` says more. Credentials are read from the environment.\n\n\
-             Tools that are functions or agents cannot run there and are left out.",
+             Tools that are functions, effects or agents cannot run there and are left out.",
         )
 }
 
@@ -160,6 +163,7 @@ pub(super) fn compiling_task(name: &str, matches: &ArgMatches, selection: Select
             out: file("out").unwrap_or_default(),
             name: text("name"),
             runtime_path: file("runtime-path"),
+            private_hosts: matches.get_many("private-host").unwrap_or_default().cloned().collect(),
             build: matches.get_flag("build"),
             force: matches.get_flag("force"),
         }),

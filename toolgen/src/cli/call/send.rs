@@ -35,7 +35,7 @@ pub(super) fn run(
             // The line begins with `error: ` already.
             output.complain(text.strip_prefix("Error: ").unwrap_or(&text));
             if matches!(error, ToolError::Denied { .. }) && task.base_url.is_none() {
-                output.note("`--base-url URL` sends the request to a private address or to `localhost`");
+                output.note("`--private-host HOST` opens a private host; `--base-url URL` sends the request to another one");
             }
             if error.code() == "missing_credential" && tool.call.http().is_some_and(request::lacks_variables)
             {
@@ -55,6 +55,9 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
         HttpEngine::builder().credentials(super::credentials(task)).timeout(timeout).files_root(".");
     if let Some(url) = &task.base_url {
         engine = engine.base_url(url);
+    }
+    for host in &task.private_hosts {
+        engine = engine.private_host(host);
     }
     for (name, value) in &task.server_variables {
         engine = engine.server_variable(name, value);

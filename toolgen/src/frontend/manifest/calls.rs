@@ -39,7 +39,7 @@ pub(super) struct Lowered {
 impl<'a> Context<'a> {
     /// Compiles the calls of all drafts that are not composed, whose calls depend on others.
     pub(super) fn lower_calls(&mut self, drafts: &mut [Draft<'a>]) {
-        for draft in drafts {
+        for draft in drafts.iter_mut().filter(|draft| !draft.kind.is_empty()) {
             let errors = self.errors;
             if draft.kind != "complete" {
                 self.completion(draft);

@@ -151,7 +151,8 @@ The tool names under `dialects` the providers that it must fit, and one of them 
 ";
     PLACEHOLDER = "E0422", "A placeholder cannot be read", "
 A placeholder is the name of an argument in braces. Members and items follow after dots, `?` says that the value may be
-missing, and `*` stands for each item of a list. A brace that is meant as such is doubled.
+missing, and `*` stands for each item of a list. A brace that is meant as such is doubled. In YAML a
+text that begins with a brace needs quotes.
 
     '{path}'   '{point.x}'   '{files.0}'   '{limit?}'   '{paths*}'
     'awk {{print}}'                      the text awk {print}

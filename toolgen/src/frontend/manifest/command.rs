@@ -8,6 +8,7 @@ use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin};
 use toolgen_runtime::spec::template::Template;
 use toolgen_runtime::{Call, List, Text};
 
+use self::words::argv_of;
 use super::attributes::argument_names;
 use super::calls::Lowered;
 use super::codes;
@@ -43,6 +44,11 @@ impl<'a> Context<'a> {
 
     fn command_plan(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Option<CommandPlan> {
         let node = &draft.of_kind;
+        if matches!(node.value, Value::String(_) | Value::Array(_)) {
+            let argv = argv_of(node.value);
+            self.wrong_kind(node, "an object", &format!("write `command: {{argv: {argv}}}`"));
+            return None;
+        }
         if !self.object(node, &keys::COMMAND) {
             return None;
         }

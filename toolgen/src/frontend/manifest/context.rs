@@ -212,7 +212,8 @@ impl<'a> Context<'a> {
     pub(super) fn named(&mut self, node: &Node<'a>, key: &str, of: &str) -> Vec<(&'a str, Node<'a>)> {
         let Some(member) = node.get(key) else { return Vec::new() };
         if !member.value.is_object() {
-            self.wrong_kind(&member, &format!("an object: {of} by their names"), "");
+            let help = if member.value.is_array() { "write `NAME: …` for each, without `- `" } else { "" };
+            self.wrong_kind(&member, &format!("an object: {of} by their names"), help);
             return Vec::new();
         }
         member.entries()

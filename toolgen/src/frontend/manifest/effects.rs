@@ -8,6 +8,10 @@ use super::codes;
 use super::context::Context;
 use super::node::Node;
 
+/// What is written where the network is meant to be on or off. YAML reads some of them as texts.
+const SWITCHES: [&str; 6] = ["no", "off", "false", "yes", "on", "true"];
+const SWITCHED: &str = "write `none`, `any`, or hosts such as `api.example.com`";
+
 impl<'a> Context<'a> {
     /// Returns the effects of a tool whose kind has these. `fixed` are those of which the kind knows better, each with
     /// the reason; a tool that states one is wrong.
@@ -69,6 +73,11 @@ impl<'a> Context<'a> {
 
     /// Reads `network: none`, `network: any` or hosts.
     pub(super) fn network(&mut self, holder: &Node<'a>) -> Option<Network> {
+        let member = holder.get("network")?;
+        if member.value.is_boolean() {
+            self.wrong_kind(&member, "`none`, `any` or hosts", SWITCHED);
+            return None;
+        }
         let hosts = self.texts(holder, "network")?;
         match hosts.as_slice() {
             [("none", _)] | [] => return Some(Network::None),
@@ -76,7 +85,10 @@ impl<'a> Context<'a> {
             _ => {}
         }
         for (host, at) in &hosts {
-            if host.contains(['/', ' ', '{', '@']) || host.is_empty() {
+            // As the name of a host, it would allow what is meant to be off.
+            if SWITCHES.contains(&host.to_lowercase().as_str()) {
+                self.report(codes::EFFECTS, at, format!("`{host}` is no host"), SWITCHED);
+            } else if host.contains(['/', ' ', '{', '@']) || host.is_empty() {
                 let message = format!("`{host}` is no host");
                 self.report(
                     codes::EFFECTS,

@@ -49,6 +49,13 @@ impl<'a> Context<'a> {
 
     /// Reads `parameters`: schemas by the names of arguments.
     fn parameters(&mut self, node: &Node<'a>) -> Shape {
+        if let Some(schema) = node.get("parameters").filter(is_whole_schema) {
+            let message =
+                "`parameters` lists the arguments by their names, and this is a JSON Schema of all of them";
+            let help = "move what `properties` holds one level up, or write `input` instead of `parameters`";
+            self.report(codes::SCHEMA, &schema.pointer, message, help);
+            return self.whole_input(&schema);
+        }
         let mut fields = Vec::new();
         for (name, parameter) in self.named(node, "parameters", "schemas") {
             self.check_name(name, &parameter.pointer);
@@ -131,4 +138,11 @@ impl<'a> Context<'a> {
             self.check_defaults(part, defs, at);
         }
     }
+}
+
+/// Whether this is the schema of an object, and not arguments that are called `type` and `properties`.
+fn is_whole_schema(node: &Node<'_>) -> bool {
+    let properties = node.value.get("properties").and_then(Value::as_object);
+    node.value.get("type").and_then(Value::as_str) == Some("object")
+        && properties.is_some_and(|properties| !properties.get("type").is_some_and(Value::is_string))
 }

@@ -20,7 +20,7 @@ const KINDS: [(&str, RequirementKind); 6] = [
     ("custom", RequirementKind::Custom),
 ];
 
-const FORM: &str = "write `{session: cart}`, `{entity: order, argument: order_id}` or the like, or `a => b` between arguments";
+const FORM: &str = "write `{tool: check_stock}`, `{session: cart}`, `{entity: order, argument: order_id}` or the like, or `a => b` between arguments";
 
 impl<'a> Context<'a> {
     /// Reads `requires`: sets the requirements of a tool, and returns the rules between its arguments.

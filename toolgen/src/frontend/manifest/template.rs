@@ -286,11 +286,15 @@ impl<'a> Context<'a> {
             scope.used.insert(name.to_string());
         }
         let mut may_miss = known.as_ref().is_some_and(|known| known.may_miss);
+        let mut is_item = false;
         let rest = one.path.get(skip..).unwrap_or_default();
         for (index, key) in rest.iter().enumerate() {
             known = match known.as_ref().map(|known| (known.step(key), known.class())) {
                 None | Some((Step::Unknown, _)) => None,
-                Some((Step::To(next), _)) => Some(next),
+                Some((Step::To(next), class)) => {
+                    is_item |= class == Class::List && next.may_miss;
+                    Some(next)
+                }
                 Some((Step::Nowhere(names), class)) => {
                     let before = one.path.get(..skip + index).unwrap_or_default().join(".");
                     self.no_member(&before, key, &names, class, at);
@@ -300,17 +304,25 @@ impl<'a> Context<'a> {
             may_miss |= known.as_ref().is_some_and(|known| known.may_miss);
         }
         if may_miss && !one.optional {
-            let star = if one.each { "*" } else { "" };
-            self.report(
-                codes::OPTIONAL_PLACEHOLDER,
-                at,
-                format!("`{written}` is optional, so a call may come without a value for `{{{written}{star}}}`"),
-                format!("write `{{{written}?{star}}}`, which leaves out what holds it; or make the argument required, or give it a default"),
-            );
+            self.may_miss(one, is_item, at);
             return None;
         }
         let path = rest.iter().map(|key| Text::from(key.clone())).collect();
         Some((Reference { root, path, optional: one.optional }, known))
+    }
+
+    /// Reports a placeholder for a value that may be missing: `is_item` if a list may be too short to have it.
+    fn may_miss(&mut self, one: &Placeholder, is_item: bool, at: &Pointer) {
+        let (written, star) = (one.written(), if one.each { "*" } else { "" });
+        let (is, other) = if is_item {
+            ("is an item of a list that may be shorter", "state `minItems` in the schema of the list")
+        } else {
+            ("is optional", "make the argument required, or give it a default")
+        };
+        let message =
+            format!("`{written}` {is}, so a call may come without a value for `{{{written}{star}}}`");
+        let help = format!("write `{{{written}?{star}}}`, which leaves out what holds it; or {other}");
+        self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
     }
 
     fn no_member(&mut self, before: &str, key: &str, names: &[String], class: Class, at: &Pointer) {

@@ -17,7 +17,7 @@ use toolgen_runtime::{Call, Text, ToolName, ToolSpec};
 use super::attributes::Attributes;
 use super::codes;
 use super::context::{Context, nearest};
-use super::keys::{self, KINDS};
+use super::keys::{self, KINDS, Keys};
 use super::node::Node;
 use crate::choice::{Chosen, Entry, choose};
 use crate::options::Options;
@@ -34,7 +34,7 @@ pub(super) struct Draft<'a> {
     pub(super) id: String,
     /// The specification. Its named shapes are complete.
     pub(super) spec: ToolSpec,
-    /// The kind: `command`, `http` and so on.
+    /// The kind: `command`, `http` and so on. Empty if the tool is broken so that its call is not read.
     pub(super) kind: &'static str,
     /// The value of the key of its kind; for an endpoint the tool's object.
     pub(super) of_kind: Node<'a>,
@@ -66,7 +66,7 @@ impl<'a> Context<'a> {
         // What all tools should have is not known, such as the scopes that they need.
         let all_broken = self.errors > errors
             || self.is_ambiguous(&Pointer::ROOT.child("defaults"))
-            || has_misspelt_defaults(&top);
+            || is_misspelt(&top, &keys::TOP, &["defaults"]);
         self.name_schemas();
         let named = self.names(&top);
         let groups: Vec<Vec<&str>> = named.iter().map(|one| one.category.into_iter().collect()).collect();
@@ -182,7 +182,10 @@ impl<'a> Context<'a> {
             self.check_documented(id, node, &spec, is_agent);
         }
         let broken = self.errors > errors || self.is_ambiguous(&node.pointer);
-        let (kind, of_kind) = kind?;
+        // Without a call that can be read, the tool is still one that others name.
+        let unread = || ("", node.clone());
+        let (kind, of_kind) = kind.filter(|(_, of_kind)| !self.is_unquoted(of_kind)).unwrap_or_else(unread);
+        let broken = broken || kind.is_empty();
         Some(Draft {
             node: node.clone(),
             id: id.clone(),
@@ -205,6 +208,9 @@ impl<'a> Context<'a> {
         match kinds.as_slice() {
             [(kind, of_kind)] => Some((*kind, of_kind.clone())),
             [] => {
+                if is_misspelt(node, &keys::TOOL, KINDS) {
+                    return None;
+                }
                 let message = format!("nothing says what the tool `{id}` does");
                 let help =
                     "add one of `command`, `http`, `function`, `compose`, `complete`, `effect` and `agent`";
@@ -226,7 +232,11 @@ impl<'a> Context<'a> {
 
     fn check_documented(&mut self, id: &str, node: &Node<'a>, spec: &ToolSpec, is_agent: bool) {
         const OFF: &str = "or turn this off by `undocumented: true`";
-        if spec.description.is_empty() && node.get("description").is_none() && !is_agent {
+        if spec.description.is_empty()
+            && node.get("description").is_none()
+            && !is_agent
+            && !is_misspelt(node, &keys::TOOL, &["description"])
+        {
             let message = format!("the tool `{id}` has no description, which is what a model chooses it by");
             self.report(codes::UNDOCUMENTED, &node.pointer, message, format!("add `description`, {OFF}"));
         }
@@ -319,12 +329,13 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether the manifest has a key that should probably be `defaults`.
-fn has_misspelt_defaults(top: &Node<'_>) -> bool {
-    let known = keys::TOP.names();
-    let meant = |key: &str| did_you_mean(key, known.iter().copied());
-    let unknown = top.entries().into_iter().filter(|(key, _)| !known.contains(key));
-    unknown.map(|(key, _)| meant(key)).any(|meant| meant.as_deref() == Some("defaults"))
+/// Whether an object has an unknown key, which has been reported, that is probably meant to be one of these.
+fn is_misspelt(node: &Node<'_>, keys: &Keys, meant: &[&str]) -> bool {
+    let known = keys.names();
+    let unknown = node.entries().into_iter().map(|(key, _)| key).filter(|key| !known.contains(key));
+    unknown
+        .filter_map(|key| did_you_mean(key, known.iter().copied()))
+        .any(|near| meant.contains(&near.as_str()))
 }
 
 /// Returns a title for people: `get_weather` becomes `Get Weather`.

@@ -185,14 +185,22 @@ impl<'a> Context<'a> {
         if let Some(context) = program.contexts.iter().find(|context| *context.name == *name) {
             return Some(Frozen::from(context.clone()));
         }
-        let known: Vec<&str> = program.contexts.iter().map(|context| context.name.as_str()).collect();
+        // One with a mistake is left out of the program, and still what is meant.
+        let own = self.top().get("contexts").map(|contexts| contexts.entries()).unwrap_or_default();
+        let own = own.iter().map(|(name, _)| *name);
+        let known: BTreeSet<&str> =
+            program.contexts.iter().map(|context| context.name.as_str()).chain(own).collect();
         let at = node.pointer.child("context");
-        let own = self.top().get("contexts");
-        if own.is_some_and(|contexts| contexts.get(name).is_some()) || self.imported.incomplete {
+        if known.contains(name) || self.imported.incomplete {
             // What is wrong with it has been reported.
             return None;
         }
-        self.report(codes::TOOLSET, &at, format!("there is no context `{name}`"), nearest(name, &known));
+        self.report(
+            codes::TOOLSET,
+            &at,
+            format!("there is no context `{name}`"),
+            nearest(name, &known.into_iter().collect::<Vec<_>>()),
+        );
         None
     }
 

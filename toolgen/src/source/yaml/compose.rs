@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
 use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Position};
+use super::remedy::remedy;
 use crate::problem::codes;
 
 /// The number of a node in [`Tree::nodes`].
@@ -68,7 +69,7 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>) {
     while let Some(next) = parser.next_event() {
         match next {
             Err(error) => {
-                composer.broken(&error, ended);
+                composer.broken(text, &error, ended);
                 break;
             }
             Ok((Event::DocumentStart(_), span)) if ended => {
@@ -187,7 +188,7 @@ impl<'t> Composer<'t> {
         }
     }
 
-    fn broken(&mut self, error: &saphyr_parser::ScanError, ended: bool) {
+    fn broken(&mut self, text: &str, error: &saphyr_parser::ScanError, ended: bool) {
         // The reason for refusing the document must not be lost among lesser findings.
         self.findings.truncate(MAX_FINDINGS - 1);
         let at = position(*error.marker());
@@ -195,13 +196,8 @@ impl<'t> Composer<'t> {
             let message = "there is more text after the end of the document; it is not read";
             self.find(codes::TRAILING_TEXT, at, message, "take it away");
         } else {
-            let message = format!("this is not YAML: {}", error.info());
-            self.find(
-                codes::MALFORMED_TEXT,
-                at,
-                &message,
-                "mend the document at this place or just before it",
-            );
+            let (at, message, help) = remedy(text, at, error.info());
+            self.find(codes::MALFORMED_TEXT, at, &format!("this is not YAML: {message}"), help);
         }
     }
 

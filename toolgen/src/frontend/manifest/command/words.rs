@@ -60,10 +60,8 @@ impl<'a> Context<'a> {
                     let message = "`args` are the arguments of a `script`";
                     self.report(codes::COMMAND, &args.pointer, message, "append them to `argv`");
                 }
-                if let Value::String(text) = argv.value {
-                    let words: Vec<String> =
-                        text.split_whitespace().map(|word| Value::from(word).to_string()).collect();
-                    self.wrong_kind(argv, "a list", &format!("write `argv: [{}]`", words.join(", ")));
+                if argv.value.is_string() {
+                    self.wrong_kind(argv, "a list", &format!("write `argv: {}`", argv_of(argv.value)));
                     return None;
                 }
                 let items = self.list(node, "argv")?;
@@ -161,4 +159,13 @@ impl<'a> Context<'a> {
         let text = self.text_template(text, at, Place::Word, scope)?;
         Some(Word::One { text, dash })
     }
+}
+
+/// Returns what `argv` is probably meant to be where its words stand elsewhere, or in one text.
+pub(super) fn argv_of(value: &Value) -> String {
+    let words: Vec<String> = match value {
+        Value::String(text) => text.split_whitespace().map(|word| Value::from(word).to_string()).collect(),
+        other => other.as_array().into_iter().flatten().map(Value::to_string).collect(),
+    };
+    format!("[{}]", words.join(", "))
 }

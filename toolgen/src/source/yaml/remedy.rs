@@ -1,0 +1,45 @@
+//! What to do about a text that is not YAML.
+//!
+//! The parser says what it expected where it gave up, which is not what was written wrong: a text with a colon, a tab,
+//! a quote that is not closed.
+
+use super::super::Position;
+
+/// A part of the parser's message, and what was probably written.
+const REMEDIES: [(&str, &str); 9] = [
+    (
+        "mapping values are not allowed",
+        "put a text that contains `: ` in quotes; the keys of one object start in the same column",
+    ),
+    (
+        "did not find expected key",
+        "the keys of one object start in the same column, and so do the items of one list",
+    ),
+    ("expected '-' indicator", "the items of one list start in the same column, each with `- `"),
+    ("expected ',' or ']'", "close the list by `]`, and separate its items by `,`"),
+    ("expected ',' or '}'", "close the object by `}`, and separate its members by `,`"),
+    ("unexpected end of stream", "close the text by the quote that it began with"),
+    ("indentation in quoted scalar", "close the text by the quote that it began with"),
+    ("unexpected character", "put a text that begins with this character in quotes"),
+    ("unknown escape character", "double each `\\` of the text, or put it in single quotes"),
+];
+
+/// Returns the place of a mistake, what it is, and what to do, from the place and the message of the parser.
+pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String, &'static str) {
+    // The parser gives up at the end of what came before the tab.
+    let near = text.lines().enumerate().skip(at.line.saturating_sub(2)).take(3);
+    for (index, line) in near {
+        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
+        if let Some(column) = line.get(..indent).and_then(|indent| indent.find('\t')) {
+            let at = Position { line: index + 1, column: column + 1 };
+            return (
+                at,
+                "a tab indents this line".to_owned(),
+                "indent by spaces: YAML does not allow tabs there",
+            );
+        }
+    }
+    let known = REMEDIES.iter().find(|(part, _)| info.contains(part));
+    let help = known.map_or("mend the document at this place or just before it", |(_, help)| help);
+    (at, info.to_owned(), help)
+}
