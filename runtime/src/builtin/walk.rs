@@ -82,10 +82,8 @@ pub(super) fn walk(
             let mut walking = Walking { how, ctx, visit, left: MOST_ENTRIES };
             Ok(walking.enter(&dir, if path == "." { "" } else { &path }, 1, &rules).is_continue())
         }
-        Err(why) if why.kind() == io::ErrorKind::NotADirectory => {
-            Ok(how.excludes(&path, false)
-                || visit(&Found { path: &path, dir: &place.dir, name: &start }).is_continue())
-        }
+        Err(why) if why.kind() == io::ErrorKind::NotADirectory => Ok(how.excludes(&path, false)
+            || visit(&Found { path: &path, dir: &place.dir, name: &start }).is_continue()),
         Err(why) => Err(why),
     }
 }

@@ -48,12 +48,15 @@ fn same(bench: &Bench, start: &str, include: Option<&str>) {
 
 /// A repository with files of these paths, each of which a search for `needle` finds.
 fn tree(files: &[&str]) -> Bench {
-    files.iter().fold(Bench::new(builtin::pack()).file(".git/HEAD", ""), |bench, file| bench.file(file, "needle\n"))
+    files
+        .iter()
+        .fold(Bench::new(builtin::pack()).file(".git/HEAD", ""), |bench, file| bench.file(file, "needle\n"))
 }
 
 #[test]
 fn rules_of_outer_directories_hold_where_a_search_starts() {
-    let files = ["sub/gen/a", "sub/a.log", "sub/only", "sub/b", "sub/deep/gen/x", "sub/deep/c.log", "sub/deep/d"];
+    let files =
+        ["sub/gen/a", "sub/a.log", "sub/only", "sub/b", "sub/deep/gen/x", "sub/deep/c.log", "sub/deep/d"];
     let bench = tree(&files).file(".gitignore", "gen/\n*.log\n/sub/only\n").file("sub/.ignore", "/deep/d\n");
     for start in [".", "sub", "sub/deep", "sub/gen"] {
         same(&bench, start, None);
@@ -63,9 +66,8 @@ fn rules_of_outer_directories_hold_where_a_search_starts() {
 
 #[test]
 fn rules_go_before_each_other_as_in_ripgrep() {
-    let bench = tree(&["s/keep.log", "s/x"])
-        .file(".ignore", "!keep.log\nx\n")
-        .file("s/.gitignore", "keep.log\n!x\n");
+    let bench =
+        tree(&["s/keep.log", "s/x"]).file(".ignore", "!keep.log\nx\n").file("s/.gitignore", "keep.log\n!x\n");
     same(&bench, ".", None);
     assert_eq!(by_search(&bench, ".", None), BTreeSet::from(["s/keep.log".to_owned()]));
     // An inner repository has its own rules.
@@ -89,7 +91,9 @@ fn a_rule_that_is_no_text_spoils_no_other() {
 #[test]
 fn a_glob_that_excludes_a_directory_excludes_all_below_it() {
     let bench = tree(&["a.rs", "s/b.rs", "s/t/c.rs", "v/d.rs", "v/e.txt", "tests/x/y.rs"]);
-    for include in ["*.rs", "s/*.rs", "/s/*.rs", "!v", "!v/", "!v/**", "!tests", "*.{rs,txt}", "s", "s/**", "a.rs"] {
+    for include in
+        ["*.rs", "s/*.rs", "/s/*.rs", "!v", "!v/", "!v/**", "!tests", "*.{rs,txt}", "s", "s/**", "a.rs"]
+    {
         same(&bench, ".", Some(include));
         same(&bench, "s", Some(include));
     }
