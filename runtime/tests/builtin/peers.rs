@@ -100,6 +100,16 @@ fn a_glob_that_excludes_a_directory_excludes_all_below_it() {
     assert!(!by_search(&bench, ".", Some("!tests")).contains("tests/x/y.rs"));
 }
 
+#[tokio::test]
+async fn what_glob_tool_excludes_is_left_out_with_all_below_it() {
+    let mut bench = tree(&["a.rs", "v/d.rs", "v/w/e.rs"]);
+    bench.tools = builtin::coding();
+    for exclude in ["v", "v/", "v/**"] {
+        let text = bench.text("GlobTool", json!({"pattern": "**/*.rs", "exclude": exclude})).await;
+        assert!(text.contains("a.rs") && !text.contains("v/"), "{exclude}: {text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
