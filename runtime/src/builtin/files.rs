@@ -208,14 +208,13 @@ pub(super) fn list_files(
 ) -> Result<ToolResult, ToolError> {
     let place = Place::of(ctx)?;
     let wanted = globs(pattern.as_deref(), "/pattern")?;
-    let how = Walk { depth: max_depth, without: NOISE, hidden: true, ..Walk::default() };
+    let globs = Some(&wanted);
+    let how = Walk { depth: max_depth, without: NOISE, hidden: true, globs, ..Walk::default() };
     let (mut total, mut files) = (0, Vec::new());
     let visited = walk(&place, &path, how, ctx, &mut |found| {
-        if !wanted.matched(found.path, false).is_ignore() {
-            total += 1;
-            if files.len() < MAX_LISTED {
-                files.push(found.path.to_owned());
-            }
+        total += 1;
+        if files.len() < MAX_LISTED {
+            files.push(found.path.to_owned());
         }
         ControlFlow::Continue(())
     });
@@ -274,12 +273,10 @@ pub(super) fn search(
     let matcher = matcher(&pattern, case_sensitive, "Search error")?;
     let wanted = globs(include.as_deref(), "/include")?;
     let mut found: Vec<String> = Vec::new();
-    let how = Walk { depth: usize::MAX, without: NOISE, rules: true, ..Walk::default() };
+    let globs = Some(&wanted);
+    let how = Walk { depth: usize::MAX, without: NOISE, rules: true, globs, ..Walk::default() };
     let place = Place::of(ctx)?;
     let visited = walk(&place, &path, how, ctx, &mut |file| {
-        if wanted.matched(file.path, false).is_ignore() {
-            return ControlFlow::Continue(());
-        }
         // One more than is shown says that there are more.
         let most = MAX_MATCHES + 1 - found.len();
         let lines = file.open().map(|file| search_file(file, &matcher, 0, most, ctx)).unwrap_or_default();

@@ -3,9 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
 use std::ops::ControlFlow;
-use std::path::{MAIN_SEPARATOR, Path};
+use std::path::{Component, MAIN_SEPARATOR, Path};
+use std::rc::Rc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::overrides::Override;
 
 use super::place::{Dir, File, Metadata, Place, open_file};
 use crate::call::context::ToolContext;
@@ -28,8 +30,16 @@ pub(super) struct Walk<'a> {
     pub(super) hidden: bool,
     /// The names of directories that are visited although they start with a dot.
     pub(super) shown: &'a [&'a str],
-    /// Whether `.gitignore` and `.ignore` leave out files.
+    /// Whether `.gitignore` and `.ignore` leave out files: those of the directories below the working directory.
     pub(super) rules: bool,
+    /// The globs of the files that are visited. One that excludes a directory excludes all below it.
+    pub(super) globs: Option<&'a Override>,
+}
+
+impl Walk<'_> {
+    fn excludes(&self, path: &str, is_dir: bool) -> bool {
+        self.globs.is_some_and(|globs| globs.matched(path, is_dir).is_ignore())
+    }
 }
 
 /// A file on the way.
@@ -68,12 +78,12 @@ pub(super) fn walk(
     let path = start.to_string_lossy().replace(MAIN_SEPARATOR, "/");
     match place.dir.open_dir(&start) {
         Ok(dir) => {
-            let mut walking = Walking { how, ctx, visit, left: MOST_ENTRIES, rules: Vec::new() };
-            Ok(walking.enter(&dir, if path == "." { "" } else { &path }, 1).is_continue())
+            let rules = if how.rules { Rules::above(place, &start) } else { Rules::default() };
+            let mut walking = Walking { how, ctx, visit, left: MOST_ENTRIES };
+            Ok(walking.enter(&dir, if path == "." { "" } else { &path }, 1, &rules).is_continue())
         }
-        Err(why) if why.kind() == io::ErrorKind::NotADirectory => {
-            Ok(visit(&Found { path: &path, dir: &place.dir, name: &start }).is_continue())
-        }
+        Err(why) if why.kind() == io::ErrorKind::NotADirectory => Ok(how.excludes(&path, false)
+            || visit(&Found { path: &path, dir: &place.dir, name: &start }).is_continue()),
         Err(why) => Err(why),
     }
 }
@@ -103,19 +113,20 @@ struct Walking<'a, 'v> {
     ctx: &'a ToolContext,
     visit: &'a mut Visit<'v>,
     left: usize,
-    rules: Vec<Gitignore>,
 }
 
 impl Walking<'_, '_> {
-    fn enter(&mut self, dir: &Dir, path: &str, depth: usize) -> ControlFlow<()> {
-        let outer = self.rules.len();
-        if self.how.rules {
-            self.rules.extend([".gitignore", ".ignore"].iter().filter_map(|name| rules(dir, path, name)));
-        }
-        for Entry { shown, name, is_dir } in self.list(dir)? {
+    fn enter(&mut self, dir: &Dir, path: &str, depth: usize, outer: &Rules) -> ControlFlow<()> {
+        let entries = self.list(dir)?;
+        let rules = if self.how.rules {
+            &outer.below(dir, path, entries.iter().any(|entry| entry.name == ".git"))
+        } else {
+            outer
+        };
+        for Entry { shown, name, is_dir } in entries {
             let shown = shown.trim_end_matches('/');
             let below = if path.is_empty() { shown.to_owned() } else { format!("{path}/{shown}") };
-            if self.leaves_out(shown, &below, is_dir) {
+            if self.leaves_out(shown, &below, is_dir) || rules.leave_out(&below, is_dir) {
                 continue;
             }
             let name = Path::new(&name);
@@ -127,10 +138,9 @@ impl Walking<'_, '_> {
                 if depth == DEEPEST {
                     return ControlFlow::Break(());
                 }
-                self.enter(&inner, &below, depth + 1)?;
+                self.enter(&inner, &below, depth + 1, rules)?;
             }
         }
-        self.rules.truncate(outer);
         ControlFlow::Continue(())
     }
 
@@ -156,10 +166,44 @@ impl Walking<'_, '_> {
 
     fn leaves_out(&self, name: &str, path: &str, is_dir: bool) -> bool {
         let hidden = name.starts_with('.') && !self.how.hidden && !(is_dir && self.how.shown.contains(&name));
-        if hidden || (is_dir && self.how.without.contains(&name)) {
-            return true;
+        hidden || (is_dir && self.how.without.contains(&name)) || self.how.excludes(path, is_dir)
+    }
+}
+
+/// The ignore rules that hold in a directory, each the innermost last. Those of `.ignore` go before those of `.gitignore`,
+/// wherever both are.
+#[derive(Clone, Default)]
+struct Rules {
+    git: Vec<Rc<Gitignore>>,
+    plain: Vec<Rc<Gitignore>>,
+}
+
+impl Rules {
+    /// Those of the directories that lead from the working directory to a start.
+    fn above(place: &Place, start: &Path) -> Rules {
+        let is_plain = start.components().all(|part| matches!(part, Component::Normal(_)));
+        let above: Vec<&Path> = start.ancestors().skip(1).filter(|_| is_plain).collect();
+        above.into_iter().rev().fold(Rules::default(), |outer, path| {
+            let name = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+            let Ok(dir) = place.dir.open_dir(name) else { return outer };
+            let path = path.to_string_lossy().replace(MAIN_SEPARATOR, "/");
+            outer.below(&dir, &path, dir.symlink_metadata(".git").is_ok())
+        })
+    }
+
+    /// Those of a directory in it. What `.gitignore` says ends where another repository starts.
+    fn below(&self, dir: &Dir, path: &str, is_repository: bool) -> Rules {
+        let mut inner = self.clone();
+        if is_repository {
+            inner.git.clear();
         }
-        let verdicts = self.rules.iter().rev().map(|rules| rules.matched(path, is_dir));
+        inner.git.extend(rules(dir, path, ".gitignore").map(Rc::new));
+        inner.plain.extend(rules(dir, path, ".ignore").map(Rc::new));
+        inner
+    }
+
+    fn leave_out(&self, path: &str, is_dir: bool) -> bool {
+        let verdicts = self.git.iter().chain(&self.plain).rev().map(|rules| rules.matched(path, is_dir));
         verdicts.into_iter().find(|verdict| !verdict.is_none()).is_some_and(|verdict| verdict.is_ignore())
     }
 }
@@ -167,10 +211,11 @@ impl Walking<'_, '_> {
 /// Reads the ignore rules of a directory.
 fn rules(dir: &Dir, path: &str, name: &str) -> Option<Gitignore> {
     let (file, _) = open_file(dir, Path::new(name)).ok()?;
-    let mut text = String::new();
-    file.take(LONGEST_RULES).read_to_string(&mut text).ok()?;
+    let mut bytes = Vec::new();
+    file.take(LONGEST_RULES).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
     let mut builder = GitignoreBuilder::new(if path.is_empty() { "." } else { path });
-    for line in text.lines() {
+    for line in text.trim_start_matches('\u{feff}').lines() {
         // A rule that is wrong leaves out nothing.
         let _ = builder.add_line(None, line);
     }

@@ -6,6 +6,7 @@ mod chat;
 mod coding;
 mod confined;
 mod files;
+mod peers;
 #[cfg(feature = "process")]
 mod shells;
 mod specs;

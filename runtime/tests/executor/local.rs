@@ -80,6 +80,21 @@ async fn programs_start_where_they_are_told() {
     assert!(matches!(error, ExecError::Start { .. }) && error.to_string().contains("gone"), "{error}");
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_gets_its_name_as_it_was_given_and_is_found_by_its_own_path() {
+    let here = directory("path");
+    fs::create_dir(here.join("bin")).unwrap();
+    std::os::unix::fs::symlink("/bin/cat", here.join("bin/own")).unwrap();
+    let (executor, command) = (LocalExecutor::new().work_dir(&here), argv(&["own", "/proc/self/cmdline"]));
+    // Relative to where the program starts.
+    let options = ExecOptions::default().env("PATH", "none:bin");
+    let output = run(&executor, &command, &options).await.unwrap();
+    assert_eq!(output.stdout, "own\0/proc/self/cmdline\0");
+    let error = run(&executor, &command, &ExecOptions::default()).await.unwrap_err();
+    assert!(matches!(error, ExecError::Start { .. }), "{error}");
+}
+
 #[tokio::test]
 async fn a_program_that_is_not_there_is_an_error() {
     let error = run(&LocalExecutor::new(), &argv(&["no-such-program-at-all"]), &ExecOptions::default()).await;

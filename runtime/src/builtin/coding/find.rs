@@ -107,8 +107,10 @@ pub(super) fn glob_tool(
     let how = Walk { depth: usize::MAX, ..Walk::default() };
     let visited = walk(&place, &path, how, ctx, &mut |found| {
         let below = Path::new(found.path).strip_prefix(&start).unwrap_or(Path::new(found.path));
-        let is_excluded =
-            excluded.as_ref().is_some_and(|excluded| excluded.matched(below, false).is_whitelist());
+        // What excludes a directory excludes all below it.
+        let is_excluded = excluded.as_ref().is_some_and(|excluded| {
+            below.ancestors().any(|path| excluded.matched(path, path != below).is_whitelist())
+        });
         if wanted.matched(below, false).is_whitelist() && !is_excluded {
             files.extend(described(&place, found, absolute || Path::new(&path).has_root()));
         }
@@ -180,11 +182,9 @@ pub(super) fn grep_tool(
     let place = Place::of(ctx)?;
     let absolute = Path::new(&path).has_root();
     let (mut files, mut left) = (Vec::new(), MAX_MATCHES);
-    let how = Walk { depth: usize::MAX, shown: if no_ignore_vcs { VCS } else { &[] }, ..Walk::default() };
+    let shown = if no_ignore_vcs { VCS } else { &[] };
+    let how = Walk { depth: usize::MAX, shown, globs: Some(&wanted), ..Walk::default() };
     let visited = walk(&place, &path, how, ctx, &mut |found| {
-        if wanted.matched(found.path, false).is_ignore() {
-            return ControlFlow::Continue(());
-        }
         let lines = found.open().map(|file| search(file, &matcher, context, left, ctx)).unwrap_or_default();
         left -= lines.iter().filter(|line| line.matches).count();
         if !lines.is_empty() {

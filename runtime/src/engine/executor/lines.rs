@@ -17,34 +17,39 @@ impl Lines<'_> {
 
     /// Takes the next bytes of the stream and tells the lines that end in them.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let mut piece = piece;
-            while !piece.is_empty() {
-                let (now, later) = piece.split_at(piece.len().min(MAX_LINE - self.start.len()));
-                self.start.extend_from_slice(now);
-                piece = later;
-                if now.ends_with(b"\n") {
-                    self.tell(self.start.len() - 1);
-                    self.start.clear();
-                } else if self.start.len() == MAX_LINE {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (piece, later) = rest.split_at(rest.len().min(MAX_LINE - self.start.len()));
+            let Some(end) = memchr::memchr(b'\n', piece) else {
+                self.start.extend_from_slice(piece);
+                if self.start.len() == MAX_LINE {
                     let end = whole(&self.start).len();
-                    self.tell(end);
+                    self.tell(&self.start[..end]);
                     self.start.drain(..end);
                 }
+                rest = later;
+                continue;
+            };
+            // Most lines come whole, and need no copy.
+            if self.start.is_empty() {
+                self.tell(&piece[..end]);
+            } else {
+                self.start.extend_from_slice(&piece[..end]);
+                self.tell(&self.start);
+                self.start.clear();
             }
+            rest = &rest[end + 1..];
         }
     }
 
     /// Tells the line that has no end.
-    pub(super) fn finish(mut self) {
+    pub(super) fn finish(self) {
         if !self.start.is_empty() {
-            self.tell(self.start.len());
-            self.start.clear();
+            self.tell(&self.start);
         }
     }
 
-    fn tell(&self, end: usize) {
-        let line = &self.start[..end];
+    fn tell(&self, line: &[u8]) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         self.listener.tell(&String::from_utf8_lossy(line));
     }

@@ -197,7 +197,15 @@ fn thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
 }
 
 fn command(job: &Job<'_>) -> Command {
-    let mut command = Command::new(&job.argv[0]);
+    // With a path, the system starts it without a copy of this process, which takes the longer the more memory this one
+    // has: with a name and a `PATH` of its own, the standard library copies.
+    #[cfg(unix)]
+    let path = find(&job.argv[0], &job.env, job.work_dir.unwrap_or(Path::new("")));
+    #[cfg(not(unix))]
+    let path: Option<std::path::PathBuf> = None;
+    let mut command = Command::new(path.as_deref().unwrap_or(Path::new(&job.argv[0])));
+    #[cfg(unix)]
+    command.arg0(&job.argv[0]);
     let stdin = if job.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.args(&job.argv[1..]).env_clear().envs(job.env.iter().map(|(name, value)| (name, value)));
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
