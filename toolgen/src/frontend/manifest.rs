@@ -87,6 +87,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::context::Context;
+use self::imports::Importing;
 use self::node::Node;
 use self::tools::Draft;
 use super::{Claim, Frontend};
@@ -121,7 +122,7 @@ impl Frontend for Manifest {
     }
 
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
-        lower(document, options, problems, Vec::new())
+        lower(document, options, problems, Importing::default())
     }
 
     fn codes(&self) -> &'static [Code] {
@@ -129,12 +130,12 @@ impl Frontend for Manifest {
     }
 }
 
-/// Compiles a manifest that others import: `importing`, the outermost first.
+/// Compiles a manifest that others may import.
 fn lower(
     document: &Arc<Document>,
     options: &Options,
     problems: &mut Problems,
-    importing: Vec<Arc<Document>>,
+    importing: Importing,
 ) -> Option<Program> {
     let mut cx = Context { importing, ..Context::new(document, options, problems) };
     cx.claim_version()?;
