@@ -19,6 +19,7 @@
 
 mod argv;
 mod output;
+mod stream;
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use self::stream::Stream;
 use super::Engine;
 use super::arguments::{complete, missing};
 use super::executor::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
@@ -116,11 +118,17 @@ impl CommandTool {
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let arguments = complete(&self.spec, params);
         let argv = argv::argv(&self.plan, &Scope::of(&arguments))?;
-        let options = self.options(&arguments, ctx)?;
+        let mut options = self.options(&arguments, ctx)?;
         let executor = ctx.service::<dyn Executor>().or_else(|| self.executor.clone());
         let executor = executor.ok_or_else(|| self.no_executor())?;
         self.look_for_programs(&*executor, ctx).await?;
-        match executor.run(&argv, &options, ctx.cancel()).await {
+        let stream = self.plan.stream.then(|| Stream::new(ctx));
+        if let Some(stream) = stream.clone() {
+            options = options.on_line(move |line| stream.line(line));
+        }
+        let ended = executor.run(&argv, &options, ctx.cancel()).await;
+        stream.iter().for_each(Stream::end);
+        match ended {
             Ok(output) => output::outcome(&self.plan, &output),
             Err(why) => Err(self.not_run(why, &argv, &*executor, ctx).await),
         }
@@ -174,10 +182,6 @@ impl CommandTool {
             }
             Stdin::Arguments => serde_json::to_vec(arguments).unwrap_or_default(),
         };
-        if plan.stream {
-            let ctx = ctx.clone();
-            options = options.on_line(move |line| ctx.update(ToolResult::text(line)));
-        }
         Ok(options)
     }
 
