@@ -15,6 +15,7 @@
 //!
 //! - A text is the standard output. JSON is the [structured](crate::ToolResult::structured) result as well.
 //! - A program that fails is [`ToolError::Failed`] with the code `COMMAND_FAILED`: `exit code {n}` and both streams.
+//! - The values of inherited variables that are credentials by their names, such as `GITHUB_TOKEN`, are hidden in all of it.
 //! - Output that is not what the tool declares has the code `INVALID_OUTPUT`, missing programs `PROGRAM_MISSING`.
 
 mod argv;
@@ -34,12 +35,14 @@ use super::arguments::{complete, missing};
 use super::executor::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
 use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
+use crate::base::secret_names::Keys;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::limits::Limits;
 use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::call::result::ToolResult;
 use crate::call::roots::inside;
+use crate::call::secrets::Secrets;
 use crate::call::tool::AgentTool;
 use crate::spec::plan::{Call, CommandPlan, Stdin, Tool, Word};
 use crate::spec::template::{Scope, Template};
@@ -115,7 +118,37 @@ struct CommandTool {
 }
 
 impl CommandTool {
+    /// Runs the program. Its credentials are for it alone: it may repeat them, as in a URL of an error.
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let credentials = self.credentials();
+        ctx.hide(&credentials);
+        let mut outcome = self.start(params, ctx).await;
+        match &mut outcome {
+            Ok(result) => credentials.hide_in(result),
+            Err(ToolError::Failed { message, code, detail }) => {
+                credentials.hide_in_text(message);
+                credentials.hide_in_text(code.to_mut());
+                credentials.hide_in_text(detail);
+            }
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    /// Returns the values of the inherited variables that have names of secrets.
+    fn credentials(&self) -> Secrets {
+        let mut credentials = Secrets::default();
+        let mut names = self.plan.inherit.iter().peekable();
+        if names.peek().is_some() {
+            let usual = Keys::usual();
+            let values =
+                names.filter(|name| usual.holds(name)).filter_map(|name| std::env::var(name.as_str()).ok());
+            values.for_each(|value| credentials.collect(&value.into(), 1));
+        }
+        credentials
+    }
+
+    async fn start(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let arguments = complete(&self.spec, params);
         let argv = argv::argv(&self.plan, &Scope::of(&arguments))?;
         let mut options = self.options(&arguments, ctx)?;
