@@ -245,19 +245,19 @@ pub mod functions {
     pub use crate::engine::typed::{decoded, encoded};
 
     /// Adds a function that runs with the implementation of all of them.
-    pub fn with<F, R, T>(
-        table: FunctionTable,
+    pub fn add<F, R, T>(
+        table: &mut FunctionTable,
         name: &'static str,
         functions: &Arc<F>,
         run: impl Fn(Arc<F>, Value, ToolContext) -> R + Send + Sync + 'static,
-    ) -> FunctionTable
-    where
+    ) where
         F: Send + Sync + 'static,
         R: Future<Output = Result<T, ToolError>> + Send + 'static,
         T: Into<ToolResult>,
     {
         let functions = Arc::clone(functions);
-        table.with(name, move |arguments, ctx| run(Arc::clone(&functions), arguments, ctx))
+        let run = move |arguments, ctx| run(Arc::clone(&functions), arguments, ctx);
+        *table = std::mem::take(table).with(name, run);
     }
 }
 

@@ -37,8 +37,8 @@ fn blocks(page: &str) -> Vec<(usize, String)> {
 #[test]
 fn the_manifests_of_the_documentation_compile() {
     let mut seen = 0;
-    for entry in fs::read_dir(root().join("docs/manifests")).unwrap() {
-        let path = entry.unwrap().path();
+    let pages = fs::read_dir(root().join("docs/manifests")).unwrap().map(|entry| entry.unwrap().path());
+    for path in pages.chain([root().join("README.md")]) {
         for (line, text) in blocks(&fs::read_to_string(&path).unwrap()) {
             let name = format!("{}:{line}", path.display());
             let loader = Loader::from_str(&text).unwrap_or_else(|why| panic!("{name}:\n{why}"));

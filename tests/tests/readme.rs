@@ -48,6 +48,24 @@ fn for_an_agent() -> AnyResult<Provider> {
     Ok(provider)
 }
 
+pub mod tools {
+    toolgen_runtime::include_tools!("manifest_commands");
+}
+
+fn from_a_manifest() -> AnyResult<Registry> {
+    use toolgen_runtime::engine::Engines;
+    use toolgen_runtime::engine::http::HttpEngine;
+
+    let engines = Engines::new().with(HttpEngine::builder().build()?); // commands need the feature `process`
+    let registry = Registry::new(engines.tools(tools::TOOLS)?)?;
+    Ok(registry)
+}
+
+#[test]
+fn manifests_are_tools() {
+    assert!(from_a_manifest().unwrap().get("text__count_lines").is_some());
+}
+
 fn credentials() -> AnyResult<HttpEngine> {
     use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
 

@@ -239,6 +239,13 @@ fn a_test_shows_what_does_not_hold() {
     fs::write(place.join("odd.yaml"), bad).unwrap();
     let (code, stdout, _) = cargo_toolgen(&place, &["test", "odd.yaml"]);
     assert!(code == Some(0) && stdout.contains("twice  ok        ok (3)    -         -\n"), "{stdout}");
+    let needs = "toolgen: 1\ntools:\n  log:\n    description: Shows the log.\n    \
+                 command: {argv: [no-such-program, log], programs: [no-such-tool]}\n";
+    fs::write(place.join("needs.yaml"), needs).unwrap();
+    let (code, stdout, _) = cargo_toolgen(&place, &["test", "needs.yaml"]);
+    assert!(code == Some(0) && stdout.contains("log   ok        ok        ok        -\n"), "{stdout}");
+    let (code, stdout, _) = cargo_toolgen(&place, &["call", "needs.yaml", "log", "{}", "--dry-run"]);
+    assert!(code == Some(0) && stdout.contains("[\"no-such-program\",\"log\"]"), "{stdout}");
     // Its own example is refused, and its file is not there.
     let failing = "toolgen: 1\ntools:\n  fails:\n    description: Fails.\n    read_only: true\n    \
                    parameters: {file: string - A file.}\n    examples: [{arguments: {file: EXAMPLE}}]\n    \

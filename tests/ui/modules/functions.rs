@@ -73,11 +73,11 @@ pub mod functions {
     #[must_use]
     pub fn functions<F: Functions>(functions: F) -> rt::FunctionTable {
         let functions = rt::Arc::new(functions);
-        let table = rt::FunctionTable::new();
-        let table = rt::with(table, "count_words", &functions, |functions, arguments, ctx| async move {
+        let mut table = rt::FunctionTable::new();
+        rt::add(&mut table, "count_words", &functions, |functions, arguments, ctx| async move {
             rt::encoded(<F as Functions>::count_words(&functions, rt::decoded(arguments)?, &ctx).await)
         });
-        let table = rt::with(table, "greet", &functions, |functions, arguments, ctx| async move {
+        rt::add(&mut table, "greet", &functions, |functions, arguments, ctx| async move {
             <F as Functions>::greet(&functions, rt::decoded(arguments)?, &ctx).await
         });
         table

@@ -62,7 +62,7 @@ pub(super) fn write(tools: &[Static<'_>], types: &[(String, String)], style: &Mo
         let call = if is_told && !types.is_empty() { format!("rt::encoded({call})") } else { call };
         let _ = write!(
             table,
-            "        let table = rt::with(table, {name}, &functions, |functions, arguments, ctx| async move {{\n            \
+            "        rt::add(&mut table, {name}, &functions, |functions, arguments, ctx| async move {{\n            \
              {call}\n        }});\n"
         );
     }
@@ -70,7 +70,7 @@ pub(super) fn write(tools: &[Static<'_>], types: &[(String, String)], style: &Mo
         out,
         "    }}\n\n    /// Returns the engine that runs the tools that are functions: give it to `Engines::with`.\n    \
          #[must_use]\n    pub fn functions<F: Functions>(functions: F) -> rt::FunctionTable {{\n        \
-         let functions = rt::Arc::new(functions);\n        let table = rt::FunctionTable::new();\n{table}        \
+         let functions = rt::Arc::new(functions);\n        let mut table = rt::FunctionTable::new();\n{table}        \
          table\n    }}\n}}\n"
     );
 }

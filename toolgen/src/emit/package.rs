@@ -65,7 +65,7 @@ const MAIN: &str = include_str!("program.rs.txt");
 const HTTP_ENGINE: &str = ".with(HttpEngine::builder().credentials(EnvCredentials::new()).build()?)";
 
 /// Returns the files of a crate that is a one-shot program of these modules, see
-/// [`one_shot`](toolgen_runtime::provider::one_shot). `http` and `commands` say what its tools need to run.
+/// `toolgen_runtime::provider::one_shot`. `http` and `commands` say what its tools need to run.
 #[must_use]
 pub fn program(
     crate_name: &str,

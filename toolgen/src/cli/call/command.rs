@@ -12,7 +12,7 @@ use toolgen_runtime::{BoxFuture, CancellationToken, ToolContext, ToolError};
 /// A command, as an executor gets it.
 type Asked = (Vec<String>, ExecOptions);
 
-/// Remembers the last command, which is that of the tool: before it, programs may be looked for.
+/// Remembers the command.
 #[derive(Clone, Default)]
 struct Recorder(Arc<Mutex<Option<Asked>>>);
 
@@ -25,6 +25,15 @@ impl Executor for Recorder {
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((argv.to_vec(), options.clone()));
         Box::pin(std::future::ready(Ok(ExecOutput::default())))
+    }
+
+    fn missing<'a>(
+        &'a self,
+        _: &'a [&'a str],
+        _: &'a ExecOptions,
+        _: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }
 

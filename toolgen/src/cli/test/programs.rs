@@ -28,4 +28,13 @@ impl Executor for Pretended {
         let output = ExecOutput::new(self.0.exit_code, self.0.says.as_str(), "");
         Box::pin(std::future::ready(Ok(output)))
     }
+
+    fn missing<'a>(
+        &'a self,
+        _: &'a [&'a str],
+        _: &'a ExecOptions,
+        _: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
 }
