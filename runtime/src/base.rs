@@ -24,6 +24,8 @@ pub(crate) mod media_type;
 #[cfg(feature = "runtime")]
 pub(crate) mod needle;
 #[cfg(feature = "runtime")]
+pub(crate) mod secret_names;
+#[cfg(feature = "runtime")]
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]
 pub(crate) mod time;

@@ -30,11 +30,11 @@ use toolgen_runtime::{Call, ToolSpec};
 
 use crate::tool::{Part, Program, Tool};
 use crate::write::MARK;
+pub use literal::{string as string_literal, visible};
 pub use package::{RuntimeDependency, mark, module_name, package, program};
 
 use expr::Expr;
 use idents::Names;
-use literal::visible;
 use pool::{Pool, Shared};
 
 /// The style of a module.

@@ -15,12 +15,15 @@ use serde_json::{Map, Value};
 use self::json_path::JsonPath;
 use crate::problem::Problems;
 use crate::problem::codes::{Code, overlay as codes};
-use crate::source::{Document, Pointer};
+use crate::source::{Document, MAX_DEPTH, Pointer};
+
+/// How many values an overlay adds at most; a long text counts as several.
+const MOST_ADDED: usize = 1_000_000;
 
 /// Applies an overlay to the tree of a document. The problems are those of the overlay.
 pub(crate) fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
     problems.enter(Arc::clone(&overlay.source));
-    let mut cx = Context { problems };
+    let mut cx = Context { problems, left: MOST_ADDED };
     let top = &overlay.root;
     let version = top.get("overlay").map(|version| version.as_str().unwrap_or_default());
     match version {
@@ -56,6 +59,8 @@ pub(crate) fn apply(root: &mut Value, overlay: &Document, problems: &mut Problem
 
 struct Context<'a> {
     problems: &'a mut Problems,
+    /// How many more values may be added.
+    left: usize,
 }
 
 /// What an action does to the values it finds.
@@ -110,6 +115,10 @@ impl Context<'_> {
             }
             Change::Remove => remove(root, found),
             Change::Merge(update, place) => {
+                if let Err(message) = self.spend(update, &found) {
+                    let help = "change less at a time; `copy` may have found what contains its target";
+                    return self.report(codes::ACTION, &place, message, help);
+                }
                 // An action takes place as a whole or not at all.
                 let mut changed = root.clone();
                 for pointer in &found {
@@ -123,6 +132,18 @@ impl Context<'_> {
                 *root = changed;
             }
         }
+    }
+
+    /// Counts what an action adds: a few that copy the whole document would double it each time.
+    fn spend(&mut self, update: &Value, found: &[Pointer]) -> Result<(), String> {
+        let (values, levels) = extent(update);
+        let deepest = found.iter().map(|pointer| pointer.tokens().count()).max().unwrap_or(0);
+        if deepest + levels > MAX_DEPTH {
+            return Err(format!("the document would be nested deeper than {MAX_DEPTH} levels"));
+        }
+        let left = values.checked_mul(found.len()).and_then(|added| self.left.checked_sub(added));
+        self.left = left.ok_or_else(|| format!("the overlay would add more than {MOST_ADDED} values"))?;
+        Ok(())
     }
 
     /// Returns the query of a key.
@@ -196,6 +217,23 @@ fn merge_members(members: &mut Map<String, Value>, updates: &Map<String, Value>)
         }
     }
     Ok(())
+}
+
+/// Returns the number of values, in which a long text counts as several, and how many levels they have.
+fn extent(value: &Value) -> (usize, usize) {
+    let long = |text: &String| text.len() / 64;
+    let add = |(values, levels): (usize, usize), inner: &Value| {
+        let (more, deeper) = extent(inner);
+        (values + more, levels.max(deeper + 1))
+    };
+    match value {
+        Value::String(text) => (1 + long(text), 1),
+        Value::Array(items) => items.iter().fold((1, 1), add),
+        Value::Object(members) => members
+            .iter()
+            .fold((1, 1), |(values, levels), (name, inner)| add((values + long(name), levels), inner)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => (1, 1),
+    }
 }
 
 fn is_primitive(value: &Value) -> bool {

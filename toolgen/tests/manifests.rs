@@ -201,3 +201,33 @@ fn files_may_refer_to_each_other() {
     assert_eq!(problems.to_string(), "");
     assert_eq!(program.unwrap().defs.len(), 2);
 }
+
+/// Manifests that each import the next one `times` times.
+fn importing(name: &str, depth: usize, times: usize) -> Folder {
+    let files: Vec<(String, String)> = (0..depth)
+        .map(|number| {
+            let import = |copy| format!("\n  - {{manifest: m{}.yaml, namespace: n{copy}}}", number + 1);
+            let imports: String = (0..times).map(import).collect();
+            (format!("m{number}.yaml"), format!("toolgen: 1\nimports:{imports}\n"))
+        })
+        .collect();
+    let mut files: Vec<(&str, &str)> =
+        files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let last = format!("m{depth}.yaml");
+    files.push((&last, "toolgen: 1\ntools: {a: {description: Does it., command: {argv: [a]}}}\n"));
+    Folder::new(name, &files)
+}
+
+#[test]
+fn imports_are_neither_endless_nor_too_deep() {
+    for (name, depth, times, told) in [
+        ("fine", 15, 1, ""),
+        ("deep", 3000, 1, "manifests import each other more than 16 deep"),
+        ("laughs", 16, 3, "more than 1000 documents are imported"),
+    ] {
+        let folder = importing(&format!("imports-{name}"), depth, times);
+        let (_, problems) = compile(&folder.0.join("m0.yaml"));
+        let problems = problems.to_string();
+        assert!(problems.contains(told) && problems.is_empty() == told.is_empty(), "{name}: {problems}");
+    }
+}

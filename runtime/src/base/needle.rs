@@ -11,7 +11,7 @@ use super::truncate::floor;
 /// Decoded needles that are shorter occur by chance.
 const SHORTEST: usize = 4;
 /// The length of the longest escape that may be cut in two: a pair of surrogates.
-#[cfg(any(feature = "agent", feature = "http"))]
+#[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
 const ESCAPE: usize = 12;
 
 /// A text to be found.
@@ -63,7 +63,7 @@ pub(crate) fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>
 }
 
 /// Returns where a needle may begin whose end is missing, because the text goes on; else the length of the text.
-#[cfg(any(feature = "agent", feature = "http"))]
+#[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
 pub(crate) fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> usize {
     let needles: Vec<&Needle> = needles.into_iter().collect();
     let (found, mut begin) = search(text, needles.iter().copied());
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(replace("xabcdefx", &both, "#").unwrap(), "x#x");
     }
 
-    #[cfg(any(feature = "agent", feature = "http"))]
+    #[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
     #[test]
     fn a_needle_that_is_cut_off_is_known_by_its_start() {
         let needles = [Needle::new("caf\u{e9} x", 16)];

@@ -39,7 +39,8 @@ const HARMLESS: [&str; 4] = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath
 ///
 /// A model names a workspace, never a directory. `get_diff` runs `git` in the executor of its context and asks it for a
 /// run that changes nothing and has no network, because a repository can make `git` start programs; an executor that
-/// cannot promise that, such as [`LocalExecutor`](crate::engine::executor), refuses.
+/// cannot promise that refuses. Such programs can still read what the executor can read, and show it in the diff: where a
+/// workspace is not trusted, a [`ContainerExecutor`](crate::engine::executor) that has nothing else is the one to use.
 ///
 /// ```
 /// use toolgen_runtime::builtin::Workspaces;

@@ -140,7 +140,7 @@ impl Secrets {
     }
 
     /// Returns where a secret may begin whose end is missing, because the text goes on; else the length of the text.
-    #[cfg(feature = "agent")]
+    #[cfg(any(feature = "agent", feature = "executor"))]
     pub(crate) fn unfinished(&self, text: &str) -> usize {
         needle::unfinished(text, self.needles())
     }

@@ -15,10 +15,12 @@
 //!
 //! - A text is the standard output. JSON is the [structured](crate::ToolResult::structured) result as well.
 //! - A program that fails is [`ToolError::Failed`] with the code `COMMAND_FAILED`: `exit code {n}` and both streams.
+//! - The values of inherited variables that are credentials by their names, such as `GITHUB_TOKEN`, are hidden in all of it.
 //! - Output that is not what the tool declares has the code `INVALID_OUTPUT`, missing programs `PROGRAM_MISSING`.
 
 mod argv;
 mod output;
+mod stream;
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,17 +29,20 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use self::stream::Stream;
 use super::Engine;
 use super::arguments::{complete, missing};
 use super::executor::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
 use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
+use crate::base::secret_names::Keys;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::limits::Limits;
 use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::call::result::ToolResult;
 use crate::call::roots::inside;
+use crate::call::secrets::Secrets;
 use crate::call::tool::AgentTool;
 use crate::spec::plan::{Call, CommandPlan, Stdin, Tool, Word};
 use crate::spec::template::{Scope, Template};
@@ -113,14 +118,50 @@ struct CommandTool {
 }
 
 impl CommandTool {
+    /// Runs the program. Its credentials are for it alone: it may repeat them, as in a URL of an error.
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let credentials = self.credentials();
+        ctx.hide(&credentials);
+        let mut outcome = self.start(params, ctx).await;
+        match &mut outcome {
+            Ok(result) => credentials.hide_in(result),
+            Err(ToolError::Failed { message, code, detail }) => {
+                credentials.hide_in_text(message);
+                credentials.hide_in_text(code.to_mut());
+                credentials.hide_in_text(detail);
+            }
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    /// Returns the values of the inherited variables that have names of secrets.
+    fn credentials(&self) -> Secrets {
+        let mut credentials = Secrets::default();
+        let mut names = self.plan.inherit.iter().peekable();
+        if names.peek().is_some() {
+            let usual = Keys::usual();
+            let values =
+                names.filter(|name| usual.holds(name)).filter_map(|name| std::env::var(name.as_str()).ok());
+            values.for_each(|value| credentials.collect(&value.into(), 1));
+        }
+        credentials
+    }
+
+    async fn start(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let arguments = complete(&self.spec, params);
         let argv = argv::argv(&self.plan, &Scope::of(&arguments))?;
-        let options = self.options(&arguments, ctx)?;
+        let mut options = self.options(&arguments, ctx)?;
         let executor = ctx.service::<dyn Executor>().or_else(|| self.executor.clone());
         let executor = executor.ok_or_else(|| self.no_executor())?;
         self.look_for_programs(&*executor, ctx).await?;
-        match executor.run(&argv, &options, ctx.cancel()).await {
+        let stream = self.plan.stream.then(|| Stream::new(ctx));
+        if let Some(stream) = stream.clone() {
+            options = options.on_line(move |line| stream.line(line));
+        }
+        let ended = executor.run(&argv, &options, ctx.cancel()).await;
+        stream.iter().for_each(Stream::end);
+        match ended {
             Ok(output) => output::outcome(&self.plan, &output),
             Err(why) => Err(self.not_run(why, &argv, &*executor, ctx).await),
         }
@@ -174,10 +215,6 @@ impl CommandTool {
             }
             Stdin::Arguments => serde_json::to_vec(arguments).unwrap_or_default(),
         };
-        if plan.stream {
-            let ctx = ctx.clone();
-            options = options.on_line(move |line| ctx.update(ToolResult::text(line)));
-        }
         Ok(options)
     }
 

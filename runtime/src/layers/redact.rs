@@ -13,7 +13,6 @@
 //! When in doubt, it hides too much. It never fails open: if a rule of the program panics, the text is dropped.
 
 mod declared;
-mod keys;
 mod rules;
 mod scan;
 #[cfg(test)]
@@ -25,6 +24,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::base::secret_names::Keys;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ResourceData, ToolResult};
@@ -32,7 +32,6 @@ use crate::schema::shape::decode::ArgumentProblem;
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
 use declared::Declared;
-use keys::Keys;
 use rules::{Rules, hide_all};
 use scan::Prefix;
 
@@ -136,10 +135,8 @@ impl Redactor {
     /// Returns a builder that starts from the default rules.
     #[must_use]
     pub fn builder() -> RedactorBuilder {
-        let mut known = Keys::default();
-        keys::DEFAULT.iter().for_each(|name| known.add(name));
         let prefixes = scan::default_prefixes();
-        RedactorBuilder(Rules { keys: known, prefixes, rules: Vec::new(), max_depth: MAX_DEPTH })
+        RedactorBuilder(Rules { keys: Keys::usual(), prefixes, rules: Vec::new(), max_depth: MAX_DEPTH })
     }
 
     /// Returns a redactor that hides nothing: everything is written as it is. Must be chosen explicitly.

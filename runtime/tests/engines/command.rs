@@ -137,6 +137,47 @@ async fn variables_are_inherited_by_name() {
 }
 
 #[tokio::test]
+async fn credentials_that_a_program_inherits_are_told_to_nobody() {
+    const TOKEN: &str = "t0p-s3cr3t-t0ken";
+    if std::env::var_os("TOOLGEN_TEST_TOKEN").is_none() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "command::credentials_that_a_program_inherits_are_told_to_nobody"])
+            .env("TOOLGEN_TEST_TOKEN", TOKEN)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    for (script, output, told) in [
+        ("echo \"to $TOOLGEN_TEST_TOKEN\"", CommandOutput::Text, "to [REDACTED]\n"),
+        ("echo \"[\\\"$TOOLGEN_TEST_TOKEN\\\"]\"", CommandOutput::Json, "[\"[REDACTED]\"]"),
+        ("echo $TOOLGEN_TEST_TOKEN >&2; exit 3", CommandOutput::Text, "exit code 3\nstderr:\n[REDACTED]"),
+        ("echo \"no: $TOOLGEN_TEST_TOKEN\"", CommandOutput::Json, ""),
+        (
+            "echo \"{\\\"error\\\": \\\"$TOOLGEN_TEST_TOKEN\\\", \\\"code\\\": \\\"$TOOLGEN_TEST_TOKEN\\\"}\"",
+            CommandOutput::Envelope,
+            "",
+        ),
+    ] {
+        let updates = Arc::new(std::sync::Mutex::new(String::new()));
+        let heard = Arc::clone(&updates);
+        let turn = ToolContext::new("turn", "")
+            .with_on_update(move |result| heard.lock().unwrap().push_str(&result.to_text()));
+        let inherit = vec!["TOOLGEN_TEST_TOKEN".into()].into();
+        let plan = CommandPlan { script: script.into(), output, inherit, stream: true, ..CommandPlan::EMPTY };
+        let tools =
+            Engines::new().tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]).unwrap();
+        let call = ToolCall::new("1", "run", json!({}));
+        let answer = provider_in(tools, ProviderContext::new()).call(call, &turn).await;
+        if !told.is_empty() {
+            assert_eq!(answer.text(), told);
+        }
+        let all = format!("{:?} {:?} {}", answer.outcome, answer.to_json(), updates.lock().unwrap());
+        assert!(!all.contains(TOKEN), "{all}");
+    }
+}
+
+#[tokio::test]
 async fn the_work_dir_stays_in_that_of_the_context() {
     let root = std::env::temp_dir().join(format!("toolgen-engines-{}", std::process::id()));
     std::fs::create_dir_all(root.join("in")).unwrap();

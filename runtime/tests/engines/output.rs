@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use toolgen_runtime::engine::Engines;
-use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, ExitCode, Word};
+use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
 use toolgen_runtime::{Call, ProviderContext, Tool, ToolCall, ToolContext};
 
 use crate::command::{refused, run};
@@ -166,4 +166,47 @@ async fn lines_are_updates_while_the_program_runs() {
         provider_in(tools, ProviderContext::new()).call(ToolCall::new("1", "run", json!({})), &turn).await;
     assert_eq!(answer.text(), "one\ntwo\n");
     assert_eq!(*told.lock().unwrap(), ["one", "two"]);
+}
+
+/// The lines that people see of a program that repeats its secret input, or its arguments.
+async fn streamed(script: &str, pin: &str) -> Vec<String> {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    let turn = ToolContext::new("turn", "")
+        .with_on_update(move |result| heard.lock().unwrap().push(result.to_text()));
+    let plan = CommandPlan {
+        stream: true,
+        stdin: Stdin::Text(text("{password}")),
+        script: script.to_owned().into(),
+        ..CommandPlan::EMPTY
+    };
+    let tools = Engines::new()
+        .tools_from([Tool { spec: spec("run", &["password"]), call: Call::Command(plan) }])
+        .unwrap();
+    let call = ToolCall::new("1", "run", json!({ "password": pin }));
+    assert!(provider_in(tools, ProviderContext::new()).call(call, &turn).await.outcome.is_ok());
+    let told = told.lock().unwrap();
+    told.clone()
+}
+
+#[tokio::test]
+async fn a_secret_of_several_lines_is_no_update() {
+    let key = "-----BEGIN KEY-----\nc2VjcmV0MQ\nc2VjcmV0Mg\n-----END KEY-----";
+    assert_eq!(streamed("echo a; cat; echo; echo b", key).await, ["a", "[REDACTED]", "b"]);
+    assert_eq!(
+        streamed("echo a; cat; sleep 0.1; echo; echo b", "short\nsecret").await,
+        ["a", "[REDACTED]", "b"]
+    );
+    // What may begin a secret is shown once it is known to be none, at the latest when the program ends.
+    assert_eq!(
+        streamed("echo a; echo short; echo b; echo short", "short\nsecret").await,
+        ["a", "short", "b", "short"]
+    );
+    // A long line comes in pieces, and a secret where one ends.
+    let pin = "a-secret-of-some-length";
+    for before in [8180, 8192, 8170] {
+        let seen =
+            streamed(&format!("head -c {before} /dev/zero | tr '\\0' x; cat; echo"), pin).await.concat();
+        assert_eq!(seen.replace('x', ""), "[REDACTED]", "{before}");
+    }
 }

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 ///
 /// It is raw if that saves more escapes than it costs; invisible characters, and those that would reorder their line,
 /// are escaped (rustc denies the latter in literals).
-pub(super) fn string(text: &str) -> String {
+#[must_use]
+pub fn string(text: &str) -> String {
     let escapes = text.chars().filter(|c| matches!(c, '"' | '\\')).count();
     let hashes = hashes(text);
     if escapes > 2 && hashes < 16 && text.chars().all(is_plain) {
@@ -62,7 +63,8 @@ pub(super) fn is_plain(c: char) -> bool {
 }
 
 /// Returns a text for a comment: one line, nothing invisible, and no backtick, which would end the code around it.
-pub(super) fn visible(text: &str) -> String {
+#[must_use]
+pub fn visible(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) && c != '`' { c } else { ' ' }).collect()
 }
 

@@ -90,6 +90,7 @@ use serde_json::Value;
 use toolgen_runtime::{Text, ToolName};
 
 use self::context::Context;
+use self::imports::Importing;
 use self::node::Node;
 use self::tools::Draft;
 use super::{Claim, Frontend};
@@ -125,7 +126,7 @@ impl Frontend for Manifest {
     }
 
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
-        lower(document, options, problems, Vec::new())
+        lower(document, options, problems, Importing::default())
     }
 
     fn codes(&self) -> &'static [Code] {
@@ -133,12 +134,12 @@ impl Frontend for Manifest {
     }
 }
 
-/// Compiles a manifest that others import: `importing`, the outermost first.
+/// Compiles a manifest that others may import.
 fn lower(
     document: &Arc<Document>,
     options: &Options,
     problems: &mut Problems,
-    importing: Vec<Arc<Document>>,
+    importing: Importing,
 ) -> Option<Program> {
     let mut cx = Context { importing, ..Context::new(document, options, problems) };
     cx.claim_version()?;

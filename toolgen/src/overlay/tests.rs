@@ -66,6 +66,25 @@ fix.overlay.yaml:12:4: the whole document cannot be removed [E0502]; name the pa
 }
 
 #[test]
+fn what_an_overlay_adds_is_bounded() {
+    let root = |length| json!({"a": {}, "b": [1, 2, 3], "c": "x".repeat(length)});
+    // Each action doubles the document: first in its size, then in its depth.
+    let wide: String = (0..8).map(|_| "- {target: $.a, copy: $}\n- {target: $.b, copy: $}\n").collect();
+    let deep: String =
+        (0..14).map(|n| format!("- {{target: \"$.a{}\", copy: $}}\n", ".a".repeat((1 << n) - 1))).collect();
+    let long =
+        "- {target: $.b, update: [[], [], []]}\n- {target: '$.b[?length(@) == 0]', copy: $.c}\n".repeat(25);
+    for (length, actions, told) in [
+        (1 << 20, wide, "the overlay would add more than 1000000 values [E0502]"),
+        (1, deep, "the document would be nested deeper than 512 levels [E0502]"),
+        (1 << 20, long, "the overlay would add more than 1000000 values [E0502]"),
+    ] {
+        let (_, problems) = applied(root(length), &actions);
+        assert!(problems.contains(told), "{problems:.500}");
+    }
+}
+
+#[test]
 fn what_is_no_overlay_is_told() {
     for (text, code) in
         [("{}", "E0501"), ("overlay: 2.0.0", "E0501"), ("overlay: 1.0.0\nactions: []", "E0501")]

@@ -111,6 +111,11 @@ fn aliases_are_copies_and_bounded() {
     let long = "x".repeat(100_000);
     let texts = format!("a: &a {long}\nb: [{}]\n", "*a, ".repeat(100_000));
     assert_eq!(trouble(&texts).1[0].0, "E0109");
+    for copy in ["*m", "{*k : 1}"] {
+        let keys =
+            format!("k: &k {long}\na: &m {{? {long} : 1}}\nb: [{}]\n", format!("{copy}, ").repeat(2000));
+        assert_eq!(trouble(&keys).1[0].0, "E0109", "{copy}");
+    }
     assert_eq!(trouble("a: &a\n  b: *a\n"), (true, vec![("E0110", 2, 6)]));
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::keys::Keys;
 use super::{REDACTED, Secrets, TOO_DEEP};
 use crate::base::frozen::List;
+use crate::base::secret_names::Keys;
 use crate::schema::shape::pointer::referenced;
 use crate::schema::shape::render::canonical;
 use crate::schema::shape::{Def, Schema, Shape, find_def};

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::keys::Keys;
 use super::scan::{self, Prefix};
 use super::{FAILED, REDACTED, Secrets, TOO_DEEP};
 use crate::base::future::contained;
+use crate::base::secret_names::Keys;
 
 /// A rule of the program: takes the key of a text (empty: none) and the text, and returns the replacement, or `None`
 /// to leave the text as it is.

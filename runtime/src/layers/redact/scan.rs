@@ -5,7 +5,7 @@
 use crate::base::truncate::floor;
 
 use super::REDACTED;
-use super::keys::Keys;
+use crate::base::secret_names::Keys;
 
 /// Tokens that start with a prefix of their issuer, followed by at least `least` characters of a class.
 #[derive(Clone, Debug)]

@@ -1,27 +1,33 @@
 //! Values that fit a schema, and values that do not.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
 /// How many levels of a value are made; deeper ones are left out where they may be.
 const DEEPEST: usize = 12;
+/// How many values are made; a schema of a few lines may require millions.
+const MOST: usize = 10_000;
 
 /// Returns a value for a JSON Schema, as small as it may be. It fits, except for rules that only a guess could follow,
 /// such as a pattern: the caller checks it.
 pub(super) fn fitting(schema: &Value) -> Value {
-    Maker { root: schema }.value(schema, 0)
+    Maker { root: schema, left: Cell::new(MOST) }.value(schema, 0)
 }
 
 struct Maker<'a> {
     root: &'a Value,
+    /// How many more values are made.
+    left: Cell<usize>,
 }
 
 impl Maker<'_> {
     fn value(&self, schema: &Value, depth: usize) -> Value {
-        if depth > DEEPEST {
+        let Some(left) = self.left.get().checked_sub(1).filter(|_| depth <= DEEPEST) else {
             return Value::Null;
-        }
+        };
+        self.left.set(left);
         for key in ["const", "default"] {
             if let Some(value) = schema.get(key) {
                 return value.clone();
@@ -256,6 +262,19 @@ mod tests {
         let endless = json!({"$ref": "#/$defs/A", "$defs": {"A": {"type": "object", "required": ["a"],
             "properties": {"a": {"$ref": "#/$defs/A"}}}}});
         assert!(fitting(&endless).is_object());
+    }
+
+    #[test]
+    fn a_sample_of_a_small_schema_stays_small() {
+        let level = |next: usize| {
+            let names: Vec<String> = (0..30).map(|n| format!("p{n}")).collect();
+            let members: Map<String, Value> =
+                names.iter().map(|name| (name.clone(), json!({"$ref": format!("#/$defs/{next}")}))).collect();
+            json!({"type": "object", "required": names, "properties": members})
+        };
+        let defs: Map<String, Value> = (0..6).map(|n| (n.to_string(), level(n + 1))).collect();
+        let made = fitting(&json!({"$ref": "#/$defs/0", "$defs": defs})).to_string();
+        assert!(made.len() < 1 << 20, "{}", made.len());
     }
 
     #[test]

@@ -58,8 +58,9 @@ pub(super) fn run(
 
 fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
     let module = emit::module_name(document, &mut Vec::new());
-    let mut out =
-        HEAD.replace("MODULE", &module).replace("DOCUMENT", document).replace("MARK", &emit::mark());
+    let out = HEAD.replace("MODULE", &module).replace("MARK", &emit::mark());
+    // Last: the name of a file may be any text.
+    let mut out = out.replace("DOCUMENT", &emit::visible(document));
     let mut taken = vec!["check".to_owned()];
     for tool in tools {
         let subject = Subject::new(tool, all, &CancellationToken::new());
@@ -67,11 +68,16 @@ fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
         let function = emit::module_name(name, &mut taken);
         let _ = writeln!(out, "\n#[test]\nfn {function}() {{\n    check(\n        {name:?},\n        &[");
         for (arguments, _) in &subject.accepted {
-            let _ = writeln!(out, "            {},", raw(&arguments.to_string()));
+            let _ = writeln!(out, "            {},", emit::string_literal(&arguments.to_string()));
         }
         let _ = writeln!(out, "        ],\n        &[");
         for (what, arguments) in &subject.refused {
-            let _ = writeln!(out, "            ({}, {}),", raw(what), raw(&arguments.to_string()));
+            let _ = writeln!(
+                out,
+                "            ({}, {}),",
+                emit::string_literal(what),
+                emit::string_literal(&arguments.to_string())
+            );
         }
         let _ = writeln!(out, "        ],\n    );\n}}");
     }
@@ -106,11 +112,25 @@ fn module_of(name: &str, text: &str, out: &mut String) {
     let _ = writeln!(out, "\nmod {name} {{\n{text}\n}}");
 }
 
-/// Returns a raw string of Rust.
-fn raw(text: &str) -> String {
-    let mut fence = String::from("#");
-    while text.contains(&format!("\"{fence}")) {
-        fence.push('#');
+#[cfg(test)]
+mod tests {
+    use toolgen_runtime::spec::plan::{Call, Tool};
+    use toolgen_runtime::{Text, ToolName, ToolSpec};
+
+    use super::text;
+
+    #[test]
+    fn nothing_of_a_document_becomes_code() {
+        let schema = serde_json::json!({"type": "object", "properties": {
+            "evil\r\nfn evil() {}\u{202e}": {"type": "string", "default": "\u{202e}\"#"}}});
+        let input = toolgen_runtime::schema::shape::read::read(&schema, &mut Vec::new());
+        let name = ToolName::new("a");
+        let spec =
+            ToolSpec { name, description: Text::from("Does it."), input: input.into(), ..ToolSpec::EMPTY };
+        let tool = Tool { spec, call: Call::Function };
+        let written = text("MARK`\nfn evil() {}.yaml", &[&tool], std::slice::from_ref(&tool));
+        assert!(!written.lines().any(|line| line.starts_with("fn evil")), "{written}");
+        assert!(written.contains("with a wrong `evil\\r\\nfn evil() {}\\u{202e}`"), "{written}");
+        assert!(!written.contains(['\r', '\u{202e}']), "{written}");
     }
-    format!("r{fence}\"{text}\"{fence}")
 }

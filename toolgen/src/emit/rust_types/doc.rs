@@ -21,7 +21,8 @@ pub(in crate::emit) fn first_paragraph(text: &str) -> String {
         }
         for c in word.chars() {
             match c {
-                '[' | ']' | '<' | '>' | '`' => line.extend(['\\', c]),
+                '[' | ']' | '<' | '>' | '`' | '\\' => line.extend(['\\', c]),
+                '~' if line.is_empty() => line.push_str("\\~"),
                 c if literal::is_plain(c) => line.push(c),
                 _ => line.push(' '),
             }
@@ -44,6 +45,8 @@ mod tests {
     fn a_document_cannot_make_links_or_tests() {
         assert_eq!(first_paragraph(" a [b](c)\n  d `e`\n\nrest"), "a \\[b\\](c) d \\`e\\`");
         assert_eq!(first_paragraph("\u{202e}x"), " x");
+        assert_eq!(first_paragraph("~~~\nevil()"), "\\~~~ evil()");
+        assert_eq!(first_paragraph(r"\[a](b) \`c\`"), r"\\\[a\](b) \\\`c\\\`");
         assert!(first_paragraph(&"long ".repeat(200)).ends_with(" …"));
     }
 }

@@ -8,7 +8,7 @@ use toolgen_runtime::{Def, List};
 
 use super::codes;
 use super::files::{Files, Refusal};
-use super::imports::Imported;
+use super::imports::{Imported, Importing};
 use super::keys::Keys;
 use super::node::Node;
 use super::schema::Schemas;
@@ -38,8 +38,8 @@ pub(super) struct Context<'a> {
     pub(super) defs: List<Def>,
     /// What the manifest imports.
     pub(super) imported: Imported,
-    /// The manifests that import this one, the outermost first.
-    pub(super) importing: Vec<Arc<Document>>,
+    /// The manifests that import this one.
+    pub(super) importing: Importing,
 }
 
 impl<'a> Context<'a> {
@@ -60,7 +60,7 @@ impl<'a> Context<'a> {
             schemas: Schemas::default(),
             defs: List::EMPTY,
             imported: Imported::default(),
-            importing: Vec::new(),
+            importing: Importing::default(),
         }
     }
 

@@ -3,7 +3,9 @@
 //! Each is compiled as if it were given to the compiler itself, with the options of the import, and becomes a part of the
 //! program. What the options of an import get wrong is reported in the manifest, everything else in the document.
 
+use std::cell::Cell;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -50,6 +52,41 @@ impl Imported {
     }
 }
 
+/// How many manifests import each other at most, one within the other.
+const DEEPEST: usize = 16;
+/// How many documents a manifest imports at most, with those that they import: a few files that each import the next one
+/// twice would be millions.
+const MOST: usize = 1000;
+
+/// The manifests around an import.
+#[derive(Debug, Default)]
+pub(super) struct Importing {
+    /// The manifests that import this one, the outermost first.
+    chain: Vec<Arc<Document>>,
+    /// How many documents all of them have imported so far.
+    count: Rc<Cell<usize>>,
+}
+
+impl Importing {
+    /// Counts one more document, or says why it is too much.
+    fn count(&self) -> Result<(), String> {
+        if self.chain.len() >= DEEPEST {
+            return Err(format!("manifests import each other more than {DEEPEST} deep"));
+        }
+        if self.count.get() >= MOST {
+            return Err(format!("more than {MOST} documents are imported"));
+        }
+        self.count.set(self.count.get() + 1);
+        Ok(())
+    }
+
+    /// The manifests around an import of this one.
+    fn within(&self, manifest: &Arc<Document>) -> Importing {
+        let chain = self.chain.iter().chain([manifest]).map(Arc::clone).collect();
+        Importing { chain, count: Rc::clone(&self.count) }
+    }
+}
+
 /// The keys that say what is imported.
 const KINDS: [&str; 3] = ["openapi", "manifest", "mcp"];
 
@@ -84,6 +121,10 @@ impl<'a> Context<'a> {
         self.object(node, keys);
         let options = self.import_options(node);
         let (Some(text), Some(place)) = (self.text(node, kind), node.get(kind)) else { return };
+        if let Err(message) = self.importing.count() {
+            let help = "import each document once, in the manifest that its tools belong to";
+            return self.report(codes::IMPORT, &place.pointer, message, help);
+        }
         let Some(document) = self.imported_file(text, &place.pointer) else { return };
         let mut found = Problems::new();
         let document = self.overlaid(node, document, &mut found);
@@ -109,11 +150,7 @@ impl<'a> Context<'a> {
                 let help = format!("write `{other}: {text}`, or name another file");
                 return self.report(codes::IMPORT, &place.pointer, message, help);
             }
-            "manifest" => {
-                let mut chain = self.importing.clone();
-                chain.push(Arc::clone(self.document));
-                super::lower(&document, &options, &mut found, chain)
-            }
+            "manifest" => super::lower(&document, &options, &mut found, self.importing.within(self.document)),
             _ => frontend::compile(&document, &options, &mut found),
         };
         let selects = self.tell_choices(&mut found, &place.pointer);
@@ -142,7 +179,7 @@ impl<'a> Context<'a> {
 
     /// Whether a document is this manifest, or one that imports it.
     fn is_importing(&self, document: &Document) -> bool {
-        self.importing.iter().chain([self.document]).any(|one| is_same_file(one, document))
+        self.importing.chain.iter().chain([self.document]).any(|one| is_same_file(one, document))
     }
 
     /// Reads the options of an import.

@@ -33,6 +33,9 @@ pub(super) enum Type<'t> {
 /// The types of the short form that are words.
 pub(super) const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "object", "any"];
 
+/// How many lists are around a type at most; schemas that are nested much deeper cannot be read.
+const MAX_LISTS: usize = 16;
+
 /// Reads a short form.
 ///
 /// # Errors
@@ -49,6 +52,9 @@ pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
     while let Some(after) = rest.strip_prefix("[]") {
         lists += 1;
         rest = after;
+    }
+    if lists > MAX_LISTS {
+        return Err(format!("it is nested in {lists} lists, and {MAX_LISTS} are the most"));
     }
     let (optional, rest) = rest.strip_prefix('?').map_or((false, rest), |after| (true, after));
     let rest = rest.trim_start();
@@ -207,6 +213,7 @@ mod tests {
             ("integer = - Rows.", "there is no default after `=`"),
             ("integer =", "there is no default after `=`"),
             ("integer[] = [1", "the default is no JSON"),
+            (&format!("string{}", "[]".repeat(200_000)), "it is nested in 200000 lists, and 16 are the most"),
         ] {
             assert_eq!(read(text), Err(told.to_owned()), "{text}");
         }

@@ -63,13 +63,7 @@ enum Why {
 impl<'b, 't> Builder<'b, 't> {
     fn value(&mut self, id: Id) -> Result<Value, Stop> {
         let Some(node) = self.tree.nodes.get(id) else { return Ok(Value::Null) };
-        let first = self.seen.get_mut(id).is_some_and(|seen| !std::mem::replace(seen, true));
-        let length = match &node.kind {
-            Kind::Scalar { text, .. } => text.len(),
-            Kind::List(_) | Kind::Map(_) => 0,
-        };
-        let cost = if first { 1 } else { 1 + length / 64 };
-        self.budget = self.budget.checked_sub(cost).ok_or(Stop { node: id, why: Why::TooLarge })?;
+        let first = self.spend(id, node)?;
         if self.path.len() > MAX_DEPTH {
             return Err(Stop { node: id, why: Why::TooDeep });
         }
@@ -92,6 +86,18 @@ impl<'b, 't> Builder<'b, 't> {
         }
     }
 
+    /// Counts a node, and returns whether it is built for the first time.
+    fn spend(&mut self, id: Id, node: &Node<'_>) -> Result<bool, Stop> {
+        let first = self.seen.get_mut(id).is_some_and(|seen| !std::mem::replace(seen, true));
+        let length = match &node.kind {
+            Kind::Scalar { text, .. } => text.len(),
+            Kind::List(_) | Kind::Map(_) => 0,
+        };
+        let cost = if first { 1 } else { 1 + length / 64 };
+        self.budget = self.budget.checked_sub(cost).ok_or(Stop { node: id, why: Why::TooLarge })?;
+        Ok(first)
+    }
+
     fn map(&mut self, members: &'b [(Id, Id)], first: bool) -> Result<Map<String, Value>, Stop> {
         let mut map = Map::with_capacity(members.len());
         // Keys of the map itself win over merged ones, wherever they stand.
@@ -112,7 +118,9 @@ impl<'b, 't> Builder<'b, 't> {
                 }
                 continue;
             }
-            let at = self.tree.nodes.get(key).map_or(Position::START, |node| node.at);
+            let node = self.tree.nodes.get(key);
+            node.map(|node| self.spend(key, node)).transpose()?;
+            let at = node.map_or(Position::START, |node| node.at);
             let Some(name) = self.tree.key(key) else {
                 let message = String::from("a list or an object cannot be a key; the member is left out");
                 if first {

@@ -1,9 +1,9 @@
-//! Names of fields that hold secrets, in any style of writing.
+//! Names of fields and variables that hold secrets, in any style of writing.
 
 use std::collections::BTreeSet;
 
 /// The names that are hidden by default: words in any of the usual spellings.
-pub(super) const DEFAULT: &[&str] = &[
+const DEFAULT: &[&str] = &[
     "access_key",
     "access_keys",
     "api_key",
@@ -35,7 +35,7 @@ pub(super) const DEFAULT: &[&str] = &[
 /// A set of names that are compared word by word: `api_key` also matches `apiKey`, `X-API-Key` and `MY_APIKEY_2`, but
 /// not `monkey_apis`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     /// Each name in lower case, with nothing between its words.
     names: BTreeSet<String>,
     /// The length of the longest name, in bytes.
@@ -43,7 +43,14 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    pub(super) fn add(&mut self, name: &str) {
+    /// The names that usually hold secrets.
+    pub(crate) fn usual() -> Keys {
+        let mut known = Keys::default();
+        DEFAULT.iter().for_each(|name| known.add(name));
+        known
+    }
+
+    pub(crate) fn add(&mut self, name: &str) {
         let (name, _) = words(name);
         if !name.is_empty() {
             self.longest = self.longest.max(name.len());
@@ -51,12 +58,12 @@ impl Keys {
         }
     }
 
-    pub(super) fn remove(&mut self, name: &str) {
+    pub(crate) fn remove(&mut self, name: &str) {
         self.names.remove(&words(name).0);
     }
 
     /// Returns whether some consecutive words of `key` are one of the names.
-    pub(super) fn holds(&self, key: &str) -> bool {
+    pub(crate) fn holds(&self, key: &str) -> bool {
         let (text, bounds) = words(key);
         bounds.iter().enumerate().any(|(index, start)| {
             let ends = bounds.iter().skip(index + 1).copied().chain([text.len()]);
@@ -97,10 +104,7 @@ mod tests {
 
     #[test]
     fn keys_are_compared_word_by_word() {
-        let mut keys = Keys::default();
-        for name in DEFAULT {
-            keys.add(name);
-        }
+        let mut keys = Keys::usual();
         let hidden = [
             "password",
             "PASSWORD",
