@@ -37,6 +37,8 @@ pub enum CallKind<'a> {
     Command(&'a crate::spec::plan::CommandPlan),
     /// By calls of other tools.
     Compose(&'a crate::spec::plan::ComposePlan),
+    /// By a tool of an MCP server.
+    Mcp(&'a crate::spec::plan::McpPlan),
     /// By ending the loop of the agent.
     Complete(&'a crate::spec::plan::CompletePlan),
     /// By requesting an effect.
@@ -55,6 +57,7 @@ pub fn kind_of_call(call: &crate::spec::plan::Call) -> CallKind<'_> {
         Call::Http(plan) => CallKind::Http(plan),
         Call::Command(plan) => CallKind::Command(plan),
         Call::Compose(plan) => CallKind::Compose(plan),
+        Call::Mcp(plan) => CallKind::Mcp(plan),
         Call::Complete(plan) => CallKind::Complete(plan),
         Call::Effect(plan) => CallKind::Effect(plan),
         Call::Agent(plan) => CallKind::Agent(plan),
@@ -85,9 +88,9 @@ pub mod prelude {
     pub use crate::spec::limits::Limits;
     pub use crate::spec::plan::{
         AgentPlan, Body, BodyField, BodySource, Call, Codec, CommandOutput, CommandPlan, CompletePlan,
-        ComposePlan, EffectPlan, Encoding, ExitCode, ForEach, Location, Parameter, Part, Placement,
-        RequestPlan, SecurityRequirement, SecurityScheme, Server, ServerVariable, Stdin, Step, Style, Tool,
-        Word,
+        ComposePlan, EffectPlan, Encoding, ExitCode, ForEach, Location, McpPlan, McpServer, McpTransport,
+        Parameter, Part, Placement, RequestPlan, SecurityRequirement, SecurityScheme, Server, ServerVariable,
+        Stdin, Step, Style, Tool, Word,
     };
     pub use crate::spec::template::{Condition, Reference, Root, Segment, Template};
     pub use crate::spec::toolset::{ContextSpec, Toolset};

@@ -153,6 +153,7 @@ fn lacking(call: &Call) -> &'static str {
         Call::Command(_) => {
             "a command needs the feature `executor` of toolgen-runtime, or `process` to run it here"
         }
+        Call::Mcp(_) => "a tool of an MCP server needs `.with(McpEngine::new())` (feature `mcp`)",
         Call::Agent(_) => "an agent needs `.with(AgentEngine::new(runner))` (feature `agent`)",
         Call::Function => {
             "no table has a function of this name: implement the trait of the generated module, or add it with \

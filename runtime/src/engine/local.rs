@@ -55,7 +55,7 @@ impl AgentTool for LocalTool {
                 Call::Compose(plan) => compose::run(plan, &arguments, ctx).await,
                 Call::Complete(plan) => signal::complete(plan, self.spec(), arguments),
                 Call::Effect(plan) => signal::effect(plan, arguments),
-                Call::Http(_) | Call::Command(_) | Call::Agent(_) | Call::Function => {
+                Call::Http(_) | Call::Command(_) | Call::Mcp(_) | Call::Agent(_) | Call::Function => {
                     Err(ToolError::failed_with("wrong_engine", "this engine does not run this kind of tool"))
                 }
             }

@@ -4,6 +4,7 @@
 
 mod command;
 mod local;
+mod mcp;
 
 use crate::base::frozen::{List, Text};
 use crate::spec::ToolSpec;
@@ -11,6 +12,7 @@ use crate::spec::template::Template;
 
 pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
+pub use mcp::{McpPlan, McpServer, McpTransport};
 
 /// A compiled tool: its specification and how it is executed.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,8 @@ pub enum Call {
     Http(RequestPlan),
     /// By starting a program.
     Command(CommandPlan),
+    /// By a tool of an MCP server.
+    Mcp(McpPlan),
     /// By calls of other tools.
     Compose(ComposePlan),
     /// By ending the loop of the agent.

@@ -1,6 +1,7 @@
 //! Programs that are held to few resources, and the ends of confined programs.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toolgen_runtime::CancellationToken;
@@ -147,12 +148,52 @@ async fn nothing_is_left_however_a_program_ends() {
             }
         }
         eventually("nothing is left", || left(&mark).is_empty()).await;
-        let groups = || fs::read_dir("/sys/fs/cgroup/pids").into_iter().flatten().filter_map(Result::ok);
-        let is_ours = |name: &str| name.starts_with("toolgen-");
-        eventually("no group is left", || {
-            !groups().any(|entry| is_ours(&entry.file_name().to_string_lossy()))
-        })
-        .await;
+        eventually("no group is left", || groups_of(std::process::id()).is_empty()).await;
+    }
+}
+
+/// The control groups that a process made.
+fn groups_of(process: u32) -> Vec<PathBuf> {
+    fn below(dir: &Path, mark: &str, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                if entry.file_name().to_string_lossy().starts_with(mark) {
+                    found.push(entry.path());
+                }
+                below(&entry.path(), mark, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    below(Path::new("/sys/fs/cgroup"), &format!("toolgen-{process}-"), &mut found);
+    found
+}
+
+/// Runs a program with limits, and exits right after it.
+#[tokio::test]
+async fn a_process_exits_right_after_a_program_with_limits() {
+    if std::env::var_os("TOOLGEN_TEST_EXIT").is_none() {
+        return;
+    }
+    let limits = ResourceLimits::default().pids(20).memory(64 << 20);
+    let left_over = "sleep 5 & sleep 5 & echo done";
+    for (_, executor) in executors().await {
+        let _ = run(&executor, &shell(left_over), &ExecOptions::default().limits(limits)).await;
+    }
+    std::process::exit(0);
+}
+
+#[test]
+fn no_group_outlives_a_process_that_exits_right_after_a_program() {
+    for _ in 0..5 {
+        let mut process = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "limits::a_process_exits_right_after_a_program_with_limits"])
+            .env("TOOLGEN_TEST_EXIT", "1")
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        assert!(process.wait().unwrap().success());
+        assert_eq!(groups_of(process.id()), [PathBuf::new(); 0]);
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod command;
 mod local;
+mod mcp;
 mod template;
 
 use toolgen_runtime::__private::{CallKind, kind_of_call};
@@ -22,6 +23,7 @@ pub(super) fn call(call: &Call, pool: &mut Pool) -> Expr {
         CallKind::Http(plan) => Expr::Call("Call::Http", vec![request(plan, pool)]),
         CallKind::Command(plan) => Expr::Call("Call::Command", vec![command::command(plan)]),
         CallKind::Compose(plan) => Expr::Call("Call::Compose", vec![local::compose(plan)]),
+        CallKind::Mcp(plan) => Expr::Call("Call::Mcp", vec![mcp::mcp(plan, pool)]),
         CallKind::Complete(plan) => Expr::Call("Call::Complete", vec![local::complete(plan)]),
         CallKind::Effect(plan) => Expr::Call("Call::Effect", vec![local::effect(plan)]),
         CallKind::Agent(plan) => Expr::Call("Call::Agent", vec![local::agent(plan)]),

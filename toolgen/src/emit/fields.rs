@@ -1,5 +1,7 @@
 //! The parts of constant expressions that values of several kinds share.
 
+use std::time::Duration;
+
 use toolgen_runtime::{List, Text};
 
 use super::expr::Expr;
@@ -64,4 +66,10 @@ pub(super) fn list_of<T>(list: &List<T>, item: impl FnMut(&T) -> Expr) -> Expr {
 /// Returns a list of texts in place.
 pub(super) fn texts(list: &List<Text>) -> Expr {
     list_of(list, |text| Expr::text(text))
+}
+
+/// `Duration::new(seconds, nanoseconds)`
+pub(super) fn duration(duration: &Duration) -> Expr {
+    let parts = [duration.as_secs().to_string(), duration.subsec_nanos().to_string()];
+    Expr::Call("Duration::new", parts.into_iter().map(Expr::atom).collect())
 }

@@ -53,17 +53,24 @@ impl Pool {
     /// Returns a list as a static named after `stem`, shared by all tools with the same list; an empty list is written
     /// in place. `item` is the type of the items, in the runtime crate.
     pub(super) fn list(&mut self, stem: &'static str, item: &'static str, items: Vec<Expr>) -> Expr {
-        if items.is_empty() {
-            return Expr::list(items);
-        }
+        if items.is_empty() { Expr::list(items) } else { Expr::named_list(&self.name(stem, item, items)) }
+    }
+
+    /// Returns a value as a static, shared as [`list`](Pool::list) shares lists.
+    pub(super) fn one(&mut self, stem: &'static str, item: &'static str, value: Expr) -> Expr {
+        Expr::named_list(&format!("{}[0]", self.name(stem, item, vec![value])))
+    }
+
+    /// Returns the name of the static that holds these items.
+    fn name(&mut self, stem: &'static str, item: &'static str, items: Vec<Expr>) -> String {
         let text = Expr::Array(items.clone()).flat();
         if let Some(shared) =
             self.by_text.get(&(stem, text.clone())).and_then(|index| self.shared.get(*index))
         {
-            return Expr::named_list(&shared.name);
+            return shared.name.clone();
         }
         self.by_text.insert((stem, text), self.shared.len());
-        Expr::named_list(&self.add(stem, item, items))
+        self.add(stem, item, items)
     }
 
     fn add(&mut self, stem: &'static str, item: &'static str, items: Vec<Expr>) -> String {

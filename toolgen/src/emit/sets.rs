@@ -1,14 +1,13 @@
 //! Prints toolsets and contexts.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use toolgen_runtime::spec::Network;
 use toolgen_runtime::spec::limits::Limits;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
 
 use super::expr::Expr;
-use super::fields::{Fields, some, texts};
+use super::fields::{Fields, duration, some, texts};
 use super::idents::{Names, screaming};
 use super::literal::visible;
 use super::spec;
@@ -93,11 +92,6 @@ fn context(context: &ContextSpec) -> Expr {
     fields.set_or_leave("scopes", scopes.as_ref().map(|scopes| some(texts(scopes))));
     fields.set_or_leave("timeout", timeout.as_ref().map(|timeout| some(duration(timeout))));
     fields.literal("ContextSpec", "ContextSpec::ANY")
-}
-
-fn duration(duration: &Duration) -> Expr {
-    let parts = [duration.as_secs().to_string(), duration.subsec_nanos().to_string()];
-    Expr::Call("Duration::new", parts.into_iter().map(Expr::atom).collect())
 }
 
 fn limits(limits: &Limits) -> Expr {

@@ -1,6 +1,7 @@
 //! A program with everything a tool can hold, made by hand.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolgen_runtime::schema::shape::*;
 use toolgen_runtime::spec::plan::*;
@@ -168,6 +169,7 @@ fn other_calls() -> Vec<Call> {
         Call::Command(CommandPlan { stdin: Stdin::Arguments, ..CommandPlan::EMPTY }),
         Call::Compose(ComposePlan { steps: vec![step, last].into(), result: Some(every_template()) }),
         Call::Complete(CompletePlan { message: None, data: Some(every_template()) }),
+        Call::Mcp(mcp_plan()),
         Call::Effect(EffectPlan { name: text("ask"), data: None }),
         Call::Agent(AgentPlan {
             system_prompt: text("Be brief."),
@@ -180,6 +182,24 @@ fn other_calls() -> Vec<Call> {
         }),
         Call::Function,
     ]
+}
+
+fn mcp_plan() -> McpPlan {
+    let server = McpServer {
+        alias: text("disk"),
+        transport: McpTransport::Stdio {
+            argv: one(text("server")),
+            env: one((text("A"), text("b"))),
+            inherit: one(text("HOME")),
+            work_dir: text("/srv"),
+        },
+        revision: text("2025-11-25"),
+        concurrency: 4,
+        idle: Some(Duration::from_millis(1500)),
+        total: Some(Duration::from_secs(60)),
+        capabilities: one(text("elicitation")),
+    };
+    McpPlan { server: Frozen::Shared(Arc::new(server)), tool: text("read_file"), descriptor: text("{}") }
 }
 
 fn full_spec(name: &'static str) -> ToolSpec {

@@ -56,10 +56,10 @@ pub(super) struct Confinement {
 /// What is kept while a process runs.
 pub(super) type Held = Box<dyn Send>;
 
-/// A name that nothing else has, such as `toolgen-0123456789abcdef`.
+/// A name that nothing else has, with the number of this process: `toolgen-4711-0123456789abcdef`.
 pub(super) fn unique_name() -> String {
     // Each `RandomState` has its own keys, made of the system's random numbers.
-    format!("toolgen-{:016x}", RandomState::new().hash_one(0))
+    format!("toolgen-{}-{:016x}", std::process::id(), RandomState::new().hash_one(0))
 }
 
 /// Returns the variables of these names that this process has.
@@ -108,6 +108,12 @@ pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<
         // A process that does not even die is left to the system.
         let _ = timeout(REAP, child.wait()).await;
     }
+    let cleaned = running.cleaned.take();
+    drop(running);
+    if let Some(cleaned) = cleaned {
+        // A program that exits right after this call leaves nothing behind.
+        let _ = timeout(REAP, cleaned).await;
+    }
     let output = |code| {
         let ((stdout, stdout_dropped), (stderr, stderr_dropped)) = (out.finish(), err.finish());
         let duration = started.elapsed();
@@ -130,6 +136,8 @@ struct Running {
     child: Child,
     /// The thread that started the process waits for this to be dropped.
     _thread: Option<mpsc::Sender<Infallible>>,
+    /// Ends when what was held for the process is gone.
+    cleaned: Option<oneshot::Receiver<Infallible>>,
 }
 
 async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
@@ -139,7 +147,7 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
     let mut command = command(job);
     let place = job.work_dir.map(Path::to_path_buf);
     let spawn = move || match command.spawn() {
-        Ok(child) => Ok(Running { group: Group::of(&child), child, _thread: None }),
+        Ok(child) => Ok(Running { group: Group::of(&child), child, _thread: None, cleaned: None }),
         // The system reports a missing directory in the same way.
         Err(why) => match place {
             Some(place) if why.kind() == io::ErrorKind::NotFound => {
@@ -166,6 +174,7 @@ async fn on_thread(
     let Confinement { before, started } = confinement;
     let (told, outcome) = oneshot::channel();
     let (alive, ended) = mpsc::channel::<Infallible>();
+    let (cleaning, cleaned) = oneshot::channel::<Infallible>();
     // A channel that only tells that its other end was dropped.
     let wait = |ended: mpsc::Receiver<Infallible>| ended.recv().is_err();
     thread(move || {
@@ -181,12 +190,13 @@ async fn on_thread(
         let outcome = running.and_then(|mut running| {
             held = Some(started(running.child.id().unwrap_or_default())?);
             running._thread = Some(alive);
+            running.cleaned = Some(cleaned);
             Ok(running)
         });
         // If nobody waits for it any more, it is dropped and with it the process.
         drop(told.send(outcome));
         wait(ended);
-        drop((keep, held));
+        drop((keep, held, cleaning));
     })?;
     outcome.await.map_err(|_| "the thread that starts it ended".to_owned())?
 }

@@ -104,7 +104,9 @@ pub(super) async fn call(
     }
     match &tool.call {
         // What they do is up to the program.
-        Call::Function | Call::Agent(_) => tools.push(stand_in(spec.clone(), &json!(world.says), world)),
+        Call::Function | Call::Agent(_) | Call::Mcp(_) => {
+            tools.push(stand_in(spec.clone(), &json!(world.says), world));
+        }
         call => {
             let made = engines.tools_from([Tool { spec: spec.clone(), call: call.clone() }]);
             tools.extend(made.map_err(|error| error.to_string())?);
