@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 use crate::base::exclusion::Exclusion;
 use crate::call::callback::{self, Patience};
-use crate::call::context::{ToolContext, TurnContext};
+use crate::call::context::{NESTED_CALLS, ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::resumption::Ticket;
@@ -52,6 +52,7 @@ use watch::{Begun, Watch};
 #[derive(Clone)]
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
+    pub(crate) nested_calls: u32,
     /// Where calls run that must not run beside exclusive ones, if there are any.
     pub(crate) exclusion: Option<Arc<Exclusion>>,
     pub(crate) rate: Option<Arc<dyn RateLimit>>,
@@ -76,6 +77,7 @@ impl Layers {
     pub(crate) fn new(default_timeout: Duration) -> Layers {
         Layers {
             default_timeout,
+            nested_calls: NESTED_CALLS,
             exclusion: None,
             rate: None,
             dependencies: Dependencies::default(),
