@@ -250,7 +250,7 @@ impl Provider {
         if let Some(why) = &call.blocked {
             return Err(why.error());
         }
-        layers.seals.verify(call, &**inner.registry.at(admitted.index), ctx)?;
+        layers.seals.verify(call, &**inner.registry.at(admitted.index), &inner.registry, ctx)?;
         let guard = layers.repeats.guard(ctx);
         let mut outcome = match layers.exact_arguments(spec, call, guard.as_ref(), ctx) {
             Some(given) => {
@@ -293,7 +293,7 @@ impl Provider {
         if let Some((guard, key)) = repeats {
             guard.check(spec.name.as_str(), key)?;
         }
-        let registered = &**inner.registry.at(admitted.index);
+        let registered = (&**inner.registry.at(admitted.index), &inner.registry);
         let redactor = inner.redactor_at(admitted.index);
         let outcome = match layers.decide(registered, redactor, arguments, call, ctx).await {
             Ok((arguments, approved)) => {
