@@ -50,6 +50,7 @@ impl<'a> Context<'a> {
     pub(super) fn body(&mut self, operation: &Node<'a>, method: &str) -> Result<Option<BodyDraft>, LeftOut> {
         let Some(node) = operation.get("requestBody") else { return Ok(None) };
         let resolved = self.resolve(&node).ok_or(LeftOut)?;
+        let description = resolved.prose().into_owned();
         let body = resolved.node;
         if matches!(method, "GET" | "HEAD" | "TRACE") {
             self.report(
@@ -66,7 +67,6 @@ impl<'a> Context<'a> {
         let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_));
         let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
         let fields = if object.nullable || self.asks_for_more(&media) { None } else { flat(&object) };
-        let description = resolved.description.or(body.text("description")).unwrap_or_default();
         Ok(Some(BodyDraft {
             required,
             media_type,
@@ -74,7 +74,7 @@ impl<'a> Context<'a> {
             shape,
             fields: fields.cloned(),
             own_description: object.description,
-            description: description.trim().to_owned(),
+            description,
             files,
             example: media.object().and_then(|object| examples(object).first().copied().cloned()),
         }))

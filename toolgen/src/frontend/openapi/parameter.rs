@@ -8,6 +8,7 @@ use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::path::Template;
+use super::reference::Resolved;
 use super::schema::examples;
 
 /// A parameter of a request.
@@ -50,7 +51,7 @@ impl<'a> Context<'a> {
         let mut params: Vec<Param> = Vec::new();
         for node in node.items("parameters") {
             let Some(resolved) = self.resolve_or(&node, "; the parameter is left out") else { continue };
-            let Some(param) = self.parameter(&resolved.node, resolved.description) else { continue };
+            let Some(param) = self.parameter(&resolved) else { continue };
             if params.iter().any(|other| same(other, &param)) {
                 self.report(
                     codes::PARAMETER,
@@ -65,7 +66,8 @@ impl<'a> Context<'a> {
         params
     }
 
-    fn parameter(&mut self, node: &Node<'a>, description: Option<&'a str>) -> Option<Param> {
+    fn parameter(&mut self, resolved: &Resolved<'a>) -> Option<Param> {
+        let node = &resolved.node;
         let Some(name) = node.text("name").filter(|name| !name.is_empty()) else {
             self.parameter_problem(node, "a parameter needs a `name`; it is left out", "add `name` and `in`");
             return None;
@@ -94,7 +96,7 @@ impl<'a> Context<'a> {
             return None;
         }
         let (encoding, mut shape) = self.parameter_value(node, name, location);
-        parameter_remarks(node, description, &mut shape);
+        parameter_remarks(resolved, &mut shape);
         let required = location == Location::Path || node.flag("required");
         Some(Param { name: name.to_owned(), location, required, encoding, shape })
     }
@@ -218,13 +220,14 @@ impl<'a> Context<'a> {
 }
 
 /// Applies the parameter's own annotations, which take precedence over the schema's.
-fn parameter_remarks(node: &Node<'_>, description: Option<&str>, shape: &mut Shape) {
+fn parameter_remarks(resolved: &Resolved<'_>, shape: &mut Shape) {
+    let node = &resolved.node;
     if shape.kind == Kind::Never {
         *shape = Shape::ANY;
     }
-    let said = description.or(node.text("description")).map(str::trim).filter(|text| !text.is_empty());
-    if let Some(text) = said {
-        shape.description = text.to_owned().into();
+    let said = resolved.prose();
+    if !said.is_empty() {
+        shape.description = said.into_owned().into();
     }
     shape.deprecated |= node.flag("deprecated");
     if shape.examples.is_empty() {
