@@ -130,11 +130,11 @@ impl<'a> Context<'a> {
     /// Whether values of this shape can be sent in a media type of this kind: a form needs fields, but the text of one
     /// that is not multipart may be given whole.
     fn takes(&mut self, kind: Medium, shape: &Shape) -> bool {
-        let value = self.resolved(shape).kind;
-        let list = matches!(value, Kind::Array(_) | Kind::Tuple(_));
         match kind {
-            Medium::Form => !list,
-            Medium::FormData | Medium::Multipart => !list && !is_scalar(&value),
+            Medium::Form => self.may_be(shape, |kind| !is_list(kind)),
+            Medium::FormData | Medium::Multipart => {
+                self.may_be(shape, |kind| !is_list(kind) && !is_scalar(kind))
+            }
             _ => true,
         }
     }
@@ -159,13 +159,14 @@ impl<'a> Context<'a> {
     fn written(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> Written {
         let (codec, shape) = match kind {
             Medium::Json | Medium::JsonLike | Medium::Any => (Codec::Json, shape),
-            Medium::Form if is_scalar(&self.resolved(&shape).kind) => (Codec::Text, shape),
+            Medium::Yaml if self.is_structured(&shape) => (Codec::Json, shape),
+            Medium::Form if !self.may_be(&shape, |kind| !is_scalar(kind)) => (Codec::Text, shape),
             Medium::Form | Medium::FormData | Medium::Multipart => return self.form(kind, shape, media),
             Medium::Text | Medium::Xml if kind == Medium::Xml || self.is_structured(&shape) => {
                 self.not_written(media_type, &media.pointer, "the body is one argument, its text");
                 (Codec::Text, document_shape(&shape.description, media_type))
             }
-            Medium::Text | Medium::Xml => (Codec::Text, text_shape(shape)),
+            Medium::Text | Medium::Xml | Medium::Yaml => (Codec::Text, text_shape(shape)),
             Medium::Binary => {
                 if self.is_structured(&shape) {
                     self.not_written(media_type, &media.pointer, "the body is one argument, a file");
@@ -196,10 +197,34 @@ impl<'a> Context<'a> {
             _ => shape.clone(),
         }
     }
+
+    /// Whether the shape, or a variant of it if it is a union, is of a kind.
+    pub(super) fn may_be(&mut self, shape: &Shape, is: fn(&Kind) -> bool) -> bool {
+        self.may_be_within(shape, is, MAX_UNIONS)
+    }
+
+    fn may_be_within(&mut self, shape: &Shape, is: fn(&Kind) -> bool, depth: usize) -> bool {
+        match self.resolved(shape).kind {
+            Kind::Union(union) if depth > 0 => {
+                union.variants.iter().any(|variant| self.may_be_within(variant, is, depth - 1))
+            }
+            kind => is(&kind),
+        }
+    }
+}
+
+/// The maximum number of unions inside each other whose variants are looked at: a union may contain itself.
+const MAX_UNIONS: usize = 4;
+
+fn is_list(kind: &Kind) -> bool {
+    matches!(kind, Kind::Array(_) | Kind::Tuple(_))
 }
 
 fn is_scalar(kind: &Kind) -> bool {
-    matches!(kind, Kind::String(_) | Kind::Enum(_) | Kind::Boolean | Kind::Integer(_) | Kind::Number(_))
+    matches!(
+        kind,
+        Kind::String(_) | Kind::Enum(_) | Kind::Boolean | Kind::Integer(_) | Kind::Number(_) | Kind::Null
+    )
 }
 
 /// Returns the rules of an object whose fields may become arguments: it has fields and no other rules.

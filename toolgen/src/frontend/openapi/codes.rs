@@ -86,7 +86,7 @@ form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form
 ";
     BODY = "W0316", "A request body is not fully usable", "
 One of these things, which the message tells: the body has no media type and is left out; no media type can carry its
-schema, as a form cannot carry a list; its media type, such as XML or YAML, is not written from arguments, so the model
+schema, as a form cannot carry a list; its media type, such as XML, is not written from arguments, so the model
 writes the text itself; or it belongs to a method such as GET, for which a body has no defined meaning, and is sent all
 the same.
 ";

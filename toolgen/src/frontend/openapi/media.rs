@@ -13,6 +13,8 @@ pub(super) enum Kind {
     FormData,
     /// `multipart/…`
     Multipart,
+    /// `application/yaml` and its other names; every JSON text is YAML
+    Yaml,
     /// `text/…`, and JSON documents line by line
     Text,
     /// Bytes
@@ -34,14 +36,15 @@ pub(super) fn kind(media_type: &str) -> Kind {
         ("multipart", _) => Kind::Multipart,
         ("application" | "text", "xml") => Kind::Xml,
         ("*", _) | ("application", "*") => Kind::Any,
-        (
-            "application",
-            "x-ndjson" | "ndjson" | "jsonl" | "x-jsonlines" | "jsonlines" | "graphql" | "yaml" | "x-yaml",
-        ) => Kind::Text,
+        ("application" | "text", "yaml" | "x-yaml" | "vnd.yaml") => Kind::Yaml,
+        ("application", "x-ndjson" | "ndjson" | "jsonl" | "x-jsonlines" | "jsonlines" | "graphql") => {
+            Kind::Text
+        }
         ("application", "javascript" | "sql" | "toml" | "x-sh" | "csv" | "ld+json-seq" | "json-seq") => {
             Kind::Text
         }
         (_, sub) if sub.ends_with("+json") || sub == "json5" || sub == "x-json" => Kind::JsonLike,
+        (_, sub) if sub.ends_with("+yaml") => Kind::Yaml,
         (_, sub) if sub.ends_with("+xml") && main != "image" => Kind::Xml,
         ("text", _) => Kind::Text,
         // Published documents have `json`, too.
@@ -72,6 +75,9 @@ mod tests {
             ("text/plain", Kind::Text),
             ("text/*", Kind::Text),
             ("application/x-ndjson", Kind::Text),
+            ("application/yaml", Kind::Yaml),
+            ("text/x-yaml", Kind::Yaml),
+            ("application/vnd.oai.openapi+yaml;version=3.1", Kind::Yaml),
             ("application/octet-stream", Kind::Binary),
             ("image/svg+xml", Kind::Binary),
             ("image/*", Kind::Binary),
