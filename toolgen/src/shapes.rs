@@ -1,7 +1,5 @@
 //! Walks the trees of shapes.
 
-pub(crate) mod cycles;
-
 use std::collections::BTreeSet;
 
 use serde_json::Value;
