@@ -21,7 +21,7 @@ use crate::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
 use crate::spec::{Effects, Files, Network, ToolName, ToolSpec};
 
 pub use canonical::{canonical, digest};
-pub use lock::{LOCK, Lock, LockProblem, Package};
+pub use lock::{LOCK, Lock, LockProblem, Package, transport};
 pub use names::{MAX_ALIAS, is_alias, names};
 
 /// The largest descriptor, in bytes of canonical JSON.

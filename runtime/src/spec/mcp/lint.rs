@@ -27,6 +27,15 @@ pub fn suspicions(descriptor: &Value, others: Others<'_>) -> Vec<Suspicion> {
     found
 }
 
+/// Returns where a descriptor names a tool of another server.
+#[must_use]
+pub fn shadows(descriptor: &Value, others: Others<'_>) -> Vec<Suspicion> {
+    let found = texts(descriptor).into_iter();
+    found
+        .filter_map(|(pointer, text)| shadow(&text, others).map(|message| Suspicion { pointer, message }))
+        .collect()
+}
+
 /// Returns all texts of a value with their places. The keys of an object are texts, too: a model reads them.
 pub(super) fn texts(value: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
@@ -55,10 +64,13 @@ pub(super) fn texts(value: &Value) -> Vec<(String, String)> {
 
 /// Returns what is suspicious in a text.
 pub(super) fn of_text(text: &str, others: Others<'_>) -> Option<String> {
-    hidden(text).or_else(|| instruction(text)).or_else(|| {
-        let named = others.iter().find(|name| is_telling(name) && mentions(text, name));
-        named.map(|name| format!("names `{name}`, a tool of another server"))
-    })
+    hidden(text).or_else(|| instruction(text)).or_else(|| shadow(text, others))
+}
+
+fn shadow(text: &str, others: Others<'_>) -> Option<String> {
+    // What is only a name, such as a value of an enumeration, says nothing about a tool.
+    let named = others.iter().find(|name| is_telling(name) && text != name.as_str() && mentions(text, name));
+    named.map(|name| format!("names `{name}`, a tool of another server"))
 }
 
 /// Finds characters that a person does not see, or that change how the text around them is shown.

@@ -69,7 +69,7 @@ impl Lock {
         };
         put(LOCK, VERSION.into());
         put("alias", server.alias.as_str().into());
-        put("transport", transport_value(&server.transport));
+        put("transport", transport(&server.transport));
         if let Some(Package { registry, name, version, integrity }) = package {
             put(
                 "package",
@@ -114,7 +114,9 @@ fn texts_value(texts: &List<Text>) -> Value {
     texts.iter().map(|text| Value::from(text.as_str())).collect()
 }
 
-fn transport_value(transport: &McpTransport) -> Value {
+/// Returns a transport as a lock says it: the names of all variables that a program gets, and no values.
+#[must_use]
+pub fn transport(transport: &McpTransport) -> Value {
     match transport {
         McpTransport::Stdio { argv, env, inherit, work_dir } => {
             let mut names: Vec<&str> = env.iter().map(|(name, _)| name.as_str()).collect();
