@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolgen_runtime::spec::mcp::lint::{shadows, suspicions};
-use toolgen_runtime::spec::mcp::{self, Adapted, LOCK, Lock, is_alias};
+use toolgen_runtime::spec::mcp::{self, Adapted, LOCK, Lock, Refused, is_alias};
 use toolgen_runtime::spec::plan::{McpPlan, McpServer, McpTransport};
 use toolgen_runtime::{Call, Frozen, ToolName};
 
@@ -121,28 +121,12 @@ pub(super) fn lower(
     problems: &mut Problems,
 ) -> Program {
     let server: Frozen<McpServer> = server.into();
-    let mut adapted: Vec<Found<'_>> = Vec::new();
-    for (index, (one, descriptor)) in
-        mcp::tools(&server, &descriptors, true).into_iter().zip(&descriptors).enumerate()
-    {
-        let at = place(&document.root, index);
-        match one {
-            Ok(one) => {
-                report_tool(&at, descriptor, &one, problems);
-                adapted.push(Found { at, raw: raw(descriptor), one });
-            }
-            Err(why) => {
-                let at = below(&at, why.pointer);
-                problems.report(
-                    codes::DESCRIPTOR,
-                    &at,
-                    format!("tool `{}`: {}", why.tool, why.message),
-                    why.help,
-                );
-            }
-        }
-    }
-    let mut tools = chosen(&adapted, &server.alias, document, options, problems);
+    let adapted = mcp::tools(&server, &descriptors, true);
+    let found = adapted.into_iter().zip(&descriptors).enumerate();
+    let found: Vec<Found<'_>> = found
+        .map(|(index, (one, descriptor))| Found { at: place(&document.root, index), descriptor, one })
+        .collect();
+    let mut tools = chosen(&found, &server.alias, document, options, problems);
     tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
     let defs = reached(&tools);
     for tool in &mut tools {
@@ -157,9 +141,8 @@ pub(super) fn lower(
 struct Found<'v> {
     /// The place of its descriptor.
     at: Pointer,
-    /// The name that the server knows it by.
-    raw: &'v str,
-    one: Adapted,
+    descriptor: &'v Value,
+    one: Result<Adapted, Refused>,
 }
 
 /// Returns the tools that the options choose, by the names that they give them.
@@ -171,36 +154,45 @@ fn chosen(
     problems: &mut Problems,
 ) -> Vec<Tool> {
     // Behind `alias__`: a name that is chosen gets it, too.
-    let own = |found: &Found<'_>| {
-        let full = found.one.tool.spec.name.as_str();
-        full.get(alias.len() + 2..).unwrap_or(full).to_owned()
+    let own = |found: &Found<'_>| match &found.one {
+        Ok(one) => one.tool.spec.name.as_str().get(alias.len() + 2..).unwrap_or_default().to_owned(),
+        Err(_) => raw(found.descriptor).to_owned(),
     };
     let names: Vec<String> = all.iter().map(own).collect();
     let groups = [alias];
     let mut entries: Vec<Entry<'_>> = Vec::new();
-    for (Found { raw, .. }, own) in all.iter().zip(&names) {
-        let (title, fallback) = ((*raw).to_owned(), own.clone());
-        entries.push(Entry { id: raw, title, fallback, groups: &groups, deprecated: false });
+    for (Found { descriptor, .. }, own) in all.iter().zip(&names) {
+        let (id, fallback) = (raw(descriptor), own.clone());
+        entries.push(Entry { id, title: id.to_owned(), fallback, groups: &groups, deprecated: false });
     }
     let prefixed = Options { namespace: Some(alias.to_owned()), ..options.clone() };
-    let chosen = choose_named(&entries, names.clone(), &prefixed, problems).into_iter();
-    chosen
-        .filter_map(|Chosen { index, name }| {
-            let found = all.get(index)?;
-            let full =
-                options.namespace.as_deref().map_or(name.clone(), |space| with_namespace(space, &name));
-            let mut spec = found.one.tool.spec.clone();
-            spec.name = ToolName::parse(full).ok()?;
-            let origin = Origin {
-                source: Arc::clone(&document.source),
-                pointer: found.at.clone(),
-                id: found.raw.to_owned(),
-                title: found.raw.to_owned(),
-                groups: vec![alias.to_owned()],
-            };
-            Some(Tool { spec, call: found.one.tool.call.clone(), origin })
-        })
-        .collect()
+    let mut tools = Vec::new();
+    for Chosen { index, name } in choose_named(&entries, names.clone(), &prefixed, problems) {
+        let Some(Found { at, descriptor, one }) = all.get(index) else { continue };
+        let one = match one {
+            Ok(one) => one,
+            Err(why) => {
+                let message = format!("tool `{}`: {}", why.tool, why.message);
+                problems.report(codes::DESCRIPTOR, &below(at, why.pointer), message, why.help);
+                continue;
+            }
+        };
+        report_tool(at, descriptor, one, problems);
+        let full = options.namespace.as_deref().map_or(name.clone(), |space| with_namespace(space, &name));
+        let mut tool = one.tool.clone();
+        if let Ok(name) = ToolName::parse(full) {
+            tool.spec.name = name;
+        }
+        let origin = Origin {
+            source: Arc::clone(&document.source),
+            pointer: at.clone(),
+            id: raw(descriptor).to_owned(),
+            title: raw(descriptor).to_owned(),
+            groups: vec![alias.to_owned()],
+        };
+        tools.push(Tool { spec: tool.spec, call: tool.call, origin });
+    }
+    tools
 }
 
 fn raw(descriptor: &Value) -> &str {
