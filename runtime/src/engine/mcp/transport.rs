@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::inbox::Inbox;
 use super::options::McpOptions;
+use super::stdio::Stdio;
 use crate::base::future::BoxFuture;
 use crate::spec::plan::{McpServer, McpTransport};
 
@@ -62,9 +63,10 @@ pub(super) async fn start(
     options: &McpOptions,
     inbox: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
-    let _ = (options, inbox);
     match &server.transport {
-        McpTransport::Stdio { .. } => Err("no transport".into()),
+        program @ McpTransport::Stdio { .. } => {
+            Ok(Arc::new(Stdio::start(program, options.max_message, inbox)?))
+        }
         McpTransport::Http { .. } => Err("the server is reached over HTTP: that needs the feature `mcp-http`".into()),
     }
 }
