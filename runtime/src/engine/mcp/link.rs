@@ -92,7 +92,8 @@ impl Request {
         }
     }
 
-    fn message(mut self, id: u64) -> Message {
+    /// Writes the request with its ID.
+    pub(super) fn message(mut self, id: u64) -> Message {
         if self.on_progress.is_some() {
             let meta = self.params.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(meta) = meta {

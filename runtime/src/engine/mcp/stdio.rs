@@ -20,7 +20,9 @@ use super::inbox::Inbox;
 use super::lines::{Line, Lines};
 use super::transport::{Broken, Message, Transport};
 use crate::base::future::BoxFuture;
+use crate::base::secret_names::Keys;
 use crate::base::sync::unpoisoned;
+use crate::call::secrets::Secrets;
 use crate::engine::executor::local::INHERITED;
 use crate::engine::executor::process::{Group, inherited, piped};
 use crate::spec::plan::McpTransport;
@@ -137,6 +139,19 @@ impl Stdio {
             drop(queue.send(Outgoing { text, id, receipt }));
         }
     }
+}
+
+/// Returns the values of a server's variables that have names of secrets.
+pub(super) fn credentials(transport: &McpTransport) -> Secrets {
+    let mut credentials = Secrets::default();
+    if let McpTransport::Stdio { env, inherit, .. } = transport {
+        let usual = Keys::usual();
+        let own = env.iter().filter(|(name, _)| usual.holds(name)).map(|(_, value)| value.to_string());
+        let passed = inherited(inherit.iter().map(|name| name.as_str()).filter(|name| usual.holds(name)));
+        let passed = passed.into_iter().filter_map(|(_, value)| value.into_string().ok());
+        own.chain(passed).for_each(|value| credentials.collect(&value.into(), 1));
+    }
+    credentials
 }
 
 fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
