@@ -14,7 +14,6 @@ use super::breaker::Breaker;
 use super::error;
 use super::link::{Failure, Patience};
 use super::options::McpOptions;
-use super::parked::Parked;
 use super::session::{How, Session};
 use super::tool::McpTool;
 use crate::base::frozen::Frozen;
@@ -47,8 +46,6 @@ pub(super) struct Client {
     pub(super) credentials: Secrets,
     permits: Semaphore,
     state: Mutex<State>,
-    /// The calls that wait for input.
-    pub(super) parked: Mutex<Parked>,
 }
 
 #[derive(Default)]
@@ -109,7 +106,6 @@ impl McpClient {
             options: Arc::new(options),
             patience,
             state: Mutex::default(),
-            parked: Mutex::default(),
         }))
     }
 
@@ -200,7 +196,6 @@ impl McpClient {
             state.closed = true;
             state.attempt.take()
         };
-        *unpoisoned(self.0.parked.lock()) = Parked::default();
         drop(attempt);
         if let Some(session) = session {
             // A program that does not end is killed with the last handle of the session.

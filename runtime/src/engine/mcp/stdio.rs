@@ -243,6 +243,8 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
     while let Ok(count @ 1..) = stdout.read(&mut buffer).await {
         let mut unknown = false;
         lines.push(&buffer[..count], |line| match line {
+            // What follows is not believed any more.
+            _ if garbage > MOST_GARBAGE || unknown => {}
             Line::Whole(line) if line.trim_ascii().is_empty() => {}
             Line::Whole(line) if inbox.text(line) => garbage = 0,
             Line::Whole(_) => garbage += 1,
