@@ -56,7 +56,8 @@ async fn both_eras_are_spoken() {
         assert_eq!(client.revision().as_deref(), Some(revision), "{words}");
         assert_eq!(client.server_info().unwrap()["name"], "hostile");
         assert_eq!(call(&client, "echo", json!({"text": "hi"})).await.unwrap(), "hi");
-        let names: Vec<String> = client.list_tools().await.unwrap().iter().map(|t| t["name"].to_string()).collect();
+        let names: Vec<String> =
+            client.list_tools().await.unwrap().iter().map(|t| t["name"].to_string()).collect();
         assert_eq!(names, ["\"echo\"", "\"add\"", "\"read\""]);
         let tools = client.tools().await.unwrap();
         assert_eq!(tools[0].spec().name.as_str(), "hostile__echo");
@@ -101,7 +102,9 @@ async fn calls_run_beside_each_other_up_to_the_cap() {
         let start = Instant::now();
         let calls = ["a", "b", "c"].map(|text| {
             let client = client.clone();
-            tokio::spawn(async move { call(&client, "echo", json!({"text": text, "ms": 300})).await.unwrap() })
+            tokio::spawn(
+                async move { call(&client, "echo", json!({"text": text, "ms": 300})).await.unwrap() },
+            )
         });
         let mut said = Vec::new();
         for call in calls {
@@ -144,7 +147,8 @@ async fn who_gives_up_is_heard_by_the_server() {
 async fn progress_reaches_the_caller() {
     let server = McpServer { idle: Some(Duration::from_millis(400)), ..server("legacy") };
     let server = Frozen::from(server);
-    let provider = provider(McpEngine::with_options(options()), ["progress", "silence"].map(|name| tool(&server, name)));
+    let provider =
+        provider(McpEngine::with_options(options()), ["progress", "silence"].map(|name| tool(&server, name)));
     let lines: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = Arc::clone(&lines);
     let turn = turn().with_on_progress(move |line| heard.lock().unwrap().push(line));
@@ -187,9 +191,13 @@ async fn what_a_tool_answers_is_its_result() {
     let others = ["fail", "refuse", "break", "every", "unknown"].map(|name| tool(&server, name));
     let provider = provider(McpEngine::with_options(options()), others.into_iter().chain([add]));
     let turn = turn();
-    let call = async |name: &str, arguments: Value| provider.call(ToolCall::new("1", name, arguments), &turn).await;
+    let call =
+        async |name: &str, arguments: Value| provider.call(ToolCall::new("1", name, arguments), &turn).await;
     let response = call("add", json!({"a": 1, "b": 2})).await;
-    assert_eq!((response.text().as_str(), &response.outcome.unwrap().details), ("{\"sum\":3}", &json!({"sum": 3})));
+    assert_eq!(
+        (response.text().as_str(), &response.outcome.unwrap().details),
+        ("{\"sum\":3}", &json!({"sum": 3}))
+    );
     let response = call("add", json!({"a": 13})).await;
     assert_eq!(response.outcome.unwrap_err().code(), "INVALID_OUTPUT");
     let response = call("fail", json!({})).await;

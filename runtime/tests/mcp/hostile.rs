@@ -14,7 +14,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("what_fits_nothing_is_ignored_and_counted", || run(what_fits_nothing_is_ignored_and_counted())),
     ("a_late_answer_goes_to_nobody_else", || run(a_late_answer_goes_to_nobody_else())),
     ("garbage_is_borne_up_to_a_bound", || run(garbage_is_borne_up_to_a_bound())),
-    ("an_answer_that_is_too_long_fails_its_call_alone", || run(an_answer_that_is_too_long_fails_its_call_alone())),
+    ("an_answer_that_is_too_long_fails_its_call_alone", || {
+        run(an_answer_that_is_too_long_fails_its_call_alone())
+    }),
     ("a_line_without_end_ends_the_connection", || run(a_line_without_end_ends_the_connection())),
     ("a_server_that_dies_fails_its_calls_at_once", || run(a_server_that_dies_fails_its_calls_at_once())),
     ("death_at_any_byte_is_told", || run(death_at_any_byte_is_told())),
@@ -188,7 +190,8 @@ async fn a_secret_of_the_server_is_not_told() {
         *env = env.iter().cloned().chain([("HOSTILE_TOKEN".into(), "s3cr3t-value".into())]).collect();
     }
     let server = Frozen::from(server);
-    let provider = provider(McpEngine::with_options(options()), ["die", "env"].map(|name| tool(&server, name)));
+    let provider =
+        provider(McpEngine::with_options(options()), ["die", "env"].map(|name| tool(&server, name)));
     for name in ["die", "env"] {
         let response = provider.call(ToolCall::new("1", name, json!({})), &turn()).await;
         let told = format!("{} {:?}", response.text(), response.outcome);

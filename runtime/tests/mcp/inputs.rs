@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::engine::mcp::{McpAsked, McpClient, McpEngine, McpOptions};
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
 use toolgen_runtime::spec::plan::McpServer;
-use toolgen_runtime::{
-    BoxFuture, Engines, Frozen, Provider, Registry, ToolCall, ToolContext, ToolError,
-};
+use toolgen_runtime::{BoxFuture, Engines, Frozen, Provider, Registry, ToolCall, ToolContext, ToolError};
 
 use crate::basics::{tool, turn};
 use crate::support::{Test, call, options, run, server};
@@ -41,7 +39,9 @@ async fn what_was_not_declared_is_refused() {
 
 fn handling() -> McpOptions {
     options()
-        .sampling(|asked: McpAsked| async move { Ok(json!({"role": "assistant", "by": asked.server.as_str()})) })
+        .sampling(
+            |asked: McpAsked| async move { Ok(json!({"role": "assistant", "by": asked.server.as_str()})) },
+        )
         .elicitation(|asked: McpAsked| async move {
             // Longer than the server may be silent.
             tokio::time::sleep(Duration::from_millis(300)).await;
@@ -53,7 +53,10 @@ fn handling() -> McpOptions {
 
 async fn a_program_answers_what_it_has_handlers_for() {
     let client = McpClient::connect(declaring("legacy"), handling()).await.unwrap();
-    assert_eq!(wanted(&client, "sampling/createMessage").await, json!({"role": "assistant", "by": "hostile"}));
+    assert_eq!(
+        wanted(&client, "sampling/createMessage").await,
+        json!({"role": "assistant", "by": "hostile"})
+    );
     assert_eq!(wanted(&client, "roots/list").await["message"], "there are no roots today");
     let accepted = |content: &str| json!({"action": "accept", "content": content}).to_string();
     let told = call(&client, "ask", json!({})).await.unwrap();
@@ -88,8 +91,14 @@ fn asking(words: &str) -> Registry {
 }
 
 const BOTH: [(&str, &str); 2] = [
-    ("legacy", r#"{"action":"accept","content":{"name":"Which name?"}} {"action":"accept","content":{"colour":"Which colour?"}}"#),
-    ("modern", r#"has {"action":"accept","content":{"name":"Which name?"}} {"action":"accept","content":{"colour":"Which colour?"}}"#),
+    (
+        "legacy",
+        r#"{"action":"accept","content":{"name":"Which name?"}} {"action":"accept","content":{"colour":"Which colour?"}}"#,
+    ),
+    (
+        "modern",
+        r#"has {"action":"accept","content":{"name":"Which name?"}} {"action":"accept","content":{"colour":"Which colour?"}}"#,
+    ),
 ];
 
 async fn a_question_becomes_an_input_request() {

@@ -21,8 +21,9 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let ignored = words.iter().any(|word| word == "--ignored" || word == "--include-ignored");
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
-    let is_wanted =
-        |name: &str| wanted.is_empty() || wanted.iter().any(|part| format!("mcp::{name}").contains(part.as_str()));
+    let is_wanted = |name: &str| {
+        wanted.is_empty() || wanted.iter().any(|part| format!("mcp::{name}").contains(part.as_str()))
+    };
     let only = words.iter().any(|word| word == "--ignored");
     let usual = tests.into_iter().filter(|_| !only);
     let long = soak::TESTS.iter().copied().filter(|_| ignored);

@@ -59,7 +59,8 @@ async fn no_process_survives_two_hundred_kills() {
                 drop(client);
             }
             _ => {
-                let killed = std::process::Command::new("kill").args(["-9", &numbers[0].to_string()]).status();
+                let killed =
+                    std::process::Command::new("kill").args(["-9", &numbers[0].to_string()]).status();
                 assert!(killed.unwrap().success());
             }
         }

@@ -261,7 +261,8 @@ impl Client {
             *attempt = None;
             error::open(&self.server, last.as_deref().unwrap_or("it failed too often"), left)
         })?;
-        let runtime = Handle::try_current().map_err(|why| error::unreachable(&self.server, &why.to_string()))?;
+        let runtime =
+            Handle::try_current().map_err(|why| error::unreachable(&self.server, &why.to_string()))?;
         let (tell, outcome) = watch::channel(None);
         let (server, options) = (self.server.clone(), Arc::clone(&self.options));
         let known = if revision.is_empty() { server.revision.to_string() } else { revision.clone() };

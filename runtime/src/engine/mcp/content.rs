@@ -30,7 +30,8 @@ pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, T
     let given = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
     if answer["isError"] == true {
         if result.content.is_empty() {
-            let told = given.map_or("the tool failed and does not say why".to_owned(), |value| value.to_string());
+            let told =
+                given.map_or("the tool failed and does not say why".to_owned(), |value| value.to_string());
             result.content.push(Content::Text(told));
         }
         result.structured = Structured::Missing("the tool failed".into());
@@ -139,7 +140,9 @@ mod tests {
         let wanted = ["text", "image", "audio", "resource", "resource", "text", "text", "text", "text"];
         assert_eq!(kinds, wanted);
         let said = got.to_text();
-        for part in [r#""uri":"x:/l""#, r#"{"type":"hologram","waves":[1]}"#, r#"{"type":"image"}"#, "\"loose\""] {
+        for part in
+            [r#""uri":"x:/l""#, r#"{"type":"hologram","waves":[1]}"#, r#"{"type":"image"}"#, "\"loose\""]
+        {
             assert!(said.contains(part), "{said}");
         }
         assert!(!got.is_error());

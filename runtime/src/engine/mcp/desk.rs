@@ -167,8 +167,7 @@ pub(super) async fn attend(
                     };
                     if let Some(transport) = transport.upgrade() {
                         let text = message.to_string();
-                        let message =
-                            Message { text, id: None, method: "", name: None, headers: Vec::new() };
+                        let message = Message { text, id: None, method: "", name: None, headers: Vec::new() };
                         // A connection that breaks is noticed by those who wait for answers.
                         drop(transport.send(message).await);
                     }

@@ -97,11 +97,7 @@ fn client() -> Value {
     json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") })
 }
 
-async fn discover(
-    link: &Link,
-    capabilities: &List<Text>,
-    patience: Duration,
-) -> Result<Agreement, Failure> {
+async fn discover(link: &Link, capabilities: &List<Text>, patience: Duration) -> Result<Agreement, Failure> {
     let revision = MODERN[0];
     link.transport.agreed(revision);
     let key = |name: &str| format!("io.modelcontextprotocol/{name}");

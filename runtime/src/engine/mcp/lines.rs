@@ -169,8 +169,14 @@ mod tests {
     fn the_id_of_a_line_that_is_too_long_is_found_wherever_it_stands() {
         let long = "x".repeat(50);
         for (line, told) in [
-            (format!(r#"{{"jsonrpc":"2.0","id":17,"result":{{"id":3,"text":"{long}"}}}}"#), "TooLong(Some(17))"),
-            (format!(r#"{{"result":{{"a":["\"id\":4",{{"id":5}}],"b":"{long}\\"}},"id" : 18 }}"#), "TooLong(Some(18))"),
+            (
+                format!(r#"{{"jsonrpc":"2.0","id":17,"result":{{"id":3,"text":"{long}"}}}}"#),
+                "TooLong(Some(17))",
+            ),
+            (
+                format!(r#"{{"result":{{"a":["\"id\":4",{{"id":5}}],"b":"{long}\\"}},"id" : 18 }}"#),
+                "TooLong(Some(18))",
+            ),
             (format!(r#"{{"error":{{"message":"{long}"}},"id":19}}"#), "TooLong(Some(19))"),
             (format!(r#"{{"id":20,"method":"ping","params":"{long}"}}"#), "TooLong(None)"),
             (format!(r#"{{"id":"21","result":"{long}"}}"#), "Unknown"),

@@ -13,7 +13,8 @@ use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 
 /// Answers a request of a server.
-pub(super) type Answerer = Arc<dyn Fn(McpAsked) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync>;
+pub(super) type Answerer =
+    Arc<dyn Fn(McpAsked) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync>;
 
 /// A request that a server makes of its client, such as `elicitation/create`.
 #[derive(Clone, PartialEq)]

@@ -93,8 +93,7 @@ impl Session {
         let transport = timeout(options.connect, starting).await.map_err(late)??;
         let desk = Desk::new(server.alias.clone(), server.capabilities.clone(), Arc::clone(options));
         let desk = Arc::new(desk);
-        let attending =
-            attend(Arc::downgrade(&transport), said, Arc::clone(&desk), inbox.clone());
+        let attending = attend(Arc::downgrade(&transport), said, Arc::clone(&desk), inbox.clone());
         let mut tasks = Tasks(vec![tokio::spawn(attending).abort_handle()]);
         let link = Link { transport, inbox };
         let left = options.connect.saturating_sub(started.elapsed());
@@ -237,10 +236,7 @@ impl Session {
         for (key, mut request) in requests {
             let method = request["method"].as_str().unwrap_or_default().to_owned();
             let params = request["params"].take();
-            let answer = timeout(
-                self.options.total,
-                self.desk.answer(&method, params, how.asker.as_ref()),
-            );
+            let answer = timeout(self.options.total, self.desk.answer(&method, params, how.asker.as_ref()));
             let refused = |(_, why)| odd(format!("it needs an answer to `{method}`: {why}"));
             let late = |_| Failure::Late(self.options.total);
             answers.insert(key, answer.await.map_err(late)?.map_err(refused)?);

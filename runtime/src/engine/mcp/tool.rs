@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::client::{McpClient, Manner};
+use super::client::{Manner, McpClient};
 use super::content;
 use super::inbox::OnNotice;
 use super::parked::{Parked, Running};

@@ -67,6 +67,8 @@ pub(super) async fn start(
         program @ McpTransport::Stdio { .. } => {
             Ok(Arc::new(Stdio::start(program, options.max_message, inbox)?))
         }
-        McpTransport::Http { .. } => Err("the server is reached over HTTP: that needs the feature `mcp-http`".into()),
+        McpTransport::Http { .. } => {
+            Err("the server is reached over HTTP: that needs the feature `mcp-http`".into())
+        }
     }
 }
