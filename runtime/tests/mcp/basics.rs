@@ -46,6 +46,7 @@ pub(crate) fn turn() -> ToolContext {
 async fn both_eras_are_spoken() {
     for (words, revision) in [
         ("legacy", "2025-11-25"),
+        ("legacy fragile", "2025-11-25"),
         ("legacy 2024-11-05", "2024-11-05"),
         ("legacy 2025-06-18", "2025-06-18"),
         ("legacy 2025-03-26", "2025-03-26"),
@@ -62,6 +63,16 @@ async fn both_eras_are_spoken() {
         let tools = client.tools().await.unwrap();
         assert_eq!(tools[0].spec().name.as_str(), "hostile__echo");
         client.close().await;
+    }
+    // One that has another revision than when it was locked.
+    for (locked, words, revision) in [
+        ("2026-07-28", "legacy", "2025-11-25"),
+        ("2025-06-18", "modern", "2026-07-28"),
+        ("2025-06-18", "legacy", "2025-06-18"),
+    ] {
+        let server = McpServer { revision: locked.into(), ..server(words) };
+        let client = McpClient::connect(server, options()).await.unwrap();
+        assert_eq!(client.revision().as_deref(), Some(revision), "{locked} {words}");
     }
     let error = McpClient::connect(server("legacy 1999-01-01"), options()).await.unwrap_err();
     assert!(error.to_string().contains("speaks revision `1999-01-01`"), "{error}");

@@ -14,8 +14,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("what_fits_nothing_is_ignored_and_counted", || run(what_fits_nothing_is_ignored_and_counted())),
     ("a_late_answer_goes_to_nobody_else", || run(a_late_answer_goes_to_nobody_else())),
     ("garbage_is_borne_up_to_a_bound", || run(garbage_is_borne_up_to_a_bound())),
-    ("an_answer_that_is_too_long_fails_its_call_alone", || {
-        run(an_answer_that_is_too_long_fails_its_call_alone())
+    ("an_answer_that_cannot_be_read_fails_its_call_alone", || {
+        run(an_answer_that_cannot_be_read_fails_its_call_alone())
     }),
     ("a_line_without_end_ends_the_connection", || run(a_line_without_end_ends_the_connection())),
     ("a_server_that_dies_fails_its_calls_at_once", || run(a_server_that_dies_fails_its_calls_at_once())),
@@ -53,7 +53,7 @@ async fn garbage_is_borne_up_to_a_bound() {
     assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
 }
 
-async fn an_answer_that_is_too_long_fails_its_call_alone() {
+async fn an_answer_that_cannot_be_read_fails_its_call_alone() {
     let mut options = options();
     options.max_message = 100_000;
     let client = McpClient::connect(server("legacy"), options).await.unwrap();
@@ -63,6 +63,8 @@ async fn an_answer_that_is_too_long_fails_its_call_alone() {
     });
     let error = call(&client, "oversize", json!({"bytes": 200_000})).await.unwrap_err();
     assert!(error.to_string().contains("longer than 100000 bytes"), "{error}");
+    let error = call(&client, "deep", json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("nested too deeply"), "{error}");
     assert_eq!(call(&client, "oversize", json!({"bytes": 90_000})).await.unwrap().len(), 90_000);
     assert_eq!(beside.await.unwrap().unwrap(), "beside");
 }

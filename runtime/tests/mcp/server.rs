@@ -93,6 +93,7 @@ impl Server {
         };
         match method {
             "server/discover" if self.is("mute") => {}
+            "server/discover" if self.is("fragile") => std::process::exit(1),
             "server/discover" if modern => {
                 if params["_meta"]["io.modelcontextprotocol/protocolVersion"] != "2026-07-28" {
                     return error(id, -32022, "which revision?");
@@ -250,6 +251,10 @@ impl Server {
                     write(&format!("[{line}] a log line {{"));
                 }
                 answer(id, &text("after garbage"));
+            }
+            "deep" => {
+                let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+                write(&format!(r#"{{"jsonrpc":"2.0","result":{{"structuredContent":{deep}}},"id":{id}}}"#));
             }
             "oversize" => answer(id, &text(&"x".repeat(usize::try_from(number("bytes")).unwrap()))),
             "endless" => {

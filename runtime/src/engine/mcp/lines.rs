@@ -13,6 +13,16 @@ pub(super) enum Line<'l> {
     Unknown,
 }
 
+/// Returns the request that a line answers which cannot be read as a message.
+pub(super) fn answered(line: &[u8]) -> Option<u64> {
+    let mut skim = Skim::default();
+    skim.read(line);
+    match skim.line() {
+        Line::TooLong(id) => id,
+        Line::Whole(_) | Line::Unknown => None,
+    }
+}
+
 /// Splits a stream into lines, of which it holds one at a time.
 pub(super) struct Lines {
     line: Vec<u8>,

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::inbox::Inbox;
-use super::lines::{Line, Lines};
+use super::lines::{Line, Lines, answered};
 use super::transport::{Broken, Message, Transport};
 use crate::base::future::BoxFuture;
 use crate::base::secret_names::Keys;
@@ -247,7 +247,12 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
             _ if garbage > MOST_GARBAGE || unknown => {}
             Line::Whole(line) if line.trim_ascii().is_empty() => {}
             Line::Whole(line) if inbox.text(line) => garbage = 0,
-            Line::Whole(_) => garbage += 1,
+            Line::Whole(line) => {
+                garbage += 1;
+                if let Some(id) = answered(line) {
+                    inbox.lost(id, "the answer cannot be read: it is no JSON, or nested too deeply");
+                }
+            }
             Line::TooLong(Some(id)) => inbox.lost(id, &*too_long),
             Line::TooLong(None) => {}
             Line::Unknown => unknown = true,
