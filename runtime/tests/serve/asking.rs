@@ -11,7 +11,11 @@ async fn a_person_is_asked() {
     for (era, way) in ALL {
         let person = Person::Says(json!({"name": "Ada"}));
         let client = Client::of(person, server().0, era, way).await;
-        assert_eq!(client.text("greet", json!({})).await, ("Hello, Ada!".to_owned(), false), "{era:?} {way:?}");
+        assert_eq!(
+            client.text("greet", json!({})).await,
+            ("Hello, Ada!".to_owned(), false),
+            "{era:?} {way:?}"
+        );
         assert_eq!(*client.handler.asked.lock().unwrap(), ["What is your name?"]);
     }
 }
@@ -23,6 +27,11 @@ async fn a_person_may_decline_and_may_be_absent() {
         let (text, is_error) = client.text("greet", json!({})).await;
         assert!(is_error && text.contains("nobody gave: What is your name?"), "{text}");
         let client = Client::connect(server().0, era, way).await;
+        if era == Era::Alone {
+            let why = client.call("greet", json!({})).await.unwrap_err().to_string();
+            assert!(why.contains("-32021"), "{why}");
+            continue;
+        }
         let (text, is_error) = client.text("greet", json!({})).await;
         assert!(is_error && text.contains("The client cannot be asked"), "{text}");
     }
@@ -49,7 +58,11 @@ async fn approvals_are_refused_unless_the_client_may_approve() {
         assert!(client.handler.asked.lock().unwrap().is_empty());
 
         let client = Client::of(yes(), server().0.client_approves(), era, way).await;
-        assert_eq!(client.text("pay", json!({"amount": 5})).await, ("paid 5".to_owned(), false), "{era:?} {way:?}");
+        assert_eq!(
+            client.text("pay", json!({"amount": 5})).await,
+            ("paid 5".to_owned(), false),
+            "{era:?} {way:?}"
+        );
         let asked = client.handler.asked.lock().unwrap().clone();
         assert_eq!(asked, ["It costs money.\nMay 'pay' run with {\"amount\":5}?"]);
 
@@ -101,7 +114,10 @@ async fn a_state_is_good_once_unchanged_for_its_tool() {
 
         // Without an answer it is asked for again, and what nobody asked for is ignored.
         let again = back(&client, "greet", Some(&waits), json!({"other": 1})).await.unwrap();
-        assert_eq!((&again["resultType"], again["requestState"].as_str()), (&json!("input_required"), Some(&*waits)));
+        assert_eq!(
+            (&again["resultType"], again["requestState"].as_str()),
+            (&json!("input_required"), Some(&*waits))
+        );
         let done = back(&client, "greet", Some(&waits), ada()).await.unwrap();
         assert_eq!(done["content"][0]["text"], "Hello, Ada!");
         let used = back(&client, "greet", Some(&waits), ada()).await.unwrap();

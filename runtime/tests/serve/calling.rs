@@ -13,7 +13,8 @@ async fn a_declared_result_is_structured() {
     for (era, way) in ALL {
         let client = Client::connect(server().0, era, way).await;
         let result = client.result("add", json!({"a": 1, "b": 2})).await;
-        let expected = json!({"content": [{"type": "text", "text": "{\"sum\":3}"}], "structuredContent": {"sum": 3}});
+        let expected =
+            json!({"content": [{"type": "text", "text": "{\"sum\":3}"}], "structuredContent": {"sum": 3}});
         assert_eq!(result, expected, "{era:?} {way:?}");
     }
 }
@@ -71,18 +72,22 @@ async fn a_cancelled_call_fires_its_token() {
 
 #[tokio::test]
 async fn a_client_that_goes_away_cancels_its_calls() {
-    for (era, way) in ALL {
-        let (server, heard) = server();
-        let client = Client::connect(server, era, way).await;
-        let peer = client.running.peer().clone();
-        let call = tokio::spawn(async move { peer.call_tool_once(params("hang", json!({}))).await });
-        let progress = client.handler.progress.clone();
-        until("the call runs", || !progress.lock().unwrap().is_empty()).await;
-        client.running.cancel().await.unwrap();
-        assert!(call.await.unwrap().is_err());
-        let start = std::time::Instant::now();
-        until(&format!("cancelled {era:?} {way:?}"), || heard.0.load(Ordering::SeqCst)).await;
-        eprintln!("{era:?} {way:?} {:?}", start.elapsed());
+    let all = ALL.map(|(era, way)| {
+        tokio::spawn(async move {
+            let (server, heard) = server();
+            let client = Client::connect(server, era, way).await;
+            let peer = client.running.peer().clone();
+            let call = tokio::spawn(async move { peer.call_tool_once(params("hang", json!({}))).await });
+            let progress = client.handler.progress.clone();
+            until("the call runs", || !progress.lock().unwrap().is_empty()).await;
+            client.running.cancel().await.unwrap();
+            assert!(call.await.unwrap().is_err());
+            // For five seconds, the answer of a call is awaited, in case that the client still reads.
+            until(&format!("cancelled {era:?} {way:?}"), || heard.0.load(Ordering::SeqCst)).await;
+        })
+    });
+    for one in all {
+        one.await.unwrap();
     }
 }
 

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ElicitationCapability, FormElicitationCapability, Implementation, ProgressNotificationParam, ProtocolVersion, Tool,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
+    ElicitResult, ElicitationAction, ElicitationCapability, FormElicitationCapability, Implementation,
+    ProgressNotificationParam, ProtocolVersion, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -32,8 +33,12 @@ pub(crate) enum Way {
 }
 
 /// Every way in every era.
-pub(crate) const ALL: [(Era, Way); 4] =
-    [(Era::Sessions, Way::Pipe), (Era::Alone, Way::Pipe), (Era::Sessions, Way::Http), (Era::Alone, Way::Http)];
+pub(crate) const ALL: [(Era, Way); 4] = [
+    (Era::Sessions, Way::Pipe),
+    (Era::Alone, Way::Pipe),
+    (Era::Sessions, Way::Http),
+    (Era::Alone, Way::Http),
+];
 
 /// What a client answers when it is asked.
 #[derive(Clone, Default)]
@@ -165,13 +170,15 @@ pub(crate) fn params(tool: &str, arguments: Value) -> CallToolRequestParams {
 fn lifecycle(era: Era) -> ClientLifecycleMode {
     match era {
         Era::Sessions => ClientLifecycleMode::Initialize,
-        Era::Alone => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
+        Era::Alone => {
+            ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+        }
     }
 }
 
 /// Waits until something holds.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..500 {
+    for _ in 0..1_500 {
         if holds() {
             return;
         }

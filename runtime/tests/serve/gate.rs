@@ -116,7 +116,8 @@ async fn a_session_is_its_principals_alone() {
         request.send()
     };
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}});
-    let begun = post("alice", None, json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+    let begun =
+        post("alice", None, json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
     let begun = begun.await.unwrap();
     let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let call = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "who", "arguments": {}}});

@@ -7,8 +7,7 @@ use toolgen_runtime::{Provider, Registry, tool, toolset};
 use crate::client::{ALL, Client, Era, until};
 use crate::tools::server;
 
-const NAMES: [&str; 10] =
-    ["add", "count", "draw", "fail", "greet", "hang", "pay", "tell", "visits", "who"];
+const NAMES: [&str; 10] = ["add", "count", "draw", "fail", "greet", "hang", "pay", "tell", "visits", "who"];
 
 #[tokio::test]
 async fn every_client_lists_all_pages_in_order() {
@@ -26,13 +25,10 @@ async fn a_descriptor_has_title_schemas_and_hints() {
     let client = Client::connect(server, ALL[0].0, ALL[0].1).await;
     let tools = client.running.list_all_tools().await.unwrap();
     let add = json!(tools.iter().find(|tool| tool.name == "add").unwrap());
-    assert_eq!(
-        (&add["title"], &add["description"]),
-        (&json!("Addition"), &json!("Adds two numbers."))
-    );
+    assert_eq!((&add["title"], &add["description"]), (&json!("Addition"), &json!("Adds two numbers.")));
     assert_eq!(add["inputSchema"]["required"], json!(["a", "b"]));
     assert_eq!(add["outputSchema"]["type"], "object");
-    let hints = json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
+    let hints = json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": true});
     assert_eq!(add["annotations"], hints);
 }
 

@@ -8,8 +8,8 @@ use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::{
-    BoxFuture, Content, Control, InputRequest, Provider, Registry, ToolContext, ToolError, ToolInput, ToolResult,
-    tool, toolset,
+    BoxFuture, Content, Control, InputRequest, Provider, Registry, ToolContext, ToolError, ToolInput,
+    ToolResult, tool, toolset,
 };
 
 /// A sum.
@@ -91,7 +91,8 @@ fn greet(ctx: &ToolContext) -> ToolResult {
         Some(answer) => ToolResult::text(format!("Hello, {}!", answer["name"].as_str().unwrap())),
         None => {
             let schema = json!({"type": "object", "title": "user_name", "properties": {"name": {"type": "string"}}, "required": ["name"]});
-            ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("What is your name?", schema)))
+            ToolResult::empty()
+                .with_control(Control::NeedInput(InputRequest::new("What is your name?", schema)))
         }
     }
 }

@@ -125,7 +125,14 @@ async fn converse(
                 brought.clear();
                 answer
             }
-            None if !Question::can_be_put_to(context) => return Ok(refused(&response, NOBODY)),
+            None if !Question::can_be_put_to(context) => {
+                // The era without sessions has an error for it, by which the client learns what to declare.
+                return if caller.stands_alone {
+                    Err(Question::nobody())
+                } else {
+                    Ok(refused(&response, NOBODY))
+                };
+            }
             None if caller.stands_alone => {
                 return Ok(question.required().map_or_else(|why| refused(&response, &why), Into::into));
             }

@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ErrorData,
-    InputRequest, InputRequests, InputRequiredResult, InputResponses, ServerRequest,
+    ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, ErrorData, FormElicitationCapability, InputRequest, InputRequests,
+    InputRequiredResult, InputResponses, ServerRequest,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::{Value, json};
@@ -81,6 +82,14 @@ impl Question {
         let asked = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         // Without modes, as before revision 2025-11-25, it means forms.
         asked.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+    }
+
+    /// The error for a client that cannot be asked.
+    pub(super) fn nobody() -> ErrorData {
+        let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
+        let mut needed = ClientCapabilities::default();
+        needed.elicitation = Some(forms);
+        ErrorData::missing_required_client_capability(needed)
     }
 
     /// The question as an `elicitation/create`.
