@@ -1,7 +1,7 @@
 //! The output of a command.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use serde_json::Value;
 use toolgen::problem::{Human, Problems, Shown, shown};
@@ -13,7 +13,7 @@ const MAX_NOTES: usize = 3;
 
 /// Writes results to the standard output, remarks and progress to the standard error.
 pub(super) struct Output {
-    results: BufWriter<StdoutLock<'static>>,
+    results: BufWriter<Stdout>,
     /// Whether remarks go to a terminal: they may be colored, and progress is shown.
     terminal: bool,
     color: bool,
@@ -26,7 +26,7 @@ impl Output {
         let terminal = io::stderr().is_terminal();
         // https://no-color.org
         let color = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Output { results: BufWriter::new(io::stdout().lock()), terminal, color, pending: false }
+        Output { results: BufWriter::new(io::stdout()), terminal, color, pending: false }
     }
 
     /// Writes a part of the result.
