@@ -218,6 +218,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "looks at the crate it prepares, and lets cargo add dependencies",
     ),
     ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
+    ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
     (
         "toolgen/src/frontend/manifest/files.rs",

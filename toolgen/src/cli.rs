@@ -9,6 +9,7 @@ mod call;
 mod check;
 mod compile;
 mod docs;
+mod engines;
 mod explain;
 mod generate;
 mod graph;
@@ -17,6 +18,7 @@ mod list;
 mod new;
 mod output;
 mod schema;
+mod serve;
 mod test;
 
 use std::ffi::OsString;
@@ -68,6 +70,7 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Docs(task) => docs::run(task, output),
         Task::Generate(task) => generate::run(task, output),
         Task::Call(task) => call::run(task, output),
+        Task::Serve(task) => serve::run(task, output),
         Task::Explain(task) => explain::run(task, output),
         Task::Graph(task) => graph::run(task, output),
         Task::Bin(task) => bin::run(task, output),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use serde_json::Value;
 use toolgen::problem::{Human, Problems, Shown, shown};
@@ -14,7 +14,7 @@ const MAX_NOTES: usize = 3;
 
 /// Writes results to the standard output, remarks and progress to the standard error.
 pub(super) struct Output {
-    results: BufWriter<StdoutLock<'static>>,
+    results: BufWriter<Stdout>,
     /// Whether results go to a terminal.
     on_screen: bool,
     /// Whether remarks go to a terminal: they may be colored, and progress is shown.
@@ -29,7 +29,7 @@ impl Output {
         let terminal = io::stderr().is_terminal();
         // https://no-color.org
         let color = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let results = io::stdout().lock();
+        let results = io::stdout();
         let on_screen = results.is_terminal();
         Output { results: BufWriter::new(results), on_screen, terminal, color, pending: false }
     }

@@ -1,0 +1,35 @@
+//! The engines that run tools for the command line.
+
+use std::time::Duration;
+
+use toolgen::Options;
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
+
+use super::args::Requests;
+
+/// Returns the engines of calls that the user makes.
+///
+/// # Errors
+///
+/// What is wrong with the user's settings.
+pub(super) fn engines(requests: &Requests, options: &Options) -> Result<Engines, String> {
+    let timeout = Duration::from_secs(requests.timeout);
+    let mut engine = HttpEngine::builder().credentials(credentials(options)).timeout(timeout).files_root(".");
+    if let Some(url) = &requests.base_url {
+        engine = engine.base_url(url);
+    }
+    for host in &requests.private_hosts {
+        engine = engine.private_host(host);
+    }
+    for (name, value) in &requests.server_variables {
+        engine = engine.server_variable(name, value);
+    }
+    Ok(Engines::new().with(engine.build().map_err(|error| error.to_string())?))
+}
+
+/// Returns the credentials the user named.
+pub(super) fn credentials(options: &Options) -> EnvCredentials {
+    let named = options.credentials.iter();
+    named.fold(EnvCredentials::new(), |all, (scheme, variable)| all.variable(scheme, variable))
+}
