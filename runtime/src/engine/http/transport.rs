@@ -56,6 +56,8 @@ pub(super) struct Route<'a> {
     pub(super) guard: &'a Guard,
     /// The hosts that the call may reach.
     pub(super) allowed: &'a Network,
+    /// Whether only redirects that repeat the request at its own origin are followed.
+    pub(super) stays: bool,
 }
 
 struct Step {
@@ -81,7 +83,7 @@ pub(super) async fn send(
             builder = builder.body(body.clone());
         }
         let response = builder.send().await?;
-        let refused = match next(&step, &response) {
+        let refused = match next(&step, &response, route.stays) {
             None => None,
             Some(Ok(_)) if followed == MAX_REDIRECTS => Some("too many redirects"),
             Some(Ok(next)) => {
@@ -127,13 +129,20 @@ fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, Send
 }
 
 /// Returns the next step after a response: `None` if it is no redirect, an error if a redirect is not followed.
-fn next(step: &Step, response: &Response) -> Option<Result<Step, &'static str>> {
+fn next(step: &Step, response: &Response, stays: bool) -> Option<Result<Step, &'static str>> {
     let status = response.status();
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }
     let location = response.headers().get(LOCATION)?;
-    Some(follow(step, status, location))
+    let next = follow(step, status, location);
+    Some(match next {
+        Ok(next) if stays && next.url.origin() != step.url.origin() => {
+            Err("another origin gets no such request")
+        }
+        Ok(next) if stays && next.method != step.method => Err("it would become another request"),
+        next => next,
+    })
 }
 
 fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Step, &'static str> {

@@ -13,7 +13,8 @@ use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 
 /// Answers a request of a server.
-pub(super) type Answerer = Arc<dyn Fn(McpAsked) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync>;
+pub(super) type Answerer =
+    Arc<dyn Fn(McpAsked) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync>;
 
 /// A request that a server makes of its client, such as `elicitation/create`.
 #[derive(Clone, PartialEq)]
@@ -50,6 +51,8 @@ pub struct McpOptions {
     pub(super) sampling: Option<Answerer>,
     pub(super) elicitation: Option<Answerer>,
     pub(super) roots: Option<Answerer>,
+    #[cfg(feature = "http")]
+    pub(super) http: super::http::HttpOptions,
 }
 
 impl Default for McpOptions {
@@ -65,6 +68,8 @@ impl Default for McpOptions {
             sampling: None,
             elicitation: None,
             roots: None,
+            #[cfg(feature = "http")]
+            http: super::http::HttpOptions::default(),
         }
     }
 }

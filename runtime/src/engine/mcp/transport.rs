@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::inbox::Inbox;
 use super::options::McpOptions;
 use crate::base::future::BoxFuture;
+use crate::call::error::ToolError;
+use crate::spec::Network;
 use crate::spec::plan::{McpServer, McpTransport};
 
 /// Carries messages to a server. What comes from there it puts into the [`Inbox`](super::inbox::Inbox) that it was
@@ -22,6 +26,26 @@ pub(super) trait Transport: Send + Sync {
     /// Both sides have agreed on a revision of the protocol, such as `2025-11-25`.
     fn agreed(&self, revision: &str) {
         let _ = revision;
+    }
+
+    /// Returns the headers that repeat arguments, where the input schema of the tool asks for it.
+    ///
+    /// # Errors
+    ///
+    /// Why the schema cannot ask so. Such a tool is not offered.
+    fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
+        let _ = (schema, arguments);
+        Ok(Vec::new())
+    }
+
+    /// Whether a call that may reach these hosts may use this transport.
+    ///
+    /// # Errors
+    ///
+    /// The refusal, for the model.
+    fn reaches(&self, allowed: &Network) -> Result<(), ToolError> {
+        let _ = allowed;
+        Ok(())
     }
 
     /// Ends the connection in an orderly way, within a few seconds.
@@ -62,9 +86,14 @@ pub(super) async fn start(
     options: &McpOptions,
     inbox: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
-    let _ = (options, inbox);
+    let _ = (&options, &inbox);
     match &server.transport {
         McpTransport::Stdio { .. } => Err("no transport".into()),
-        McpTransport::Http { .. } => Err("the server is reached over HTTP: that needs the feature `mcp-http`".into()),
+        #[cfg(feature = "http")]
+        McpTransport::Http { .. } => super::http::start(server, options, inbox),
+        #[cfg(not(feature = "http"))]
+        McpTransport::Http { .. } => {
+            Err("the server is reached over HTTP: that needs the feature `http`".into())
+        }
     }
 }

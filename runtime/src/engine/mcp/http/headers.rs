@@ -71,9 +71,10 @@ fn marks(key: &str, value: &Value) -> bool {
         // These hold values and not schemas.
         ("const" | "default" | "enum" | "examples", _) => false,
         // The keys of these are names.
-        ("$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties", Value::Object(map)) => {
-            map.values().any(is_marked)
-        }
+        (
+            "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties",
+            Value::Object(map),
+        ) => map.values().any(is_marked),
         (_, Value::Array(items)) => items.iter().any(is_marked),
         (_, value) => is_marked(value),
     }
@@ -103,24 +104,19 @@ fn header(mark: &Value, schema: &Map<String, Value>, path: &[String]) -> Result<
     Ok(format!("Mcp-Param-{name}"))
 }
 
-/// Returns the headers of a request of the revision 2026-07-28 or later.
-pub(super) fn standard(method: &str, params: Option<&Value>, marked: &[Marked]) -> Vec<(String, String)> {
-    let mut headers = vec![("Mcp-Method".to_owned(), encode(method))];
-    let key = match method {
-        "tools/call" | "prompts/get" => "name",
-        "resources/read" => "uri",
-        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
-        _ => return headers,
-    };
-    if let Some(name) = params.and_then(|params| params.get(key)).and_then(Value::as_str) {
-        headers.push(("Mcp-Name".to_owned(), encode(name)));
-    }
-    let arguments = params.and_then(|params| params.get("arguments"));
-    headers.extend(marked.iter().filter_map(|Marked { path, header }| {
-        let value = path.iter().try_fold(arguments?, |value, name| value.get(name))?;
+/// Returns the headers of a request: its method, and what is asked for.
+pub(super) fn standard(method: &str, name: Option<&str>) -> impl Iterator<Item = (String, String)> {
+    let pair = |header: &str, value| (header.to_owned(), encode(value));
+    [Some(pair("Mcp-Method", method)), name.map(|name| pair("Mcp-Name", name))].into_iter().flatten()
+}
+
+/// Returns the headers of the marked parameters that have values.
+pub(super) fn of_arguments(marked: &[Marked], arguments: &Value) -> Vec<(String, String)> {
+    let headers = marked.iter().filter_map(|Marked { path, header }| {
+        let value = path.iter().try_fold(arguments, |value, name| value.get(name))?;
         Some((header.clone(), encode(&text(value)?)))
-    }));
-    headers
+    });
+    headers.collect()
 }
 
 /// Returns a value as the text of a header; `None` for one that is not sent.
@@ -159,16 +155,14 @@ mod tests {
         marked(&json!({"type": "object", "properties": properties}))
     }
 
-    fn sent(properties: Value, arguments: Value) -> Vec<(String, String)> {
-        let params = json!({"name": "t", "arguments": arguments});
-        let mut headers = standard("tools/call", Some(&params), &of(properties).unwrap());
-        headers.drain(..2);
-        headers
+    fn sent(properties: Value, arguments: &Value) -> Vec<(String, String)> {
+        of_arguments(&of(properties).unwrap(), arguments)
     }
 
     #[test]
     fn marked_parameters_are_found_through_properties() {
-        let arguments = json!({"region": "us-west1", "n": -7, "f": 42.0, "on": false, "none": null, "o": {"in": "x"}});
+        let arguments =
+            json!({"region": "us-west1", "n": -7, "f": 42.0, "on": false, "none": null, "o": {"in": "x"}});
         let properties = json!({
             "region": {"type": "string", "x-mcp-header": "Region"},
             "n": {"type": "integer", "x-mcp-header": "N"},
@@ -182,7 +176,7 @@ mod tests {
         });
         let expected = [("Region", "us-west1"), ("N", "-7"), ("F", "42"), ("On", "false"), ("In", "x")];
         let expected = expected.map(|(name, value)| (format!("Mcp-Param-{name}"), value.to_owned()));
-        assert_eq!(sent(properties, arguments), expected);
+        assert_eq!(sent(properties, &arguments), expected);
     }
 
     #[test]
@@ -239,13 +233,9 @@ mod tests {
 
     #[test]
     fn a_request_names_its_method_and_what_it_is_about() {
-        let pairs = |method: &str, params: Value| {
-            standard(method, Some(&params), &[]).into_iter().map(|(_, value)| value).collect::<Vec<_>>()
-        };
-        assert_eq!(pairs("tools/call", json!({"name": "é"})), ["tools/call", "=?base64?w6k=?="]);
-        assert_eq!(pairs("prompts/get", json!({"name": "p"})), ["prompts/get", "p"]);
-        assert_eq!(pairs("resources/read", json!({"uri": "file:///a", "name": "n"})), ["resources/read", "file:///a"]);
-        assert_eq!(pairs("tasks/get", json!({"taskId": "7"})), ["tasks/get", "7"]);
-        assert_eq!(pairs("tools/list", json!({"name": "n"})), ["tools/list"]);
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let headers: Vec<_> = standard("tools/call", Some("é")).collect();
+        assert_eq!(headers, [pair("Mcp-Method", "tools/call"), pair("Mcp-Name", "=?base64?w6k=?=")]);
+        assert_eq!(standard("tools/list", None).collect::<Vec<_>>(), [pair("Mcp-Method", "tools/list")]);
     }
 }

@@ -72,6 +72,12 @@ impl Reader {
         self.retry
     }
 
+    /// Begins with the bytes of another connection, which carries on after the last complete event.
+    pub(super) fn reconnected(&mut self) {
+        let (last_id, retry) = (self.last_id.take(), self.retry);
+        *self = Reader { last_id, retry, ..Reader::new(self.limit) };
+    }
+
     /// Reads the next bytes and adds the events that they complete.
     pub(super) fn push(&mut self, mut bytes: &[u8], events: &mut Vec<Event>) -> Result<(), TooLong> {
         while let Some(first) = bytes.first() {

@@ -75,6 +75,17 @@ fn an_identifier_counts_when_its_event_is_complete_even_without_data() {
 }
 
 #[test]
+fn a_reconnection_forgets_what_was_unfinished_and_keeps_where_to_go_on() {
+    let (mut reader, mut events) = (Reader::new(MAX_EVENT), Vec::new());
+    reader.push(b"retry: 5\nid: 1\ndata: a\n\nid: 2\ndata: b\nda", &mut events).unwrap();
+    reader.reconnected();
+    reader.push("\u{feff}data: c\n\n".as_bytes(), &mut events).unwrap();
+    let data: Vec<&[u8]> = events.iter().map(|event| &event.data[..]).collect();
+    assert_eq!(data, [b"a", b"c"]);
+    assert_eq!((reader.last_id(), reader.retry()), (Some("1"), Some(Duration::from_millis(5))));
+}
+
+#[test]
 fn a_pause_is_digits_and_at_most_a_minute() {
     for (value, pause) in [
         ("250", Some(Duration::from_millis(250))),
