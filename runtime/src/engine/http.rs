@@ -61,7 +61,7 @@ pub use credentials::{
     Secret, StaticCredentials, authorize,
 };
 #[cfg(feature = "mcp")]
-pub(in crate::engine) use direct::Unanswered;
+pub(in crate::engine) use direct::{Unanswered, reaches};
 pub use engine::{EngineError, HttpEngine};
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
 pub use files::{Files, FilesRoot, MAX_FILE, NoFiles};

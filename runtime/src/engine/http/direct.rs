@@ -8,6 +8,8 @@ use reqwest::Url;
 
 #[cfg(feature = "mcp")]
 use super::engine::HttpEngine;
+#[cfg(feature = "mcp")]
+use super::guard::Guard;
 use super::request::{Body, HttpRequest};
 use super::secret::{Applied, Secret};
 #[cfg(feature = "mcp")]
@@ -103,10 +105,15 @@ impl HttpEngine {
             Err(SendError::Network(error)) => unanswered(!error.is_connect(), request.failure(error)),
         }
     }
+}
 
-    /// Whether a call that may reach these hosts may reach this URL.
-    pub(in crate::engine) fn reaches(&self, url: &str, allowed: &Network) -> Result<(), ToolError> {
-        let Ok(url) = Url::parse(url.trim()) else { return Ok(()) };
-        Ok(self.route(allowed).guard.check(&url, None, allowed)?)
-    }
+/// Whether a call that may reach these hosts may reach this URL. One that cannot be read is not judged.
+///
+/// # Errors
+///
+/// The refusal, for the model.
+#[cfg(feature = "mcp")]
+pub(in crate::engine) fn reaches(url: &str, allowed: &Network) -> Result<(), ToolError> {
+    let Ok(url) = Url::parse(url.trim()) else { return Ok(()) };
+    Ok(Guard::allows(&url, allowed)?)
 }

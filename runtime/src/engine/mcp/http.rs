@@ -14,6 +14,7 @@ mod sse;
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -28,10 +29,9 @@ use super::transport::{Broken, Message, Transport};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
-use crate::call::error::ToolError;
 use crate::engine::http::{HttpEngine, HttpEngineBuilder};
-use crate::spec::Network;
 use crate::spec::plan::McpServer;
+pub(super) use auth::credentials;
 pub use auth::{McpTokenRequest, TokenSource};
 use channel::Channel;
 
@@ -188,6 +188,10 @@ impl Transport for Http {
         self.channel.agreed(revision);
     }
 
+    fn repeats(&self) -> bool {
+        self.channel.is_modern()
+    }
+
     fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
         if !self.channel.is_modern() {
             return Ok(Vec::new());
@@ -195,8 +199,8 @@ impl Transport for Http {
         Ok(headers::of_arguments(&headers::marked(schema)?, arguments))
     }
 
-    fn reaches(&self, allowed: &Network) -> Result<(), ToolError> {
-        self.channel.reaches(allowed)
+    fn hears(&self) -> bool {
+        self.channel.is_modern() || self.channel.hears.load(Ordering::Acquire)
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -68,6 +68,20 @@ struct Shared {
     said: mpsc::Sender<Said>,
     changes: AtomicU64,
     ignored: AtomicU64,
+    /// How many requests of the server are being answered.
+    asked: AtomicU64,
+    /// When one was answered last.
+    answered: Mutex<Option<Instant>>,
+}
+
+/// A request of the server that is being answered: meanwhile its silence does not count.
+pub(super) struct Asked(Inbox);
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        *unpoisoned(self.0.0.answered.lock()) = Some(Instant::now());
+        self.0.0.asked.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 #[derive(Default)]
@@ -96,6 +110,8 @@ impl Inbox {
             said,
             changes: AtomicU64::new(0),
             ignored: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
+            answered: Mutex::default(),
         };
         (Inbox(Arc::new(shared)), heard)
     }
@@ -147,6 +163,12 @@ impl Inbox {
     /// Whether somebody waits for the answer to this request.
     pub(super) fn awaits(&self, id: u64) -> bool {
         unpoisoned(self.0.book.lock()).pending.contains_key(&id)
+    }
+
+    /// Notes that a request of the server is being answered.
+    pub(super) fn asked(&self) -> Asked {
+        self.0.asked.fetch_add(1, Ordering::AcqRel);
+        Asked(self.clone())
     }
 
     /// How often the server said that its list of tools is another one now.
@@ -258,9 +280,15 @@ fn reply(mut message: Value) -> Option<Reply> {
 }
 
 impl Ticket {
-    /// When the server last said something of the request, or when it was made.
+    /// When the server last said something of the request, or when it was made. While the server waits for an answer
+    /// itself, that is now.
     pub(super) fn heard(&self) -> Instant {
-        *unpoisoned(self.heard.lock())
+        let shared = &self.inbox.0;
+        if shared.asked.load(Ordering::Acquire) > 0 {
+            return Instant::now();
+        }
+        let heard = *unpoisoned(self.heard.lock());
+        unpoisoned(shared.answered.lock()).map_or(heard, |answered| heard.max(answered))
     }
 
     /// Whether the answer is not there yet.

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::inbox::Inbox;
 use super::options::McpOptions;
+use super::stdio::Stdio;
 use crate::base::future::BoxFuture;
-use crate::call::error::ToolError;
-use crate::spec::Network;
+use crate::call::secrets::Secrets;
 use crate::spec::plan::{McpServer, McpTransport};
 
 /// Carries messages to a server. What comes from there it puts into the [`Inbox`](super::inbox::Inbox) that it was
@@ -28,6 +28,11 @@ pub(super) trait Transport: Send + Sync {
         let _ = revision;
     }
 
+    /// Whether arguments are repeated in headers.
+    fn repeats(&self) -> bool {
+        false
+    }
+
     /// Returns the headers that repeat arguments, where the input schema of the tool asks for it.
     ///
     /// # Errors
@@ -38,14 +43,9 @@ pub(super) trait Transport: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Whether a call that may reach these hosts may use this transport.
-    ///
-    /// # Errors
-    ///
-    /// The refusal, for the model.
-    fn reaches(&self, allowed: &Network) -> Result<(), ToolError> {
-        let _ = allowed;
-        Ok(())
+    /// Whether the server can be heard when it says something of its own accord.
+    fn hears(&self) -> bool {
+        true
     }
 
     /// Ends the connection in an orderly way, within a few seconds.
@@ -86,14 +86,24 @@ pub(super) async fn start(
     options: &McpOptions,
     inbox: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
-    let _ = (&options, &inbox);
     match &server.transport {
-        McpTransport::Stdio { .. } => Err("no transport".into()),
+        program @ McpTransport::Stdio { .. } => {
+            Ok(Arc::new(Stdio::start(program, options.max_message, inbox)?))
+        }
         #[cfg(feature = "http")]
         McpTransport::Http { .. } => super::http::start(server, options, inbox),
         #[cfg(not(feature = "http"))]
-        McpTransport::Http { .. } => {
-            Err("the server is reached over HTTP: that needs the feature `http`".into())
-        }
+        McpTransport::Http { .. } => Err("it is reached over HTTP: that needs the feature `http`".to_owned()),
+    }
+}
+
+/// Returns the credentials of a server: the values of variables.
+pub(super) fn credentials(transport: &McpTransport) -> Secrets {
+    match transport {
+        program @ McpTransport::Stdio { .. } => super::stdio::credentials(program),
+        #[cfg(feature = "http")]
+        McpTransport::Http { headers, bearer, .. } => super::http::credentials(headers, bearer),
+        #[cfg(not(feature = "http"))]
+        McpTransport::Http { .. } => Secrets::default(),
     }
 }

@@ -1,9 +1,10 @@
 //! Reads what comes back: the answer to a request, on a stream or alone, and what a server says of its own accord.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::channel::{Channel, Exchange};
@@ -98,12 +99,19 @@ async fn resume(channel: &Channel, reader: &mut Reader) -> Result<Exchange, Stri
 pub(super) async fn listen(channel: &Channel) {
     let mut reader = Reader::new(channel.max_message);
     let mut messages = Messages { channel, id: None, odd: None };
-    let mut quiet = 0;
+    let (mut quiet, mut missed) = (0, false);
     loop {
         match channel.get(reader.last_id()).await {
             Ok(mut exchange) if is_stream(&exchange) => {
+                // What was said meanwhile comes again only after an event that has an identifier.
+                if std::mem::replace(&mut missed, true) && reader.last_id().is_none() {
+                    channel.inbox.message(json!({ "method": "notifications/tools/list_changed" }));
+                }
                 reader.reconnected();
-                match messages.follow(&mut reader, &mut exchange).await {
+                channel.hears.store(true, Ordering::Release);
+                let end = messages.follow(&mut reader, &mut exchange).await;
+                channel.hears.store(false, Ordering::Release);
+                match end {
                     Ok(End::Ended { heard: true, .. }) => quiet = 0,
                     Ok(_) => {}
                     // The event would come again.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::frozen::{List, Text};
 use crate::base::future::BoxFuture;
+use crate::call::secrets::Secrets;
 use crate::engine::http::{Secret, is_token, of_environment};
 use crate::spec::plan::{McpServer, McpTransport};
 
@@ -65,6 +66,16 @@ fn variable_for(variable: &Text, what: &str) -> Result<Secret, String> {
     of_environment(variable).ok_or_else(|| {
         format!("the environment variable {variable} is not set; it holds {what} of the server")
     })
+}
+
+/// Returns the values of the variables that hold credentials.
+pub(in crate::engine::mcp) fn credentials(headers: &List<(Text, Text)>, bearer: &Text) -> Secrets {
+    let mut credentials = Secrets::default();
+    let variables = headers.iter().map(|(_, variable)| variable).chain([bearer]);
+    for secret in variables.filter_map(|variable| of_environment(variable)) {
+        credentials.collect(&secret.expose().into(), 1);
+    }
+    credentials
 }
 
 /// Where the token of each request comes from.

@@ -1,6 +1,7 @@
 //! Requests to one server: their headers, their credentials, and what their statuses say.
 
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
@@ -11,7 +12,6 @@ use super::auth::{self, Auth};
 use super::headers;
 use crate::base::media_type::essence;
 use crate::base::sync::unpoisoned;
-use crate::call::error::ToolError;
 use crate::engine::http::{Body, HttpEngine, HttpRequest, Secret, Unanswered};
 use crate::engine::mcp::inbox::Inbox;
 use crate::engine::mcp::options::McpOptions;
@@ -39,6 +39,8 @@ pub(super) struct Channel {
     auth: Auth,
     pub(super) inbox: Inbox,
     pub(super) max_message: usize,
+    /// Whether there is a stream of what the server says of its own accord.
+    pub(super) hears: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -120,6 +122,7 @@ impl Channel {
             auth: Auth::of(server, bearer, &options.http.tokens)?,
             inbox,
             max_message: options.max_message,
+            hears: AtomicBool::new(false),
             state: Mutex::default(),
         };
         channel.request("POST", Vec::new(), None)?;
@@ -133,11 +136,6 @@ impl Channel {
     /// Speaks this revision from now on; none before the handshake.
     pub(super) fn agreed(&self, revision: &str) {
         revision.clone_into(&mut unpoisoned(self.state.lock()).revision);
-    }
-
-    /// Whether a call that may reach these hosts may reach the server.
-    pub(super) fn reaches(&self, allowed: &Network) -> Result<(), ToolError> {
-        self.engine.reaches(&self.url, allowed)
     }
 
     fn request(

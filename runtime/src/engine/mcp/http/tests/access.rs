@@ -92,19 +92,6 @@ fn nowhere() -> HttpEngineBuilder {
 }
 
 #[tokio::test]
-async fn a_call_reaches_the_server_only_if_its_context_allows_the_host() {
-    let wire = Wire::to(&server_at("http://127.0.0.1:1/mcp"), &open()).await.unwrap();
-    let hosts = |host: &'static str| Network::Hosts(vec![Text::from(host)].into());
-    for allowed in [Network::Any, hosts("127.0.0.1"), hosts("127.0.0.1:1")] {
-        wire.transport.reaches(&allowed).unwrap();
-    }
-    for allowed in [Network::None, hosts("example.com"), hosts("127.0.0.1:2")] {
-        let denied = wire.transport.reaches(&allowed).unwrap_err();
-        assert!(matches!(denied, ToolError::Denied { .. }), "{denied:?}");
-    }
-}
-
-#[tokio::test]
 async fn a_redirect_stays_at_its_origin_and_keeps_the_request() {
     let (mut server, mut other) = (Server::start().await, Server::start().await);
     let wire = Wire::speaking(MODERN, &server.url).await;
