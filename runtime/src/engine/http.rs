@@ -70,5 +70,7 @@ pub(in crate::engine) use request::is_token;
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 pub use resolve::Resolver;
 pub use settings::{HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
+#[cfg(feature = "mcp")]
+pub(in crate::engine) use transport::Redirects;
 #[cfg(feature = "typed")]
 pub use typed::CallError;

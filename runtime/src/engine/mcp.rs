@@ -49,6 +49,8 @@ use crate::call::tool::AgentTool;
 use crate::spec::plan::{Call, McpServer, Tool};
 
 pub use client::McpClient;
+#[cfg(feature = "mcp-oauth")]
+pub use http::{McpOAuth, TokenStore};
 #[cfg(feature = "http")]
 pub use http::{McpTokenRequest, TokenSource};
 pub use options::{McpAsked, McpOptions};

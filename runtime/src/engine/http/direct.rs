@@ -13,7 +13,7 @@ use super::guard::Guard;
 use super::request::{Body, HttpRequest};
 use super::secret::{Applied, Secret};
 #[cfg(feature = "mcp")]
-use super::transport::{Route, SendError};
+use super::transport::{Redirects, Route, SendError};
 use super::{settings, transport};
 #[cfg(feature = "mcp")]
 use crate::call::error::ToolError;
@@ -87,13 +87,13 @@ impl HttpRequest {
 
 #[cfg(feature = "mcp")]
 impl HttpEngine {
-    /// Sends a request, which may be repeated at the same origin if the server says so, and nowhere else.
+    /// Sends a request. Of the engine's settings, headers and credentials are not used.
     pub(in crate::engine) async fn exchange(
         &self,
         request: &HttpRequest,
-        allowed: &Network,
+        redirects: Redirects,
     ) -> Result<Response, Unanswered> {
-        let route = Route { stays: true, ..self.route(allowed) };
+        let route = Route { redirects, ..self.route(&Network::Any) };
         let unanswered = |written, why| Err(Unanswered { written, why });
         match transport::send(&route, request, &[]).await {
             Ok(reply) => match reply.refused {

@@ -16,7 +16,7 @@ use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKi
 use super::response::{self, Limits};
 use super::settings::HttpEngineBuilder;
 use super::tls;
-use super::transport::{self, Reply, Route, SendError};
+use super::transport::{self, Redirects, Reply, Route, SendError};
 use super::url;
 use crate::base::frozen::{Frozen, Text};
 use crate::base::future::BoxFuture;
@@ -263,7 +263,7 @@ impl HttpEngine {
     }
 
     pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
-        Route { client: &self.inner.client, guard: &self.inner.guard, allowed, stays: false }
+        Route { client: &self.inner.client, guard: &self.inner.guard, allowed, redirects: Redirects::Allowed }
     }
 
     pub(super) fn settings(&self) -> &HttpEngineBuilder {

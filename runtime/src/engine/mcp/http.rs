@@ -10,6 +10,8 @@ mod answer;
 mod auth;
 mod channel;
 mod headers;
+#[cfg(feature = "mcp-oauth")]
+mod oauth;
 mod sse;
 
 use std::collections::HashMap;
@@ -34,6 +36,8 @@ use crate::spec::plan::McpServer;
 pub(super) use auth::credentials;
 pub use auth::{McpTokenRequest, TokenSource};
 use channel::Channel;
+#[cfg(feature = "mcp-oauth")]
+pub use oauth::{McpOAuth, TokenStore};
 
 /// How long a notice, an answer to a request of the server or the end of a session may take.
 const BRIEF: Duration = Duration::from_secs(10);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::frozen::{List, Text};
 use crate::base::future::BoxFuture;
 use crate::call::secrets::Secrets;
-use crate::engine::http::{Secret, is_token, of_environment};
+use crate::engine::http::{HttpEngine, Secret, is_token, of_environment};
 use crate::spec::plan::{McpServer, McpTransport};
 
 /// Gives the tokens that an MCP server over HTTP wants, such as those of OAuth.
@@ -30,8 +30,12 @@ pub struct McpTokenRequest {
     pub url: Text,
     /// The token that the server has just refused: another one is wanted.
     pub refused: Option<Secret>,
-    /// What the server asked for when it refused: the header `WWW-Authenticate`. Empty before.
-    pub challenge: Text,
+    /// What the server asked for when it refused the last request: the header `WWW-Authenticate`, which may be empty.
+    /// `None` if it has not refused one.
+    pub challenge: Option<Text>,
+    /// The client of the server, with the hosts that it may reach.
+    #[cfg_attr(not(feature = "mcp-oauth"), expect(dead_code, reason = "for sources that send requests"))]
+    pub(super) client: HttpEngine,
 }
 
 /// Headers of the transport itself: those of the program cannot take their place.
@@ -94,12 +98,14 @@ impl Auth {
         server: &McpServer,
         bearer: &Text,
         sources: &[(Text, Arc<dyn TokenSource>)],
+        client: &HttpEngine,
     ) -> Result<Auth, String> {
         let McpTransport::Http { url, .. } = &server.transport else { return Ok(Auth::None) };
         // What the program says last counts, and more than a document.
         if let Some((_, source)) = sources.iter().rev().find(|(alias, _)| *alias == server.alias) {
             let (server, url) = (server.alias.clone(), url.clone());
-            let wanted = McpTokenRequest { server, url, refused: None, challenge: Text::EMPTY };
+            let client = client.clone();
+            let wanted = McpTokenRequest { server, url, refused: None, challenge: None, client };
             return Ok(Auth::Source(Arc::clone(source), wanted));
         }
         if bearer.is_empty() {
@@ -119,7 +125,7 @@ impl Auth {
             Auth::Source(source, wanted) => {
                 let mut wanted = wanted.clone();
                 if let Some((refused, challenge)) = refused {
-                    (wanted.refused, wanted.challenge) = (refused, challenge.into());
+                    (wanted.refused, wanted.challenge) = (refused, Some(challenge.into()));
                 }
                 source.token(&wanted).await
             }

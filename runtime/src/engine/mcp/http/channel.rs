@@ -12,11 +12,10 @@ use super::auth::{self, Auth};
 use super::headers;
 use crate::base::media_type::essence;
 use crate::base::sync::unpoisoned;
-use crate::engine::http::{Body, HttpEngine, HttpRequest, Secret, Unanswered};
+use crate::engine::http::{Body, HttpEngine, HttpRequest, Redirects, Secret, Unanswered};
 use crate::engine::mcp::inbox::Inbox;
 use crate::engine::mcp::options::McpOptions;
 use crate::engine::mcp::transport::{Broken, Message};
-use crate::spec::Network;
 use crate::spec::plan::{McpServer, McpTransport};
 
 const SESSION: &str = "Mcp-Session-Id";
@@ -115,11 +114,12 @@ impl Channel {
         };
         let mut engine = options.http.engine.clone();
         engine.connect_timeout = Some(options.connect);
+        let engine = engine.build().map_err(|error| error.to_string())?;
         let channel = Channel {
-            engine: engine.build().map_err(|error| error.to_string())?,
             url: url.to_string(),
             fixed: auth::headers(headers)?,
-            auth: Auth::of(server, bearer, &options.http.tokens)?,
+            auth: Auth::of(server, bearer, &options.http.tokens, &engine)?,
+            engine,
             inbox,
             max_message: options.max_message,
             hears: AtomicBool::new(false),
@@ -175,7 +175,7 @@ impl Channel {
                 request.body = Body::Text(text.to_owned());
             }
             let in_session = request.header(SESSION).is_some();
-            let response = self.engine.exchange(&request, &Network::Any).await?;
+            let response = self.engine.exchange(&request, Redirects::AtOrigin).await?;
             let exchange = Exchange { request, response, in_session };
             if exchange.response.status() != StatusCode::UNAUTHORIZED || fresh || !self.auth.can_refresh() {
                 return Ok(exchange);

@@ -3,6 +3,8 @@
 mod access;
 mod legacy;
 mod modern;
+#[cfg(feature = "mcp-oauth")]
+mod oauth;
 mod server;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -132,13 +132,14 @@ async fn a_server_that_is_not_there_has_not_received_the_request() {
 
 /// Gives `token-1`, `token-2` and so on, a new one when the last was refused.
 #[derive(Debug, Default)]
-struct Counting(Mutex<Vec<(Option<String>, String)>>);
+struct Counting(Mutex<Vec<(String, String)>>);
 
 impl TokenSource for Arc<Counting> {
     fn token<'a>(&'a self, wanted: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
         let mut refused = self.0.lock().unwrap();
         if let Some(token) = &wanted.refused {
-            refused.push((Some(token.expose().to_owned()), wanted.challenge.to_string()));
+            let challenge = wanted.challenge.as_ref().map(ToString::to_string);
+            refused.push((token.expose().to_owned(), challenge.unwrap_or_default()));
         }
         let token = Secret::new(format!("token-{}", refused.len() + 1));
         Box::pin(async move { Ok(Some(token)) })
@@ -161,7 +162,7 @@ async fn a_token_that_is_refused_is_replaced_once() {
     assert_eq!(asked.header("authorization"), Some("Bearer token-2"));
     asked.json(&answer(ticket.id, "there")).await;
     assert_eq!(result(ticket).await, "there");
-    assert_eq!(*source.0.lock().unwrap(), [(Some("token-1".to_owned()), "Bearer scope=\"a\"".to_owned())]);
+    assert_eq!(*source.0.lock().unwrap(), [("token-1".to_owned(), "Bearer scope=\"a\"".to_owned())]);
     // The second refusal counts.
     let (_ticket, sending) = wire.ask("tools/call");
     for _ in 0..2 {

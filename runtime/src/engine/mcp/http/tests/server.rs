@@ -20,7 +20,11 @@ pub(super) struct Server {
 /// A request, and the connection that its response goes to.
 pub(super) struct Asked {
     pub(super) method: String,
+    /// The path and the query.
+    pub(super) path: String,
     head: String,
+    /// The body as it came, and as JSON if it is that.
+    pub(super) text: String,
     pub(super) body: Value,
     connection: TcpStream,
 }
@@ -64,15 +68,15 @@ impl Asked {
             }
         };
         let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
-        let mut asked =
-            Asked { method: head.split(' ').next()?.to_owned(), head, body: Value::Null, connection };
+        let mut words = head.split(' ').map(str::to_owned);
+        let (method, path) = (words.next()?, words.next()?);
+        let mut asked = Asked { method, path, head, text: String::new(), body: Value::Null, connection };
         let length: usize = asked.header("content-length").map_or(0, |length| length.parse().unwrap());
         while bytes.len() < end + length {
             asked.connection.read_buf(&mut bytes).await.ok()?;
         }
-        if length > 0 {
-            asked.body = serde_json::from_slice(&bytes[end..]).unwrap();
-        }
+        asked.text = String::from_utf8(bytes[end..].to_vec()).unwrap();
+        asked.body = serde_json::from_str(&asked.text).unwrap_or_default();
         Some(asked)
     }
 
