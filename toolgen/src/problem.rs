@@ -13,6 +13,7 @@ mod tests;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use codes::{Code, Page};
@@ -87,6 +88,8 @@ pub struct Problems {
     list: Vec<Problem>,
     /// The problems so far: the address of the source, the code, the place and the message.
     seen: HashSet<(usize, Code, Pointer, String)>,
+    /// The problems of other documents: a file that several of them read has each of its problems once.
+    appended: HashSet<(PathBuf, Code, Pointer, Option<Position>, String)>,
     counts: BTreeMap<Code, usize>,
 }
 
@@ -169,7 +172,13 @@ impl Problems {
 
     /// Adds the problems of another document.
     pub(crate) fn append(&mut self, other: Problems) {
-        self.list.extend(other.list);
+        for problem in other.list {
+            let Problem { code, source, pointer, position, message, .. } = &problem;
+            let key = (source.path.clone(), *code, pointer.clone(), *position, message.clone());
+            if self.appended.insert(key) {
+                self.list.push(problem);
+            }
+        }
     }
 
     /// Takes out the problems that are in the options and not in the document.

@@ -145,6 +145,29 @@ fn what_is_selected_comes_with_what_it_calls_and_with_nothing_else() {
     assert_eq!(names(Options::default().exclude("lines")).0, all[..2]);
 }
 
+/// A document that comes by several ways, with the same options, is one part.
+#[test]
+fn what_is_imported_by_two_ways_is_there_once() {
+    let folder = Folder::new();
+    let way = "toolgen: 1\nimports: [{manifest: parts/files.yaml, namespace: fs}]\ncontexts: {quiet: {scopes: [read]}}\n";
+    fs::write(folder.0.join("way.yaml"), way).unwrap();
+    let twice = "imports: [{manifest: way.yaml}, {manifest: parts/files.yaml, namespace: fs}, ";
+    fs::write(folder.0.join("main.yaml"), MAIN.replace("imports: [", twice)).unwrap();
+    let (program, problems) = folder.load().compile().unwrap();
+    assert_eq!(problems.to_string(), "");
+    let names: Vec<&str> = program.all_tools().iter().map(|tool| tool.spec.name.as_str()).collect();
+    assert_eq!(names, ["fs__count", "fs__find", "lines"]);
+    assert_eq!(program.parts.len(), 1, "the two others have nothing else");
+    assert_eq!(program.all_operations(), 3);
+    assert!(program.toolsets.iter().any(|set| *set.name == *"counting"));
+    // With other options it is another part.
+    let other = twice.replace("namespace: fs", "namespace: files");
+    fs::write(folder.0.join("main.yaml"), MAIN.replace("imports: [", &other)).unwrap();
+    let (program, problems) = folder.load().compile().unwrap();
+    assert!(problems.to_string().contains("there are two toolsets `finding`"), "{problems}");
+    assert_eq!((program.parts.len(), program.all_tools().len()), (2, 5));
+}
+
 #[test]
 fn what_a_program_read_is_known() {
     let folder = Folder::new();
