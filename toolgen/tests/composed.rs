@@ -196,3 +196,42 @@ fn other_kinds_than_requests_are_run_on_purpose() {
     let error = folder.load().tools_by(&Engines::new()).unwrap_err();
     assert!(error.to_string().contains("`fs__count`, `fs__find`: "), "{error}");
 }
+
+/// The rules of `#[arg(…)]` that JSON Schema does not have.
+#[tokio::test]
+async fn texts_are_denied_by_patterns_and_as_paths() {
+    let manifest = r"
+toolgen: 1
+tools:
+  open:
+    description: Opens files of a branch.
+    parameters:
+      file: {type: string, path: true, description: The file.}
+      others: {type: array, items: string, path: true, optional: true, description: More files.}
+      branch: {type: string, deny_pattern: '^-', deny_message: no dash at the start, default: main, description: Which.}
+    function: {}
+";
+    let opened = |arguments: Value, _: ToolContext| async move { Ok(arguments) };
+    let engines = Engines::new().with(FunctionTable::new().with("open", opened));
+    let loaded = Loader::from_str(manifest).unwrap().tools_by(&engines).unwrap();
+    assert_eq!(loaded.problems.to_string(), "");
+    let provider = Registry::new(loaded.tools).unwrap().provider(ProviderContext::default());
+    let call = async |arguments: Value| {
+        provider.call(ToolCall::new("1", "open", arguments), &ToolContext::new("turn", "")).await.text()
+    };
+    for fine in ["a", "a/b.txt", "..a", "a..", "a/.../b", ".", "./a", "C"] {
+        let told = call(json!({"file": fine, "others": [fine], "branch": "a-b"})).await;
+        assert!(!told.starts_with("Invalid"), "{fine}: {told}");
+    }
+    for wrong in ["..", "../a", "a/..", "a/../b", "/etc/passwd", "\\a", "C:x", "a\\..\\b", "a\0"] {
+        let told = call(json!({ "file": wrong })).await;
+        assert_eq!(told, "Invalid arguments: /file: path traversal not allowed", "{wrong}");
+        let told = call(json!({"file": "a", "others": ["b", wrong]})).await;
+        assert_eq!(told, "Invalid arguments: /others/1: path traversal not allowed", "{wrong}");
+    }
+    let told = call(json!({"file": "a", "branch": "-x"})).await;
+    assert_eq!(told, "Invalid arguments: /branch: no dash at the start");
+    let schema = &provider.list()[0].input_schema["properties"];
+    assert_eq!(schema["file"]["description"], "The file. A relative path without `..`.");
+    assert_eq!(schema["branch"]["not"], json!({"pattern": "^-"}));
+}

@@ -63,6 +63,7 @@ mod compose;
 mod context;
 mod effects;
 mod files;
+mod guards;
 mod imports;
 mod keys;
 mod known;
