@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_runtime::Call;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
-use toolgen_runtime::{Call, ToolSpec};
 
 use super::attributes::Attributes;
 use super::calls::fixed_effects;
@@ -48,10 +48,9 @@ pub(super) struct Imported {
 }
 
 impl Imported {
-    /// Returns the specifications of the tools.
-    pub(super) fn tools(&self) -> Vec<ToolSpec> {
-        let tools = self.parts.iter().flat_map(|(part, _)| part.program.all_tools());
-        tools.map(|tool| tool.spec.clone()).collect()
+    /// Returns the tools.
+    pub(super) fn tools(&self) -> Vec<Tool> {
+        self.parts.iter().flat_map(|(part, _)| part.program.all_tools()).cloned().collect()
     }
 }
 
