@@ -86,9 +86,8 @@ form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form
 ";
     BODY = "W0316", "A request body is not fully usable", "
 One of these things, which the message tells: the body has no media type and is left out; no media type can carry its
-schema, as a form cannot carry a list; its media type, such as XML, is not written from arguments, so the model
-writes the text itself; or it belongs to a method such as GET, for which a body has no defined meaning, and is sent all
-the same.
+schema, as a form cannot carry a list; or its media type, such as XML, is not written from arguments, so the model writes
+the text itself.
 ";
     SECURITY = "W0317", "A security scheme is not usable", "
 An operation asks for a scheme that is not declared under `components/securitySchemes`, or is declared in a way that
@@ -123,7 +122,7 @@ Name inner schemas under `components/schemas`, and refer to them.
 The default is not a value that the schema itself allows, such as the text \"10\" for an integer. It is not told to
 the model, which would otherwise send it.
 ";
-    PATTERN = "E0324", "A pattern is no regular expression", "
+    PATTERN = "W0324", "A pattern is no regular expression", "
 Patterns are regular expressions of ECMA-262 (JavaScript). This one does not parse as such, so it is left out:
 neither a model nor its arguments are held to it, and the server decides.
 
@@ -144,6 +143,10 @@ of the document, nor on filters. Names can be chosen with `--rename`.
 ";
     MEDIA_TYPE = "N0340", "Of several media types one was chosen", "
 The body may be sent as one of several media types; a tool sends one. JSON is preferred, then forms, then others.
+";
+    UNUSUAL_BODY = "N0342", "A method has no defined use for a body", "
+HTTP leaves open what the body of a GET, HEAD or TRACE request means, and some servers and proxies drop it. Services that
+declare one read it, so it is sent.
 ";
     NOT_TOOLS = "N0341", "A part of the document does not become tools", "
 Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.
