@@ -1,5 +1,7 @@
 //! Reads the parameters of operations.
 
+use std::collections::BTreeMap;
+
 use toolgen_runtime::schema::shape::{Kind, Literal, StringRules};
 use toolgen_runtime::spec::plan::{Encoding, HeaderOwner, Location, Style};
 use toolgen_runtime::{List, Shape};
@@ -43,7 +45,43 @@ impl<'a> Context<'a> {
         }
         self.match_template(&mut found, operation, template);
         found.sort_by_key(|param| param.location);
+        self.note_shared_keys(&found, operation);
         found
+    }
+
+    /// Reports parameters of which a request does not tell which is meant: an object that is exploded is sent under the
+    /// keys of its fields, not under its own.
+    fn note_shared_keys(&mut self, params: &[Param], operation: &Node<'a>) {
+        let mut senders: BTreeMap<(Location, String), &str> = BTreeMap::new();
+        for param in
+            params.iter().filter(|param| matches!(param.location, Location::Query | Location::Cookie))
+        {
+            for key in self.keys_of(param) {
+                let Some(other) = senders.insert((param.location, key.clone()), &param.name) else {
+                    continue;
+                };
+                self.report(
+                    codes::PARAMETER,
+                    &operation.pointer,
+                    format!(
+                        "`{key}` is sent for the parameter `{other}` and for `{}`; a service cannot tell them apart",
+                        param.name
+                    ),
+                    "give one of the two `explode: false` or `style: deepObject`, or rename the field",
+                );
+            }
+        }
+    }
+
+    /// Returns the keys that a parameter is sent under, as far as its schema lists them.
+    fn keys_of(&mut self, param: &Param) -> Vec<String> {
+        let exploded = matches!(param.encoding, Encoding::Style { style: Style::Form, explode: true, .. });
+        match self.resolved(&param.shape).kind {
+            Kind::Object(rules) if exploded => {
+                rules.fields.iter().map(|field| field.wire_name().to_owned()).collect()
+            }
+            _ => vec![param.name.clone()],
+        }
     }
 
     fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
