@@ -244,8 +244,10 @@ pub struct Body {
 /// How the value of a body is written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Codec {
-    /// As JSON.
+    /// As JSON, which is also YAML.
     Json,
+    /// As JSON texts one after another, each on its own line: one an item of a list.
+    JsonLines,
     /// As `application/x-www-form-urlencoded`, by the encodings of its fields.
     Form(List<Part>),
     /// As `multipart/form-data`, with one part per field.

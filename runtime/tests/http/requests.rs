@@ -137,8 +137,9 @@ async fn every_kind_of_body_arrives() {
         |name: &'static str, file| Part { name: name.into(), file, content_type: "".into(), encoding: None };
     let file = json!({"base64": "AP8=", "filename": "a.bin"});
     let multipart = Codec::Multipart(vec![part("f", true)].into());
-    let cases: [(&str, Codec, Value, &[u8]); 5] = [
+    let cases: [(&str, Codec, Value, &[u8]); 6] = [
         ("application/vnd.x+json", Codec::Json, json!({"a": null}), b"{\"a\":null}"),
+        ("application/x-ndjson", Codec::JsonLines, json!([{"a": 1}, 2]), b"{\"a\":1}\n2\n"),
         (
             "application/x-www-form-urlencoded",
             Codec::Form(List::EMPTY),
