@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolgen_runtime::List;
 use toolgen_runtime::spec::plan::{
-    Body, BodyField, BodySource, Codec, Encoding, Location, Part, RequestPlan, Style,
+    Body, BodyField, BodySource, Codec, Encoding, Location, Parameter, Part, RequestPlan, Style,
 };
 
 use crate::server::{Seen, TestServer, call, engine, parameter, plan};
@@ -123,6 +123,25 @@ async fn names_and_values_are_encoded_on_the_wire() {
     );
     assert_eq!(seen.header("accept"), Some("*/*"));
     assert!(seen.header("user-agent").unwrap().starts_with("toolgen-runtime/"));
+}
+
+#[tokio::test]
+async fn a_parameter_may_be_the_whole_query_and_a_cookie_may_stay_as_it_is() {
+    let seen = arrived(
+        |url| {
+            let raw = Encoding::Style { style: Style::Form, explode: true, allow_reserved: true };
+            let whole = Parameter {
+                name: "".into(),
+                ..parameter("q", Location::Query, Encoding::Content("application/json".into()))
+            };
+            let parameters = vec![whole, parameter("sid", Location::Cookie, raw)];
+            RequestPlan { parameters: parameters.into(), ..plan("GET", url, "/x") }
+        },
+        json!({"q": {"a": 1}, "sid": "a+/=;b"}),
+    )
+    .await;
+    assert_eq!(seen.line, "GET /x?%7B%22a%22%3A1%7D HTTP/1.1");
+    assert_eq!(seen.header("cookie"), Some("sid=a+/=%3Bb"));
 }
 
 fn with_body(url: &str, media_type: &'static str, codec: Codec) -> RequestPlan {

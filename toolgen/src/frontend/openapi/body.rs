@@ -247,7 +247,7 @@ fn is_scalar(kind: &Kind) -> bool {
 }
 
 /// Returns the rules of an object whose fields may become arguments: it has fields and no other rules.
-fn flat(shape: &Shape) -> Option<&ObjectRules> {
+pub(super) fn flat(shape: &Shape) -> Option<&ObjectRules> {
     let Kind::Object(rules) = &shape.kind else { return None };
     let plain = ObjectRules { fields: rules.fields.clone(), extra: Extra::Closed, ..ObjectRules::ANY };
     let closed = ObjectRules { extra: Extra::Closed, ..rules.clone() };

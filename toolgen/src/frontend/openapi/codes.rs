@@ -49,7 +49,7 @@ these have the same of all, as happens when two paths differ only in how they ar
 Give one of the two an `operationId` of its own, or rename it (`--rename`).
 ";
     UNKNOWN_VERSION = "W0310", "The version of OpenAPI is not known", "
-The document says it is of a version 3 other than 3.0 and 3.1, such as 3.2. It is compiled by the rules of 3.1; what
+The document says it is of a version 3 other than 3.0, 3.1 and 3.2. It is compiled by the rules of 3.1; what
 is new in its version is not understood.
 ";
     NO_PATHS = "W0311", "The document has no operations", "
@@ -63,8 +63,8 @@ rest is compiled.
 Correct it as the message says; the specification of OpenAPI lists the form of each object.
 ";
     PARAMETER = "W0313", "A parameter is not usable as it is declared", "
-A parameter needs a `name`, an `in` of `path`, `query`, `header` or `cookie`, and a `schema` or a `content`, and is
-declared once an operation. Headers such as `Content-Length` and `Host` are set by the HTTP client and are no
+A parameter needs a `name`, an `in` of `path`, `query`, `querystring`, `header` or `cookie`, and a `schema` or a
+`content`, and is declared once an operation. Headers such as `Content-Length` and `Host` are set by the HTTP client and are no
 parameters. What is missing or doubled is said in the message, together with what is done about it.
 
     parameters:
@@ -82,7 +82,7 @@ without a place in the path cannot be sent and is left out; a place without a pa
 ";
     STYLE = "W0315", "A style is not defined for its place", "
 OpenAPI defines which `style` a parameter may have by where it goes: paths take simple, label and matrix; queries
-form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form. The default of the place is used.
+form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form and cookie. The default of the place is used.
 ";
     BODY = "W0316", "A request body is not fully usable", "
 One of these things, which the message tells: the body has no media type and is left out; no media type can carry its

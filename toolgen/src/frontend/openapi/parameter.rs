@@ -25,6 +25,8 @@ pub(super) struct Param {
     pub(super) encoding: Encoding,
     /// The shape of its value, with the parameter's own annotations.
     pub(super) shape: Shape,
+    /// Whether its value is the whole query, without a key.
+    pub(super) whole: bool,
 }
 
 impl<'a> Context<'a> {
@@ -88,6 +90,11 @@ impl<'a> Context<'a> {
         let mut params: Vec<Param> = Vec::new();
         for node in node.items("parameters") {
             let Some(resolved) = self.resolve_or(&node, "; the parameter is left out") else { continue };
+            if resolved.node.text("in") == Some("querystring") {
+                let name = resolved.node.text("name").unwrap_or("query");
+                params.extend(self.querystring(&resolved.node, name));
+                continue;
+            }
             let Some(param) = self.parameter(&resolved.node, resolved.description) else { continue };
             if params.iter().any(|other| same(other, &param)) {
                 self.report(
@@ -118,7 +125,7 @@ impl<'a> Context<'a> {
                 self.parameter_problem(
                     node,
                     &message,
-                    "use path, query, header or cookie; bodies go to `requestBody`",
+                    "use path, query, querystring, header or cookie; bodies go to `requestBody`",
                 );
                 return None;
             }
@@ -134,7 +141,7 @@ impl<'a> Context<'a> {
         let (encoding, mut shape) = self.parameter_value(node, name, location);
         parameter_remarks(node, description, &mut shape);
         let required = location == Location::Path || node.flag("required");
-        Some(Param { name: name.to_owned(), location, required, encoding, shape })
+        Some(Param { name: name.to_owned(), location, required, encoding, shape, whole: false })
     }
 
     /// Whether the header is no argument, because something else sets it. Credentials are told apart later.
@@ -207,7 +214,11 @@ impl<'a> Context<'a> {
         }
         // The deep-object style is defined only with explode.
         let explode = style == Style::DeepObject || explode.unwrap_or(style == Style::Form);
-        let allow_reserved = location == Location::Query && node.flag("allowReserved");
+        let allow_reserved = match location {
+            Location::Query => node.flag("allowReserved"),
+            Location::Cookie => node.text("style") == Some("cookie"),
+            Location::Path | Location::Header => false,
+        };
         Encoding::Style { style, explode, allow_reserved }
     }
 
@@ -250,13 +261,20 @@ impl<'a> Context<'a> {
                 "declare it under `parameters` with `in: path`",
             );
             let encoding = Encoding::SIMPLE;
-            params.push(Param { name, location: Location::Path, required: true, encoding, shape: text() });
+            params.push(Param {
+                name,
+                location: Location::Path,
+                required: true,
+                encoding,
+                shape: text(),
+                whole: false,
+            });
         }
     }
 }
 
 /// Applies the parameter's own annotations, which take precedence over the schema's.
-fn parameter_remarks(node: &Node<'_>, description: Option<&str>, shape: &mut Shape) {
+pub(super) fn parameter_remarks(node: &Node<'_>, description: Option<&str>, shape: &mut Shape) {
     if shape.kind == Kind::Never {
         *shape = Shape::ANY;
     }
