@@ -15,7 +15,9 @@ pub(super) enum Kind {
     Multipart,
     /// `application/yaml` and its other names; every JSON text is YAML
     Yaml,
-    /// `text/…`, and JSON documents line by line
+    /// JSON texts one after another
+    Lines,
+    /// `text/…`
     Text,
     /// Bytes
     Binary,
@@ -37,13 +39,12 @@ pub(super) fn kind(media_type: &str) -> Kind {
         ("application" | "text", "xml") => Kind::Xml,
         ("*", _) | ("application", "*") => Kind::Any,
         ("application" | "text", "yaml" | "x-yaml" | "vnd.yaml") => Kind::Yaml,
-        ("application", "x-ndjson" | "ndjson" | "jsonl" | "x-jsonlines" | "jsonlines" | "graphql") => {
-            Kind::Text
+        ("application", "x-ndjson" | "ndjson" | "jsonl" | "x-jsonlines" | "jsonlines" | "json-seq") => {
+            Kind::Lines
         }
-        ("application", "javascript" | "sql" | "toml" | "x-sh" | "csv" | "ld+json-seq" | "json-seq") => {
-            Kind::Text
-        }
+        ("application", "graphql" | "javascript" | "sql" | "toml" | "x-sh" | "csv") => Kind::Text,
         (_, sub) if sub.ends_with("+json") || sub == "json5" || sub == "x-json" => Kind::JsonLike,
+        (_, sub) if sub.ends_with("+json-seq") => Kind::Lines,
         (_, sub) if sub.ends_with("+yaml") => Kind::Yaml,
         (_, sub) if sub.ends_with("+xml") && main != "image" => Kind::Xml,
         ("text", _) => Kind::Text,
@@ -74,7 +75,8 @@ mod tests {
             ("multipart/related", Kind::Multipart),
             ("text/plain", Kind::Text),
             ("text/*", Kind::Text),
-            ("application/x-ndjson", Kind::Text),
+            ("application/x-ndjson", Kind::Lines),
+            ("application/geo+json-seq", Kind::Lines),
             ("application/yaml", Kind::Yaml),
             ("text/x-yaml", Kind::Yaml),
             ("application/vnd.oai.openapi+yaml;version=3.1", Kind::Yaml),
