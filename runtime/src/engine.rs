@@ -63,6 +63,8 @@ mod functions;
 pub mod http;
 #[cfg(feature = "runtime")]
 mod local;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 #[cfg(feature = "typed")]
 pub mod typed;
 
