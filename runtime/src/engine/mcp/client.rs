@@ -141,7 +141,7 @@ impl McpClient {
     pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
         let listed = self.0.listed().await?;
         let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
-        let made = adapted.filter_map(|adapted| McpTool::new(adapted.tool.into(), self.clone()));
+        let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
         Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
     }
 

@@ -42,7 +42,7 @@ enum Step {
 
 impl McpTool {
     /// Creates a tool; `None` if it is called otherwise.
-    pub(super) fn new(tool: Frozen<Tool>, client: McpClient) -> Option<McpTool> {
+    pub(super) fn new(tool: &Frozen<Tool>, client: McpClient) -> Option<McpTool> {
         let Call::Mcp(plan) = &tool.call else { return None };
         Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client, parked: Arc::default() })
     }
