@@ -34,10 +34,7 @@ fn server(alias: &str, name: &str, arguments: &[&str]) -> Option<McpServer> {
     let folder = std::env::var("TOOLGEN_MCP_SERVERS").ok()?;
     let found = ["node_modules/.bin", "bin"].map(|bin| format!("{folder}/{bin}/{name}"));
     let program = found.into_iter().find(|file| std::fs::exists(file).unwrap_or_default());
-    let Some(program) = program else {
-        println!("    {name} is not there");
-        return None;
-    };
+    let program = program.unwrap_or_else(|| panic!("{name} is not in {folder}"));
     let argv = std::iter::once(program).chain(arguments.iter().map(|word| (*word).to_owned()));
     let transport = McpTransport::Stdio {
         argv: argv.map(Text::from).collect(),
@@ -57,7 +54,7 @@ async fn locked(server: &Frozen<McpServer>) -> Vec<Tool> {
 
 async fn servers_of_others_are_listed_and_locked() {
     for (name, arguments, revision, least) in SERVERS {
-        let Some(server) = server("other", name, arguments) else { continue };
+        let Some(server) = server("other", name, arguments) else { return };
         let (server, start) = (Frozen::from(server), Instant::now());
         let client = McpClient::connect(server.clone(), McpOptions::new()).await.unwrap();
         let connected = start.elapsed();
