@@ -36,7 +36,7 @@ const MOST_GARBAGE: usize = 256;
 /// How many times the length of the longest message a line may have that is passed over.
 const PASSED_OVER: usize = 4;
 /// How much of what a server says on its standard error is kept.
-const TAIL: usize = 4 << 10;
+const TAIL: usize = 2 << 10;
 /// How long a server may take to end once its input has ended, then once it was asked to, and once it was killed.
 const GRACE: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(1), Duration::from_secs(5)];
 /// How long the output of an ended server is read on.
