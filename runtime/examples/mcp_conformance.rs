@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 use toolgen_runtime::serve::mcp::{Server, Tools};
 use toolgen_runtime::{
     Content, Control, InputRequest, Provider, ProviderContext, Registry, ResourceData, Service, ToolContext,
@@ -237,11 +238,14 @@ fn provider(served: Arc<Served>) -> Result<Provider, toolgen_runtime::RegistryEr
 }
 
 #[tokio::main(flavor = "current_thread")]
+#[expect(clippy::print_stderr, reason = "it says where it is")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = std::env::args().nth(1).ok_or("name an address, such as 127.0.0.1:8080")?;
     let served = Arc::new(Served::default());
     let server = Server::new(provider(Arc::clone(&served))?).name("conformance");
     let _ = served.0.set(server.tools());
-    server.http(address).await?;
+    let listener = TcpListener::bind(address).await?;
+    eprintln!("http://{}/mcp", listener.local_addr()?);
+    server.listen(listener).await?;
     Ok(())
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use toolgen::Tool;
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::mcp::McpEngine;
 use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink};
 use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::provider::one_shot;
@@ -33,18 +35,16 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
         output.complain("no tool is left to serve");
         return Ok(Outcome::Problems);
     }
-    let auditor = match auditor(task) {
-        Ok(auditor) => auditor,
-        Err(message) => return Ok(told(&message, output)),
-    };
-    let served = provider(task, &tools, auditor.clone()).and_then(|provider| {
+    let served = auditor(task).and_then(|auditor| {
+        let (engines, servers) = engines(&task.requests, &task.selection.options)?;
+        let provider = provider(task, &engines, &tools, auditor.clone())?;
         let count = provider.specs().count();
         if count == 0 {
             return Err(
                 "no tool is left to serve: `--allow`, `--deny` and `--read-only` leave out all".to_owned()
             );
         }
-        serve(task, server(task, provider)?, count, &auditor, output)
+        serve(task, server(task, provider)?, (&auditor, &servers), count, output)
     });
     Ok(match served {
         Ok(()) => Outcome::Fine,
@@ -75,7 +75,6 @@ fn lacks(tool: &Tool, out: &BTreeSet<String>) -> Option<String> {
         Call::Effect(plan) => {
             Some(format!("it asks the program for `{}`, which nobody does here", plan.name))
         }
-        Call::Mcp(_) => Some("it is a tool of another server, which is not called from here".to_owned()),
         call => {
             let missing = call.tools().into_iter().find(|called| out.contains(*called));
             missing.map(|called| format!("it calls `{called}`"))
@@ -90,8 +89,7 @@ fn auditor(task: &Serve) -> Result<Auditor, String> {
 }
 
 /// Returns the tools behind their limits and records.
-fn provider(task: &Serve, tools: &[&Tool], auditor: Auditor) -> Result<Provider, String> {
-    let engines = engines(&task.requests, &task.selection.options)?;
+fn provider(task: &Serve, engines: &Engines, tools: &[&Tool], auditor: Auditor) -> Result<Provider, String> {
     let tools = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
     let tools = engines.tools_from(tools).map_err(|why| why.to_string())?;
     let registry = Registry::new(tools).map_err(|why| why.to_string())?;
@@ -124,12 +122,12 @@ fn server(task: &Serve, provider: Provider) -> Result<Server, String> {
     Ok(task.origins.iter().fold(server, Server::allow_origin))
 }
 
-/// Serves, and writes the last records.
+/// Serves, and then ends the servers that were called and writes the last records.
 fn serve(
     task: &Serve,
     server: Server,
+    (auditor, servers): (&Auditor, &McpEngine),
     count: usize,
-    auditor: &Auditor,
     output: &mut Output,
 ) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -153,6 +151,7 @@ fn serve(
             // Calls that still run are dropped, and so are their programs.
             () = one_shot::interrupted() => Ok(()),
         };
+        servers.close().await;
         let written = auditor.flush().await.map_err(|why| format!("the last records are lost: {why}"));
         served.and(written)
     })
