@@ -201,7 +201,7 @@ fn results_are_read_leniently() {
 fn tools_of_mcp_servers_are_typed() {
     use manifest_mcp::{library, shop};
 
-    let state = Some(shop::State::Paid);
+    let state = Some(shop::ShopFindOrdersState::Paid);
     let call = shop::ShopFindOrders { customer: 7, state, since: None, limit: None };
     assert_eq!(call.into_arguments().unwrap(), serde_json::json!({"customer": 7, "state": "paid"}));
     assert_eq!(manifest_mcp::TOOL_SHOP_ORDER, "shop__order");
