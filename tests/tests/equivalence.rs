@@ -204,7 +204,7 @@ fn tools_of_mcp_servers_are_typed() {
     let state = Some(shop::ShopFindOrdersState::Paid);
     let call = shop::ShopFindOrders { customer: 7, state, since: None, limit: None };
     assert_eq!(call.into_arguments().unwrap(), serde_json::json!({"customer": 7, "state": "paid"}));
-    assert_eq!(manifest_mcp::TOOL_SHOP_ORDER, "shop__order");
+    assert_eq!(shop::TOOL_SHOP_ORDER, "shop__order");
     let tree = library::Root { title: "A".to_owned(), shelves: None };
     assert_eq!(tree.title, "A");
 }
