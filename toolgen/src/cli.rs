@@ -14,6 +14,7 @@ mod generate;
 mod graph;
 mod init;
 mod list;
+mod mcp;
 mod new;
 mod output;
 mod schema;
@@ -71,6 +72,7 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Explain(task) => explain::run(task, output),
         Task::Graph(task) => graph::run(task, output),
         Task::Bin(task) => bin::run(task, output),
+        Task::Mcp(task) => mcp::run(task, output),
         Task::Init(task) => init::run(task, output),
         Task::New(task) => new::run(task, output),
         Task::Test(task) => test::run(task, output),

@@ -88,10 +88,13 @@ fn every_command_takes_every_kind_of_document() {
     let place = folder("commands");
     fs::write(place.join("tools.yaml"), MANIFEST).unwrap();
     fs::copy(documents().join("pets.yaml"), place.join("pets.yaml")).unwrap();
+    fs::copy(checkout().join("specs/mcp/shop.lock.json"), place.join("shop.lock.json")).unwrap();
     let runtime = checkout().join("runtime");
-    for (document, tool, arguments) in
-        [("pets.yaml", "listPets", r#"{"limit": 3}"#), ("tools.yaml", "greet", r#"{"name": "Ada"}"#)]
-    {
+    for (document, tool, arguments) in [
+        ("pets.yaml", "listPets", r#"{"limit": 3}"#),
+        ("tools.yaml", "greet", r#"{"name": "Ada"}"#),
+        ("shop.lock.json", "shop__find_orders", r#"{"customer": 3}"#),
+    ] {
         let out = format!("out-{document}");
         let program = format!("program-{document}");
         let commands: [(&[&str], &str); 13] = [

@@ -15,7 +15,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_late_answer_goes_to_nobody_else", || run(a_late_answer_goes_to_nobody_else())),
     ("garbage_is_borne_up_to_a_bound", || run(garbage_is_borne_up_to_a_bound())),
     ("an_answer_that_cannot_be_read_fails_its_call_alone", || {
-        run(an_answer_that_cannot_be_read_fails_its_call_alone())
+        run(an_answer_that_cannot_be_read_fails_its_call_alone());
     }),
     ("a_line_without_end_ends_the_connection", || run(a_line_without_end_ends_the_connection())),
     ("a_server_that_dies_fails_its_calls_at_once", || run(a_server_that_dies_fails_its_calls_at_once())),

@@ -3,6 +3,7 @@
 //! Uses `clap` without its default features: four small crates. A custom parser would save a second of building and
 //! lose the suggestions, the usage lines and the conventions people know.
 
+mod mcp;
 mod project;
 
 use std::ffi::OsString;
@@ -12,6 +13,7 @@ use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolgen::{Options, frontend};
 
+pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
 
 /// The requested task.
@@ -32,6 +34,7 @@ pub(super) enum Task {
     Explain(Explain),
     Graph(Graph),
     Bin(Bin),
+    Mcp(Mcp),
     Init(Init),
     New(New),
     Test(Test),
@@ -177,7 +180,7 @@ fn command() -> Command {
                 .arg(Arg::new("code").value_name("CODE"))
                 .arg(format()),
         );
-    project::with_commands(command)
+    project::with_commands(command).subcommand(mcp::command())
 }
 
 fn call() -> Command {
@@ -284,6 +287,9 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
         |name: &str| matches.get_many::<String>(name).unwrap_or_default().cloned().collect::<Vec<_>>();
     if name == "explain" {
         return Ok(Task::Explain(Explain { code: text("code"), json: is_json(matches) }));
+    }
+    if name == "mcp" {
+        return mcp::task(matches);
     }
     if let Some(task) = project::task(name, matches) {
         return Ok(task);

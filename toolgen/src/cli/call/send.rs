@@ -8,6 +8,7 @@ use serde_json::Value;
 use toolgen::Tool;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::HttpEngine;
+use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};
 use toolgen_runtime::provider::one_shot;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::{
@@ -62,7 +63,8 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     for (name, value) in &task.server_variables {
         engine = engine.server_variable(name, value);
     }
-    let engines = Engines::new().with(engine.build().map_err(|error| failed(&error))?);
+    let servers = McpEngine::with_options(McpOptions::new().idle(timeout).total(timeout));
+    let engines = Engines::new().with(engine.build().map_err(|error| failed(&error))?).with(servers.clone());
     let tools = with_called(tool, all).into_iter().map(|tool| {
         let mut tool = plan::Tool::from(tool.clone());
         tool.spec.requires = List::EMPTY;
@@ -84,7 +86,10 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
             one_shot::interrupted().await;
             cancel.cancel();
         });
-        provider.call(ToolCall::new("cargo-toolgen", task.tool.as_str(), arguments), &context).await.outcome
+        let call = ToolCall::new("cargo-toolgen", task.tool.as_str(), arguments);
+        let outcome = provider.call(call, &context).await.outcome;
+        servers.close().await;
+        outcome
     })
 }
 
