@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use toolgen_runtime::spec::plan::McpServer;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
 use toolgen_runtime::{Call, Def, List, ToolName, ToolSpec};
 
@@ -81,6 +82,17 @@ pub struct Program {
     pub contexts: Vec<ContextSpec>,
     /// The files that were read in addition to the document itself, sorted.
     pub sources: Vec<PathBuf>,
+    /// The MCP servers that the document names, whether or not they are locked yet.
+    pub servers: Vec<McpSource>,
+}
+
+/// An MCP server and the lock of its tools.
+#[derive(Clone, Debug, PartialEq)]
+pub struct McpSource {
+    /// The server, as the program reaches it.
+    pub server: McpServer,
+    /// The file of its lock.
+    pub lock: PathBuf,
 }
 
 /// An imported document.
@@ -111,6 +123,13 @@ impl Program {
     #[must_use]
     pub fn into_tools(self) -> Vec<toolgen_runtime::Tool> {
         self.all_tools().into_iter().cloned().map(toolgen_runtime::Tool::from).collect()
+    }
+
+    /// Returns the MCP servers of the document and of all that it imports.
+    #[must_use]
+    pub fn all_servers(&self) -> Vec<&McpSource> {
+        let parts = self.parts.iter().flat_map(|part| part.program.all_servers());
+        self.servers.iter().chain(parts).collect()
     }
 
     /// Returns the tool of a name, also of a document that is imported.

@@ -3,19 +3,25 @@
 //! A descriptor is an item of a server's answer to `tools/list`. It becomes a [`Tool`] as every document does.
 
 mod canonical;
+pub mod drift;
+pub mod lint;
+mod lock;
 mod names;
 mod references;
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use self::references::Closed;
 use crate::base::frozen::{Frozen, List, Text};
 use crate::schema::shape::read::{ReadProblem, ReadProblemKind, read_document};
-use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape};
+use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape, cycles};
 use crate::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
 use crate::spec::{Effects, Files, Network, ToolName, ToolSpec};
 
 pub use canonical::{canonical, digest};
+pub use lock::{LOCK, Lock, LockProblem, Package, transport};
 pub use names::{MAX_ALIAS, is_alias, names};
 
 /// The largest descriptor, in bytes of canonical JSON.
@@ -78,22 +84,28 @@ pub fn tools(
     }
     references::separate(&mut schemas);
     let mut schemas = schemas.into_iter().map(|(_, closed)| closed.into_document());
-    let mut all: Vec<Def> = Vec::new();
+    let mut named: BTreeMap<String, Shape> = BTreeMap::new();
     let mut adapted: Vec<Result<Adapted, Refused>> = Vec::new();
     for (descriptor, name) in descriptors.iter().zip(checked) {
         adapted.push(name.map(|name| {
             let documents =
                 SCHEMAS.map(|key| descriptor.get(key).and_then(|_| schemas.next()).map(|one| (key, one)));
             let (one, defs) = adapt(server, name, descriptor, documents, pinned);
-            all.extend(defs);
+            named.extend(defs.iter().map(|def| (def.name.to_string(), def.schema.shape().clone())));
             one
         }));
     }
-    all.sort_by(|left, right| left.name.cmp(&right.name));
-    all.dedup_by(|later, first| later.name == first.name);
-    let defs: List<Def> = all.into();
-    for Adapted { tool, .. } in adapted.iter_mut().flatten() {
+    // A value would be read for ever by a schema that is nothing but itself.
+    let changed = cycles::cut(&mut named);
+    let def = |(name, shape): (String, Shape)| Def { name: name.into(), schema: shape.into() };
+    let defs: List<Def> = named.into_iter().map(def).collect();
+    for Adapted { tool, problems } in adapted.iter_mut().flatten() {
         tool.spec.defs = defs.clone();
+        problems.extend(
+            changed
+                .iter()
+                .map(|name| lost(&format!("the schema `{name}` is part of itself; that part is left out"))),
+        );
     }
     adapted
 }

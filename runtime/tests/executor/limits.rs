@@ -193,7 +193,7 @@ fn no_group_outlives_a_process_that_exits_right_after_a_program() {
             .spawn()
             .unwrap();
         assert!(process.wait().unwrap().success());
-        assert_eq!(groups_of(process.id()), [PathBuf::new(); 0]);
+        assert_eq!(groups_of(process.id()), Vec::<PathBuf>::new());
     }
 }
 

@@ -7,7 +7,8 @@
     feature = "audit",
     feature = "executor",
     feature = "http",
-    feature = "macros"
+    feature = "macros",
+    feature = "mcp"
 ))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
@@ -16,6 +17,7 @@ mod checks;
 mod compiled;
 mod evidence;
 mod kinds;
+mod mcp;
 mod rows;
 mod server;
 mod spans;

@@ -302,7 +302,7 @@ fn names_of_statics_do_not_collide() {
         })
         .filter(|name| name != "_")
         .collect();
-    assert_eq!(names.len(), 1 + 2 * 10 + 4, "{text}");
+    assert_eq!(names.len(), 1 + 2 * 11 + 5, "{text}");
     names.sort();
     let all = names.len();
     names.dedup();

@@ -67,6 +67,7 @@ mod imports;
 mod keys;
 mod known;
 mod local;
+mod mcp;
 mod measure;
 mod node;
 mod parameters;
@@ -166,6 +167,7 @@ fn lower(
         defs: cx.defs.clone(),
         schemes: std::mem::take(&mut cx.schemes),
         sources: cx.files.sources(),
+        servers: std::mem::take(&mut cx.imported.servers),
         ..Program::default()
     };
     cx.lower_toolsets(&mut program);

@@ -63,7 +63,9 @@ pub(super) fn unique_name() -> String {
 }
 
 /// Returns the variables of these names that this process has.
-pub(in crate::engine) fn inherited<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<(OsString, OsString)> {
+pub(in crate::engine) fn inherited<'n>(
+    names: impl IntoIterator<Item = &'n str>,
+) -> Vec<(OsString, OsString)> {
     names.into_iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?))).collect()
 }
 
@@ -224,12 +226,7 @@ pub(in crate::engine) fn piped(
     }
 }
 
-fn command(
-    argv: &[String],
-    env: &[(OsString, OsString)],
-    work_dir: Option<&Path>,
-    stdin: Stdio,
-) -> Command {
+fn command(argv: &[String], env: &[(OsString, OsString)], work_dir: Option<&Path>, stdin: Stdio) -> Command {
     // With a path, the system starts it without a copy of this process, which takes the longer the more memory this one
     // has: with a name and a `PATH` of its own, the standard library copies.
     #[cfg(unix)]

@@ -14,7 +14,6 @@ use super::breaker::Breaker;
 use super::error;
 use super::link::{Failure, Patience};
 use super::options::McpOptions;
-use super::parked::Parked;
 use super::session::{How, Session};
 use super::tool::McpTool;
 use crate::base::frozen::Frozen;
@@ -47,8 +46,6 @@ pub(super) struct Client {
     pub(super) credentials: Secrets,
     permits: Semaphore,
     state: Mutex<State>,
-    /// The calls that wait for input.
-    pub(super) parked: Mutex<Parked>,
 }
 
 #[derive(Default)]
@@ -109,7 +106,6 @@ impl McpClient {
             options: Arc::new(options),
             patience,
             state: Mutex::default(),
-            parked: Mutex::default(),
         }))
     }
 
@@ -145,7 +141,7 @@ impl McpClient {
     pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
         let listed = self.0.listed().await?;
         let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
-        let made = adapted.filter_map(|adapted| McpTool::new(adapted.tool.into(), self.clone()));
+        let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
         Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
     }
 
@@ -200,7 +196,6 @@ impl McpClient {
             state.closed = true;
             state.attempt.take()
         };
-        *unpoisoned(self.0.parked.lock()) = Parked::default();
         drop(attempt);
         if let Some(session) = session {
             // A program that does not end is killed with the last handle of the session.

@@ -13,6 +13,7 @@ use super::inbox::{Inbox, Said};
 use super::options::{McpAsked, McpOptions};
 use super::transport::{Message, Transport};
 use crate::base::frozen::{List, Text};
+use crate::base::future::caught;
 use crate::base::sync::unpoisoned;
 use crate::call::control::InputRequest;
 
@@ -155,7 +156,10 @@ pub(super) async fn attend(
                         true => Err((UNWILLING, "too many requests at the same time".to_owned())),
                         false => {
                             let answer = desk.answer(&method, params, None);
-                            timeout(desk.options.total, answer).await.unwrap_or(Err(late))
+                            match caught(timeout(desk.options.total, answer)).await {
+                                Some(answer) => answer.unwrap_or(Err(late)),
+                                None => Err((UNWILLING, "answering it failed".to_owned())),
+                            }
                         }
                     };
                     let message = match answer {
@@ -167,8 +171,7 @@ pub(super) async fn attend(
                     };
                     if let Some(transport) = transport.upgrade() {
                         let text = message.to_string();
-                        let message =
-                            Message { text, id: None, method: "", name: None, headers: Vec::new() };
+                        let message = Message { text, id: None, method: "", name: None, headers: Vec::new() };
                         // A connection that breaks is noticed by those who wait for answers.
                         drop(transport.send(message).await);
                     }

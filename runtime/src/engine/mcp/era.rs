@@ -9,13 +9,12 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::link::{Failure, Link, Patience, Request};
-use crate::base::frozen::List;
-use crate::base::frozen::Text;
+use crate::base::frozen::{List, Text};
 
 /// The revisions without a handshake.
 const MODERN: [&str; 1] = ["2026-07-28"];
 /// The revisions with a handshake, the newest first.
-const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// What a client and a server have agreed on.
 #[derive(Clone, Debug)]
@@ -44,6 +43,19 @@ impl Agreement {
     }
 }
 
+/// Why a client and a server have not agreed on a revision.
+pub(super) struct Disagreement {
+    pub(super) why: String,
+    /// Whether the server went away when it was asked for the newest revisions: an older one may end at that.
+    pub(super) at_probe: bool,
+}
+
+impl From<String> for Disagreement {
+    fn from(why: String) -> Disagreement {
+        Disagreement { why, at_probe: false }
+    }
+}
+
 /// Agrees with a server on a revision. `known` is the one that it is known to speak, or empty.
 ///
 /// # Errors
@@ -54,14 +66,18 @@ pub(super) async fn agree(
     known: &str,
     capabilities: &List<Text>,
     (probe, whole): (Duration, Duration),
-) -> Result<Agreement, String> {
+) -> Result<Agreement, Disagreement> {
     let ends = Instant::now() + whole;
     let left = || ends.saturating_duration_since(Instant::now());
     let mut refused = None;
     if !LEGACY.contains(&known) {
-        let patience = if MODERN.contains(&known) { left() } else { probe.min(left()) };
+        // One that is known to speak it gets more time, but leaves some for the others.
+        let patience = if MODERN.contains(&known) { left() / 2 } else { probe.min(left()) };
         match discover(link, capabilities, patience).await {
             Ok(agreement) => return Ok(agreement),
+            Err(Failure::Lost(why) | Failure::Unsent(why)) => {
+                return Err(Disagreement { why, at_probe: true });
+            }
             Err(why) => refused = Some(why),
         }
     }
@@ -69,14 +85,14 @@ pub(super) async fn agree(
         Ok(agreement) => return Ok(agreement),
         Err(why) => why,
     };
-    // A server without a handshake that was slow to start.
-    if matches!(refused, Some(Failure::Silent(_) | Failure::Late(_)))
+    // A server without a handshake that was slow to start, or spoke an older revision before.
+    if !matches!(refused, Some(Failure::Refused { .. }))
         && matches!(first, Failure::Refused { .. })
         && let Ok(agreement) = discover(link, capabilities, left()).await
     {
         return Ok(agreement);
     }
-    Err(match first {
+    let why = match first {
         Failure::Refused { code, message, .. } => {
             format!("it refuses the handshake of revision {}: {message} ({code})", LEGACY[0])
         }
@@ -84,7 +100,8 @@ pub(super) async fn agree(
             format!("it did not answer the handshake within {after:?}")
         }
         Failure::Unsent(why) | Failure::Lost(why) => why,
-    })
+    };
+    Err(why.into())
 }
 
 /// What the client may be asked for, by names such as `elicitation`.
@@ -97,11 +114,7 @@ fn client() -> Value {
     json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") })
 }
 
-async fn discover(
-    link: &Link,
-    capabilities: &List<Text>,
-    patience: Duration,
-) -> Result<Agreement, Failure> {
+async fn discover(link: &Link, capabilities: &List<Text>, patience: Duration) -> Result<Agreement, Failure> {
     let revision = MODERN[0];
     link.transport.agreed(revision);
     let key = |name: &str| format!("io.modelcontextprotocol/{name}");

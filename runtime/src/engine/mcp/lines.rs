@@ -13,6 +13,16 @@ pub(super) enum Line<'l> {
     Unknown,
 }
 
+/// Returns the request that a line answers which cannot be read as a message.
+pub(super) fn answered(line: &[u8]) -> Option<u64> {
+    let mut skim = Skim::default();
+    skim.read(line);
+    match skim.line() {
+        Line::TooLong(id) => id,
+        Line::Whole(_) | Line::Unknown => None,
+    }
+}
+
 /// Splits a stream into lines, of which it holds one at a time.
 pub(super) struct Lines {
     line: Vec<u8>,
@@ -169,13 +179,19 @@ mod tests {
     fn the_id_of_a_line_that_is_too_long_is_found_wherever_it_stands() {
         let long = "x".repeat(50);
         for (line, told) in [
-            (format!(r#"{{"jsonrpc":"2.0","id":17,"result":{{"id":3,"text":"{long}"}}}}"#), "TooLong(Some(17))"),
-            (format!(r#"{{"result":{{"a":["\"id\":4",{{"id":5}}],"b":"{long}\\"}},"id" : 18 }}"#), "TooLong(Some(18))"),
+            (
+                format!(r#"{{"jsonrpc":"2.0","id":17,"result":{{"id":3,"text":"{long}"}}}}"#),
+                "TooLong(Some(17))",
+            ),
+            (
+                format!(r#"{{"result":{{"a":["\"id\":4",{{"id":5}}],"b":"{long}\\"}},"id" : 18 }}"#),
+                "TooLong(Some(18))",
+            ),
             (format!(r#"{{"error":{{"message":"{long}"}},"id":19}}"#), "TooLong(Some(19))"),
             (format!(r#"{{"id":20,"method":"ping","params":"{long}"}}"#), "TooLong(None)"),
             (format!(r#"{{"id":"21","result":"{long}"}}"#), "Unknown"),
             (format!(r#"[{{"id":22,"result":"{long}"}}]"#), "Unknown"),
-            (long.clone(), "Unknown"),
+            (long, "Unknown"),
         ] {
             for piece in [1, 7, line.len()] {
                 assert_eq!(split(&format!("{line}\nnext\n"), 30, piece), [told, "next"], "{line}");

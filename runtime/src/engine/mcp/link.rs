@@ -82,14 +82,7 @@ pub(super) enum Failure {
 impl Request {
     /// Creates a request without parameters.
     pub(super) fn new(method: &'static str, patience: Patience) -> Request {
-        Request {
-            method,
-            params: Map::new(),
-            name: None,
-            headers: Vec::new(),
-            patience,
-            on_progress: None,
-        }
+        Request { method, params: Map::new(), name: None, headers: Vec::new(), patience, on_progress: None }
     }
 
     /// Writes the request with its ID.

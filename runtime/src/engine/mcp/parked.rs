@@ -12,7 +12,7 @@ use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 
-/// The most calls of a client that wait for input.
+/// The most calls of a tool that wait for input.
 const MOST: usize = 64;
 
 /// A call on its way to its answer.
@@ -28,7 +28,7 @@ pub(super) struct Running {
     pub(super) until: Instant,
 }
 
-/// The calls of a client that wait for input. Dropped, they are cancelled.
+/// The calls of a tool that wait for input. Dropped, they are cancelled.
 #[derive(Default)]
 pub(super) struct Parked(BTreeMap<String, Running>);
 

@@ -9,7 +9,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::desk::{Asker, Desk, attend};
-use super::era::{Agreement, agree};
+use super::era::{Agreement, Disagreement, LEGACY, agree};
 use super::inbox::{Inbox, OnNotice};
 use super::link::{Failure, Link, Patience, Request};
 use super::options::McpOptions;
@@ -88,6 +88,18 @@ impl Session {
         options: &Arc<McpOptions>,
         known: &str,
     ) -> Result<Session, String> {
+        let connected = match Session::connect_as(server, options, known).await {
+            Err(Disagreement { at_probe: true, .. }) => Session::connect_as(server, options, LEGACY[0]).await,
+            connected => connected,
+        };
+        connected.map_err(|Disagreement { why, .. }| why)
+    }
+
+    async fn connect_as(
+        server: &McpServer,
+        options: &Arc<McpOptions>,
+        known: &str,
+    ) -> Result<Session, Disagreement> {
         let (inbox, said) = Inbox::new();
         let started = Instant::now();
         let starting = transport::start(server, options, inbox.clone());
@@ -100,8 +112,9 @@ impl Session {
         let link = Link { transport, inbox };
         let left = options.connect.saturating_sub(started.elapsed());
         let agreement = agree(&link, known, &server.capabilities, (options.probe, left)).await?;
-        let told = Arc::new(Mutex::new(!agreement.is_modern()));
-        if agreement.is_modern() && agreement.capabilities["tools"]["listChanged"] == true {
+        let tells = agreement.capabilities["tools"]["listChanged"] == true;
+        let told = Arc::new(Mutex::new(tells && !agreement.is_modern()));
+        if tells && agreement.is_modern() {
             tasks.0.push(subscribe(&link, &agreement, &told));
         }
         let options = Arc::clone(options);

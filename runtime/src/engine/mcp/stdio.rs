@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::inbox::Inbox;
-use super::lines::{Line, Lines};
+use super::lines::{Line, Lines, answered};
 use super::transport::{Broken, Message, Transport};
 use crate::base::future::BoxFuture;
 use crate::base::secret_names::Keys;
@@ -225,7 +225,7 @@ async fn write(
         bytes.clear();
         for mut receipt in receipts.drain(..) {
             let broken = |why: &std::io::Error| Broken { written: true, why: why.to_string() };
-            receipt.tell(written.as_ref().map(|()| ()).map_err(broken));
+            receipt.tell(written.as_ref().copied().map_err(broken));
         }
         if written.is_err() {
             return;
@@ -243,9 +243,16 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
     while let Ok(count @ 1..) = stdout.read(&mut buffer).await {
         let mut unknown = false;
         lines.push(&buffer[..count], |line| match line {
+            // What follows is not believed any more.
+            _ if garbage > MOST_GARBAGE || unknown => {}
             Line::Whole(line) if line.trim_ascii().is_empty() => {}
             Line::Whole(line) if inbox.text(line) => garbage = 0,
-            Line::Whole(_) => garbage += 1,
+            Line::Whole(line) => {
+                garbage += 1;
+                if let Some(id) = answered(line) {
+                    inbox.lost(id, "the answer cannot be read: it is no JSON, or nested too deeply");
+                }
+            }
             Line::TooLong(Some(id)) => inbox.lost(id, &*too_long),
             Line::TooLong(None) => {}
             Line::Unknown => unknown = true,

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use super::client::{Manner, McpClient};
 use super::content;
 use super::inbox::OnNotice;
-use super::parked::Running;
+use super::parked::{Parked, Running};
 use super::session::How;
 use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
@@ -30,6 +30,8 @@ pub(super) struct McpTool {
     spec: ToolSpec,
     plan: McpPlan,
     client: McpClient,
+    /// The calls that wait for input.
+    parked: Arc<Mutex<Parked>>,
 }
 
 /// What a call has come to for now.
@@ -40,9 +42,9 @@ enum Step {
 
 impl McpTool {
     /// Creates a tool; `None` if it is called otherwise.
-    pub(super) fn new(tool: Frozen<Tool>, client: McpClient) -> Option<McpTool> {
+    pub(super) fn new(tool: &Frozen<Tool>, client: McpClient) -> Option<McpTool> {
         let Call::Mcp(plan) = &tool.call else { return None };
-        Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client })
+        Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client, parked: Arc::default() })
     }
 
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
@@ -70,10 +72,9 @@ impl McpTool {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
         };
-        let client = &self.client.0;
         let key = self.key(&arguments, ctx);
         let inputs = ctx.inputs();
-        let parked = if inputs.is_empty() { None } else { unpoisoned(client.parked.lock()).take(&key) };
+        let parked = if inputs.is_empty() { None } else { unpoisoned(self.parked.lock()).take(&key) };
         let mut running = parked.unwrap_or_else(|| self.start(arguments));
         *unpoisoned(running.ctx.lock()) = Some(ctx.clone());
         loop {
@@ -118,12 +119,12 @@ impl McpTool {
     /// Keeps a call until its question is answered or its time is up.
     fn park(&self, key: String, running: Running) {
         let until = running.until;
-        let client = Arc::downgrade(&self.client.0);
-        unpoisoned(self.client.0.parked.lock()).put(key, running);
+        unpoisoned(self.parked.lock()).put(key, running);
+        let parked = Arc::downgrade(&self.parked);
         tokio::spawn(async move {
             sleep_until(until).await;
-            if let Some(client) = client.upgrade() {
-                unpoisoned(client.parked.lock()).sweep();
+            if let Some(parked) = parked.upgrade() {
+                unpoisoned(parked.lock()).sweep();
             }
         });
     }

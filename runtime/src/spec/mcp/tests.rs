@@ -138,3 +138,14 @@ fn tools_of_a_list_share_schemas_that_are_equal() {
     turned.sort();
     assert_eq!(apart, turned);
 }
+
+#[test]
+fn a_schema_that_is_nothing_but_itself_ends() {
+    let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}},
+        "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}}});
+    let one = tools(&program(), &[json!({"name": "x", "inputSchema": schema})], true).remove(0).unwrap();
+    let messages: Vec<&str> = one.problems.iter().map(|problem| &*problem.message).collect();
+    assert_eq!(messages, ["the schema `B` is part of itself; that part is left out"]);
+    let shown: Vec<String> = one.tool.spec.defs.iter().map(|def| shown(def.schema.shape())).collect();
+    assert_eq!(shown, [r##"{"$ref":"#/$defs/B"}"##, r#"{"type":"string"}"#]);
+}

@@ -299,9 +299,15 @@ become a tool that a model may call, so nothing of the import is compiled. Ids a
 A filter, a renaming or a credential of the import is for something that the document does not have, which is mostly a
 mistake in writing.
 ";
-    MCP_IMPORT = "E0447", "Imports of MCP servers are not compiled yet", "
-This version of `toolgen` compiles OpenAPI documents and manifests. Connect to the server when the program runs, and add
-its tools to the registry there.
+    MCP_IMPORT = "E0447", "An MCP server cannot be imported like this", "
+The tools of a server come from its lock, so that what a model is shown is what a person has read. The import says how
+the server is reached, either by `server` or by `url`, and the lock must have been made that way: a list of tools depends
+on the command, the URL and the environment.
+
+    imports:
+      - mcp: {alias: shop, server: [npx, -y, shop-server@1.2.3], lock: shop.lock.json}
+
+Write the lock by `cargo toolgen mcp lock tools.yaml`.
 ";
     OVERRIDE = "E0448", "An override is for a tool that is not imported", "
 The names under `overrides` are those that the imported tools get, with their namespace. An override that is for no tool

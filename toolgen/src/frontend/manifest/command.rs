@@ -148,7 +148,7 @@ impl<'a> Context<'a> {
         variables.into()
     }
 
-    fn inherited(&mut self, node: &Node<'a>) -> List<Text> {
+    pub(super) fn inherited(&mut self, node: &Node<'a>) -> List<Text> {
         let mut names = Vec::new();
         for item in self.list(node, "inherit").unwrap_or_default() {
             if let Some(name) = self.text_of(&item) {

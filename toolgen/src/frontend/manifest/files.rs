@@ -18,6 +18,9 @@ pub(super) struct Files {
     read: Vec<(PathBuf, Arc<Document>)>,
 }
 
+const BELOW: &str =
+    "name a file in the folder of the manifest or below it, relative to the file that names it";
+
 /// Why a file cannot be used: the message, and what to do.
 pub(super) type Refusal = (String, String);
 
@@ -49,9 +52,19 @@ impl Files {
     ///
     /// The reason why that file may not be read.
     pub(super) fn locate(&self, text: &str, named_in: usize) -> Result<PathBuf, Refusal> {
+        match self.place(text, named_in)? {
+            (path, true) => Ok(path),
+            (_, false) => Err((format!("`{text}` is not there"), BELOW.to_owned())),
+        }
+    }
+
+    /// Returns the path of the file that a text in one of the documents names, and whether the file is there.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there may be no such file.
+    pub(super) fn place(&self, text: &str, named_in: usize) -> Result<(PathBuf, bool), Refusal> {
         let refuse = |why: &str, help: &str| Err((format!("`{text}` {why}"), help.to_owned()));
-        const BELOW: &str =
-            "name a file in the folder of the manifest or below it, relative to the file that names it";
         if text.contains("://") {
             return refuse(
                 "is on the network, which is never asked for a file",
@@ -78,12 +91,12 @@ impl Files {
         let folder = document.source.path.parent().unwrap_or(Path::new(""));
         let path = plain(&folder.join(path));
         match path.canonicalize() {
-            Ok(real) if real.starts_with(root) => Ok(path),
+            Ok(real) if real.starts_with(root) => Ok((path, true)),
             Ok(_) => refuse("leads out of the folder of the manifest", BELOW),
             Err(_) if leads_up(text, folder, root) => {
                 refuse("leads out of the folder of the manifest", BELOW)
             }
-            Err(_) => refuse("is not there", BELOW),
+            Err(_) => Ok((path, false)),
         }
     }
 

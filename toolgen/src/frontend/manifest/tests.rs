@@ -33,6 +33,8 @@ const OBJECTS: &[(&str, &Keys)] = &[
     ("step", &keys::STEP),
     ("import_openapi", &keys::IMPORT_OPENAPI),
     ("import_manifest", &keys::IMPORT_MANIFEST),
+    ("import_mcp", &keys::IMPORT_MCP),
+    ("mcp", &keys::MCP),
     ("override", &keys::OVERRIDE),
     ("toolset", &keys::TOOLSET),
     ("member", &keys::MEMBER),

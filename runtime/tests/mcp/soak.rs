@@ -1,0 +1,69 @@
+//! What takes long, or needs a machine for itself: runs with `--ignored`.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolgen_runtime::engine::mcp::McpClient;
+use toolgen_runtime::spec::plan::McpServer;
+
+use crate::hostile::messages_are_not_mixed_up;
+use crate::support::{Test, call, connect, eventually, options, run, runs, server, told};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("a_million_messages_are_not_mixed_up", || run_long(messages_are_not_mixed_up(7_000, 64))),
+    ("calls_at_the_same_time_take_as_long_as_one", || run(calls_at_the_same_time_take_as_long_as_one())),
+    ("no_process_survives_two_hundred_kills", || run_long(no_process_survives_two_hundred_kills())),
+];
+
+fn run_long(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        tokio::time::timeout(Duration::from_secs(600), test).await.expect("the test hangs");
+    });
+}
+
+async fn calls_at_the_same_time_take_as_long_as_one() {
+    let server = McpServer { concurrency: 64, ..server("legacy") };
+    let client = McpClient::connect(server, options()).await.unwrap();
+    let one = async || {
+        let start = Instant::now();
+        call(&client, "echo", json!({"text": "x", "ms": 500})).await.unwrap();
+        start.elapsed()
+    };
+    let alone = one().await;
+    let start = Instant::now();
+    let calls: Vec<_> = (0..64)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { call(&client, "echo", json!({"text": "x", "ms": 500})).await.unwrap() })
+        })
+        .collect();
+    for call in calls {
+        call.await.unwrap();
+    }
+    let (all, most) = (start.elapsed(), alone.mul_f64(1.1));
+    println!("one call: {alone:?}, 64 calls: {all:?}");
+    assert!(all <= most, "{all:?} is more than {most:?}");
+}
+
+async fn no_process_survives_two_hundred_kills() {
+    for round in 0..200 {
+        let words = ["legacy stays", "modern", "legacy wrapped", "legacy"][round % 4];
+        let client = connect(words).await;
+        let numbers: Vec<Value> = serde_json::from_str(&told(&client, "processes").await).unwrap();
+        match round % 3 {
+            0 => drop(client),
+            1 => {
+                let waiting = call(&client, "silence", json!({}));
+                let _ = tokio::time::timeout(Duration::from_millis(round as u64 % 10), waiting).await;
+                drop(client);
+            }
+            _ => {
+                let killed =
+                    std::process::Command::new("kill").args(["-9", &numbers[0].to_string()]).status();
+                assert!(killed.unwrap().success());
+            }
+        }
+        eventually("all have ended", async || !numbers.iter().any(runs)).await;
+    }
+}
