@@ -66,8 +66,10 @@ async fn servers_of_others_are_listed_and_locked() {
         println!("    {name}: {revision}, {} tools, {connected:?} to start", descriptors.len());
         assert!(start.elapsed() < Duration::from_secs(4), "{name}");
         // Another process of it describes its tools in the same way.
-        let tools: Vec<Tool> =
-            mcp::tools(&server, &descriptors, true).into_iter().map(|adapted| adapted.unwrap().tool).collect();
+        let tools: Vec<Tool> = mcp::tools(&server, &descriptors, true)
+            .into_iter()
+            .map(|adapted| adapted.unwrap().tool)
+            .collect();
         let again = locked(&server).await;
         assert!(tools == again, "{name}");
     }

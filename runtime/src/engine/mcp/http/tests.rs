@@ -92,6 +92,13 @@ async fn lost(ticket: Ticket) -> String {
     }
 }
 
+async fn refused(ticket: Ticket) -> String {
+    match reply(ticket).await {
+        Reply::Error { code: 0, message, .. } => message,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn answer(id: u64, result: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
