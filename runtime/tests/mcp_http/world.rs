@@ -1,6 +1,5 @@
 //! A server of rmcp on the loopback interface.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -129,7 +128,7 @@ pub(crate) async fn told(client: &McpClient, tool: &str, arguments: Value) -> St
     result["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
-fn tool(name: &'static str, properties: Value) -> Tool {
+fn tool(name: &'static str, properties: &Value) -> Tool {
     let schema = json!({"type": "object", "properties": properties});
     Tool::new(name, format!("The tool {name}."), Arc::new(serde_json::from_value(schema).unwrap()))
 }
@@ -156,7 +155,7 @@ impl rmcp::ServerHandler for Handler {
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         (name == "deploy")
-            .then(|| tool("deploy", json!({"region": {"type": "string", "x-mcp-header": "Region"}})))
+            .then(|| tool("deploy", &json!({"region": {"type": "string", "x-mcp-header": "Region"}})))
     }
 
     async fn list_tools(
@@ -165,15 +164,15 @@ impl rmcp::ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mut tools = vec![
-            tool("echo", json!({"text": {"type": "string"}})),
-            tool("work", json!({"steps": {"type": "integer"}, "ms": {"type": "integer"}})),
-            tool("fail", json!({})),
-            tool("roots", json!({})),
-            tool("badly-marked", json!({"n": {"type": "number", "x-mcp-header": "N"}})),
+            tool("echo", &json!({"text": {"type": "string"}})),
+            tool("work", &json!({"steps": {"type": "integer"}, "ms": {"type": "integer"}})),
+            tool("fail", &json!({})),
+            tool("roots", &json!({})),
+            tool("badly-marked", &json!({"n": {"type": "number", "x-mcp-header": "N"}})),
         ];
         tools.extend(self.get_tool("deploy"));
         if self.0.extra.load(Ordering::Relaxed) {
-            tools.push(tool("extra", json!({})));
+            tools.push(tool("extra", &json!({})));
         }
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -186,35 +185,32 @@ impl rmcp::ServerHandler for Handler {
         self.0.calls.fetch_add(1, Ordering::Relaxed);
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let word = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
-        match request.name {
-            Cow::Borrowed("echo") => text(word("text")),
-            name => match name.as_ref() {
-                "echo" => text(word("text")),
-                "deploy" => text(word("region")),
-                "fail" => Ok(CallToolResult::error(vec![ContentBlock::text("it failed")]).into()),
-                #[expect(deprecated, reason = "the simplest request that a server has")]
-                "roots" => match context.peer.list_roots().await {
-                    Ok(roots) => text(roots.roots[0].uri.clone()),
-                    Err(why) => text(format!("no roots: {why}")),
-                },
-                "work" => {
-                    let mut whole = Unfinished(&self.0, false);
-                    let token = context.meta.get_progress_token();
-                    for step in 0..arguments["steps"].as_u64().unwrap_or_default() {
-                        let pause = Duration::from_millis(arguments["ms"].as_u64().unwrap_or_default());
-                        if context.ct.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
-                            return text("cancelled");
-                        }
-                        if let Some(token) = &token {
-                            let progress = ProgressNotificationParam::new(token.clone(), step as f64 + 1.0);
-                            drop(context.peer.notify_progress(progress).await);
-                        }
-                    }
-                    whole.1 = true;
-                    text("done")
-                }
-                other => Err(ErrorData::invalid_params(format!("there is no tool `{other}`"), None)),
+        match request.name.as_ref() {
+            "echo" => text(word("text")),
+            "deploy" => text(word("region")),
+            "fail" => Ok(CallToolResult::error(vec![ContentBlock::text("it failed")]).into()),
+            #[expect(deprecated, reason = "the simplest request that a server has")]
+            "roots" => match context.peer.list_roots().await {
+                Ok(roots) => text(roots.roots[0].uri.clone()),
+                Err(why) => text(format!("no roots: {why}")),
             },
+            "work" => {
+                let mut whole = Unfinished(&self.0, false);
+                let token = context.meta.get_progress_token();
+                for step in 0..arguments["steps"].as_u64().unwrap_or_default() {
+                    let pause = Duration::from_millis(arguments["ms"].as_u64().unwrap_or_default());
+                    if context.ct.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                        return text("cancelled");
+                    }
+                    if let Some(token) = &token {
+                        let progress = ProgressNotificationParam::new(token.clone(), step as f64 + 1.0);
+                        drop(context.peer.notify_progress(progress).await);
+                    }
+                }
+                whole.1 = true;
+                text("done")
+            }
+            other => Err(ErrorData::invalid_params(format!("there is no tool `{other}`"), None)),
         }
     }
 
