@@ -14,7 +14,7 @@ mod headers;
 mod oauth;
 mod sse;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -92,7 +92,7 @@ struct Http {
 struct Tasks {
     all: JoinSet<()>,
     /// The requests whose answers are awaited.
-    requests: HashMap<u64, AbortHandle>,
+    requests: BTreeMap<u64, AbortHandle>,
 }
 
 impl Tasks {
@@ -186,9 +186,8 @@ impl Transport for Http {
 
     fn agreed(&self, revision: &str) {
         // A question that the other revisions ask is answered by nobody now.
-        for (_, request) in unpoisoned(self.tasks.lock()).requests.drain() {
-            request.abort();
-        }
+        let requests = std::mem::take(&mut unpoisoned(self.tasks.lock()).requests);
+        requests.values().for_each(AbortHandle::abort);
         self.channel.agreed(revision);
     }
 

@@ -197,7 +197,9 @@ impl Messages<'_> {
     fn take(&mut self, message: Value) -> bool {
         match message {
             Value::Array(messages) => {
-                messages.into_iter().fold(false, |answered, message| self.one(message) || answered)
+                // What comes after the answer counts, too.
+                let answers: Vec<bool> = messages.into_iter().map(|message| self.one(message)).collect();
+                answers.contains(&true)
             }
             message => self.one(message),
         }

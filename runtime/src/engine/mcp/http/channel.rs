@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::auth::{self, Auth};
@@ -256,7 +256,7 @@ impl Channel {
         unpoisoned(self.state.lock()).session = usable.then(|| Secret::new(id));
     }
 
-    /// Says why a request was refused. An error of JSON-RPC is its answer.
+    /// Says why a request was refused. That is its answer, unless the server may have carried it out.
     async fn refused(&self, exchange: Exchange, id: Option<u64>) -> Result<(), Broken> {
         let status = exchange.response.status();
         let challenge = exchange.request.redact(&exchange.header(&WWW_AUTHENTICATE));
@@ -278,6 +278,13 @@ impl Channel {
                 ". Does the URL lead to streamable HTTP, and not to the older pair of HTTP and SSE?",
             );
         }
-        Err(Broken { written: true, why })
+        match id {
+            // A server that fails may have carried it out.
+            Some(id) if status.is_client_error() => {
+                self.inbox.message(json!({ "id": id, "error": { "code": 0, "message": why } }));
+                Ok(())
+            }
+            _ => Err(Broken { written: true, why }),
+        }
     }
 }

@@ -135,11 +135,9 @@ fn text(value: &Value) -> Option<String> {
 
 /// Returns a text as a header can carry it.
 fn encode(text: &str) -> String {
-    let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-        && !text.starts_with(' ')
-        && !text.ends_with(' ')
-        && !(text.starts_with(ENCODED.0) && text.ends_with(ENCODED.1));
-    if plain {
+    let carried = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim_matches(' ') == text;
+    let looks_encoded = text.starts_with(ENCODED.0) && text.ends_with(ENCODED.1);
+    if carried && !looks_encoded {
         return text.to_owned();
     }
     format!("{}{}{}", ENCODED.0, BASE64_STANDARD.encode(text), ENCODED.1)
@@ -151,11 +149,11 @@ mod tests {
 
     use super::*;
 
-    fn of(properties: Value) -> Result<Vec<Marked>, String> {
+    fn of(properties: &Value) -> Result<Vec<Marked>, String> {
         marked(&json!({"type": "object", "properties": properties}))
     }
 
-    fn sent(properties: Value, arguments: &Value) -> Vec<(String, String)> {
+    fn sent(properties: &Value, arguments: &Value) -> Vec<(String, String)> {
         of_arguments(&of(properties).unwrap(), arguments)
     }
 
@@ -176,7 +174,7 @@ mod tests {
         });
         let expected = [("Region", "us-west1"), ("N", "-7"), ("F", "42"), ("On", "false"), ("In", "x")];
         let expected = expected.map(|(name, value)| (format!("Mcp-Param-{name}"), value.to_owned()));
-        assert_eq!(sent(properties, &arguments), expected);
+        assert_eq!(sent(&properties, &arguments), expected);
     }
 
     #[test]
@@ -204,7 +202,7 @@ mod tests {
             json!({"a": {"type": "object", "additionalProperties": {"properties": {"b": one}}}}),
             json!({"a": {"if": {"properties": {"b": one}}}}),
         ] {
-            assert!(of(properties.clone()).is_err(), "{properties}");
+            assert!(of(&properties).is_err(), "{properties}");
         }
         for schema in [
             json!({"type": "string", "x-mcp-header": "Root"}),

@@ -7,9 +7,6 @@ use std::time::Duration;
 
 use memchr::memchr2;
 
-/// The most bytes of an event that are kept: 16 MiB.
-pub(super) const MAX_EVENT: usize = 16 << 20;
-
 /// The longest pause before a reconnection that a server may ask for.
 const MAX_RETRY: Duration = Duration::from_secs(60);
 

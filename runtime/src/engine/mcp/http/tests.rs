@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::base::frozen::List;
-use crate::engine::mcp::inbox::{Reply, Said, Ticket};
+use crate::engine::mcp::inbox::{OnNotice, Reply, Said, Ticket};
 use crate::engine::mcp::transport::start;
 use crate::spec::plan::McpTransport;
 use server::{Asked, SOON, Server};
@@ -59,7 +59,7 @@ impl Wire {
     fn ask_heard(
         &self,
         method: &'static str,
-        on_progress: Option<Arc<dyn Fn(&Value) + Send + Sync>>,
+        on_progress: Option<OnNotice>,
     ) -> (Ticket, BoxFuture<'_, Result<(), Broken>>) {
         let ticket = self.inbox.expect(on_progress).unwrap();
         let text = json!({"jsonrpc": "2.0", "id": ticket.id, "method": method, "params": {}}).to_string();
@@ -92,12 +92,19 @@ async fn lost(ticket: Ticket) -> String {
     }
 }
 
+async fn refused(ticket: Ticket) -> String {
+    match reply(ticket).await {
+        Reply::Error { code: 0, message, .. } => message,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn answer(id: u64, result: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
 /// Counts the notices of progress of a request.
-fn counter() -> (Arc<AtomicUsize>, Arc<dyn Fn(&Value) + Send + Sync>) {
+fn counter() -> (Arc<AtomicUsize>, OnNotice) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
     let on_progress = move |_: &Value| {

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+const MAX_EVENT: usize = 1 << 20;
+
 /// What a reader makes of a stream: its events, the last identifier and the pause.
 type Read = (Vec<(String, String)>, Option<String>, Option<Duration>);
 

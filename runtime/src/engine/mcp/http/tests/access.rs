@@ -9,7 +9,7 @@ fn with(url: &str, headers: &[(&'static str, &'static str)], bearer: &'static st
     McpServer { alias: "docs".into(), transport, ..McpServer::EMPTY }
 }
 
-async fn refused(server: &McpServer, options: &McpOptions) -> String {
+async fn unstarted(server: &McpServer, options: &McpOptions) -> String {
     Wire::to(server, options).await.err().expect("it starts")
 }
 
@@ -30,7 +30,7 @@ async fn what_cannot_be_sent_is_told_before_anything_is() {
         (&[("Mcp-Session-Id", SET)], "", "`Mcp-Session-Id` is set by the client itself"),
         (&[("accept", SET)], "", "`accept` is set by the client itself"),
     ] {
-        let why = refused(&with(&server.url, headers, bearer), &open()).await;
+        let why = unstarted(&with(&server.url, headers, bearer), &open()).await;
         assert!(why.contains(expected), "{why}");
     }
     for (url, expected) in [
@@ -38,7 +38,7 @@ async fn what_cannot_be_sent_is_told_before_anything_is() {
         ("file:///etc/passwd", "this is not an http or https URL"),
         ("http://user:secret@127.0.0.1/", "must not hold a user name or a password"),
     ] {
-        let why = refused(&server_at(url), &open()).await;
+        let why = unstarted(&server_at(url), &open()).await;
         assert!(why.contains(expected) && !why.contains("secret"), "{why}");
     }
     assert!(server.is_left_alone().await);
@@ -49,14 +49,15 @@ async fn credentials_of_the_environment_are_sent_and_never_shown() {
     let mut server = Server::start().await;
     let secret = std::env::var(SET).unwrap();
     let wire = Wire::to(&with(&server.url, &[("X-Key", SET)], SET), &open()).await.unwrap();
-    let (_ticket, sending) = wire.ask("initialize");
+    let (ticket, sending) = wire.ask("initialize");
     let asked = server.next().await;
     assert_eq!(asked.header("x-key"), Some(secret.as_str()));
     assert_eq!(asked.header("authorization"), Some(format!("Bearer {secret}").as_str()));
     // A server that sends them back.
     let challenge = format!("www-authenticate: Bearer error=\"invalid_token\", token=\"{secret}\"\r\n");
     asked.respond("401 Unauthorized", &challenge, &format!("not {secret}")).await;
-    let why = sending.await.unwrap_err().why;
+    sending.await.unwrap();
+    let why = refused(ticket).await;
     let expected = "the server answered with status 401 Unauthorized: not ****; it asks for `Bearer \
                     error=\"invalid_token\", token=\"****\"`. Put a token that it accepts into CARGO_PKG_NAME";
     assert_eq!(why, expected);
@@ -164,11 +165,11 @@ async fn a_token_that_is_refused_is_replaced_once() {
     assert_eq!(result(ticket).await, "there");
     assert_eq!(*source.0.lock().unwrap(), [("token-1".to_owned(), "Bearer scope=\"a\"".to_owned())]);
     // The second refusal counts.
-    let (_ticket, sending) = wire.ask("tools/call");
+    let (ticket, _sending) = wire.ask("tools/call");
     for _ in 0..2 {
         server.next().await.respond("401 Unauthorized", challenge, "no token-3").await;
     }
-    let why = sending.await.unwrap_err().why;
+    let why = refused(ticket).await;
     assert!(why.contains("no ****") && why.contains("It refused the token of its source"), "{why}");
     assert!(server.is_left_alone().await);
 }

@@ -84,10 +84,11 @@ async fn a_session_that_is_gone_ends_the_connection_and_its_request_was_not_made
 async fn a_status_404_without_a_session_is_an_error_of_its_request() {
     let mut server = Server::start().await;
     let wire = Wire::speaking("", &server.url).await;
-    let (_ticket, sending) = wire.ask("initialize");
+    let (ticket, sending) = wire.ask("initialize");
     server.next().await.respond("404 Not Found", "", "").await;
-    let broken = sending.await.unwrap_err();
-    assert!(broken.written && broken.why.contains("Does the URL lead to streamable HTTP"), "{broken:?}");
+    sending.await.unwrap();
+    let why = refused(ticket).await;
+    assert!(why.contains("Does the URL lead to streamable HTTP"), "{why}");
     assert_eq!(wire.inbox.ended(), None);
 }
 

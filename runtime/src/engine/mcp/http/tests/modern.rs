@@ -199,7 +199,7 @@ async fn a_subscription_hears_changes_for_as_long_as_its_stream_is_open() {
         asked.event(&json!({"method": "notifications/tools/list_changed"})).await;
         timeout(SOON, async {
             while wire.inbox.changes() < changes {
-                tokio::task::yield_now().await
+                tokio::task::yield_now().await;
             }
         })
         .await
