@@ -12,7 +12,7 @@
 //! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
 //! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `audit` |
 //! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
-//! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `typed`, `executor` |
+//! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
 //! | [`function`] | make a tool of a Rust function | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
 //! | [`call`] | write tools by hand, read answers | [`ToolContext`], [`ToolResult`], [`ToolError`], [`Limits`], [`Principal`], [`Session`] |
@@ -32,6 +32,7 @@
 //! | `sqlite` | | records in SQLite (with `audit`) |
 //! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
+//! | `mcp` | | tools of MCP servers (with `process`) |
 //! | `one-shot` | | programs that answer one call on their standard input and output |
 //! | `builtin` | | ready-made tools: files, searches, lines of shell, chats (with `agent`, `executor`) |
 //! | `tracing` | | a span and log lines for each call |

@@ -202,6 +202,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ),
     ("runtime/src/engine/http/credentials.rs", &["std::env"], "reads credentials"),
     ("runtime/src/engine/http/files.rs", &["std::fs"], "reads the files that arguments name"),
+    ("runtime/src/engine/mcp/stdio.rs", &["tokio::process"], "talks to the programs that are MCP servers"),
     ("runtime/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
     (
         "runtime/src/layers/audit/sqlite/owner.rs",

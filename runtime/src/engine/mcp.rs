@@ -25,6 +25,8 @@ mod desk;
 mod era;
 mod error;
 mod gate;
+#[cfg(feature = "http")]
+mod http;
 mod inbox;
 mod lines;
 mod link;
@@ -47,13 +49,17 @@ use crate::call::tool::AgentTool;
 use crate::spec::plan::{Call, McpServer, Tool};
 
 pub use client::McpClient;
+#[cfg(feature = "mcp-oauth")]
+pub use http::{McpOAuth, TokenStore};
+#[cfg(feature = "http")]
+pub use http::{McpTokenRequest, TokenSource};
 pub use options::{McpAsked, McpOptions};
 
 /// Runs tools of MCP servers. Clones share the clients, one for each server; servers are started when they are needed.
 #[derive(Clone, Default)]
 pub struct McpEngine {
     options: McpOptions,
-    clients: Arc<Mutex<Vec<(Frozen<McpServer>, McpClient)>>>,
+    clients: Arc<Mutex<Vec<McpClient>>>,
 }
 
 impl McpEngine {
@@ -73,18 +79,18 @@ impl McpEngine {
     #[must_use]
     pub fn client(&self, server: &Frozen<McpServer>) -> McpClient {
         let mut clients = unpoisoned(self.clients.lock());
-        if let Some((_, client)) = clients.iter().find(|(known, _)| known == server) {
+        if let Some(client) = clients.iter().find(|client| client.0.server == *server) {
             return client.clone();
         }
         let client = McpClient::new(server.clone(), self.options.clone());
-        clients.push((server.clone(), client.clone()));
+        clients.push(client.clone());
         client
     }
 
     /// Ends all connections in an orderly way, for good.
     pub async fn close(&self) {
         let clients = std::mem::take(&mut *unpoisoned(self.clients.lock()));
-        for (_, client) in clients {
+        for client in clients {
             client.close().await;
         }
     }
@@ -98,10 +104,7 @@ impl Engine for McpEngine {
     fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
         let name = tool.spec.name.to_text();
         let made = match &tool.call {
-            Call::Mcp(plan) => {
-                let client = self.client(&plan.server);
-                McpTool::new(tool, client)
-            }
+            Call::Mcp(plan) => McpTool::new(&tool, self.client(&plan.server)),
             _ => None,
         };
         let made = made.ok_or_else(|| FactoryError::requires(name.as_str(), "another engine"))?;

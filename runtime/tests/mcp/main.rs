@@ -6,6 +6,7 @@ mod basics;
 mod hostile;
 mod inputs;
 mod locked;
+mod real;
 mod server;
 mod soak;
 mod support;
@@ -17,7 +18,7 @@ fn main() -> ExitCode {
         server::run(&words);
         return ExitCode::SUCCESS;
     }
-    let tests = [basics::TESTS, hostile::TESTS, inputs::TESTS, locked::TESTS].concat();
+    let tests = [basics::TESTS, hostile::TESTS, inputs::TESTS, locked::TESTS, real::TESTS].concat();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let ignored = words.iter().any(|word| word == "--ignored" || word == "--include-ignored");
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();

@@ -100,7 +100,7 @@ impl McpClient {
             total: server.total.unwrap_or(options.total),
         };
         McpClient(Arc::new(Client {
-            credentials: super::stdio::credentials(&server.transport),
+            credentials: super::transport::credentials(&server.transport),
             permits: Semaphore::new(cap.clamp(1, Semaphore::MAX_PERMITS)),
             server,
             options: Arc::new(options),
@@ -141,7 +141,7 @@ impl McpClient {
     pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
         let listed = self.0.listed().await?;
         let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
-        let made = adapted.filter_map(|adapted| McpTool::new(adapted.tool.into(), self.clone()));
+        let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
         Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
     }
 

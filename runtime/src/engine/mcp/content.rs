@@ -1,5 +1,6 @@
 //! What a server answers becomes the result of a tool.
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::call::error::ToolError;
@@ -24,7 +25,7 @@ pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, T
         Value::Null => Vec::new(),
         other => vec![other],
     };
-    let content: Vec<Content> = blocks.into_iter().map(piece).collect();
+    let content: Vec<Content> = blocks.iter().map(piece).collect();
     let mut result = ToolResult::empty();
     result.content = content;
     let given = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
@@ -103,8 +104,8 @@ fn only_text(fields: &Map<String, Value>) -> Option<&str> {
 }
 
 /// A piece of content. One of a kind that is not known, or not as it should be, is kept as JSON.
-fn piece(block: Value) -> Content {
-    serde_json::from_value(block.clone()).unwrap_or_else(|_| Content::Text(block.to_string()))
+fn piece(block: &Value) -> Content {
+    Content::deserialize(block).unwrap_or_else(|_| Content::Text(block.to_string()))
 }
 
 #[cfg(test)]
@@ -117,7 +118,7 @@ mod tests {
         if let Some(output) = output {
             let (shape, defs) = crate::schema::shape::read::read_document(output, &mut Vec::new());
             spec.output = Some(crate::schema::shape::Schema::Tree(shape.into()));
-            spec.defs = defs.into();
+            spec.defs = defs;
         }
         spec
     }

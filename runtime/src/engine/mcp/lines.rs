@@ -191,7 +191,7 @@ mod tests {
             (format!(r#"{{"id":20,"method":"ping","params":"{long}"}}"#), "TooLong(None)"),
             (format!(r#"{{"id":"21","result":"{long}"}}"#), "Unknown"),
             (format!(r#"[{{"id":22,"result":"{long}"}}]"#), "Unknown"),
-            (long.clone(), "Unknown"),
+            (long, "Unknown"),
         ] {
             for piece in [1, 7, line.len()] {
                 assert_eq!(split(&format!("{line}\nnext\n"), 30, piece), [told, "next"], "{line}");

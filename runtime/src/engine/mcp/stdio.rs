@@ -225,7 +225,7 @@ async fn write(
         bytes.clear();
         for mut receipt in receipts.drain(..) {
             let broken = |why: &std::io::Error| Broken { written: true, why: why.to_string() };
-            receipt.tell(written.as_ref().map(|()| ()).map_err(broken));
+            receipt.tell(written.as_ref().copied().map_err(broken));
         }
         if written.is_err() {
             return;

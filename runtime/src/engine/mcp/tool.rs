@@ -42,12 +42,16 @@ enum Step {
 
 impl McpTool {
     /// Creates a tool; `None` if it is called otherwise.
-    pub(super) fn new(tool: Frozen<Tool>, client: McpClient) -> Option<McpTool> {
+    pub(super) fn new(tool: &Frozen<Tool>, client: McpClient) -> Option<McpTool> {
         let Call::Mcp(plan) = &tool.call else { return None };
         Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client, parked: Arc::default() })
     }
 
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        #[cfg(feature = "http")]
+        if let McpTransport::Http { url, .. } = &self.plan.server.transport {
+            crate::engine::http::reaches(url, ctx.allowed_hosts())?;
+        }
         let client = &self.client.0;
         ctx.hide(&client.credentials);
         let mut outcome = self.outcome(params, ctx).await;
