@@ -52,6 +52,7 @@ pub(super) fn run(
 fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<ToolResult, ToolError> {
     let failed = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
     let timeout = Duration::from_secs(task.timeout);
+    let mut servers = McpOptions::new().idle(timeout).total(timeout);
     let mut engine =
         HttpEngine::builder().credentials(super::credentials(task)).timeout(timeout).files_root(".");
     if let Some(url) = &task.base_url {
@@ -59,11 +60,12 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     }
     for host in &task.private_hosts {
         engine = engine.private_host(host);
+        servers = servers.private_host(host);
     }
     for (name, value) in &task.server_variables {
         engine = engine.server_variable(name, value);
     }
-    let servers = McpEngine::with_options(McpOptions::new().idle(timeout).total(timeout));
+    let servers = McpEngine::with_options(servers);
     let engines = Engines::new().with(engine.build().map_err(|error| failed(&error))?).with(servers.clone());
     let tools = with_called(tool, all).into_iter().map(|tool| {
         let mut tool = plan::Tool::from(tool.clone());
