@@ -50,7 +50,8 @@ pub(super) fn run(
 fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<ToolResult, ToolError> {
     let failed = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
     let timeout = Duration::from_secs(task.requests.timeout);
-    let (engines, servers) = engines(&task.requests, &task.selection.options).map_err(|error| failed(&error))?;
+    let (engines, servers) =
+        engines(&task.requests, &task.selection.options).map_err(|error| failed(&error))?;
     let tools = with_called(tool, all).into_iter().map(|tool| {
         let mut tool = plan::Tool::from(tool.clone());
         tool.spec.requires = List::EMPTY;
