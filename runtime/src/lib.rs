@@ -37,6 +37,7 @@
 //! | `one-shot` | | programs that answer one call on their standard input and output |
 //! | `builtin` | | ready-made tools: files, searches, lines of shell, chats (with `agent`, `executor`) |
 //! | `mcp-server` | | a server of the Model Context Protocol |
+//! | `rmcp` | | tools of clients, and handlers for servers, of the `rmcp` crate (with `mcp`, `mcp-server`) |
 //! | `tracing` | | a span and log lines for each call |
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |

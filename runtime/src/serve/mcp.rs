@@ -38,14 +38,16 @@ mod call;
 mod handler;
 mod http;
 mod question;
+#[cfg(feature = "rmcp")]
+pub mod rmcp;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
-use rmcp::service::ServerInitializeError;
+use ::rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
+use ::rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
@@ -184,7 +186,7 @@ impl Server {
     ///
     /// If the streams break, or what comes in is not the protocol.
     pub async fn stdio(self) -> Result<(), ServeError> {
-        let (input, output) = rmcp::transport::stdio_pipes();
+        let (input, output) = ::rmcp::transport::stdio_pipes();
         self.serve(input, output).await
     }
 
@@ -199,7 +201,7 @@ impl Server {
         output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(), ServeError> {
         let handler = Handler::new(self.served);
-        let running = match rmcp::serve_server(handler, (input, output)).await {
+        let running = match ::rmcp::serve_server(handler, (input, output)).await {
             Ok(running) => running,
             // The client only looked whether there is a server.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

@@ -4,6 +4,8 @@
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod asking;
+#[cfg(feature = "rmcp")]
+mod bridge;
 mod calling;
 mod client;
 mod gate;
