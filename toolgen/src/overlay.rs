@@ -6,8 +6,6 @@
 mod json_path;
 
 #[cfg(test)]
-mod corpus;
-#[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
@@ -26,8 +24,19 @@ const MOST_ADDED: usize = 1_000_000;
 /// The keys of an action.
 const KEYS: [&str; 5] = ["target", "description", "update", "remove", "copy"];
 
-/// Applies an overlay to the tree of a document. The problems are those of the overlay.
-pub(crate) fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
+impl Document {
+    /// Returns the document with an overlay applied: a document of its own, whose actions change this one. The problems
+    /// are those of the overlay; an action with an error changes nothing.
+    #[must_use]
+    pub fn overlaid(&self, overlay: &Document, problems: &mut Problems) -> Document {
+        let mut root = self.root.clone();
+        apply(&mut root, overlay, problems);
+        Document { source: Arc::clone(&self.source), root }
+    }
+}
+
+/// Applies an overlay to the tree of a document.
+fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
     problems.enter(Arc::clone(&overlay.source));
     let mut cx = Context { problems, left: MOST_ADDED };
     let top = &overlay.root;

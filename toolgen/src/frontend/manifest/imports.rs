@@ -24,7 +24,6 @@ use crate::frontend;
 use crate::frontend::mcp::report_shadows;
 use crate::names::with_namespace;
 use crate::options::Options;
-use crate::overlay;
 use crate::problem::{Problems, Severity};
 use crate::select::Selector;
 use crate::source::{Document, Pointer};
@@ -210,14 +209,17 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the document with the overlays of the import applied.
-    fn overlaid(&mut self, node: &Node<'a>, document: Arc<Document>, found: &mut Problems) -> Arc<Document> {
-        let Some(overlays) = self.texts(node, "overlay") else { return document };
-        let mut root = document.root.clone();
-        for (text, at) in overlays {
+    fn overlaid(
+        &mut self,
+        node: &Node<'a>,
+        mut document: Arc<Document>,
+        found: &mut Problems,
+    ) -> Arc<Document> {
+        for (text, at) in self.texts(node, "overlay").unwrap_or_default() {
             let Some(overlay) = self.imported_file(text, &at) else { continue };
-            overlay::apply(&mut root, &overlay, found);
+            document = Arc::new(document.overlaid(&overlay, found));
         }
-        Arc::new(Document { source: Arc::clone(&document.source), root })
+        document
     }
 
     /// Reports what the options of an import get wrong at the import, and not in the document. Returns `false` if no tool

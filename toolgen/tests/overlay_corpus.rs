@@ -1,14 +1,13 @@
 //! Overlays that others wrote, against what others made of them.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use toolgen::{Document, Problems, Severity};
 
-use super::apply;
-use crate::problem::{Problems, Severity};
-use crate::source::Document;
-
-#[path = "../../../tests/src/needs.rs"]
+#[path = "../../tests/src/needs.rs"]
 mod needs;
 
 fn folder() -> Option<PathBuf> {
@@ -19,10 +18,13 @@ fn folder() -> Option<PathBuf> {
 /// Returns what an overlay makes of a document, and what is told of it.
 fn applied(document: &Path, overlay: &Path) -> (Value, Problems) {
     let mut problems = Problems::new();
-    let mut root = Document::load(document, &mut Problems::new()).map_or(Value::Null, |one| one.root.clone());
-    if let Some(overlay) = Document::load(overlay, &mut problems) {
-        apply(&mut root, &overlay, &mut problems);
-    }
+    let document = Document::load(document, &mut Problems::new());
+    let overlay = Document::load(overlay, &mut problems);
+    let root = match (document, overlay) {
+        (Some(document), Some(overlay)) => document.overlaid(&overlay, &mut problems).root,
+        (Some(document), None) => document.root.clone(),
+        (None, _) => Value::Null,
+    };
     (root, problems)
 }
 
