@@ -2,15 +2,11 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 /// How many behaviours each group has.
 const GROUPS: [(&str, u32); 4] = [("M", 58), ("P", 18), ("G", 22), ("H", 24)];
-
-/// The parts that are yet to do something on the list. One that is done is taken off, and its rows name tests.
-const LATER: [&str; 1] = ["MCP"];
 
 struct Row {
     id: String,
@@ -56,9 +52,8 @@ fn check(proof: &str) -> Vec<String> {
     for part in rest {
         let (kind, what) = part.split_once(": ").unwrap_or((part, ""));
         match kind {
-            "later" if LATER.contains(&what) => {}
             "out" if what.len() > 10 => return problems,
-            _ => problems.push(format!("neither a test nor `later: …` or `out: …`: {part}")),
+            _ => problems.push(format!("neither a test nor `out: …`: {part}")),
         }
     }
     problems
@@ -114,17 +109,4 @@ fn what_is_no_proof_is_noticed() {
     ] {
         assert!(check(proof).iter().any(|told| told.contains(problem)), "{proof}: {:?}", check(proof));
     }
-}
-
-/// A part that no row waits for is done.
-#[test]
-fn no_part_is_waited_for_in_vain() {
-    let mut waiting: BTreeMap<&str, u32> = LATER.iter().map(|part| (*part, 0)).collect();
-    for row in rows() {
-        for part in row.proof.split([',', ';']).filter_map(|part| part.trim().strip_prefix("later: ")) {
-            *waiting.get_mut(part).expect("checked above") += 1;
-        }
-    }
-    let done: Vec<_> = waiting.iter().filter(|(_, rows)| **rows == 0).map(|(part, _)| part).collect();
-    assert!(done.is_empty(), "nothing is later any more: {done:?}");
 }
