@@ -9,6 +9,7 @@ mod call;
 mod check;
 mod compile;
 mod docs;
+mod engines;
 mod explain;
 mod generate;
 mod graph;
@@ -18,6 +19,7 @@ mod mcp;
 mod new;
 mod output;
 mod schema;
+mod serve;
 mod test;
 
 use std::ffi::OsString;
@@ -69,6 +71,7 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Docs(task) => docs::run(task, output),
         Task::Generate(task) => generate::run(task, output),
         Task::Call(task) => call::run(task, output),
+        Task::Serve(task) => serve::run(task, output),
         Task::Explain(task) => explain::run(task, output),
         Task::Graph(task) => graph::run(task, output),
         Task::Bin(task) => bin::run(task, output),

@@ -208,6 +208,7 @@ fn new_tools_are_added_and_nothing_else_changes() {
     );
     let (code, _, stderr) = cargo_toolgen(&place, &["check", "tools.yaml", "-q"]);
     assert_eq!(code, Some(1), "its steps are to be filled in: {stderr}");
+    assert!(text.contains("find_items and read_item are to be replaced"), "the file says so: {text}");
 
     for (text, why) in [
         ("{\"toolgen\": 1, \"tools\": {}}", "add the tool below to `tools` by hand"),

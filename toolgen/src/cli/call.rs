@@ -10,7 +10,7 @@ use std::io;
 use serde_json::{Value, json};
 use toolgen::Tool;
 use toolgen_runtime::call::tool;
-use toolgen_runtime::engine::http::{Body, EnvCredentials, HttpRequest};
+use toolgen_runtime::engine::http::{Body, HttpRequest};
 use toolgen_runtime::schema::dialect;
 use toolgen_runtime::spec;
 
@@ -122,10 +122,4 @@ fn describe(request: &HttpRequest, show_secrets: bool) -> Value {
         },
     };
     json!({ "method": request.method, "url": url, "headers": headers, "body": body })
-}
-
-/// Returns the credentials the user named.
-fn credentials(task: &Call) -> EnvCredentials {
-    let named = task.selection.options.credentials.iter();
-    named.fold(EnvCredentials::new(), |all, (scheme, variable)| all.variable(scheme, variable))
 }

@@ -38,6 +38,11 @@ pub struct McpTokenRequest {
     pub(super) client: HttpEngine,
 }
 
+/// Whether a server takes the token, and wants one that allows more (RFC 6750, section 3.1).
+pub(super) fn wants_more(challenge: &str) -> bool {
+    challenge.contains("insufficient_scope")
+}
+
 /// Headers of the transport itself: those of the program cannot take their place.
 const RESERVED: [&str; 9] = [
     "accept",

@@ -8,7 +8,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::auth::{self, Auth};
+use super::auth::{self, Auth, wants_more};
 use super::headers;
 use crate::base::media_type::essence;
 use crate::base::sync::unpoisoned;
@@ -177,10 +177,15 @@ impl Channel {
             let in_session = request.header(SESSION).is_some();
             let response = self.engine.exchange(&request, Redirects::AtOrigin).await?;
             let exchange = Exchange { request, response, in_session };
-            if exchange.response.status() != StatusCode::UNAUTHORIZED || fresh || !self.auth.can_refresh() {
+            let challenge = exchange.header(&WWW_AUTHENTICATE);
+            let wants_another = match exchange.response.status() {
+                StatusCode::UNAUTHORIZED => true,
+                StatusCode::FORBIDDEN => wants_more(&challenge),
+                _ => false,
+            };
+            if !wants_another || fresh || !self.auth.can_refresh() {
                 return Ok(exchange);
             }
-            let challenge = exchange.header(&WWW_AUTHENTICATE);
             token = self.auth.token(Some((token, challenge))).await.map_err(unsent)?;
             fresh = true;
         }

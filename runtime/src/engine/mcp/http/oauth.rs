@@ -17,7 +17,7 @@ use rmcp::transport::auth::{
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::auth::{McpTokenRequest, TokenSource};
+use super::auth::{McpTokenRequest, TokenSource, wants_more};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::engine::http::{Body, HttpEngine, HttpRequest, Redirects, Secret};
@@ -182,7 +182,7 @@ impl McpOAuth {
         {
             return (Some(manager), Ok(token));
         }
-        if refused.is_some() {
+        if refused.is_some() && !wants_more(challenge) {
             match manager.refresh_token().await {
                 Ok(_) => {
                     let token = manager.get_access_token().await;

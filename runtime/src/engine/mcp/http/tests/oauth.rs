@@ -23,6 +23,8 @@ struct Authority {
     /// Where the tokens' server is said to be.
     issuer: Option<String>,
     refuses_refresh: bool,
+    /// The scope without which a token is not enough.
+    wants: Option<&'static str>,
 }
 
 fn pairs(query: &str) -> HashMap<String, String> {
@@ -42,6 +44,13 @@ impl Authority {
                 "/mcp"
                     if asked.header("authorization") == Some(format!("Bearer {}", self.valid).as_str()) =>
                 {
+                    let granted = self.consent.lock().unwrap().get("scope").cloned();
+                    if let Some(wanted) = self.wants.filter(|wanted| granted.as_deref() != Some(wanted)) {
+                        let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{wanted}\"");
+                        let header = format!("www-authenticate: {challenge}\r\n");
+                        asked.respond("403 Forbidden", &header, "").await;
+                        continue;
+                    }
                     let id = asked.body["id"].as_u64().unwrap();
                     return asked.json(&answer(id, "let in")).await;
                 }
@@ -205,6 +214,17 @@ async fn a_refresh_that_is_refused_asks_the_person_again() {
     (authority.valid, authority.refuses_refresh) = ("another".to_owned(), true);
     let_in(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code", "authorization_code"]);
+}
+
+#[tokio::test]
+async fn a_token_that_allows_too_little_is_replaced_by_one_that_allows_more() {
+    let (mut server, mut authority) = (Server::start().await, Authority::default());
+    let wire = wire_with(&server, authority.person()).await;
+    let_in(&wire, &mut server, &mut authority).await;
+    authority.wants = Some("read write");
+    let_in(&wire, &mut server, &mut authority).await;
+    assert_eq!(authority.grants, ["authorization_code", "authorization_code"]);
+    assert_eq!(authority.consent.lock().unwrap()["scope"], "read write");
 }
 
 #[tokio::test]
