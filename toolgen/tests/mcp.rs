@@ -17,7 +17,8 @@ fn main() {
         let Some(tools) = std::env::var_os(TOOLS) else { std::process::exit(4) };
         return serve(Path::new(&tools));
     }
-    let tests: &[(&str, fn(&Folder))] = &[
+    type Test = fn(&Folder);
+    let tests: &[(&str, Test)] = &[
         ("a_server_is_locked_and_verified", a_server_is_locked_and_verified),
         ("what_changes_is_told_with_its_class", what_changes_is_told_with_its_class),
         ("the_servers_of_a_manifest_are_locked", the_servers_of_a_manifest_are_locked),

@@ -50,7 +50,7 @@ impl Frontend for Mcp {
             Some(_) => {
                 let lock = read(document, problems)?;
                 let (server, path) = (lock.server.clone(), document.source.path.clone());
-                let mut program = lower(document, lock.server, lock.tools, options, problems);
+                let mut program = lower(document, lock.server, &lock.tools, options, problems);
                 program.servers = vec![McpSource { server, lock: path }];
                 Some(program)
             }
@@ -109,20 +109,20 @@ fn lower_list(document: &Arc<Document>, options: &Options, problems: &mut Proble
         if is_alias(&made) { made } else { "mcp".to_owned() }
     });
     let server = McpServer { alias: alias.into(), transport: McpTransport::EMPTY, ..McpServer::EMPTY };
-    lower(document, server, tools, &options, problems)
+    lower(document, server, &tools, &options, problems)
 }
 
 /// Compiles the tools of a server.
 pub(super) fn lower(
     document: &Arc<Document>,
     server: McpServer,
-    descriptors: Vec<Value>,
+    descriptors: &[Value],
     options: &Options,
     problems: &mut Problems,
 ) -> Program {
     let server: Frozen<McpServer> = server.into();
-    let adapted = mcp::tools(&server, &descriptors, true);
-    let found = adapted.into_iter().zip(&descriptors).enumerate();
+    let adapted = mcp::tools(&server, descriptors, true);
+    let found = adapted.into_iter().zip(descriptors).enumerate();
     let found: Vec<Found<'_>> = found
         .map(|(index, (one, descriptor))| Found { at: place(&document.root, index), descriptor, one })
         .collect();

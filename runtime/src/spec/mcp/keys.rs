@@ -24,7 +24,7 @@ impl Source<'_> for Keys<'_> {
     }
 
     fn keys<'k>(&self, keys: &mut dyn Iterator<Item = &'k str>) -> BTreeMap<&'k str, String> {
-        portable(keys.collect())
+        portable(&keys.collect::<Vec<_>>())
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) fn read(schema: &Value, prefix: &str, problems: &mut Vec<ReadProblem>
 
 /// Returns a key that every provider accepts for each key of an object: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`. Keys that are
 /// accepted stay; of the others, those that fall together get digits of their own.
-fn portable(keys: Vec<&str>) -> BTreeMap<&str, String> {
+fn portable<'k>(keys: &[&'k str]) -> BTreeMap<&'k str, String> {
     let plain: Vec<String> = keys.iter().map(|key| legal(key)).collect();
     let pairs = keys.iter().zip(&plain).map(|(key, own)| {
         let alone = plain.iter().filter(|other| *other == own).count() == 1;
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn keys_are_those_that_providers_accept() {
         let long = "x".repeat(70);
-        let keys = portable(vec!["id", "user-id", "a.b", "a b", "a_b", "2d", "", &long]);
+        let keys = portable(&["id", "user-id", "a.b", "a b", "a_b", "2d", "", &long]);
         assert_eq!(
             (keys["id"].as_str(), keys["user-id"].as_str(), keys["a_b"].as_str()),
             ("id", "user_id", "a_b")

@@ -12,9 +12,9 @@ pub(super) fn of(argv: &[&str]) -> Option<Package> {
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let program = program.trim_end_matches(".cmd").trim_end_matches(".exe");
     let (npm, rest) = match (program, rest) {
-        ("npx" | "bunx" | "pnpx", rest) => (true, rest),
-        ("npm", ["exec" | "x", rest @ ..]) => (true, rest),
-        ("pnpm" | "yarn", ["dlx", rest @ ..]) => (true, rest),
+        ("npx" | "bunx" | "pnpx", rest)
+        | ("npm", ["exec" | "x", rest @ ..])
+        | ("pnpm" | "yarn", ["dlx", rest @ ..]) => (true, rest),
         ("uvx" | "pipx", ["run", rest @ ..]) | ("uv", ["tool", "run", rest @ ..]) | ("uvx", rest) => {
             (false, rest)
         }

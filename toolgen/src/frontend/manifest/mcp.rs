@@ -33,7 +33,7 @@ impl<'a> Context<'a> {
         let Some(text) = self.text_of(&lock) else { return };
         match self.files.place(text, 0) {
             Ok((path, _)) => {
-                self.imported.servers.push(McpSource { server: server.clone(), lock: path.clone() })
+                self.imported.servers.push(McpSource { server: server.clone(), lock: path });
             }
             Err((message, help)) => return self.report(codes::IMPORT, &lock.pointer, message, help),
         }
@@ -47,7 +47,7 @@ impl<'a> Context<'a> {
         let program = locked.filter(|locked| self.is_lock_of(locked, &server, &lock.pointer)).map(|locked| {
             let McpServer { revision, capabilities, .. } = locked.server;
             let server = McpServer { revision, capabilities, ..server.clone() };
-            mcp::lower(&document, server, locked.tools, &options, &mut found)
+            mcp::lower(&document, server, &locked.tools, &options, &mut found)
         });
         let broken = program.is_none() && found.has_errors();
         let selects = self.tell_choices(&mut found, &given.pointer);
