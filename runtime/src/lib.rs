@@ -8,6 +8,7 @@
 //! | floor | to | modules |
 //! |---|---|---|
 //! | `builtin` | use tools that are there | files, searches, shells, chats |
+//! | `serve` | serve tools to others | a server of the Model Context Protocol |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
 //! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
 //! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `audit` |
@@ -35,6 +36,8 @@
 //! | `mcp` | | tools of MCP servers (with `process`) |
 //! | `one-shot` | | programs that answer one call on their standard input and output |
 //! | `builtin` | | ready-made tools: files, searches, lines of shell, chats (with `agent`, `executor`) |
+//! | `mcp-server` | | a server of the Model Context Protocol |
+//! | `rmcp` | | tools of clients, and handlers for servers, of the `rmcp` crate (with `mcp`, `mcp-server`) |
 //! | `tracing` | | a span and log lines for each call |
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
@@ -73,6 +76,8 @@ pub mod provider;
 #[cfg(feature = "runtime")]
 pub mod registry;
 pub mod schema;
+#[cfg(feature = "mcp-server")]
+pub mod serve;
 pub mod spec;
 #[cfg(feature = "runtime")]
 pub mod wire;

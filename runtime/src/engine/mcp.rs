@@ -32,6 +32,8 @@ mod lines;
 mod link;
 mod options;
 mod parked;
+#[cfg(feature = "rmcp")]
+pub mod rmcp;
 mod session;
 mod stdio;
 mod tool;

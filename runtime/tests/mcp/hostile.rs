@@ -8,22 +8,26 @@ use toolgen_runtime::spec::plan::{McpServer, McpTransport};
 use toolgen_runtime::{Effects, Frozen, ToolCall, ToolError};
 
 use crate::basics::{provider, tool, turn};
-use crate::support::{Test, call, connect, eventually, options, run, server, told};
+use crate::support::{Test, call, connect, eventually, options, run, runs, server, told};
 
 pub(crate) const TESTS: &[Test] = &[
     ("what_fits_nothing_is_ignored_and_counted", || run(what_fits_nothing_is_ignored_and_counted())),
     ("a_late_answer_goes_to_nobody_else", || run(a_late_answer_goes_to_nobody_else())),
     ("garbage_is_borne_up_to_a_bound", || run(garbage_is_borne_up_to_a_bound())),
     ("an_answer_that_cannot_be_read_fails_its_call_alone", || {
-        run(an_answer_that_cannot_be_read_fails_its_call_alone())
+        run(an_answer_that_cannot_be_read_fails_its_call_alone());
     }),
     ("a_line_without_end_ends_the_connection", || run(a_line_without_end_ends_the_connection())),
     ("a_server_that_dies_fails_its_calls_at_once", || run(a_server_that_dies_fails_its_calls_at_once())),
     ("death_at_any_byte_is_told", || run(death_at_any_byte_is_told())),
+    ("a_server_that_was_killed_is_started_by_the_next_call", || {
+        run(a_server_that_was_killed_is_started_by_the_next_call());
+    }),
     ("only_what_may_be_repeated_is_repeated", || run(only_what_may_be_repeated_is_repeated())),
     ("a_server_that_does_not_start_is_left_alone", || run(a_server_that_does_not_start_is_left_alone())),
     ("a_flood_of_errors_blocks_nothing", || run(a_flood_of_errors_blocks_nothing())),
     ("messages_are_not_mixed_up", || run(messages_are_not_mixed_up(200, 50))),
+    ("a_server_that_does_not_read_holds_nobody_up", || run(a_server_that_does_not_read_holds_nobody_up())),
     ("a_secret_of_the_server_is_not_told", || run(a_secret_of_the_server_is_not_told())),
 ];
 
@@ -109,6 +113,22 @@ async fn death_at_any_byte_is_told() {
     }
 }
 
+async fn a_server_that_was_killed_is_started_by_the_next_call() {
+    for round in 0..10 {
+        let client = connect(["legacy", "modern"][round % 2]).await;
+        for _ in 0..2 {
+            let numbers: Vec<Value> = serde_json::from_str(&told(&client, "processes").await).unwrap();
+            let killed = std::process::Command::new("kill").args(["-9", &numbers[0].to_string()]).status();
+            assert!(killed.unwrap().success());
+            while runs(&numbers[0]) {}
+            // Its last thread closes the pipe.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
+            eventually("what it had started is gone", async || !runs(&numbers[1])).await;
+        }
+    }
+}
+
 async fn only_what_may_be_repeated_is_repeated() {
     let file = |name: &str| {
         let file = format!("{}/mcp-{name}", env!("CARGO_TARGET_TMPDIR"));
@@ -156,6 +176,18 @@ async fn a_flood_of_errors_blocks_nothing() {
     assert_eq!(call(&client, "flood", json!({"lines": 5000})).await.unwrap(), "flooded");
 }
 
+async fn a_server_that_does_not_read_holds_nobody_up() {
+    let server = McpServer { idle: Some(Duration::from_millis(300)), ..server("legacy deaf") };
+    let client = McpClient::connect(server, options()).await.unwrap();
+    let start = Instant::now();
+    for text in ["x".repeat(500_000), "short".to_owned()] {
+        let error = call(&client, "echo", json!({"text": text})).await.unwrap_err();
+        assert_eq!(error.code(), "TIMEOUT", "{error}");
+    }
+    client.close().await;
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+}
+
 /// Calls beside each other, with answers in any order.
 pub(crate) async fn messages_are_not_mixed_up(rounds: usize, width: usize) {
     for words in ["legacy", "modern"] {
@@ -174,6 +206,8 @@ pub(crate) async fn messages_are_not_mixed_up(rounds: usize, width: usize) {
                             continue;
                         }
                         let ms = (task + round) % 64 / 63;
+                        // Some do not fit into a pipe at once.
+                        let text = if round % 16 == 5 { text.repeat(10_000) } else { text };
                         let said = call(&client, "echo", json!({"text": text, "ms": ms})).await.unwrap();
                         assert_eq!(said, text);
                     }

@@ -84,7 +84,8 @@ impl InputHandler for Person {
 }
 
 fn asking(words: &str) -> Registry {
-    let server = McpServer { idle: Some(Duration::from_millis(200)), ..declaring(words) };
+    // A call that waits for input takes nobody's place.
+    let server = McpServer { idle: Some(Duration::from_millis(200)), concurrency: 1, ..declaring(words) };
     let engines = Engines::new().with(McpEngine::with_options(options()));
     let server = Frozen::from(server);
     Registry::new(engines.tools_from(["ask", "calls"].map(|name| tool(&server, name))).unwrap()).unwrap()
@@ -120,6 +121,8 @@ async fn a_call_waits_for_an_answer_that_comes_later() {
             let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("{response:?}") };
             assert_eq!(pending.request.message, format!("Which {what}?"));
             tokio::time::sleep(Duration::from_millis(300)).await;
+            let beside = provider.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
+            assert!(!beside.is_error(), "{}", beside.text());
             let answer = json!({ what: pending.request.message });
             response = provider.resume_with_input(*pending, answer, &turn()).await.unwrap();
         }

@@ -7,10 +7,11 @@ use toolgen_runtime::spec::plan::McpServer;
 use toolgen_runtime::{Frozen, Provider, Tool, ToolCall};
 
 use crate::basics::{provider, tool, turn};
-use crate::support::{Test, connect, options, run, server};
+use crate::support::{Test, call, connect, options, run, server};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_locked_tool_that_changes_is_not_called", || run(a_locked_tool_that_changes_is_not_called())),
+    ("who_waits_for_changes_hears_of_them", || run(who_waits_for_changes_hears_of_them())),
     ("a_list_that_cannot_be_read_lets_no_locked_tool_pass", || {
         run(a_list_that_cannot_be_read_lets_no_locked_tool_pass());
     }),
@@ -50,6 +51,26 @@ async fn a_locked_tool_that_changes_is_not_called() {
         assert_eq!(ask(&provider, "hostile__add", json!({"a": 1, "b": 1})).await.0, "{\"sum\":2}");
         // echo, change, add, calls: the others did not reach it.
         assert_eq!(ask(&provider, "calls", json!({})).await.0, "4");
+    }
+}
+
+async fn who_waits_for_changes_hears_of_them() {
+    for words in ["legacy", "modern"] {
+        let client = connect(words).await;
+        let before = client.list_tools().await.unwrap();
+        for tool in ["change", "die"] {
+            let waiting = tokio::spawn({
+                let client = client.clone();
+                async move { client.changed().await }
+            });
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            assert!(!waiting.is_finished());
+            let _ = call(&client, tool, json!({})).await;
+            waiting.await.unwrap().unwrap();
+            if tool == "change" {
+                assert_ne!(client.list_tools().await.unwrap(), before);
+            }
+        }
     }
 }
 

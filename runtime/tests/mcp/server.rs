@@ -137,6 +137,9 @@ impl Server {
             "notifications/cancelled" => {
                 self.cancelled.lock().unwrap().push(params["requestId"].clone());
             }
+            "notifications/initialized" if self.is("deaf") => loop {
+                thread::sleep(Duration::from_secs(1));
+            },
             _ if id.is_null() => {}
             _ => error(id, -32601, "no such method"),
         }
@@ -308,7 +311,12 @@ impl Server {
             }
             "env" => answer(id, &text(&json!(std::env::vars().collect::<Vec<_>>()).to_string())),
             "processes" => {
-                let child = Command::new("sleep").arg("1000").stdout(Stdio::null()).spawn().unwrap();
+                let child = Command::new("sleep")
+                    .arg("1000")
+                    .stdin(Stdio::null())
+                    .stdout(Stdio::null())
+                    .spawn()
+                    .unwrap();
                 answer(id, &text(&json!([std::process::id(), child.id()]).to_string()));
             }
             "ask" => self.ask(id, params),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -44,7 +44,7 @@ pub(super) struct Client {
     pub(super) patience: Patience,
     /// The values of the variables that are credentials by their names.
     pub(super) credentials: Secrets,
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
     state: Mutex<State>,
 }
 
@@ -78,7 +78,11 @@ pub(super) struct Manner {
     pub(super) how: How,
     /// Whether a call whose answer was lost may be made again.
     pub(super) idempotent: bool,
+    pub(super) place: Place,
 }
+
+/// The place of a call among those at the same time. One that waits for input gives it up.
+pub(super) type Place = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
 impl fmt::Debug for McpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,7 +105,7 @@ impl McpClient {
         };
         McpClient(Arc::new(Client {
             credentials: super::transport::credentials(&server.transport),
-            permits: Semaphore::new(cap.clamp(1, Semaphore::MAX_PERMITS)),
+            permits: Arc::new(Semaphore::new(cap.clamp(1, Semaphore::MAX_PERMITS))),
             server,
             options: Arc::new(options),
             patience,
@@ -158,7 +162,18 @@ impl McpClient {
             descriptor: crate::base::frozen::Text::EMPTY,
         };
         let how = How { patience: self.0.patience, on_progress: None, asker: None };
-        self.0.call(&plan, &arguments, &Manner { how, idempotent: false }).await
+        self.0.call(&plan, &arguments, &Manner { how, idempotent: false, place: Place::default() }).await
+    }
+
+    /// Waits until the server says that its list of tools is another one now, or the connection has ended: then the list
+    /// is to be asked for again. Locked tools need no such care.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no connection.
+    pub async fn changed(&self) -> Result<(), ToolError> {
+        self.0.session().await?.changed().await;
+        Ok(())
     }
 
     /// Returns the revision of the protocol that both sides speak, such as `2025-11-25`; `None` if there is no
@@ -292,8 +307,10 @@ impl Client {
         let total = self.patience.total;
         let whole = async {
             // Its holders are done within their time.
-            let _permit = self.permits.acquire().await;
-            self.call_now(plan, arguments, manner).await
+            *unpoisoned(manner.place.lock()) = Arc::clone(&self.permits).acquire_owned().await.ok();
+            let outcome = self.call_now(plan, arguments, manner).await;
+            drop(unpoisoned(manner.place.lock()).take());
+            outcome
         };
         // A call is made again a few times at most, each within its time; and it may have to wait for others.
         let limit = total.saturating_mul(2);

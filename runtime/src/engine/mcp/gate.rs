@@ -14,7 +14,7 @@ pub(super) fn check(plan: &McpPlan, listed: &Listed) -> Result<(), ToolError> {
     let McpPlan { server, tool, descriptor } = plan;
     let what = match listed.descriptor(tool) {
         Some(now) if *now == **descriptor => return Ok(()),
-        Some("") => "is there several times, and different each time",
+        Some("") => "is there several times",
         Some(_) => "describes itself otherwise than when it was locked",
         None => "is gone",
     };

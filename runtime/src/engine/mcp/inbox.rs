@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::base::sync::unpoisoned;
@@ -66,7 +66,7 @@ struct Shared {
     book: Mutex<Book>,
     next: AtomicU64,
     said: mpsc::Sender<Said>,
-    changes: AtomicU64,
+    changes: watch::Sender<u64>,
     ignored: AtomicU64,
     /// How many requests of the server are being answered.
     asked: AtomicU64,
@@ -108,7 +108,7 @@ impl Inbox {
             book: Mutex::default(),
             next: AtomicU64::new(1),
             said,
-            changes: AtomicU64::new(0),
+            changes: watch::Sender::new(0),
             ignored: AtomicU64::new(0),
             asked: AtomicU64::new(0),
             answered: Mutex::default(),
@@ -153,6 +153,7 @@ impl Inbox {
             // Who has given up hears nothing.
             drop(pending.reply.send(Reply::Lost(why.to_owned())));
         }
+        self.0.changes.send_modify(|changes| *changes += 1);
     }
 
     /// Why the connection ended, if it has.
@@ -173,7 +174,16 @@ impl Inbox {
 
     /// How often the server said that its list of tools is another one now.
     pub(super) fn changes(&self) -> u64 {
-        self.0.changes.load(Ordering::Acquire)
+        *self.0.changes.borrow()
+    }
+
+    /// Waits until the list of tools is another one, or the connection has ended.
+    pub(super) async fn changed(&self) {
+        let mut changes = self.0.changes.subscribe();
+        if self.ended().is_none() {
+            // The other end is here.
+            let _ = changes.changed().await;
+        }
     }
 
     /// How many messages fitted nothing: answers that came late or twice, or to what nobody asked.
@@ -235,7 +245,7 @@ impl Inbox {
                 }
             }
             "notifications/tools/list_changed" => {
-                self.0.changes.fetch_add(1, Ordering::AcqRel);
+                self.0.changes.send_modify(|changes| *changes += 1);
             }
             "notifications/cancelled" => {
                 if let Some(id) = params.get_mut("requestId").map(Value::take) {

@@ -131,8 +131,8 @@ impl McpOptions {
         self
     }
 
-    /// Sets what answers `sampling/createMessage`: a completion by a model of the program. Without it, servers are
-    /// refused.
+    /// Sets what answers `sampling/createMessage`, with a completion by a model of the program in the form that MCP gives
+    /// it: `{"role", "content", "model"}`. Without it, servers are refused.
     #[must_use]
     pub fn sampling<F>(mut self, answer: impl Fn(McpAsked) -> F + Send + Sync + 'static) -> McpOptions
     where
@@ -142,7 +142,8 @@ impl McpOptions {
         self
     }
 
-    /// Sets what answers `elicitation/create`. Without it, the question becomes an input request of the call that it
+    /// Sets what answers `elicitation/create`, in the form that MCP gives the answer: `{"action": "accept", "content"}`,
+    /// `{"action": "decline"}` or `{"action": "cancel"}`. Without it, the question becomes an input request of the call that it
     /// belongs to, see [`Control::NeedInput`](crate::Control::NeedInput), or is declined.
     #[must_use]
     pub fn elicitation<F>(mut self, answer: impl Fn(McpAsked) -> F + Send + Sync + 'static) -> McpOptions
@@ -153,7 +154,7 @@ impl McpOptions {
         self
     }
 
-    /// Sets what answers `roots/list`. Without it, there are none.
+    /// Sets what answers `roots/list`: `{"roots": [{"uri": "file:///…"}]}`. Without it, there are none.
     #[must_use]
     pub fn roots<F>(mut self, answer: impl Fn(McpAsked) -> F + Send + Sync + 'static) -> McpOptions
     where

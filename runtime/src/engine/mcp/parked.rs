@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::client::Place;
 use super::desk::Question;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -25,6 +26,7 @@ pub(super) struct Running {
     pub(super) used: usize,
     /// The context that hears of progress: that of the last time the call was made.
     pub(super) ctx: Arc<Mutex<Option<ToolContext>>>,
+    pub(super) place: Place,
     pub(super) until: Instant,
 }
 

@@ -126,6 +126,11 @@ impl Session {
         self.link.inbox.ended().is_none()
     }
 
+    /// Waits until the list of tools is another one, or the connection has ended.
+    pub(super) async fn changed(&self) {
+        self.link.inbox.changed().await;
+    }
+
     /// Why requests cannot be answered any more.
     pub(super) fn ended(&self) -> String {
         self.link.inbox.ended().unwrap_or_default()

@@ -1,21 +1,23 @@
 //! A server that is a program: messages are lines on its standard input and output.
 
+mod input;
+
 use std::future::Future;
 use std::path::Path;
 use std::process::ExitStatus;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, ChildStdout};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use self::input::Input;
 use super::inbox::Inbox;
 use super::lines::{Line, Lines, answered};
 use super::transport::{Broken, Message, Transport};
@@ -27,16 +29,12 @@ use crate::engine::executor::local::INHERITED;
 use crate::engine::executor::process::{Group, inherited, piped};
 use crate::spec::plan::McpTransport;
 
-/// How many bytes may wait to be written, for a server that does not read.
-const MOST_QUEUED: usize = 64 << 20;
-/// How much is written at once.
-const BATCH: usize = 64 << 10;
 /// How many lines in a row may be no messages.
 const MOST_GARBAGE: usize = 256;
 /// How many times the length of the longest message a line may have that is passed over.
 const PASSED_OVER: usize = 4;
 /// How much of what a server says on its standard error is kept.
-const TAIL: usize = 4 << 10;
+const TAIL: usize = 2 << 10;
 /// How long a server may take to end once its input has ended, then once it was asked to, and once it was killed.
 const GRACE: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(1), Duration::from_secs(5)];
 /// How long the output of an ended server is read on.
@@ -44,43 +42,11 @@ const LEFTOVERS: Duration = Duration::from_millis(500);
 
 /// A server that is a program, in a process group of its own, which is killed when this is dropped.
 pub(super) struct Stdio {
-    /// What is to be written; `None` once the input has ended.
-    queue: Mutex<Option<mpsc::UnboundedSender<Outgoing>>>,
-    queued: Arc<AtomicUsize>,
+    input: Input,
     group: Arc<Mutex<Group>>,
     tasks: Vec<AbortHandle>,
     /// Fires when the program has ended and nothing of its output is left to read.
     gone: CancellationToken,
-}
-
-/// A line to be written.
-struct Outgoing {
-    text: String,
-    /// The request that it is, which need not be written once nobody waits for its answer.
-    id: Option<u64>,
-    receipt: Receipt,
-}
-
-/// Tells what became of a line, at the latest when it is dropped.
-struct Receipt {
-    done: Option<oneshot::Sender<Result<(), Broken>>>,
-    begun: bool,
-}
-
-impl Receipt {
-    fn tell(&mut self, outcome: Result<(), Broken>) {
-        if let Some(done) = self.done.take() {
-            // Whoever sent it may have given up.
-            drop(done.send(outcome));
-        }
-    }
-}
-
-impl Drop for Receipt {
-    fn drop(&mut self) {
-        let why = "the connection to the server has ended".to_owned();
-        self.tell(Err(Broken { written: self.begun, why }));
-    }
 }
 
 impl Stdio {
@@ -103,10 +69,9 @@ impl Stdio {
         let (mut child, group) =
             piped(&argv, &all, work_dir).map_err(|why| format!("`{program}` does not start: {why}"))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (queue, outgoing) = mpsc::unbounded_channel();
-        let (queued, group) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(group)));
-        let (read, drained, gone) =
-            (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
+        let group = Arc::new(Mutex::new(group));
+        let [read, drained, broken, gone] = [(); 4].map(|()| CancellationToken::new());
+        let (input, writing) = Input::new(stdin, inbox.clone(), broken.clone());
         let tail = Arc::new(Mutex::new(Vec::new()));
         let keeper = Keeper {
             inbox: inbox.clone(),
@@ -114,30 +79,16 @@ impl Stdio {
             tail: Arc::clone(&tail),
             read: read.clone(),
             drained: drained.clone(),
+            broken,
             gone: gone.clone(),
         };
         let tasks = vec![
-            spawn(write(stdin, outgoing, inbox.clone(), Arc::clone(&queued))),
+            spawn(writing),
             spawn(listen(stdout, longest, inbox, read)),
             spawn(drain(stderr, tail, drained)),
             spawn(keeper.keep(child)),
         ];
-        Ok(Stdio { queue: Mutex::new(Some(queue)), queued, group, tasks, gone })
-    }
-
-    /// Puts a line into the queue.
-    fn put(&self, text: String, id: Option<u64>, done: Option<oneshot::Sender<Result<(), Broken>>>) {
-        let mut receipt = Receipt { done, begun: false };
-        let length = text.len();
-        if self.queued.fetch_add(length, Ordering::Relaxed) + length > MOST_QUEUED {
-            self.queued.fetch_sub(length, Ordering::Relaxed);
-            let why = "the server does not read what it is sent".to_owned();
-            return receipt.tell(Err(Broken { written: false, why }));
-        }
-        if let Some(queue) = &*unpoisoned(self.queue.lock()) {
-            // If nobody writes any more, the receipt says so when it is dropped.
-            drop(queue.send(Outgoing { text, id, receipt }));
-        }
+        Ok(Stdio { input, group, tasks, gone })
     }
 }
 
@@ -161,7 +112,7 @@ fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
 impl Transport for Stdio {
     fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
         let (done, outcome) = oneshot::channel();
-        self.put(message.text, message.id, Some(done));
+        self.input.put(message.text, message.id, Some(done));
         Box::pin(async move {
             let unknown = |_| Err(Broken { written: true, why: "the connection was dropped".to_owned() });
             outcome.await.unwrap_or_else(unknown)
@@ -171,11 +122,15 @@ impl Transport for Stdio {
     fn cancel(&self, id: u64) {
         let params = json!({ "requestId": id, "reason": "nobody waits for the answer" });
         let notice = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-        self.put(notice.to_string(), None, None);
+        self.input.put(notice.to_string(), None, None);
+    }
+
+    fn breaks(&self) -> bool {
+        true
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
-        drop(unpoisoned(self.queue.lock()).take());
+        self.input.end();
         Box::pin(async move {
             for (step, grace) in GRACE.into_iter().enumerate() {
                 if timeout(grace, self.gone.cancelled()).await.is_ok() {
@@ -192,44 +147,6 @@ impl Drop for Stdio {
     fn drop(&mut self) {
         unpoisoned(self.group.lock()).kill();
         self.tasks.iter().for_each(AbortHandle::abort);
-    }
-}
-
-/// Writes lines, several at once if they wait.
-async fn write(
-    stdin: Option<ChildStdin>,
-    mut queue: mpsc::UnboundedReceiver<Outgoing>,
-    inbox: Inbox,
-    queued: Arc<AtomicUsize>,
-) {
-    let Some(mut stdin) = stdin else { return };
-    let (mut bytes, mut receipts) = (Vec::new(), Vec::new());
-    while let Some(first) = queue.recv().await {
-        let mut next = Some(first);
-        while let Some(mut line) = next.take() {
-            queued.fetch_sub(line.text.len(), Ordering::Relaxed);
-            if line.id.is_none_or(|id| inbox.awaits(id)) {
-                bytes.extend_from_slice(line.text.as_bytes());
-                bytes.push(b'\n');
-                line.receipt.begun = true;
-                receipts.push(line.receipt);
-            }
-            if bytes.len() < BATCH {
-                next = queue.try_recv().ok();
-            }
-        }
-        let written = match stdin.write_all(&bytes).await {
-            Ok(()) => stdin.flush().await,
-            failed => failed,
-        };
-        bytes.clear();
-        for mut receipt in receipts.drain(..) {
-            let broken = |why: &std::io::Error| Broken { written: true, why: why.to_string() };
-            receipt.tell(written.as_ref().copied().map_err(broken));
-        }
-        if written.is_err() {
-            return;
-        }
     }
 }
 
@@ -294,17 +211,19 @@ struct Keeper {
     read: CancellationToken,
     /// Fires when what it says on its standard error was read to its end.
     drained: CancellationToken,
+    /// Fires when it takes no input any more.
+    broken: CancellationToken,
     gone: CancellationToken,
 }
 
 impl Keeper {
     async fn keep(self, mut child: Child) {
         // Whatever ends this task, such as the end of its runtime: nobody waits in vain.
-        let ended = self.read.run_until_cancelled(child.wait()).await;
-        let status = match ended {
-            Some(status) => status.ok(),
-            // The program has closed its output: it can say nothing more.
-            None => match timeout(LEFTOVERS, child.wait()).await {
+        let ended = self.read.run_until_cancelled(child.wait());
+        let status = match self.broken.run_until_cancelled(ended).await {
+            Some(Some(status)) => status.ok(),
+            // The program has closed its output or its input: there is nothing more to say.
+            Some(None) | None => match timeout(LEFTOVERS, child.wait()).await {
                 Ok(status) => status.ok(),
                 Err(_) => None,
             },
@@ -328,7 +247,7 @@ impl Keeper {
     fn why(&self, status: Option<ExitStatus>) -> String {
         let mut why = match status {
             Some(status) => format!("its program ended ({status})"),
-            None => "its program closed its output and was killed".to_owned(),
+            None => "its program closed its input or its output, and was killed".to_owned(),
         };
         let tail = unpoisoned(self.tail.lock());
         let tail = String::from_utf8_lossy(&tail);

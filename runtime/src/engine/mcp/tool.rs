@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::client::{Manner, McpClient};
+use super::client::{Manner, McpClient, Place};
 use super::content;
 use super::inbox::OnNotice;
 use super::parked::{Parked, Running};
@@ -109,16 +109,19 @@ impl McpTool {
         let (asker, questions) = mpsc::channel(1);
         let how = How { patience: client.patience, on_progress: Some(on_progress), asker: Some(asker) };
         let effects = &self.spec.effects;
-        let manner = Manner { how, idempotent: effects.read_only || effects.idempotent };
+        let idempotent = effects.read_only || effects.idempotent;
+        let place = Place::default();
+        let manner = Manner { how, idempotent, place: Arc::clone(&place) };
         let until = Instant::now() + client.patience.total;
         let plan = self.plan.clone();
         let answer = async move { client.call(&plan, &arguments, &manner).await };
-        Running { answer: Box::pin(answer), questions, open: None, used: 0, ctx: heard, until }
+        Running { answer: Box::pin(answer), questions, open: None, used: 0, ctx: heard, place, until }
     }
 
     /// Keeps a call until its question is answered or its time is up.
     fn park(&self, key: String, running: Running) {
         let until = running.until;
+        drop(unpoisoned(running.place.lock()).take());
         unpoisoned(self.parked.lock()).put(key, running);
         let parked = Arc::downgrade(&self.parked);
         tokio::spawn(async move {

@@ -23,6 +23,11 @@ pub(super) trait Transport: Send + Sync {
     /// Nobody waits for the answer to this request any more: tells the server so, without waiting.
     fn cancel(&self, id: u64);
 
+    /// Whether the connection ends when a message cannot be sent: then the inbox is told why.
+    fn breaks(&self) -> bool {
+        false
+    }
+
     /// Both sides have agreed on a revision of the protocol, such as `2025-11-25`.
     fn agreed(&self, revision: &str) {
         let _ = revision;
