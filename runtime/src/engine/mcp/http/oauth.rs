@@ -12,7 +12,7 @@ use std::time::Duration;
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, ClientCredentialsConfig,
     CredentialStore, OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
-    StoredCredentials,
+    StoredCredentials, WWWAuthenticateParams,
 };
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -212,13 +212,10 @@ impl McpOAuth {
         let challenge = Some(challenge).filter(|challenge| !challenge.is_empty());
         let resolution = manager.resolve_metadata_from_challenge(challenge).await?;
         manager.set_metadata(resolution.metadata);
+        let own = if self.scopes.is_empty() { wider(wanted, challenge) } else { self.scopes.clone() };
         match &self.grant {
             Grant::Program => {
-                let scopes = if self.scopes.is_empty() {
-                    manager.select_scopes(None, &[])
-                } else {
-                    self.scopes.clone()
-                };
+                let scopes = if own.is_empty() { manager.select_scopes(None, &[]) } else { own };
                 let secret = self.client_secret.as_ref().map_or("", Secret::expose);
                 let config = ClientCredentialsConfig::ClientSecret {
                     client_id: self.client_id.clone().unwrap_or_default(),
@@ -234,7 +231,7 @@ impl McpOAuth {
             Grant::Consent(redirect_uri, open) => {
                 let mut request =
                     AuthorizationRequest::new(redirect_uri).with_client_name(env!("CARGO_PKG_NAME"));
-                request.scopes.clone_from(&self.scopes);
+                request.scopes = own;
                 request.client_id.clone_from(&self.client_id);
                 request.client_secret = self.client_secret.as_ref().map(|secret| secret.expose().to_owned());
                 request.client_metadata_url.clone_from(&self.metadata_url);
@@ -288,6 +285,14 @@ impl TokenSource for McpOAuth {
             self.get(wanted).await.map_err(told)
         })
     }
+}
+
+/// Returns the scopes that a server wants in addition. What it says where it is asked without a token is less.
+fn wider(wanted: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
+    let challenge = challenge.filter(|challenge| wants_more(challenge));
+    let parsed = challenge.zip(reqwest::Url::parse(&wanted.url).ok());
+    let scope = parsed.and_then(|(challenge, url)| WWWAuthenticateParams::parse(challenge, &url).scope);
+    scope.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
 /// Sends the requests of rmcp under the guard.
