@@ -149,7 +149,7 @@ pub(crate) fn under_wire_names(
 }
 
 /// Whether a value fits a shape in the sense of JSON Schema.
-pub(super) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+pub(crate) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
 }
 
