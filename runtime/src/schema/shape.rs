@@ -25,6 +25,7 @@ mod relations;
 pub mod render;
 mod rules;
 mod schema;
+mod written;
 
 use crate::base::frozen::{List, Text};
 
