@@ -209,8 +209,8 @@ pub mod input {
         join, member, names, no_variant, null, of, placed, tuple, union, value,
     };
     pub use crate::function::input::{
-        ArgumentProblem, BorrowedValue, Defs, Lit, Rules, ToolInput, items_of, object, problem, reference,
-        refine,
+        ArgumentProblem, BorrowedValue, DefaultKept, DefaultTold, Defaults, Defs, Lit, Rules, ToolInput,
+        items_of, object, problem, reference, refine,
     };
     pub use crate::schema::shape::{Extra, Field, Number, Shape};
 
@@ -289,7 +289,7 @@ pub mod function {
     #[cfg(feature = "schemars")]
     pub use crate::function::input::bridge::{Foreign, ForeignName};
     pub use crate::function::input::{
-        Lit, Owned, Rules, ToolInput, arguments, field, items_of, refine, relation,
+        Defaults, Lit, Owned, Rules, ToolInput, arguments, field, items_of, refine, relation,
     };
     pub use crate::function::return_value::{Probe, Returned, schema};
     pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
@@ -307,9 +307,10 @@ pub mod function {
 
     /// The traits that determine the conversion of a value.
     pub mod probes {
+        pub use crate::function::input::{DefaultKept, DefaultTold};
         pub use crate::function::return_value::{
-            ProbeDebug, ProbeDisplay, ProbeError, ProbeFallible, ProbeKept, ProbeNothing, ProbeOutput,
-            ProbeOwn, ProbePlain, ProbeSerialize, ProbeTold, ReturnedUnknown,
+            ProbeDebug, ProbeDisplay, ProbeError, ProbeFallible, ProbeNothing, ProbeOutput, ProbeOwn,
+            ProbePlain, ProbeSerialize, ReturnedUnknown,
         };
     }
 

@@ -56,12 +56,7 @@ async fn a_function_is_a_tool_and_stays_a_function() {
     assert_eq!((&*spec.returns, &*spec.use_for), ("The sum.", "Anything a head cannot do."));
     assert_eq!(&*spec.examples[0].arguments, r#"{"a": 1, "b": 2}"#);
     assert!(spec.effects.read_only && spec.effects.idempotent);
-    let integer = json!({"minimum": i64::MIN, "maximum": i64::MAX});
-    let field = |description: &str| {
-        let mut field = json!({"type": "integer", "description": description});
-        field.as_object_mut().unwrap().extend(integer.as_object().unwrap().clone());
-        field
-    };
+    let field = |description: &str| json!({"type": "integer", "description": description});
     assert_eq!(
         schema(&tool),
         json!({

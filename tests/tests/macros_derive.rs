@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgen_runtime::call::tool::{DEFAULT_TIMEOUT, call_without_layers as call};
 use toolgen_runtime::schema::dialect::JSON_SCHEMA;
-use toolgen_runtime::schema::shape::render::render_input;
+use toolgen_runtime::schema::shape::read::read_canonical;
+use toolgen_runtime::schema::shape::render::{canonical, render_input};
+use toolgen_runtime::schema::shape::{Def, Shape};
 use toolgen_runtime::{AgentTool, FunctionTool, ToolContext, ToolInput, tool};
 
 /// How warm it is.
@@ -130,8 +132,18 @@ echoes! {
     page: Page<Unit>;
 }
 
+/// The schema of all that is checked: the bounds of types are, although a model is not told of them.
 fn schema(tool: &FunctionTool) -> Value {
-    render_input(&tool.spec().input, &tool.spec().defs, &JSON_SCHEMA).unwrap().schema
+    let told = |shape: &Shape| {
+        let mut text = canonical(shape);
+        for format in ["int16", "int32", "int64", "uint16", "uint32", "uint64", "float"] {
+            text = text.replace(&format!("\"format\":\"{format}\","), "");
+        }
+        read_canonical(&serde_json::from_str(&text).unwrap())
+    };
+    let def = |def: &Def| Def { name: def.name.clone(), schema: told(&def.schema).into() };
+    let spec = tool.spec();
+    render_input(&told(&spec.input), &spec.defs.iter().map(def).collect(), &JSON_SCHEMA).unwrap().schema
 }
 
 /// serde, the schema and the tool agree about a value.

@@ -152,8 +152,8 @@ pub(crate) fn collect(param: &Param, defs: &Ident) -> TokenStream {
         Some(_) => argument.attr.default_expr().map(|default| {
             let span = default.span();
             quote_spanned!(at(span)=> {
-                let value: #ty = #default;
-                (&&__toolgen::Probe(&value)).toolgen_default(#name, #defs);
+                let default = || -> #ty { #default };
+                (&&__toolgen::Defaults(default(), default())).toolgen_default("", #name, #defs);
             })
         }),
         None => None,

@@ -209,7 +209,8 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
         let parts = body::parts(input);
         (whole, quote!(#body fn defs(defs: &mut __toolgen::Defs) { #(#parts(defs);)* let _ = defs; }))
     } else {
-        let parts = body::parts(input);
+        let mut parts = body::parts(input);
+        parts.extend(body::defaults(input, &path));
         let rest = quote! {
             const BODY: __toolgen::Option<&'static __toolgen::Shape> = __toolgen::Some(const { &#whole });
 

@@ -67,6 +67,8 @@ use crate::schema::shape::{Kind, Shape};
 #[doc(hidden)]
 pub use crate::schema::shape::decode::borrowed::BorrowedValue;
 pub use defs::Defs;
+#[doc(hidden)]
+pub use defs::{DefaultKept, DefaultTold, Defaults};
 #[cfg(feature = "runtime")]
 pub(crate) use named_shapes::with_named_shapes;
 #[doc(hidden)]

@@ -223,31 +223,6 @@ impl<E: Error> ProbeError for &&Probe<'_, E> {}
 impl<E: Display> ProbeDisplay for &Probe<'_, E> {}
 impl<E> ProbeDebug for Probe<'_, E> {}
 
-/// First choice for a default: it is added to the schema.
-#[doc(hidden)]
-pub trait ProbeTold {
-    /// Adds the default to the schema.
-    fn toolgen_default(&self, argument: &'static str, defs: &mut Defs);
-}
-
-/// Last choice for a default: it is left out of the schema.
-#[doc(hidden)]
-pub trait ProbeKept {
-    /// Adds nothing.
-    fn toolgen_default(&self, _argument: &'static str, _defs: &mut Defs) {}
-}
-
-impl<T: Serialize> ProbeTold for &Probe<'_, T> {
-    fn toolgen_default(&self, argument: &'static str, defs: &mut Defs) {
-        // A value that cannot be written as JSON is left out.
-        if let Ok(value) = serde_json::to_value(self.0) {
-            defs.default_of(argument, value);
-        }
-    }
-}
-
-impl<T> ProbeKept for Probe<'_, T> {}
-
 /// Finds the output schema of a returned type.
 #[doc(hidden)]
 #[derive(Debug)]

@@ -207,7 +207,8 @@ impl<S: Send + Sync + 'static> Function<S> {
         let linked = self.linked.get_or_init(|| {
             let mut defs = Defs::default();
             (self.defs)(&mut defs);
-            (!defs.is_empty()).then(|| Box::new(with_named_shapes(&self.spec, &defs)))
+            let linked = with_named_shapes(&self.spec, &defs);
+            (linked != self.spec).then(|| Box::new(linked))
         });
         linked.as_deref().unwrap_or(&self.spec)
     }

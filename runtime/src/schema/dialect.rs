@@ -33,6 +33,11 @@ pub struct Dialect {
     pub any_of_alone: bool,
     /// Whether `$ref` allows no other keywords next to it.
     pub ref_alone: bool,
+    /// Whether an object may have no properties. If not, such objects, maps and any values are written as JSON text, which
+    /// decoding reads.
+    pub empty_objects: bool,
+    /// Whether listed values may be the empty text.
+    pub empty_values: bool,
     /// Whether every object is closed and every field required; an optional field is nullable instead.
     pub strict: bool,
     /// The limits on the size of a schema.
@@ -147,6 +152,8 @@ pub const JSON_SCHEMA: Dialect = Dialect {
     root_composition: true,
     any_of_alone: false,
     ref_alone: false,
+    empty_objects: true,
+    empty_values: true,
     strict: false,
     limits: Limits::NONE,
 };
@@ -206,6 +213,8 @@ pub const OPENAI: Dialect = Dialect {
     root_composition: false,
     any_of_alone: false,
     ref_alone: false,
+    empty_objects: true,
+    empty_values: true,
     strict: false,
     limits: Limits::NONE,
 };
@@ -252,6 +261,8 @@ pub const OPENAI_STRICT: Dialect = Dialect {
     root_composition: false,
     any_of_alone: false,
     ref_alone: true,
+    empty_objects: true,
+    empty_values: true,
     strict: true,
     limits: Limits {
         properties: Some(5_000),
@@ -286,13 +297,16 @@ pub const ANTHROPIC: Dialect = Dialect {
     root_composition: false,
     any_of_alone: false,
     ref_alone: false,
+    empty_objects: true,
+    empty_values: true,
     strict: false,
     limits: Limits::NONE,
 };
 
 /// Google Gemini, the `parameters` of a function declaration: a subset of OpenAPI 3.0 schemas.
 ///
-/// A tool without arguments is declared without `parameters`: Gemini refuses an object without properties.
+/// A tool without arguments is declared without `parameters`: Gemini refuses an object without properties. Maps and any
+/// values are JSON text for the same reason.
 pub const GEMINI: Dialect = Dialect {
     name: "gemini",
     title: "Google Gemini",
@@ -308,6 +322,11 @@ pub const GEMINI: Dialect = Dialect {
         "akitaonrails/ai-memory#735",
         // `only 'enum' and 'date-time' are supported for STRING type`.
         "langchain-mcp-tools-ts#36",
+        // `properties: should be non-empty for OBJECT type`.
+        "agno-agi/agno#2112",
+        // `enum[0]: cannot be empty`.
+        "sbroenne/mcp-server-excel#607",
+        "langchain-ai/langchainjs#9875",
     ],
     tool_name_length: 64,
     tool_description_length: None,
@@ -329,6 +348,8 @@ pub const GEMINI: Dialect = Dialect {
     root_composition: false,
     any_of_alone: true,
     ref_alone: true,
+    empty_objects: false,
+    empty_values: false,
     strict: false,
     limits: Limits::NONE,
 };

@@ -26,6 +26,7 @@ mod relations;
 pub mod render;
 mod rules;
 mod schema;
+mod written;
 
 use crate::base::frozen::{List, Text};
 

@@ -150,7 +150,7 @@ fn kind_name(shape: &Shape, defs: &List<Def>) -> String {
         Kind::Integer(_) => "integer".into(),
         Kind::Number(_) => "number".into(),
         Kind::String(_) => "string".into(),
-        Kind::Enum(_) => "value".into(),
+        Kind::Enum(values) => either(values.iter().map(|value| value.type_name().to_owned())),
         Kind::Array(rules) => format!("list of {}", kind_name(&rules.items, defs)),
         Kind::Tuple(_) => "list".into(),
         Kind::Object(_) => "object".into(),
@@ -158,19 +158,21 @@ fn kind_name(shape: &Shape, defs: &List<Def>) -> String {
             Some(Kind::Ref(_) | Kind::Object(_) | Kind::Union(_) | Kind::All(_)) | None => name.to_string(),
             Some(_) => find_def(defs, name).map_or_else(String::new, |shape| kind_name(shape, &List::EMPTY)),
         },
-        Kind::Union(rules) => {
-            let mut names: Vec<String> = Vec::new();
-            for variant in &rules.variants {
-                let name = kind_name(variant, defs);
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-            names.join(" or ")
-        }
+        Kind::Union(rules) => either(rules.variants.iter().map(|variant| kind_name(variant, defs))),
         Kind::All(parts) => parts.first().map_or_else(|| "any value".into(), |part| kind_name(part, defs)),
     };
     if shape.nullable { format!("{name} or null") } else { name }
+}
+
+/// Returns names, each once: `string or integer`.
+fn either(names: impl Iterator<Item = String>) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for name in names {
+        if !told.contains(&name) {
+            told.push(name);
+        }
+    }
+    told.join(" or ")
 }
 
 #[cfg(test)]
@@ -224,7 +226,7 @@ mod tests {
   - Parameters: cmd (required), cwd (optional), mode (optional, default \"a\"), tags (optional)
     - cmd (string, required): Shell command to execute (at least 1 character)
     - cwd (string or null, optional): Optional working directory
-    - mode (value, optional, default \"a\"): (one of \"a\", \"b\")
+    - mode (string, optional, default \"a\"): (one of \"a\", \"b\")
     - tags (list of string, optional): (at most 3 items)
   - Returns: What the command printed.
   - Use for: looking around

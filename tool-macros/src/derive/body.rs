@@ -89,6 +89,34 @@ pub(super) fn parts(input: &Input) -> Vec<TokenStream> {
     parts
 }
 
+/// Returns the functions that find the defaults of a struct's fields that are not constants, and the types whose
+/// fields it takes over.
+pub(super) fn defaults(input: &Input, path: &TokenStream) -> Vec<TokenStream> {
+    let Shape::Struct(Payload::Named(fields)) = &input.data else { return Vec::new() };
+    let function = |body: TokenStream, span| quote_spanned!(at(span)=> |defs: &mut __toolgen::Defs| #body);
+    let of = |field: &Field| {
+        let Field { name, ty, member, span, .. } = field;
+        if field.serde.flatten {
+            return Some(function(quote!({ defs.flatten::<#ty>(#path); }), *span));
+        }
+        let constant =
+            matches!(&field.arg.default, Some(Fallback::Value(expr)) if rules::literal(expr).is_some());
+        if constant || field.serde.skip {
+            return None;
+        }
+        let of_container = quote!(<Self as __toolgen::Default>::default().#member);
+        let default = super::decode::default_of(field, &of_container)?;
+        let told = quote!({
+            #[allow(unused_imports)]
+            use __toolgen::{DefaultKept as _, DefaultTold as _};
+            let default = || -> #ty { #default };
+            (&&__toolgen::Defaults(default(), default())).toolgen_default(#path, #name, defs);
+        });
+        Some(function(told, *span))
+    };
+    fields.iter().filter_map(of).collect()
+}
+
 /// Returns the expression of the whole shape.
 pub(super) fn whole(input: &Input) -> TokenStream {
     let shape = match &input.data {

@@ -63,18 +63,24 @@ fn named(path: &TokenStream, fields: &[Field], defaults: bool) -> TokenStream {
     })
 }
 
-fn taken(field: &Field) -> TokenStream {
-    let (ty, name, member) = (&field.ty, &field.name, &field.member);
+/// Returns the expression of a field's default, if it has one; `of_container` is that of the type's own default.
+pub(super) fn default_of(field: &Field, of_container: &TokenStream) -> Option<TokenStream> {
     let span = at(field.span);
-    let default = match (&field.arg.default, &field.serde.default) {
+    match (&field.arg.default, &field.serde.default) {
         (Some(_), _) => field.arg.default_expr(),
         (None, Some(serde_attr::Default::Path(path))) => Some(quote!(#path())),
         (None, Some(serde_attr::Default::OfType)) => {
             Some(quote_spanned!(span=> __toolgen::Default::default()))
         }
-        (None, None) if field.serde.container_default => Some(quote!(base.#member)),
+        (None, None) if field.serde.container_default => Some(of_container.clone()),
         (None, None) => None,
-    };
+    }
+}
+
+fn taken(field: &Field) -> TokenStream {
+    let (ty, name, member) = (&field.ty, &field.name, &field.member);
+    let span = at(field.span);
+    let default = default_of(field, &quote!(base.#member));
     if field.serde.skip {
         let default = default.unwrap_or_else(|| quote_spanned!(span=> __toolgen::Default::default()));
         return quote!({ let skipped: #ty = #default; skipped });

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde_core::Serialize;
 use serde_json::Value;
 
-use super::ToolInput;
-use crate::base::frozen::Text;
-use crate::schema::shape::Shape;
+use super::{Of, ToolInput};
+use crate::base::frozen::{Frozen, Text};
+use crate::schema::shape::{Kind, Shape};
 
 /// The named shapes that the arguments and the result of a tool refer to.
 ///
@@ -15,7 +16,19 @@ use crate::schema::shape::Shape;
 #[derive(Clone, Debug, Default)]
 pub struct Defs {
     pub(super) found: BTreeMap<Text, Shape>,
-    pub(super) defaults: Vec<(&'static str, Value)>,
+    pub(super) defaults: Vec<FieldDefault>,
+    /// The types whose fields stand among those of another, which comes first.
+    pub(super) flattened: Vec<(&'static str, &'static str)>,
+}
+
+/// The default of a field that is not a constant.
+#[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "runtime"), expect(dead_code, reason = "only tools that are registered tell them"))]
+pub(super) struct FieldDefault {
+    /// The name of the type that has the field; empty for an argument.
+    pub(super) owner: &'static str,
+    pub(super) field: &'static str,
+    pub(super) value: Value,
 }
 
 impl Defs {
@@ -39,15 +52,51 @@ impl Defs {
         }
     }
 
-    /// Sets the default of an argument, for defaults that cannot be constants.
+    /// Sets the default of a field of a type, or of an argument if `owner` is empty, for defaults that cannot be
+    /// constants.
     #[doc(hidden)]
-    pub fn default_of(&mut self, argument: &'static str, value: Value) {
-        self.defaults.push((argument, value));
+    pub fn default_of(&mut self, owner: &'static str, field: &'static str, value: Value) {
+        self.defaults.push(FieldDefault { owner, field, value });
     }
 
-    /// Whether there is nothing to add.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.found.is_empty() && self.defaults.is_empty()
+    /// Notes that the fields of a type stand among those of another.
+    #[doc(hidden)]
+    pub fn flatten<T: ToolInput>(&mut self, owner: &'static str) {
+        if let Kind::Ref(Frozen::Static(inner)) = &Of::<T>::SHAPE.kind {
+            self.flattened.push((owner, inner));
+        }
     }
 }
+
+/// The default of a field, made twice. The macros ask it to be told; method resolution finds the first trait that fits.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Defaults<T>(pub T, pub T);
+
+/// First choice for a default: it is added to the schema.
+#[doc(hidden)]
+pub trait DefaultTold {
+    /// Adds the default to the schema.
+    fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs);
+}
+
+/// Last choice for a default: it is left out of the schema.
+#[doc(hidden)]
+pub trait DefaultKept {
+    /// Adds nothing.
+    fn toolgen_default(&self, _owner: &'static str, _field: &'static str, _defs: &mut Defs) {}
+}
+
+impl<T: Serialize> DefaultTold for &Defaults<T> {
+    fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs) {
+        // A value that cannot be written as JSON is left out, and one that is another each time is not one to tell.
+        let (one, other) = (serde_json::to_value(&self.0), serde_json::to_value(&self.1));
+        if let (Ok(one), Ok(other)) = (one, other)
+            && one == other
+        {
+            defs.default_of(owner, field, one);
+        }
+    }
+}
+
+impl<T> DefaultKept for Defaults<T> {}

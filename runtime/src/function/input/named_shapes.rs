@@ -2,8 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::Defs;
+use super::defs::FieldDefault;
+use super::rules::listed_values;
 use crate::base::frozen::{List, Text};
+use crate::schema::shape::decode::fits;
 use crate::schema::shape::{
     ArrayRules, Def, Discriminator, Extra, Field, Kind, Literal, ObjectRules, PatternField, Schema, Shape,
     TupleRules, UnionRules,
@@ -11,6 +16,19 @@ use crate::schema::shape::{
 use crate::spec::ToolSpec;
 
 impl Defs {
+    /// Returns the names of the types that have the fields of a type: its own, and those it stands in.
+    fn holders(&self, name: &'static str) -> Vec<&'static str> {
+        let mut holders = vec![name];
+        let mut next = 0;
+        while let Some(inner) = holders.get(next).copied() {
+            let outer = self.flattened.iter().filter(|(_, known)| *known == inner).map(|(outer, _)| *outer);
+            let new: Vec<_> = outer.filter(|outer| !holders.contains(outer)).collect();
+            holders.extend(new);
+            next += 1;
+        }
+        holders
+    }
+
     /// Returns the name a model sees for each type.
     fn short_names(&self) -> Names {
         let last = |name: &Text| name.rsplit("::").next().unwrap_or(name).to_owned();
@@ -26,7 +44,23 @@ impl Defs {
     }
 }
 
-/// Returns the specification with its named shapes.
+/// The longest default that is told, as JSON text. A longer one costs a model more than it helps.
+const MAX_DEFAULT: usize = 256;
+
+/// Sets the default of a field, unless there is one or the field would refuse it.
+fn set_default(shape: &mut Shape, name: &str, value: &Value, defs: &List<Def>) {
+    let Kind::Object(rules) = &mut shape.kind else { return };
+    let told = !value.is_null() && value.to_string().len() <= MAX_DEFAULT;
+    let with_default = |field: &Field| {
+        let wanted =
+            told && field.name == *name && field.shape.default.is_none() && fits(value, &field.shape, defs);
+        let default = if wanted { Some(Literal::of(value)) } else { field.shape.default.clone() };
+        Field { shape: Shape { default, ..field.shape.clone() }, ..field.clone() }
+    };
+    rules.fields = rules.fields.iter().map(with_default).collect();
+}
+
+/// Returns the specification with its named shapes, and with what a constant cannot hold.
 pub(crate) fn with_named_shapes(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
     let names = defs.short_names();
     let mut list: Vec<Def> = defs
@@ -35,17 +69,23 @@ pub(crate) fn with_named_shapes(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
         .map(|(name, shape)| Def { name: names[name].clone(), schema: Schema::from(renamed(shape, &names)) })
         .collect();
     list.sort_by(|a, b| a.name.cmp(&b.name));
+    let plain: List<Def> = list.clone().into();
     let mut linked = spec.clone();
     let mut input = renamed(&spec.input, &names);
-    if let Kind::Object(rules) = &mut input.kind {
-        let with_default = |field: &Field| match defs.defaults.iter().find(|(name, _)| field.name == *name) {
-            Some((_, value)) => {
-                let shape = Shape { default: Some(Literal::of(value)), ..field.shape.clone() };
-                Field { shape, ..field.clone() }
+    for FieldDefault { owner, field, value } in &defs.defaults {
+        if owner.is_empty() {
+            set_default(&mut input, field, value, &plain);
+        }
+        for owner in defs.holders(owner) {
+            let def = names
+                .get(&Text::Static(owner))
+                .and_then(|name| list.iter_mut().find(|def| def.name == *name));
+            if let Some(Def { schema: Schema::Tree(shape), .. }) = def {
+                let mut told = Shape::clone(shape);
+                set_default(&mut told, field, value, &plain);
+                *shape = told.into();
             }
-            None => field.clone(),
-        };
-        rules.fields = rules.fields.iter().map(with_default).collect();
+        }
     }
     linked.input = Schema::from(input);
     linked.output = spec.output.as_ref().map(|output| Schema::from(renamed(output, &names)));
@@ -56,6 +96,16 @@ pub(crate) fn with_named_shapes(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
 type Names = BTreeMap<Text, Text>;
 
 pub(super) fn renamed(shape: &Shape, names: &Names) -> Shape {
+    if let Kind::All(parts) = &shape.kind
+        && let [Shape { kind: kind @ Kind::Enum(_), description, .. }] = &**parts
+    {
+        let description = format!("{}\n{}", shape.description, listed_values(description));
+        return Shape {
+            kind: kind.clone(),
+            description: description.trim().to_owned().into(),
+            ..shape.clone()
+        };
+    }
     Shape { kind: renamed_kind(&shape.kind, names), ..shape.clone() }
 }
 

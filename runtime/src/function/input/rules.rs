@@ -181,14 +181,25 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
 
 /// Refines a shape by the rules of attributes.
 ///
+/// An enum that says what its values mean goes on to do so where its use has a description of its own: a constant cannot
+/// join texts, so the enum is kept whole inside, and [`renamed`](super::named_shapes::renamed) joins them.
+///
 /// # Panics
 ///
 /// If a rule does not apply to the type. In a constant, that is a compile error at the attribute.
 #[track_caller]
 #[must_use]
-pub const fn refine(shape: &Shape, rules: Rules) -> Shape {
+pub const fn refine(shape: &'static Shape, rules: Rules) -> Shape {
     let kind = refine_kind(&shape.kind, &rules);
     check_values(&kind, &rules);
+    let explained = matches!(kind, Kind::Enum(_)) && lists_values(shape.description.program());
+    let kind = if explained && rules.one_of.is_empty() && !rules.description.is_empty() {
+        // Only borrowed parts are replaced.
+        core::mem::forget(kind);
+        Kind::All(Frozen::Static(core::slice::from_ref(shape)))
+    } else {
+        kind
+    };
     Shape {
         kind,
         nullable: shape.nullable,
@@ -209,6 +220,30 @@ pub const fn refine(shape: &Shape, rules: Rules) -> Shape {
         },
         deprecated: shape.deprecated || rules.deprecated,
     }
+}
+
+/// What begins the line of a value in the description of an enum.
+const VALUE: &str = "- `";
+
+/// Whether a description lists values, one a line.
+const fn lists_values(text: &str) -> bool {
+    let (text, mark) = (text.as_bytes(), VALUE.as_bytes());
+    let mut at = 0;
+    while at + mark.len() <= text.len() {
+        let line = at == 0 || text[at - 1] == b'\n';
+        if line && text[at] == mark[0] && text[at + 1] == mark[1] && text[at + 2] == mark[2] {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Returns the lines of a description from the first value on.
+#[cfg(feature = "runtime")]
+pub(super) fn listed_values(text: &str) -> &str {
+    let line = if text.starts_with(VALUE) { Some(0) } else { text.find("\n- `").map(|at| at + 1) };
+    line.map_or("", |at| &text[at..])
 }
 
 /// Checks that every rule applies to the kind of value.

@@ -9,14 +9,27 @@ use std::sync::Arc;
 use serde_json::{Map, Number as JsonNumber, Value};
 
 use super::{ArgumentProblem, BorrowedValue, ToolInput, problem, rules};
+use crate::base::frozen::Frozen;
 use crate::schema::shape::{Extra, Kind, Number, NumberRules, ObjectRules, Shape, StringRules};
 
-const fn between(minimum: Number, maximum: Number) -> NumberRules {
-    NumberRules { minimum: Some(minimum), maximum: Some(maximum), ..NumberRules::ANY }
+/// Numbers of a format, whose own bounds are checked and not told.
+const fn between(minimum: Number, maximum: Number, format: &'static str) -> NumberRules {
+    let format = Frozen::Static(format);
+    NumberRules { minimum: Some(minimum), maximum: Some(maximum), format, ..NumberRules::ANY }
 }
 
-const fn integer(minimum: i128, maximum: i128) -> Shape {
-    rules::with_kind(Kind::Integer(between(Number::Int(minimum), Number::Int(maximum))))
+const fn integer(minimum: i128, maximum: i128, bits: u32, signed: bool) -> Shape {
+    let format = match (bits, signed) {
+        (8, true) => "int8",
+        (16, true) => "int16",
+        (32, true) => "int32",
+        (_, true) => "int64",
+        (8, false) => "uint8",
+        (16, false) => "uint16",
+        (32, false) => "uint32",
+        (_, false) => "uint64",
+    };
+    rules::with_kind(Kind::Integer(between(Number::Int(minimum), Number::Int(maximum), format)))
 }
 
 /// Reads an integer, which may be written with a fraction of zero.
@@ -33,7 +46,12 @@ fn whole(number: &JsonNumber) -> Option<i128> {
 macro_rules! integers {
     ($($type:ty)*) => {$(
         impl ToolInput for $type {
-            const SHAPE: Shape = integer(<$type>::MIN as i128, <$type>::MAX as i128);
+            const SHAPE: Shape = integer(
+                <$type>::MIN as i128,
+                <$type>::MAX as i128,
+                <$type>::BITS,
+                <$type>::MIN != 0,
+            );
 
             fn decode(value: Value) -> Result<Self, ArgumentProblem> {
                 Self::from_given(value.into())
@@ -57,7 +75,7 @@ integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 macro_rules! positives {
     ($($type:ident of $inner:ty),*) => {$(
         impl ToolInput for $type {
-            const SHAPE: Shape = integer(1, <$inner>::MAX as i128);
+            const SHAPE: Shape = integer(1, <$inner>::MAX as i128, <$inner>::BITS, false);
 
             fn decode(value: Value) -> Result<Self, ArgumentProblem> {
                 <$inner>::decode(value.clone())
@@ -93,6 +111,7 @@ impl ToolInput for f32 {
     const SHAPE: Shape = rules::with_kind(Kind::Number(between(
         Number::Float(f32::MIN as f64),
         Number::Float(f32::MAX as f64),
+        "float",
     )));
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {

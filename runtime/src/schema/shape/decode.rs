@@ -23,7 +23,7 @@ mod unions;
 
 use serde_json::Value;
 
-use super::{Access, Def, Shape, pointer};
+use super::{Access, Def, Shape, pointer, written};
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 
@@ -67,8 +67,8 @@ pub enum ArgumentProblemKind {
 }
 
 /// Checks arguments and returns them in the form the tool takes: fields under their wire names, `5.0` as `5` for an
-/// integer, and without each `null` that the dialect makes a model send for an optional field. Nothing else is changed
-/// and no default is filled in.
+/// integer, without each `null` that the dialect makes a model send for an optional field, and with the values that it
+/// makes a model write as JSON text. Nothing else is changed and no default is filled in.
 ///
 /// # Errors
 ///
@@ -87,11 +87,12 @@ pub fn decode(
             message: format!("expected an object with the arguments, got {}", say::given(arguments)),
         }]);
     }
-    let problems = checker.problems_of(arguments, shape);
+    let arguments = written::read(arguments, shape, defs, dialect);
+    let problems = checker.problems_of(&arguments, shape);
     if !problems.is_empty() {
         return Err(problems);
     }
-    checker.transformed(arguments, shape)
+    checker.transformed(&arguments, shape)
 }
 
 /// As [`decode`], for owned arguments: those that need no change are returned untouched.
@@ -124,6 +125,7 @@ pub(crate) fn completed(
     defs: &List<Def>,
     dialect: &Dialect,
 ) -> Result<Value, Vec<ArgumentProblem>> {
+    let arguments = &*written::read(arguments, shape, defs, dialect);
     let put = |defaults| {
         let mut checker = Checker::new(defs, dialect);
         checker.form = check::Form::Named { defaults };
@@ -149,7 +151,7 @@ pub(crate) fn under_wire_names(
 }
 
 /// Whether a value fits a shape in the sense of JSON Schema.
-pub(super) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+pub(crate) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
 }
 

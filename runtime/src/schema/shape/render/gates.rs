@@ -164,7 +164,11 @@ fn gemini(schema: &Value) -> Result<(), String> {
         {
             wrong = Err(format!("enum of other than texts at {place}"));
         }
-        if fields.get("properties").and_then(Value::as_object).is_some_and(|p| p.is_empty())
+        if fields.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(&"".into())) {
+            wrong = Err(format!("an empty text in enum at {place}"));
+        }
+        if fields.get("type") == Some(&"object".into())
+            && fields.get("properties").and_then(Value::as_object).is_none_or(|p| p.is_empty())
             && !place.is_empty()
         {
             wrong = Err(format!("no properties at {place}"));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::node::{Node, named, typed};
+use super::node::{Node, named, typed, written};
 use super::{Object, Renderer};
 use crate::schema::shape::{ArrayRules, Extra, Literal, Shape, TupleRules, prose};
 
@@ -29,15 +29,17 @@ impl Renderer<'_> {
             }
             return;
         }
-        if types == ["string"] {
+        let empty = values.iter().any(|value| matches!(value, Literal::String(text) if text.is_empty()));
+        if types == ["string"] && (self.dialect.empty_values || !empty) {
             named(node, "string");
             node.map.insert("enum".into(), listed().into());
             return;
         }
-        // Only texts may be listed here.
+        // Only texts may be listed here, and perhaps no empty one.
         self.lose("enum", true);
         node.notes.push(prose::listed(values));
         match types.as_slice() {
+            ["object"] if !self.dialect.empty_objects => written(node, "one of these"),
             [only] => {
                 named(node, only);
                 if *only == "array" {
@@ -45,8 +47,14 @@ impl Renderer<'_> {
                 }
             }
             _ => {
-                let variants =
-                    types.iter().filter(|name| !matches!(**name, "array" | "null")).map(|name| typed(name));
+                let mut names: Vec<&str> =
+                    types.iter().copied().filter(|name| !matches!(*name, "array" | "null")).collect();
+                if !self.dialect.empty_objects && types.contains(&"object") {
+                    // Objects are written as JSON text.
+                    names.retain(|name| !matches!(*name, "object" | "string"));
+                    names.push("string");
+                }
+                let variants = names.into_iter().map(typed);
                 node.map.insert("anyOf".into(), variants.collect::<Vec<Value>>().into());
             }
         }

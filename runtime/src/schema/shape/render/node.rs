@@ -8,6 +8,7 @@ use crate::base::truncate;
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::read::raw_keyword_is_well_formed;
 use crate::schema::shape::rules::Stated;
+use crate::schema::shape::written::is_written;
 use crate::schema::shape::{Kind, Literal, Shape, find_def, pointer, prose};
 
 /// A schema that is being written.
@@ -32,7 +33,12 @@ impl Renderer<'_> {
             return self.merged(parts, shape, or_null);
         }
         let mut node = Node::default();
-        self.kind(shape, &mut node);
+        match &shape.kind {
+            Kind::Object(rules) if is_written(shape, self.dialect, self.hidden) => {
+                self.written_object(rules, &mut node);
+            }
+            _ => self.kind(shape, &mut node),
+        }
         self.annotations(shape, &mut node);
         self.close(node, shape, shape.nullable || or_null)
     }
@@ -86,10 +92,13 @@ impl Renderer<'_> {
         let Some(target) = target else {
             self.lose("$ref", true);
             let mut node = Node::default();
-            named(&mut node, "object");
-            node.notes.push(format!("the same form as the enclosing {name}"));
-            if !cyclic {
-                node.notes = vec![format!("a {name}")];
+            let what =
+                if cyclic { format!("the same form as the enclosing {name}") } else { format!("a {name}") };
+            if self.dialect.empty_objects {
+                named(&mut node, "object");
+                node.notes.push(what);
+            } else {
+                written(&mut node, &what);
             }
             return self.close(node, outer, outer.nullable || or_null);
         };
@@ -167,17 +176,9 @@ impl Renderer<'_> {
                 self.dialect.title
             ));
         }
-        if self.dialect.any_of_alone {
-            // Every schema has a type here.
+        if !self.dialect.empty_objects {
             self.lose("type", true);
-            let mut variants: Vec<Value> = ["string", "number", "boolean", "object"].map(typed).into();
-            let mut list = typed("array");
-            if let Value::Object(list) = &mut list {
-                list.insert("items".into(), typed("string"));
-            }
-            variants.push(list);
-            node.map.insert("anyOf".into(), variants.into());
-            node.notes.push("any JSON value".into());
+            written(node, "any JSON value");
         }
     }
 
@@ -278,6 +279,12 @@ fn beside(parts: &[Value]) -> Option<Object> {
         whole.extend(keywords.clone());
     }
     Some(whole)
+}
+
+/// Makes a schema that of a value written as JSON text.
+pub(super) fn written(node: &mut Node, what: &str) {
+    named(node, "string");
+    node.notes.push(format!("{what}, written as JSON text"));
 }
 
 pub(super) fn named(node: &mut Node, name: &str) {

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::node::{Node, named, typed};
+use super::node::{Node, named, typed, written};
 use super::{Object, Renderer};
 use crate::schema::dialect::{KeyRule, Nulls};
 use crate::schema::shape::nulls::takes_null;
+use crate::schema::shape::written::WHOLE;
 use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape, prose};
 
 impl Renderer<'_> {
@@ -22,8 +23,11 @@ impl Renderer<'_> {
             let value = self.at(&["properties", &field.name], |renderer| renderer.field(field));
             properties.insert(field.name.to_string(), value);
         }
-        let closed_empty = rules.extra == Extra::Closed && !self.dialect.any_of_alone;
-        if !properties.is_empty() || root || closed_empty || self.dialect.strict {
+        let open = rules.extra != Extra::Closed || !rules.patterns.is_empty();
+        if root && open && properties.is_empty() && !self.dialect.empty_objects {
+            properties.insert(WHOLE.to_owned(), self.whole());
+        }
+        if !properties.is_empty() || root || rules.extra == Extra::Closed || self.dialect.strict {
             node.map.insert("properties".into(), Value::Object(properties));
         }
         let needed = |field: &&&Field| field.required || self.dialect.strict;
@@ -38,6 +42,25 @@ impl Renderer<'_> {
         if root {
             self.relations(rules, node);
         }
+    }
+
+    /// Renders an object without properties for a dialect that takes none.
+    pub(super) fn written_object(&mut self, rules: &ObjectRules, node: &mut Node) {
+        self.lose("type", true);
+        written(node, "an object");
+        self.patterns(rules, node);
+        self.extra(&rules.extra, true, node);
+        node.notes.extend(rules.stated().into_iter().map(|rule| rule.told).filter(|told| !told.is_empty()));
+    }
+
+    /// Renders arguments that have no names as the text of one.
+    fn whole(&mut self) -> Value {
+        self.at(&["properties", WHOLE], |renderer| {
+            renderer.lose("type", true);
+            let mut node = Node::default();
+            written(&mut node, "all arguments as an object");
+            renderer.close(node, &Shape::ANY, false)
+        })
     }
 
     /// Whether a field must not be given and cannot be rendered as such, so that it is left out.

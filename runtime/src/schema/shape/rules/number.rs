@@ -84,7 +84,9 @@ impl NumberRules {
     pub(crate) fn stated(&self) -> Vec<Stated> {
         // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
         let format = Stated::text("format", &self.format, |_| String::new());
-        let bounds = self.bounds().map(|rule| Stated::new(rule.keyword, rule.bound.to_json(), rule.told()));
+        let own = range_of(&self.format);
+        let told = |rule: &Bound| if own.contains(&Some(rule.bound)) { String::new() } else { rule.told() };
+        let bounds = self.bounds().map(|rule| Stated::new(rule.keyword, rule.bound.to_json(), told(&rule)));
         format.into_iter().chain(bounds).collect()
     }
 
@@ -147,6 +149,24 @@ impl NumberRules {
             multiple_of: either(other.multiple_of, self.multiple_of),
             format: either_text(&other.format, &self.format),
         }
+    }
+}
+
+/// Returns the bounds of the numbers that a format stands for. They are checked, but no model is told of them: they say
+/// how a program holds the number, and nothing about it. Those of 8 bits are told: a model may well reach them.
+fn range_of(format: &str) -> [Option<Number>; 2] {
+    let most = |most: u64| [None, Some(Number::Int(i128::from(most)))];
+    let between = |least: i64, most: i64| [least, most].map(|bound| Some(Number::Int(i128::from(bound))));
+    match format {
+        "int16" => between(i16::MIN.into(), i16::MAX.into()),
+        "int32" => between(i32::MIN.into(), i32::MAX.into()),
+        "int64" | "int" => between(i64::MIN, i64::MAX),
+        // That a number is not negative does say something about it.
+        "uint16" => most(u16::MAX.into()),
+        "uint32" => most(u32::MAX.into()),
+        "uint64" | "uint" => most(u64::MAX),
+        "float" => [f32::MIN, f32::MAX].map(|bound| Some(Number::Float(f64::from(bound)))),
+        _ => [None, None],
     }
 }
 

@@ -1,0 +1,170 @@
+//! What a model is told of types with `#[derive(ToolInput)]`: the meaning of values, defaults, and no bounds that only say
+//! how a program holds a number.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
+use toolgen_runtime::schema::shape::decode::decode;
+use toolgen_runtime::spec::docs::detail;
+use toolgen_runtime::{AgentTool, FunctionTool, ToolInput, tool};
+
+fn schema(tool: &FunctionTool) -> Value {
+    tool.spec().schema(&JSON_SCHEMA).unwrap().schema
+}
+
+/// How loud it is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize, ToolInput)]
+#[serde(rename_all = "lowercase")]
+enum Volume {
+    /// For the night.
+    #[default]
+    Quiet,
+    /// For the day.
+    Loud,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize, ToolInput)]
+#[serde(default)]
+struct Settings {
+    /// In percent.
+    level: u8,
+    /// The volume at noon.
+    volume: Volume,
+    #[serde(default = "other_each_time")]
+    stamp: u64,
+    note: Option<String>,
+    #[serde(skip)]
+    hidden: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { level: 7, volume: Volume::Loud, stamp: 0, note: None, hidden: 1 }
+    }
+}
+
+fn other_each_time() -> u64 {
+    static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize, ToolInput)]
+struct Player {
+    #[serde(flatten)]
+    settings: Settings,
+    #[serde(default)]
+    tags: Vec<String>,
+    #[arg(default = Volume::Quiet)]
+    #[serde(default)]
+    before: Volume,
+    #[serde(default = "two_hundred")]
+    #[arg(range = 1..=100)]
+    share: u32,
+}
+
+fn two_hundred() -> u32 {
+    200
+}
+
+/// Plays a song.
+#[tool]
+fn play(
+    /// How loud to play.
+    volume: Volume,
+    /// How loud at first.
+    #[arg(default)]
+    first: Option<Volume>,
+    /// With what.
+    player: Player,
+) -> String {
+    format!("{volume:?} {first:?} {player:?}")
+}
+
+#[test]
+fn a_use_with_a_description_says_what_the_values_mean() {
+    let schema = schema(&play::tool());
+    let listed = "- `quiet`: For the night.\n- `loud`: For the day.";
+    let arguments = &schema["properties"];
+    assert_eq!(arguments["volume"]["description"], format!("How loud to play.\n{listed}"));
+    assert_eq!(arguments["volume"]["enum"], json!(["quiet", "loud"]));
+    assert_eq!(arguments["first"]["description"], format!("How loud at first.\n{listed}"));
+    let player = &schema["$defs"]["Player"]["properties"];
+    assert_eq!(player["volume"]["description"], format!("The volume at noon.\n{listed}"));
+    assert_eq!(player["before"]["description"], format!("How loud it is.\n{listed}"));
+}
+
+#[test]
+fn defaults_of_fields_are_told() {
+    let tool = play::tool();
+    let schema = schema(&tool);
+    let player = &schema["$defs"]["Player"]["properties"];
+    let told = |field: &str| player[field].get("default").cloned();
+    assert_eq!(told("level"), Some(json!(7)));
+    assert_eq!(told("volume"), Some(json!("loud")));
+    assert_eq!(told("tags"), Some(json!([])));
+    assert_eq!(told("before"), Some(json!("quiet")));
+    // One that is another each time, one that says nothing, and one that the field itself would refuse.
+    assert_eq!((told("stamp"), told("note"), told("share")), (None, None, None));
+    let documentation = detail(tool.spec());
+    assert!(
+        documentation.contains("- volume (string, required): How loud to play. - `quiet`: For"),
+        "{documentation}"
+    );
+}
+
+#[test]
+fn bounds_of_a_type_are_checked_and_not_told() {
+    #[derive(Debug, Serialize, ToolInput)]
+    struct Numbers {
+        a: i64,
+        b: u32,
+        #[arg(range = 1..)]
+        c: u16,
+        #[arg(range = ..=10)]
+        d: i16,
+        e: std::num::NonZeroU64,
+        f: f32,
+    }
+
+    /// Takes numbers.
+    #[tool]
+    fn take(
+        /// All of them.
+        numbers: Numbers,
+    ) -> String {
+        format!("{numbers:?}")
+    }
+
+    let tool = take::tool();
+    let fields = schema(&tool)["$defs"]["Numbers"]["properties"].clone();
+    let expected = json!({
+        "a": {"type": "integer"},
+        "b": {"type": "integer", "minimum": 0},
+        "c": {"type": "integer", "minimum": 1},
+        "d": {"type": "integer", "maximum": 10},
+        "e": {"type": "integer", "minimum": 1},
+        "f": {"type": "number"},
+    });
+    assert_eq!(fields, expected);
+    for (key, wrong) in
+        [("b", json!(4_294_967_296_u64)), ("c", json!(65_536)), ("d", json!(-32_769)), ("f", json!(1e39))]
+    {
+        let mut numbers = json!({"a": 0, "b": 0, "c": 1, "d": 0, "e": 1, "f": 0});
+        numbers[key] = wrong;
+        let fits =
+            decode(&json!({ "numbers": numbers }), &tool.spec().input, &tool.spec().defs, &JSON_SCHEMA);
+        assert!(fits.is_err(), "{key}");
+    }
+}
+
+#[test]
+fn the_macros_know_the_dialects_of_the_runtime() {
+    let source = include_str!("../../tool-macros/src/dialects.rs");
+    let list = source.split("DIALECTS: &[&str] = &[").nth(1).unwrap().split(']').next().unwrap();
+    let known: Vec<String> =
+        list.split(',').map(|name| name.trim().trim_matches('"').replace('_', "-")).collect();
+    let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
+    assert_eq!(known, names);
+}
