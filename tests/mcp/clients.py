@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 import threading
@@ -94,10 +95,11 @@ class Served:
 
     def url(self) -> str:
         """The address, as the server tells it."""
-        for line in self.process.stderr:
+        while select.select([self.process.stderr], [], [], 30)[0] and (line := self.process.stderr.readline()):
             if found := re.search(r"http://\S+/mcp", line):
                 return found.group()
-        raise SystemExit("the server ended before it served")
+        self.process.kill()
+        raise SystemExit("the server does not say where it serves")
 
     def __enter__(self):
         return self
