@@ -6,6 +6,7 @@ fn main() {
         "kitchen-sink.json",
         "manifest-agents.yaml",
         "manifest-commands.yaml",
+        "manifest-mcp.yaml",
         "manifest-program.yaml",
         "manifest-requests.yaml",
         "petstore.yaml",

@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | HTTP request | `http::HttpEngine` | the program: servers, credentials |
 //! | command | `command::CommandEngine` | nobody, or the program: where programs run |
+//! | tool of an MCP server | `mcp::McpEngine` | the program: nothing, or who answers questions |
 //! | function | [`FunctionTable`] | the program: its functions |
 //! | agent | [`AgentEngine`](crate::agent::sub_agent) | the program: how a model is reached |
 //! | composition, completion, effect | of [`Engines`] | nobody |
@@ -63,6 +64,8 @@ mod functions;
 pub mod http;
 #[cfg(feature = "runtime")]
 mod local;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 #[cfg(feature = "typed")]
 pub mod typed;
 

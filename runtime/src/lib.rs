@@ -8,11 +8,12 @@
 //! | floor | to | modules |
 //! |---|---|---|
 //! | `builtin` | use tools that are there | files, searches, shells, chats |
+//! | `serve` | serve tools to others | a server of the Model Context Protocol |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
 //! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
 //! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `audit` |
 //! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
-//! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `typed`, `executor` |
+//! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
 //! | [`function`] | make a tool of a Rust function | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
 //! | [`call`] | write tools by hand, read answers | [`ToolContext`], [`ToolResult`], [`ToolError`], [`Limits`], [`Principal`], [`Session`] |
@@ -32,8 +33,11 @@
 //! | `sqlite` | | records in SQLite (with `audit`) |
 //! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
+//! | `mcp` | | tools of MCP servers (with `process`) |
 //! | `one-shot` | | programs that answer one call on their standard input and output |
 //! | `builtin` | | ready-made tools: files, searches, lines of shell, chats (with `agent`, `executor`) |
+//! | `mcp-server` | | a server of the Model Context Protocol |
+//! | `rmcp` | | tools of clients, and handlers for servers, of the `rmcp` crate (with `mcp`, `mcp-server`) |
 //! | `tracing` | | a span and log lines for each call |
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
@@ -72,6 +76,8 @@ pub mod provider;
 #[cfg(feature = "runtime")]
 pub mod registry;
 pub mod schema;
+#[cfg(feature = "mcp-server")]
+pub mod serve;
 pub mod spec;
 #[cfg(feature = "runtime")]
 pub mod wire;

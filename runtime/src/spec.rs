@@ -12,6 +12,7 @@ pub mod docs;
 pub mod graph;
 pub(crate) mod hosts;
 pub mod limits;
+pub mod mcp;
 pub mod output;
 pub mod plan;
 mod require;

@@ -28,6 +28,11 @@ pub mod manifest_commands {
     toolgen_runtime::include_tools!("manifest_commands");
 }
 
+/// `manifest_mcp`
+pub mod manifest_mcp {
+    toolgen_runtime::include_tools!("manifest_mcp");
+}
+
 /// `manifest_program`
 pub mod manifest_program {
     toolgen_runtime::include_tools!("manifest_program");
@@ -67,6 +72,10 @@ pub mod untyped {
         toolgen_runtime::include_tools!("manifest_commands_untyped");
     }
     /// Tools.
+    pub mod manifest_mcp {
+        toolgen_runtime::include_tools!("manifest_mcp_untyped");
+    }
+    /// Tools.
     pub mod manifest_program {
         toolgen_runtime::include_tools!("manifest_program_untyped");
     }
@@ -92,6 +101,7 @@ const CASES: &[Case] = &[
     ("kitchen-sink.json", kitchen_sink::TOOLS, untyped::kitchen_sink::TOOLS),
     ("manifest-agents.yaml", manifest_agents::TOOLS, untyped::manifest_agents::TOOLS),
     ("manifest-commands.yaml", manifest_commands::TOOLS, untyped::manifest_commands::TOOLS),
+    ("manifest-mcp.yaml", manifest_mcp::TOOLS, untyped::manifest_mcp::TOOLS),
     ("manifest-program.yaml", manifest_program::TOOLS, untyped::manifest_program::TOOLS),
     ("manifest-requests.yaml", manifest_requests::TOOLS, untyped::manifest_requests::TOOLS),
     ("petstore.yaml", petstore::TOOLS, untyped::petstore::TOOLS),
@@ -184,4 +194,17 @@ fn results_are_read_leniently() {
     assert_eq!(book.sequel.unwrap().title, "B");
     let missing = serde_json::from_value::<bookshop::Book>(serde_json::json!({"isbn": "1"})).unwrap_err();
     assert_eq!(missing.to_string(), "a required field is missing at /title");
+}
+
+/// The tools of MCP servers have types as those of other documents do.
+#[test]
+fn tools_of_mcp_servers_are_typed() {
+    use manifest_mcp::{library, shop};
+
+    let state = Some(shop::ShopFindOrdersState::Paid);
+    let call = shop::ShopFindOrders { customer: 7, state, since: None, limit: None };
+    assert_eq!(call.into_arguments().unwrap(), serde_json::json!({"customer": 7, "state": "paid"}));
+    assert_eq!(shop::TOOL_SHOP_ORDER, "shop__order");
+    let tree = library::Root { title: "A".to_owned(), shelves: None };
+    assert_eq!(tree.title, "A");
 }

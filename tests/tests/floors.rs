@@ -16,14 +16,14 @@ const FLOORS: &[&[&str]] = &[
     &["layers"],
     &["provider"],
     &["agent"],
-    &["builtin"],
+    &["builtin", "serve"],
 ];
 
 /// What stands beside the floors: the list of them, and what generated code names.
 const BESIDE: &[&str] = &["lib", "private"];
 
 /// The most files and folders at the top, counting a file and the folder of its name once.
-const ROOMS: usize = 14;
+const ROOMS: usize = 15;
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("runtime/src")

@@ -202,6 +202,12 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ),
     ("runtime/src/engine/http/credentials.rs", &["std::env"], "reads credentials"),
     ("runtime/src/engine/http/files.rs", &["std::fs"], "reads the files that arguments name"),
+    ("runtime/src/engine/mcp/stdio.rs", &["tokio::process"], "talks to the programs that are MCP servers"),
+    (
+        "runtime/src/engine/mcp/stdio/input.rs",
+        &["tokio::process"],
+        "writes to the programs that are MCP servers",
+    ),
     ("runtime/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
     (
         "runtime/src/layers/audit/sqlite/owner.rs",
@@ -217,7 +223,14 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["std::fs", "std::process::Command"],
         "looks at the crate it prepares, and lets cargo add dependencies",
     ),
+    ("toolgen/src/cli/mcp.rs", &["std::fs"], "writes locks"),
+    (
+        "toolgen/src/cli/mcp/package.rs",
+        &["std::env", "std::fs"],
+        "looks for the hash of a package where npm keeps it",
+    ),
     ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
+    ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
     (
         "toolgen/src/frontend/manifest/files.rs",

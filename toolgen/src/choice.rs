@@ -41,7 +41,16 @@ pub(crate) fn choose(entries: &[Entry<'_>], options: &Options, problems: &mut Pr
         .iter()
         .map(|Entry { id, fallback, title, .. }| Candidate { id, fallback: fallback.clone(), title })
         .collect();
-    let mut names = tool_names(&candidates);
+    choose_named(entries, tool_names(&candidates), options, problems)
+}
+
+/// As [`choose`], for entries that have these names, without a namespace.
+pub(crate) fn choose_named(
+    entries: &[Entry<'_>],
+    mut names: Vec<String>,
+    options: &Options,
+    problems: &mut Problems,
+) -> Vec<Chosen> {
     for (from, to) in &options.renames {
         rename(entries, &mut names, from, to, problems);
     }

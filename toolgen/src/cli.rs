@@ -9,14 +9,17 @@ mod call;
 mod check;
 mod compile;
 mod docs;
+mod engines;
 mod explain;
 mod generate;
 mod graph;
 mod init;
 mod list;
+mod mcp;
 mod new;
 mod output;
 mod schema;
+mod serve;
 mod test;
 
 use std::ffi::OsString;
@@ -68,9 +71,11 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Docs(task) => docs::run(task, output),
         Task::Generate(task) => generate::run(task, output),
         Task::Call(task) => call::run(task, output),
+        Task::Serve(task) => serve::run(task, output),
         Task::Explain(task) => explain::run(task, output),
         Task::Graph(task) => graph::run(task, output),
         Task::Bin(task) => bin::run(task, output),
+        Task::Mcp(task) => mcp::run(task, output),
         Task::Init(task) => init::run(task, output),
         Task::New(task) => new::run(task, output),
         Task::Test(task) => test::run(task, output),

@@ -4,6 +4,7 @@
 //! the table of its problem codes, and add it to the list below.
 
 pub mod manifest;
+pub mod mcp;
 pub mod openapi;
 
 #[cfg(test)]
@@ -20,7 +21,7 @@ use crate::source::{Document, Pointer};
 use crate::tool::Program;
 
 /// All front ends.
-static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi, &manifest::Manifest];
+static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi, &manifest::Manifest, &mcp::Mcp];
 
 /// A kind of document, and how it becomes tools.
 pub trait Frontend: Sync {

@@ -1,12 +1,12 @@
 //! Walks the trees of shapes.
 
-pub(crate) mod cycles;
-
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolgen_runtime::Shape;
 use toolgen_runtime::schema::shape::{Access, Extra, Kind};
+use toolgen_runtime::{Def, List, Shape};
+
+use crate::tool::Tool;
 
 /// Returns the shapes that a shape directly consists of, each with the side that gives its values.
 pub(crate) fn parts(shape: &Shape) -> Vec<(Access, &Shape)> {
@@ -44,6 +44,26 @@ pub(crate) fn references(shape: &Shape, names: &mut Vec<String>) {
         }
         _ => parts(shape).into_iter().for_each(|(_, part)| references(part, names)),
     }
+}
+
+/// Returns the named shapes that tools reach, sorted by name.
+pub(crate) fn reached(tools: &[Tool]) -> List<Def> {
+    let mut open: Vec<String> = Vec::new();
+    for Tool { spec, .. } in tools {
+        references(spec.input.shape(), &mut open);
+        spec.output.iter().for_each(|output| references(output.shape(), &mut open));
+    }
+    let mut reached: BTreeMap<&str, &Def> = BTreeMap::new();
+    let all: BTreeMap<&str, &Def> =
+        tools.iter().flat_map(|tool| &tool.spec.defs).map(|def| (def.name.as_str(), def)).collect();
+    while let Some(name) = open.pop() {
+        if let Some((name, def)) = all.get_key_value(name.as_str())
+            && reached.insert(name, def).is_none()
+        {
+            references(def.schema.shape(), &mut open);
+        }
+    }
+    reached.into_values().cloned().collect()
 }
 
 /// Returns the texts of all references in a value.

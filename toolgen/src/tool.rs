@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use toolgen_runtime::spec::plan::McpServer;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
 use toolgen_runtime::{Call, Def, List, ToolName, ToolSpec};
 
@@ -81,6 +82,17 @@ pub struct Program {
     pub contexts: Vec<ContextSpec>,
     /// The files that were read in addition to the document itself, sorted.
     pub sources: Vec<PathBuf>,
+    /// The MCP servers that the document names, whether or not they are locked yet.
+    pub servers: Vec<McpSource>,
+}
+
+/// An MCP server and the lock of its tools.
+#[derive(Clone, Debug, PartialEq)]
+pub struct McpSource {
+    /// The server, as the program reaches it.
+    pub server: McpServer,
+    /// The file of its lock.
+    pub lock: PathBuf,
 }
 
 /// An imported document.
@@ -113,16 +125,27 @@ impl Program {
         self.all_tools().into_iter().cloned().map(toolgen_runtime::Tool::from).collect()
     }
 
+    /// Returns the MCP servers of the document and of all that it imports.
+    #[must_use]
+    pub fn all_servers(&self) -> Vec<&McpSource> {
+        let parts = self.parts.iter().flat_map(|part| part.program.all_servers());
+        self.servers.iter().chain(parts).collect()
+    }
+
     /// Returns the tool of a name, also of a document that is imported.
     pub(crate) fn find_mut(&mut self, name: &ToolName) -> Option<&mut Tool> {
         let parts = self.parts.iter_mut().find_map(|part| part.program.find_mut(name));
         parts.or_else(|| self.tools.iter_mut().find(|tool| tool.spec.name == *name))
     }
 
-    /// Removes the tools of these names.
+    /// Removes the tools of these names, and the parts that have no others.
     pub(crate) fn remove(&mut self, names: &BTreeSet<ToolName>) {
         self.tools.retain(|tool| !names.contains(&tool.spec.name));
-        self.parts.iter_mut().for_each(|part| part.program.remove(names));
+        self.parts.retain_mut(|part| {
+            let had_tools = !part.program.is_empty();
+            part.program.remove(names);
+            !(had_tools && part.program.is_empty())
+        });
     }
 
     /// Whether neither the document nor what it imports has a tool.

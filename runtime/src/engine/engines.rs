@@ -30,7 +30,8 @@ pub trait Engine: Send + Sync {
 /// The engines of a program, which make compiled tools of any kind callable. Clones share them.
 ///
 /// Commands (with the feature `executor`), compositions, completions and effects need no setup. HTTP requests need an
-/// `HttpEngine`, functions a [`FunctionTable`](super::FunctionTable), and agents an `AgentEngine`:
+/// `HttpEngine`, tools of MCP servers an `McpEngine`, functions a [`FunctionTable`](super::FunctionTable), and agents an
+/// `AgentEngine`:
 ///
 /// ```no_run
 /// # static TOOLS: &[&toolgen_runtime::Tool] = &[];

@@ -28,11 +28,11 @@ mod lent;
 mod lines;
 mod listener;
 #[cfg(feature = "process")]
-mod local;
+pub(super) mod local;
 mod options;
 mod preflight;
 #[cfg(feature = "process")]
-mod process;
+pub(super) mod process;
 #[cfg(feature = "process")]
 mod sandbox;
 mod scripted;

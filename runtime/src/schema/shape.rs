@@ -13,6 +13,7 @@
 
 #[cfg(test)]
 mod arbitrary;
+pub mod cycles;
 pub mod decode;
 mod literal;
 mod nulls;

@@ -62,18 +62,18 @@ fn written_id(id: &str) -> Value {
 
 fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     let id = written_id(&response.id);
-    if let Err(why) = &response.outcome
-        && is_of_protocol(why)
-    {
-        let error = json!({ "code": -32602, "message": why.to_string() });
+    if let Some(text) = refusal(response) {
+        let error = json!({ "code": -32602, "message": text });
         return json!({ "jsonrpc": "2.0", "id": id, "error": error });
     }
     object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
 }
 
-/// Whether the request itself was wrong. A failure of the tool is a result instead.
-fn is_of_protocol(why: &ToolError) -> bool {
-    matches!(why, ToolError::NotFound { .. }) || why.code() == MALFORMED_CALL
+/// Returns what was wrong with the request itself, an error of the protocol. A failure of the tool is a result instead.
+pub(crate) fn refusal(response: &ToolResponse) -> Option<String> {
+    let why = response.outcome.as_ref().err()?;
+    let is_of_protocol = matches!(why, ToolError::NotFound { .. }) || why.code() == MALFORMED_CALL;
+    is_of_protocol.then(|| response.text())
 }
 
 /// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares an object as its output, and

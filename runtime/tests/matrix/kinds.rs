@@ -15,7 +15,7 @@ use toolgen_runtime::{
 };
 
 use crate::evidence::{World, stem};
-use crate::{compiled, server};
+use crate::{compiled, mcp, server};
 
 /// A kind of tool.
 pub(crate) struct Kind {
@@ -57,6 +57,7 @@ pub(crate) fn all() -> Vec<Kind> {
             calls: &["Http"],
             ..kind("HTTP", &["HttpTool"], |world| Box::pin(async move { vec![server::tool(world).await] }))
         },
+        Kind { calls: &["Mcp"], ..kind("MCP", &["McpTool"], |world| Box::pin(mcp::tools(world))) },
         Kind {
             calls: &["Function"],
             ..kind("function of a table", &[], |world| ready(compiled::function(world)))

@@ -3,7 +3,9 @@
 //! Uses `clap` without its default features: four small crates. A custom parser would save a second of building and
 //! lose the suggestions, the usage lines and the conventions people know.
 
+mod mcp;
 mod project;
+mod serve;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,7 +14,9 @@ use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolgen::{Options, frontend};
 
+pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
+pub(super) use serve::Serve;
 
 /// The requested task.
 #[derive(Debug)]
@@ -29,9 +33,11 @@ pub(super) enum Task {
     Docs(Docs),
     Generate(Generate),
     Call(Call),
+    Serve(Serve),
     Explain(Explain),
     Graph(Graph),
     Bin(Bin),
+    Mcp(Mcp),
     Init(Init),
     New(New),
     Test(Test),
@@ -82,10 +88,17 @@ pub(super) struct Call {
     pub(super) tool: String,
     pub(super) arguments: Vec<String>,
     pub(super) dry_run: bool,
+    pub(super) requests: Requests,
+    pub(super) show_secrets: bool,
+}
+
+/// How calls are made.
+#[derive(Debug)]
+pub(super) struct Requests {
     pub(super) base_url: Option<String>,
     pub(super) private_hosts: Vec<String>,
     pub(super) server_variables: Vec<(String, String)>,
-    pub(super) show_secrets: bool,
+    /// How long a call may take, in seconds.
     pub(super) timeout: u64,
 }
 
@@ -105,6 +118,7 @@ const EXAMPLES: &str = "Examples:
   cargo toolgen check api.yaml
   cargo toolgen list api.yaml --tag pets --format json
   cargo toolgen call api.yaml get_pet '{\"id\": 7}' --dry-run
+  cargo toolgen serve api.yaml --operation 'get*' --read-only
   cargo toolgen gen api.yaml --out api-tools --crate api-tools --runtime-path ../toolgen/runtime
   cargo toolgen init, then cargo toolgen new count_lines, then cargo toolgen test tools.yaml
   cargo toolgen explain E0106";
@@ -171,17 +185,18 @@ fn command() -> Command {
                 ),
         )
         .subcommand(call())
+        .subcommand(serve::command())
         .subcommand(
             Command::new("explain")
                 .about("Explain a code of a problem; without one, list them all")
                 .arg(Arg::new("code").value_name("CODE"))
                 .arg(format()),
         );
-    project::with_commands(command)
+    project::with_commands(command).subcommand(mcp::command())
 }
 
 fn call() -> Command {
-    with_options(
+    with_options(with_requests(
         Command::new("call")
             .about("Call a tool of a document")
             .arg(
@@ -198,19 +213,33 @@ fn call() -> Command {
             ))
             .arg(format())
             .arg(flag("dry-run", "Print the request or the command as JSON, run nothing"))
-            .arg(option("base-url", "URL", "Send the request here, whatever servers the document names"))
-            .arg(private_host())
-            .arg(
-                option("server-variable", "NAME=VALUE", "The value of a variable of the server's URL")
-                    .action(ArgAction::Append),
-            )
-            .arg(flag("show-secrets", "Do not replace secrets by `****` in a dry run"))
-            .arg(
-                option("timeout", "SECONDS", "How long the call may take")
-                    .default_value("30")
-                    .value_parser(value_parser!(u64).range(1..=86_400)),
-            ),
-    )
+            .arg(flag("show-secrets", "Do not replace secrets by `****` in a dry run")),
+    ))
+}
+
+/// Adds the options of how calls are made.
+fn with_requests(command: Command) -> Command {
+    command
+        .arg(option("base-url", "URL", "Send requests here, whatever servers the document names"))
+        .arg(private_host())
+        .arg(
+            option("server-variable", "NAME=VALUE", "The value of a variable of the server's URL")
+                .action(ArgAction::Append),
+        )
+        .arg(
+            option("timeout", "SECONDS", "How long a call may take")
+                .default_value("30")
+                .value_parser(value_parser!(u64).range(1..=86_400)),
+        )
+}
+
+fn requests(matches: &ArgMatches) -> Result<Requests, String> {
+    Ok(Requests {
+        base_url: matches.get_one("base-url").cloned(),
+        private_hosts: matches.get_many("private-host").unwrap_or_default().cloned().collect(),
+        server_variables: pairs(matches, "server-variable")?,
+        timeout: matches.get_one("timeout").copied().unwrap_or(30),
+    })
 }
 
 /// Creates a command that compiles documents.
@@ -285,6 +314,9 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     if name == "explain" {
         return Ok(Task::Explain(Explain { code: text("code"), json: is_json(matches) }));
     }
+    if name == "mcp" {
+        return mcp::task(matches);
+    }
     if let Some(task) = project::task(name, matches) {
         return Ok(task);
     }
@@ -312,12 +344,10 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             tool: text("tool").unwrap_or_default(),
             arguments: texts("arguments"),
             dry_run: matches.get_flag("dry-run"),
-            base_url: text("base-url"),
-            private_hosts: texts("private-host"),
-            server_variables: pairs(matches, "server-variable")?,
+            requests: requests(matches)?,
             show_secrets: matches.get_flag("show-secrets"),
-            timeout: matches.get_one::<u64>("timeout").copied().unwrap_or(30),
         }),
+        "serve" => Task::Serve(serve::task(matches, selection)?),
         _ => project::compiling_task(name, matches, selection),
     })
 }

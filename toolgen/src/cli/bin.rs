@@ -5,14 +5,14 @@ use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
-use toolgen::emit;
+use toolgen::Tool;
+use toolgen::emit::{self, Needs};
 use toolgen::write::Files;
-use toolgen::{Program, Tool};
 use toolgen_runtime::Call;
 
 use super::Outcome;
 use super::args::Bin;
-use super::compile::{Compiled, compile_all};
+use super::compile::{Compiled, compile_all, leave_out};
 use super::generate::{NO_REGISTRY, check_crate_name, modules, runtime, write};
 use super::output::Output;
 
@@ -21,7 +21,7 @@ use super::output::Output;
 pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     let (mut compiled, complete) = compile_all(&task.selection, &[], output);
     for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
-        leave_out(program, output);
+        leave_out(program, lacks, output);
     }
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     if tools.is_empty() {
@@ -35,13 +35,16 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Problems);
     }
     let has = |wanted: fn(&Call) -> bool| tools.iter().any(|tool| wanted(&tool.call));
-    let (http, commands) =
-        (has(|call| matches!(call, Call::Http(_))), has(|call| matches!(call, Call::Command(_))));
+    let needs = Needs {
+        http: has(|call| matches!(call, Call::Http(_))),
+        commands: has(|call| matches!(call, Call::Command(_))),
+        servers: has(|call| matches!(call, Call::Mcp(_))),
+        private_hosts: &task.private_hosts,
+    };
     let name = name(task);
     let files = check_crate_name(&name).and_then(|()| {
         let runtime = runtime(task.runtime_path.as_deref())?;
-        let http = http.then_some(task.private_hosts.as_slice());
-        Ok(emit::program(&name, &modules(&compiled, false, output), http, commands, &runtime))
+        Ok(emit::program(&name, &modules(&compiled, false, output), needs, &runtime))
     });
     let files: Files = match files {
         Ok(files) => files,
@@ -67,27 +70,6 @@ fn name(task: &Bin) -> String {
     })
 }
 
-/// Leaves out the tools that only a larger program can run, and those that call them.
-fn leave_out(program: &mut Program, output: &mut Output) {
-    let mut out: BTreeSet<String> = BTreeSet::new();
-    loop {
-        let more: Vec<(String, String)> = program
-            .all_tools()
-            .into_iter()
-            .filter(|tool| !out.contains(tool.spec.name.as_str()))
-            .filter_map(|tool| Some((tool.spec.name.to_string(), lacks(tool, &out)?)))
-            .collect();
-        if more.is_empty() {
-            break;
-        }
-        for (name, why) in more {
-            output.note(&format!("`{name}` is left out: {why}"));
-            out.insert(name);
-        }
-    }
-    retain(program, &out);
-}
-
 /// Returns what a tool needs that a program for single calls does not have.
 fn lacks(tool: &Tool, out: &BTreeSet<String>) -> Option<String> {
     if let Some(needed) = tool.spec.requires.iter().find(|requirement| !requirement.optional) {
@@ -106,14 +88,6 @@ fn lacks(tool: &Tool, out: &BTreeSet<String>) -> Option<String> {
             missing.map(|called| format!("it calls `{called}`"))
         }
     }
-}
-
-fn retain(program: &mut Program, out: &BTreeSet<String>) {
-    program.tools.retain(|tool| !out.contains(tool.spec.name.as_str()));
-    // Sets may name what is left out, and a program has no agent that would use them.
-    program.toolsets.clear();
-    program.contexts.clear();
-    program.parts.iter_mut().for_each(|part| retain(&mut part.program, out));
 }
 
 fn build(out: &Path, name: &str, output: &mut Output) -> io::Result<Outcome> {

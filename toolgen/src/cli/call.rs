@@ -10,7 +10,7 @@ use std::io;
 use serde_json::{Value, json};
 use toolgen::Tool;
 use toolgen_runtime::call::tool;
-use toolgen_runtime::engine::http::{Body, EnvCredentials, HttpRequest};
+use toolgen_runtime::engine::http::{Body, HttpRequest};
 use toolgen_runtime::schema::dialect;
 use toolgen_runtime::spec;
 
@@ -77,6 +77,15 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
                 }
             };
         }
+        spec::plan::Call::Mcp(plan) => {
+            // Variables are only named, whoever asks: a server is given its values when it is started.
+            let transport = spec::mcp::transport(&plan.server.transport);
+            let (server, tool) = (plan.server.alias.as_str(), plan.tool.as_str());
+            let call =
+                json!({"server": server, "transport": transport, "tool": tool, "arguments": arguments});
+            output.json(&call)?;
+            return output.line("").map(|()| Outcome::Fine);
+        }
         _ => {
             output.complain("this tool is neither a request nor a command, so there is nothing to show");
             return Ok(Outcome::Problems);
@@ -113,10 +122,4 @@ fn describe(request: &HttpRequest, show_secrets: bool) -> Value {
         },
     };
     json!({ "method": request.method, "url": url, "headers": headers, "body": body })
-}
-
-/// Returns the credentials the user named.
-fn credentials(task: &Call) -> EnvCredentials {
-    let named = task.selection.options.credentials.iter();
-    named.fold(EnvCredentials::new(), |all, (scheme, variable)| all.variable(scheme, variable))
 }

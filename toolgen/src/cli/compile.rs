@@ -123,3 +123,36 @@ fn named_tool(place: &Pointer) -> Option<String> {
     tokens.next().filter(|first| first == "tools")?;
     tokens.next().map(|name| name.into_owned())
 }
+
+/// Leaves out the tools that cannot run, and says why. `lacks` tells what a tool lacks if those of these names are out.
+pub(super) fn leave_out(
+    program: &mut Program,
+    lacks: impl Fn(&Tool, &BTreeSet<String>) -> Option<String>,
+    output: &mut Output,
+) {
+    let mut out: BTreeSet<String> = BTreeSet::new();
+    loop {
+        let more: Vec<(String, String)> = program
+            .all_tools()
+            .into_iter()
+            .filter(|tool| !out.contains(tool.spec.name.as_str()))
+            .filter_map(|tool| Some((tool.spec.name.to_string(), lacks(tool, &out)?)))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        for (name, why) in more {
+            output.note(&format!("`{name}` is left out: {why}"));
+            out.insert(name);
+        }
+    }
+    retain(program, &out);
+}
+
+fn retain(program: &mut Program, out: &BTreeSet<String>) {
+    program.tools.retain(|tool| !out.contains(tool.spec.name.as_str()));
+    // Sets may name what is left out, and a program has no agent that would use them.
+    program.toolsets.clear();
+    program.contexts.clear();
+    program.parts.iter_mut().for_each(|part| retain(&mut part.program, out));
+}

@@ -63,10 +63,12 @@ mod compose;
 mod context;
 mod effects;
 mod files;
+mod guards;
 mod imports;
 mod keys;
 mod known;
 mod local;
+mod mcp;
 mod measure;
 mod node;
 mod parameters;
@@ -75,6 +77,7 @@ mod request;
 mod requires;
 mod schema;
 mod short;
+mod spread;
 mod template;
 mod tools;
 mod toolsets;
@@ -156,6 +159,7 @@ fn lower(
     cx.lower_calls(&mut drafts);
     cx.lower_composes(&mut drafts);
     cx.link_agents(&mut drafts);
+    cx.spread_mistakes(&mut drafts);
     let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
     tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
     let mut program = Program {
@@ -166,6 +170,7 @@ fn lower(
         defs: cx.defs.clone(),
         schemes: std::mem::take(&mut cx.schemes),
         sources: cx.files.sources(),
+        servers: std::mem::take(&mut cx.imported.servers),
         ..Program::default()
     };
     cx.lower_toolsets(&mut program);

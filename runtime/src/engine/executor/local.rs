@@ -11,7 +11,7 @@ use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 
 /// The variables of this process's environment that programs get by default.
-const INHERITED: &[&str] =
+pub(in crate::engine) const INHERITED: &[&str] =
     &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "TERM", "TMPDIR", "TZ", "USER"];
 
 /// Runs programs on this machine, as the user of this process.

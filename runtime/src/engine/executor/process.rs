@@ -63,7 +63,9 @@ pub(super) fn unique_name() -> String {
 }
 
 /// Returns the variables of these names that this process has.
-pub(super) fn inherited<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<(OsString, OsString)> {
+pub(in crate::engine) fn inherited<'n>(
+    names: impl IntoIterator<Item = &'n str>,
+) -> Vec<(OsString, OsString)> {
     names.into_iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?))).collect()
 }
 
@@ -144,7 +146,8 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
     let Some(program) = job.argv.first().cloned() else {
         return Err(ExecError::invalid("the command is empty"));
     };
-    let mut command = command(job);
+    let stdin = if job.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
+    let mut command = command(job.argv, &job.env, job.work_dir, stdin);
     let place = job.work_dir.map(Path::to_path_buf);
     let spawn = move || match command.spawn() {
         Ok(child) => Ok(Running { group: Group::of(&child), child, _thread: None, cleaned: None }),
@@ -206,22 +209,38 @@ fn thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
     thread.map(drop).map_err(|why| format!("no thread to start it: {why}"))
 }
 
-fn command(job: &Job<'_>) -> Command {
+/// Starts a program, with pipes, in a group of its own.
+#[cfg(feature = "mcp")]
+pub(in crate::engine) fn piped(
+    argv: &[String],
+    env: &[(OsString, OsString)],
+    work_dir: Option<&Path>,
+) -> Result<(Child, Group), String> {
+    let mut command = command(argv, env, work_dir, Stdio::piped());
+    match command.spawn() {
+        Ok(child) => {
+            let group = Group::of(&child);
+            Ok((child, group))
+        }
+        Err(why) => Err(why.to_string()),
+    }
+}
+
+fn command(argv: &[String], env: &[(OsString, OsString)], work_dir: Option<&Path>, stdin: Stdio) -> Command {
     // With a path, the system starts it without a copy of this process, which takes the longer the more memory this one
     // has: with a name and a `PATH` of its own, the standard library copies.
     #[cfg(unix)]
-    let path = find(&job.argv[0], &job.env, job.work_dir.unwrap_or(Path::new("")));
+    let path = find(&argv[0], env, work_dir.unwrap_or(Path::new("")));
     #[cfg(not(unix))]
     let path: Option<std::path::PathBuf> = None;
-    let mut command = Command::new(path.as_deref().unwrap_or(Path::new(&job.argv[0])));
+    let mut command = Command::new(path.as_deref().unwrap_or(Path::new(&argv[0])));
     #[cfg(unix)]
-    command.arg0(&job.argv[0]);
-    let stdin = if job.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
-    command.args(&job.argv[1..]).env_clear().envs(job.env.iter().map(|(name, value)| (name, value)));
+    command.arg0(&argv[0]);
+    command.args(&argv[1..]).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);
-    if let Some(work_dir) = job.work_dir {
+    if let Some(work_dir) = work_dir {
         command.current_dir(work_dir);
     }
     command
@@ -292,7 +311,7 @@ fn exit_code(status: ExitStatus) -> i32 {
 
 /// All processes of a group, killed on drop. Without process groups only the process itself is killed, when its handle
 /// is dropped.
-struct Group {
+pub(in crate::engine) struct Group {
     #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
 }
@@ -304,8 +323,17 @@ impl Group {
         Group { leader: id.and_then(rustix::process::Pid::from_raw) }
     }
 
+    /// Asks the processes to end.
+    #[cfg(all(unix, feature = "mcp"))]
+    pub(in crate::engine) fn terminate(&self) {
+        if let Some(leader) = self.leader {
+            // The group may be empty.
+            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::TERM);
+        }
+    }
+
     #[cfg(unix)]
-    fn kill(&mut self) {
+    pub(in crate::engine) fn kill(&mut self) {
         if let Some(leader) = self.leader.take() {
             // The group may be empty.
             let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
@@ -317,8 +345,11 @@ impl Group {
         Group {}
     }
 
+    #[cfg(all(not(unix), feature = "mcp"))]
+    pub(in crate::engine) fn terminate(&self) {}
+
     #[cfg(not(unix))]
-    fn kill(&mut self) {}
+    pub(in crate::engine) fn kill(&mut self) {}
 }
 
 impl Drop for Group {

@@ -9,6 +9,7 @@ use toolgen_runtime::engine::http::{
 use toolgen_runtime::spec::plan::{RequestPlan, SecurityScheme};
 
 use super::super::args::Call;
+use super::super::engines::credentials;
 use super::super::output::Output;
 
 /// The server of a dry run if neither the document nor the user names one.
@@ -18,7 +19,7 @@ const NOWHERE: &str = "http://localhost";
 pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String> {
     let variables = || plan.servers.iter().flat_map(|server| &server.variables);
     let unknown = |name: &&String| variables().all(|variable| variable.name != name.as_str());
-    let name = task.server_variables.iter().map(|(name, _)| name).find(unknown)?;
+    let name = task.requests.server_variables.iter().map(|(name, _)| name).find(unknown)?;
     let known: Vec<String> = variables().map(|variable| format!("`{}`", variable.name)).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     let near = did_you_mean(name, variables().map(|variable| variable.name.as_str()));
@@ -35,8 +36,8 @@ pub(super) fn build(
 ) -> Result<HttpRequest, String> {
     let files = FilesRoot::new(".");
     let options = BuildOptions {
-        base_url: task.base_url.as_deref(),
-        server_variables: &task.server_variables,
+        base_url: task.requests.base_url.as_deref(),
+        server_variables: &task.requests.server_variables,
         files: &files,
         ..BuildOptions::default()
     };
@@ -62,7 +63,7 @@ pub(super) fn build(
 /// Adds the available credentials. Reports the missing ones, and what to do: to set the variables of the schemes that have
 /// them, or to name variables.
 pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpRequest, output: &mut Output) {
-    let Err(missing) = http::authorize(request, plan, &super::credentials(task)) else { return };
+    let Err(missing) = http::authorize(request, plan, &credentials(&task.selection.options)) else { return };
     let named: Vec<_> = missing.iter().filter(|all| all.iter().all(|one| !one.env.is_empty())).collect();
     let joined = |all: &[MissingCredential], text: fn(&MissingCredential) -> String| {
         all.iter().map(text).collect::<Vec<_>>().join(" with ")

@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolgen::Tool;
-use toolgen_runtime::engine::Engines;
-use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::provider::one_shot;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::{
@@ -16,6 +14,7 @@ use toolgen_runtime::{
 
 use super::super::Outcome;
 use super::super::args::Call;
+use super::super::engines::engines;
 use super::super::output::Output;
 use super::request;
 
@@ -34,7 +33,7 @@ pub(super) fn run(
             let text = error.operator_text();
             // The line begins with `error: ` already.
             output.complain(text.strip_prefix("Error: ").unwrap_or(&text));
-            if matches!(error, ToolError::Denied { .. }) && task.base_url.is_none() {
+            if matches!(error, ToolError::Denied { .. }) && task.requests.base_url.is_none() {
                 output.note("`--private-host HOST` opens a private host; `--base-url URL` sends the request to another one");
             }
             if error.code() == "missing_credential" && tool.call.http().is_some_and(request::lacks_variables)
@@ -50,19 +49,9 @@ pub(super) fn run(
 /// what comes before, so its requirements do not count.
 fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<ToolResult, ToolError> {
     let failed = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
-    let timeout = Duration::from_secs(task.timeout);
-    let mut engine =
-        HttpEngine::builder().credentials(super::credentials(task)).timeout(timeout).files_root(".");
-    if let Some(url) = &task.base_url {
-        engine = engine.base_url(url);
-    }
-    for host in &task.private_hosts {
-        engine = engine.private_host(host);
-    }
-    for (name, value) in &task.server_variables {
-        engine = engine.server_variable(name, value);
-    }
-    let engines = Engines::new().with(engine.build().map_err(|error| failed(&error))?);
+    let timeout = Duration::from_secs(task.requests.timeout);
+    let (engines, servers) =
+        engines(&task.requests, &task.selection.options).map_err(|error| failed(&error))?;
     let tools = with_called(tool, all).into_iter().map(|tool| {
         let mut tool = plan::Tool::from(tool.clone());
         tool.spec.requires = List::EMPTY;
@@ -84,7 +73,10 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
             one_shot::interrupted().await;
             cancel.cancel();
         });
-        provider.call(ToolCall::new("cargo-toolgen", task.tool.as_str(), arguments), &context).await.outcome
+        let call = ToolCall::new("cargo-toolgen", task.tool.as_str(), arguments);
+        let outcome = provider.call(call, &context).await.outcome;
+        servers.close().await;
+        outcome
     })
 }
 
@@ -110,7 +102,10 @@ fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Out
     } else {
         for content in &result.content {
             match content {
-                Content::Text(text) => output.line(text.trim_end())?,
+                Content::Text(text) => {
+                    output.write(text.trim_end())?;
+                    output.line("")?;
+                }
                 other => output.line(&other.to_json().to_string())?,
             }
         }

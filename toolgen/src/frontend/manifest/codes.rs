@@ -299,9 +299,15 @@ become a tool that a model may call, so nothing of the import is compiled. Ids a
 A filter, a renaming or a credential of the import is for something that the document does not have, which is mostly a
 mistake in writing.
 ";
-    MCP_IMPORT = "E0447", "Imports of MCP servers are not compiled yet", "
-This version of `toolgen` compiles OpenAPI documents and manifests. Connect to the server when the program runs, and add
-its tools to the registry there.
+    MCP_IMPORT = "E0447", "An MCP server cannot be imported like this", "
+The tools of a server come from its lock, so that what a model is shown is what a person has read. The import says how
+the server is reached, either by `server` or by `url`, and the lock must have been made that way: a list of tools depends
+on the command, the URL and the environment.
+
+    imports:
+      - mcp: {alias: shop, server: [npx, -y, shop-server@1.2.3], lock: shop.lock.json}
+
+Write the lock by `cargo toolgen mcp lock tools.yaml`.
 ";
     OVERRIDE = "E0448", "An override is for a tool that is not imported", "
 The names under `overrides` are those that the imported tools get, with their namespace. An override that is for no tool
@@ -329,5 +335,15 @@ is an absolute path.
 
     contexts:
       planning: {read_only: true, network: false, workdir: plans, scopes: [read], timeout: 30s}
+";
+    STARTER = "W0460", "A value may be an option of a program that another one starts", "
+A value at the start of an argument may not begin with `-`, since it would be read as an option; after `--` it may. But a
+program that starts another one, such as `env`, `xargs`, `sh`, `npx` or `docker run`, takes `--` for itself, and what
+follows is the other program with its options: a value there may be one of them, or even choose the program.
+
+Leave `--` out where it is not needed, or write the started program and a `--` of its own before the values.
+
+    argv: [cargo, test, --, '{filter}']            write: [cargo, test, '{filter}']
+    argv: [docker, run, app, --, wc, '{file}']     write: [docker, run, app, wc, --, '{file}']
 ";
 }

@@ -1,5 +1,6 @@
 //! Tools that start a program.
 
+mod starters;
 mod words;
 
 use serde_json::Value;
@@ -148,7 +149,7 @@ impl<'a> Context<'a> {
         variables.into()
     }
 
-    fn inherited(&mut self, node: &Node<'a>) -> List<Text> {
+    pub(super) fn inherited(&mut self, node: &Node<'a>) -> List<Text> {
         let mut names = Vec::new();
         for item in self.list(node, "inherit").unwrap_or_default() {
             if let Some(name) = self.text_of(&item) {

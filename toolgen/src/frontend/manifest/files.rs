@@ -16,7 +16,12 @@ pub(super) struct Files {
     root: Option<PathBuf>,
     /// The documents that were read, with their paths past links. The first is the manifest.
     read: Vec<(PathBuf, Arc<Document>)>,
+    /// The paths of files that cannot be read, past links.
+    unreadable: Vec<PathBuf>,
 }
+
+const BELOW: &str =
+    "name a file in the folder of the manifest or below it, relative to the file that names it";
 
 /// Why a file cannot be used: the message, and what to do.
 pub(super) type Refusal = (String, String);
@@ -27,7 +32,8 @@ impl Files {
         let path = &manifest.source.path;
         let real = path.canonicalize().ok().filter(|_| manifest.source.from_disk);
         let root = real.as_deref().and_then(Path::parent).map(Path::to_path_buf);
-        Files { root, read: vec![(real.unwrap_or_else(|| path.clone()), Arc::clone(manifest))] }
+        let read = vec![(real.unwrap_or_else(|| path.clone()), Arc::clone(manifest))];
+        Files { root, read, unreadable: Vec::new() }
     }
 
     /// Returns a document by the index that [`read`](Self::read) gave it.
@@ -49,9 +55,19 @@ impl Files {
     ///
     /// The reason why that file may not be read.
     pub(super) fn locate(&self, text: &str, named_in: usize) -> Result<PathBuf, Refusal> {
+        match self.place(text, named_in)? {
+            (path, true) => Ok(path),
+            (_, false) => Err((format!("`{text}` is not there"), BELOW.to_owned())),
+        }
+    }
+
+    /// Returns the path of the file that a text in one of the documents names, and whether the file is there.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there may be no such file.
+    pub(super) fn place(&self, text: &str, named_in: usize) -> Result<(PathBuf, bool), Refusal> {
         let refuse = |why: &str, help: &str| Err((format!("`{text}` {why}"), help.to_owned()));
-        const BELOW: &str =
-            "name a file in the folder of the manifest or below it, relative to the file that names it";
         if text.contains("://") {
             return refuse(
                 "is on the network, which is never asked for a file",
@@ -78,12 +94,12 @@ impl Files {
         let folder = document.source.path.parent().unwrap_or(Path::new(""));
         let path = plain(&folder.join(path));
         match path.canonicalize() {
-            Ok(real) if real.starts_with(root) => Ok(path),
+            Ok(real) if real.starts_with(root) => Ok((path, true)),
             Ok(_) => refuse("leads out of the folder of the manifest", BELOW),
             Err(_) if leads_up(text, folder, root) => {
                 refuse("leads out of the folder of the manifest", BELOW)
             }
-            Err(_) => refuse("is not there", BELOW),
+            Err(_) => Ok((path, false)),
         }
     }
 
@@ -105,10 +121,13 @@ impl Files {
             return Ok(known);
         }
         let mut found = Problems::new();
-        let document = Document::load(&path, &mut found);
+        let known = self.unreadable.contains(&real);
+        let document = if known { None } else { Document::load(&path, &mut found) };
         problems.append(found);
-        let document =
-            document.ok_or_else(|| (format!("`{text}` cannot be read"), "correct that file".to_owned()))?;
+        let Some(document) = document else {
+            self.unreadable.push(real);
+            return Err((format!("`{text}` cannot be read"), "correct that file".to_owned()));
+        };
         self.read.push((real, document));
         Ok(self.read.len() - 1)
     }

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_runtime::Call;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
-use toolgen_runtime::{Call, ToolSpec};
 
 use super::attributes::Attributes;
 use super::calls::fixed_effects;
@@ -21,13 +21,13 @@ use super::files::is_same_file;
 use super::keys::{self, Keys};
 use super::node::Node;
 use crate::frontend;
+use crate::frontend::mcp::report_shadows;
 use crate::names::with_namespace;
 use crate::options::Options;
-use crate::overlay;
 use crate::problem::{Problems, Severity};
 use crate::select::Selector;
 use crate::source::{Document, Pointer};
-use crate::tool::{Part, Program, Tool};
+use crate::tool::{McpSource, Part, Program, Tool};
 
 /// What a manifest imports.
 #[derive(Debug, Default)]
@@ -40,15 +40,16 @@ pub(super) struct Imported {
     pub(super) contexts: Vec<(ContextSpec, Pointer)>,
     /// The files that they read themselves.
     pub(super) sources: Vec<PathBuf>,
+    /// The MCP servers, whether or not they are locked.
+    pub(super) servers: Vec<McpSource>,
     /// Whether an import failed, so that what is not found may be a part of it.
     pub(super) incomplete: bool,
 }
 
 impl Imported {
-    /// Returns the specifications of the tools.
-    pub(super) fn tools(&self) -> Vec<ToolSpec> {
-        let tools = self.parts.iter().flat_map(|(part, _)| part.program.all_tools());
-        tools.map(|tool| tool.spec.clone()).collect()
+    /// Returns the tools.
+    pub(super) fn tools(&self) -> Vec<Tool> {
+        self.parts.iter().flat_map(|(part, _)| part.program.all_tools()).cloned().collect()
     }
 }
 
@@ -100,19 +101,17 @@ impl<'a> Context<'a> {
             match kinds.as_slice() {
                 ["openapi"] => self.import(&node, "openapi", &keys::IMPORT_OPENAPI),
                 ["manifest"] => self.import(&node, "manifest", &keys::IMPORT_MANIFEST),
-                ["mcp"] => {
-                    let message = "MCP servers are not compiled yet";
-                    let help = "add the tools of the server when the program runs";
-                    self.report(codes::MCP_IMPORT, &node.pointer.child("mcp"), message, help);
-                }
+                ["mcp"] => self.import_mcp(&node),
                 _ if !node.value.is_object() => self.wrong_kind(&node, "an object", "write `openapi: FILE`"),
                 _ => {
                     let message = format!("an import has exactly one of {}", listed(&KINDS));
-                    let help = "write `openapi: FILE` or `manifest: FILE`";
+                    let help = "write `openapi: FILE`, `manifest: FILE` or `mcp: {…}`";
                     self.report(codes::IMPORT, &node.pointer, message, help);
                 }
             }
         }
+        let programs: Vec<&Program> = self.imported.parts.iter().map(|(part, _)| &part.program).collect();
+        report_shadows(&programs, self.problems);
         self.imported.incomplete = self.errors > errors;
     }
 
@@ -156,7 +155,12 @@ impl<'a> Context<'a> {
         let selects = self.tell_choices(&mut found, &place.pointer);
         self.problems.append(found);
         match program {
-            Some(program) if selects => self.add_part(node, text, program, &place.pointer),
+            Some(program) if selects => {
+                let namespace = node.value.get("namespace").and_then(Value::as_str);
+                let file = text.rsplit('/').next().unwrap_or(text);
+                let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or("imported");
+                self.add_part(node, namespace.unwrap_or(stem), namespace, program, &place.pointer);
+            }
             Some(_) => {}
             None => {
                 let message = format!("`{text}` cannot be compiled as {}", article(kind));
@@ -167,7 +171,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns a document by the text that names it.
-    fn imported_file(&mut self, text: &str, at: &Pointer) -> Option<Arc<Document>> {
+    pub(super) fn imported_file(&mut self, text: &str, at: &Pointer) -> Option<Arc<Document>> {
         match self.read_file(text, 0) {
             Ok(index) => self.files.document(index).cloned(),
             Err((message, help)) => {
@@ -183,7 +187,7 @@ impl<'a> Context<'a> {
     }
 
     /// Reads the options of an import.
-    fn import_options(&mut self, node: &Node<'a>) -> Options {
+    pub(super) fn import_options(&mut self, node: &Node<'a>) -> Options {
         let mut options =
             Options { deprecated: self.flag(node, "deprecated").unwrap_or(true), ..Options::default() };
         options.namespace = self.namespace_of(node).map(str::to_owned);
@@ -205,19 +209,22 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the document with the overlays of the import applied.
-    fn overlaid(&mut self, node: &Node<'a>, document: Arc<Document>, found: &mut Problems) -> Arc<Document> {
-        let Some(overlays) = self.texts(node, "overlay") else { return document };
-        let mut root = document.root.clone();
-        for (text, at) in overlays {
+    fn overlaid(
+        &mut self,
+        node: &Node<'a>,
+        mut document: Arc<Document>,
+        found: &mut Problems,
+    ) -> Arc<Document> {
+        for (text, at) in self.texts(node, "overlay").unwrap_or_default() {
             let Some(overlay) = self.imported_file(text, &at) else { continue };
-            overlay::apply(&mut root, &overlay, found);
+            document = Arc::new(document.overlaid(&overlay, found));
         }
-        Arc::new(Document { source: Arc::clone(&document.source), root })
+        document
     }
 
     /// Reports what the options of an import get wrong at the import, and not in the document. Returns `false` if no tool
     /// of the document may be used.
-    fn tell_choices(&mut self, found: &mut Problems, at: &Pointer) -> bool {
+    pub(super) fn tell_choices(&mut self, found: &mut Problems, at: &Pointer) -> bool {
         let mut selects = true;
         for problem in found.take_choices() {
             let is_error = problem.severity() == Severity::Error;
@@ -228,19 +235,23 @@ impl<'a> Context<'a> {
         selects
     }
 
-    fn add_part(&mut self, node: &Node<'a>, text: &str, mut program: Program, at: &Pointer) {
-        let namespace = node.value.get("namespace").and_then(Value::as_str);
+    /// Adds a document that was compiled, after its `overrides`.
+    pub(super) fn add_part(
+        &mut self,
+        node: &Node<'a>,
+        name: &str,
+        namespace: Option<&str>,
+        mut program: Program,
+        at: &Pointer,
+    ) {
         for (name, attributes) in self.named(node, "overrides", "attributes of tools") {
             self.override_tool(&mut program, name, namespace, &attributes);
         }
-        let Imported { toolsets, contexts, sources, parts, incomplete: _ } = &mut self.imported;
+        let Imported { toolsets, contexts, sources, parts, servers: _, incomplete: _ } = &mut self.imported;
         toolsets.extend(std::mem::take(&mut program.toolsets).into_iter().map(|set| (set, at.clone())));
         contexts.extend(std::mem::take(&mut program.contexts).into_iter().map(|one| (one, at.clone())));
         sources.append(&mut program.sources);
-        let file = text.rsplit('/').next().unwrap_or(text);
-        let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or("imported");
-        let name = namespace.unwrap_or(stem).to_owned();
-        parts.push((Part { name, program }, at.clone()));
+        parts.push((Part { name: name.to_owned(), program }, at.clone()));
     }
 
     /// Changes attributes of an imported tool.

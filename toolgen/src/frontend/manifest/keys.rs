@@ -145,6 +145,17 @@ pub(super) const IMPORT_OPENAPI: Keys = Keys {
 };
 pub(super) const IMPORT_MANIFEST: Keys =
     Keys { what: "an import of a manifest", groups: &[&["manifest"], IMPORT] };
+pub(super) const IMPORT_MCP: Keys = Keys {
+    what: "an import of an MCP server",
+    groups: &[&["mcp", "include", "exclude", "rename", "overrides"]],
+};
+pub(super) const MCP: Keys = Keys {
+    what: "an MCP server",
+    groups: &[
+        &["alias", "lock", "server", "env", "inherit", "cwd", "url", "headers", "bearer"],
+        &["concurrency", "idle", "total"],
+    ],
+};
 pub(super) const OVERRIDE: Keys = Keys { what: "an override", groups: &[&["description"], OWN, SHARED] };
 pub(super) const TOOLSET: Keys =
     Keys { what: "a toolset", groups: &[&["description", "context", "include", "tools"]] };

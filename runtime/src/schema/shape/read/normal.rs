@@ -2,6 +2,7 @@
 
 mod compose;
 mod fields;
+mod foreign;
 mod merge;
 mod patterns;
 mod types;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use toolgen_runtime::schema::shape::cycles;
 use toolgen_runtime::{Def, Shape};
 
 use super::super::codes;
@@ -10,7 +11,7 @@ use super::super::context::Context;
 use super::super::tools::Draft;
 use super::SchemaPlace;
 use crate::names::{hash8, legal_shape_name, with_suffix};
-use crate::shapes::{cycles, references};
+use crate::shapes::references;
 use crate::source::Pointer;
 
 /// The longest name of a shape.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use toolgen_runtime::schema::shape::cycles;
 use toolgen_runtime::schema::shape::read::read_normal_form;
 use toolgen_runtime::{Def, List, Shape};
 
@@ -12,7 +13,7 @@ use super::super::node::Node;
 use super::super::reference::{Broken, target_of};
 use super::bases;
 use crate::names::{hash8, legal_shape_name, with_suffix};
-use crate::shapes::{cycles, reference_texts, references};
+use crate::shapes::{reference_texts, references};
 use crate::source::Pointer;
 use crate::tool::Tool;
 

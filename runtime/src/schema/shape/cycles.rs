@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::{Kind, UnionRules};
+use super::{Kind, Shape, UnionRules};
 
 /// Removes the parts that lead back to their own shape. Returns the names of the changed shapes.
-pub(crate) fn cut(shapes: &mut BTreeMap<String, Shape>) -> Vec<String> {
+#[must_use]
+pub fn cut(shapes: &mut BTreeMap<String, Shape>) -> Vec<String> {
     let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (name, shape) in shapes.iter() {
         let mut targets = BTreeSet::new();
@@ -103,9 +103,9 @@ fn adopt(shape: &mut Shape, part: Shape) {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use toolgen_runtime::schema::shape::{read::read, render::canonical};
 
     use super::*;
+    use crate::schema::shape::{read::read, render::canonical};
 
     fn cut_all(schemas: &Value) -> (Value, Vec<String>) {
         let read = |(name, schema): (&String, &Value)| (name.clone(), read(schema, &mut Vec::new()));

@@ -1,0 +1,251 @@
+//! The server that the conformance suite of the Model Context Protocol asks for: `mcp_conformance 127.0.0.1:8080`.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use toolgen_runtime::serve::mcp::{Server, Tools};
+use toolgen_runtime::{
+    Content, Control, InputRequest, Provider, ProviderContext, Registry, ResourceData, Service, ToolContext,
+    ToolError, ToolResult, tool, toolset,
+};
+
+/// A red pixel.
+const PIXEL: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+
+/// Silence.
+const WAVE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
+
+fn pixel() -> Content {
+    Content::Image { data: PIXEL.to_owned(), mime_type: "image/png".to_owned() }
+}
+
+fn resource(uri: &str, mime_type: &str, text: &str) -> Content {
+    let data = ResourceData::Text(text.to_owned());
+    Content::Resource { uri: uri.to_owned(), mime_type: mime_type.to_owned(), data }
+}
+
+/// Says a text.
+#[tool(read_only)]
+fn test_simple_text() -> &'static str {
+    "This is a simple text response for testing."
+}
+
+/// Shows an image.
+#[tool(read_only)]
+fn test_image_content() -> Content {
+    pixel()
+}
+
+/// Plays a sound.
+#[tool(read_only)]
+fn test_audio_content() -> Content {
+    Content::Audio { data: WAVE.to_owned(), mime_type: "audio/wav".to_owned() }
+}
+
+/// Embeds a resource.
+#[tool(read_only)]
+fn test_embedded_resource() -> Content {
+    resource("test://embedded-resource", "text/plain", "This is an embedded resource content.")
+}
+
+/// Gives content of several kinds.
+#[tool(read_only)]
+fn test_multiple_content_types() -> Vec<Content> {
+    let text = Content::Text("Multiple content types test:".to_owned());
+    vec![
+        text,
+        pixel(),
+        resource("test://mixed-content-resource", "application/json", r#"{"test":"data","value":123}"#),
+    ]
+}
+
+/// Fails.
+#[tool]
+fn test_error_handling() -> Result<String, ToolError> {
+    Err(ToolError::failed("This tool intentionally returns an error for testing"))
+}
+
+/// Reports how far it is.
+#[tool]
+async fn test_tool_with_progress(ctx: &ToolContext) -> &'static str {
+    for done in [0, 50, 100] {
+        ctx.progress(format!("{done} of 100"));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    "done"
+}
+
+/// Asks, and says what it was answered.
+fn asks(ctx: &ToolContext, message: &str, title: &str, properties: Value, required: &[&str]) -> ToolResult {
+    match ctx.input() {
+        Some(answer) => ToolResult::text(format!("Elicitation completed: action=accept, content={answer}")),
+        None => need(message, title, properties, required),
+    }
+}
+
+fn need(message: &str, title: &str, properties: Value, required: &[&str]) -> ToolResult {
+    let mut schema = json!({ "type": "object", "properties": properties, "required": required });
+    if !title.is_empty() {
+        schema["title"] = title.into();
+    }
+    ToolResult::empty().with_control(Control::NeedInput(InputRequest::new(message, schema)))
+}
+
+/// Asks for a name and an address.
+#[tool(undocumented)]
+fn test_elicitation(message: String, ctx: &ToolContext) -> ToolResult {
+    let properties = json!({
+        "username": { "type": "string", "description": "User's response" },
+        "email": { "type": "string", "description": "User's email address" },
+    });
+    asks(ctx, &message, "", properties, &["username", "email"])
+}
+
+/// Asks for values that have defaults.
+#[tool]
+fn test_elicitation_sep1034_defaults(ctx: &ToolContext) -> ToolResult {
+    let properties = json!({
+        "name": { "type": "string", "default": "John Doe" },
+        "age": { "type": "integer", "default": 30 },
+        "score": { "type": "number", "default": 95.5 },
+        "status": { "type": "string", "enum": ["active", "inactive", "pending"], "default": "active" },
+        "verified": { "type": "boolean", "default": true },
+    });
+    asks(ctx, "Please review the values", "", properties, &[])
+}
+
+/// Asks for values of lists.
+#[tool]
+fn test_elicitation_sep1330_enums(ctx: &ToolContext) -> ToolResult {
+    let titled = |first: &str| {
+        json!([
+            { "const": "value1", "title": format!("First {first}") },
+            { "const": "value2", "title": format!("Second {first}") },
+            { "const": "value3", "title": format!("Third {first}") },
+        ])
+    };
+    let options = json!(["option1", "option2", "option3"]);
+    let names = json!(["Option One", "Option Two", "Option Three"]);
+    let properties = json!({
+        "untitledSingle": { "type": "string", "enum": options },
+        "titledSingle": { "type": "string", "oneOf": titled("Option") },
+        "legacyEnum": { "type": "string", "enum": ["opt1", "opt2", "opt3"], "enumNames": names },
+        "untitledMulti": { "type": "array", "items": { "type": "string", "enum": options } },
+        "titledMulti": { "type": "array", "items": { "anyOf": titled("Choice") } },
+    });
+    asks(ctx, "Please choose", "", properties, &[])
+}
+
+/// Asks for a name.
+#[tool]
+fn test_input_required_result_elicitation(ctx: &ToolContext) -> ToolResult {
+    match ctx.input() {
+        Some(answer) => ToolResult::text(format!("Hello, {}!", answer["name"].as_str().unwrap_or_default())),
+        None => need("What is your name?", "user_name", json!({ "name": { "type": "string" } }), &["name"]),
+    }
+}
+
+/// Asks to confirm.
+#[tool]
+fn test_input_required_result_request_state(ctx: &ToolContext) -> ToolResult {
+    match ctx.input() {
+        // The provider has checked the seal of the state.
+        Some(_) => ToolResult::text("state-ok"),
+        None => need("Please confirm", "confirm", json!({ "ok": { "type": "boolean" } }), &["ok"]),
+    }
+}
+
+/// Asks to confirm, and is not deceived.
+#[tool]
+fn test_input_required_result_tampered_state(ctx: &ToolContext) -> ToolResult {
+    match ctx.input() {
+        Some(_) => ToolResult::text("state-ok"),
+        None => need("Please confirm", "confirm", json!({ "ok": { "type": "boolean" } }), &["ok"]),
+    }
+}
+
+/// Asks twice.
+#[tool]
+fn test_input_required_result_multi_round(ctx: &ToolContext) -> ToolResult {
+    match ctx.inputs() {
+        [] => need("Step 1: What is your name?", "step1", json!({ "name": { "type": "string" } }), &["name"]),
+        [_] => need(
+            "Step 2: What is your favourite colour?",
+            "step2",
+            json!({ "color": { "type": "string" } }),
+            &["color"],
+        ),
+        [name, color, ..] => ToolResult::text(format!("{name} {color}")),
+    }
+}
+
+/// Needs a client that can be asked.
+#[tool]
+fn test_missing_capability(ctx: &ToolContext) -> ToolResult {
+    asks(ctx, "Please confirm", "", json!({ "ok": { "type": "boolean" } }), &["ok"])
+}
+
+/// Asks within a stream.
+#[tool]
+fn test_streaming_elicitation(ctx: &ToolContext) -> ToolResult {
+    ctx.progress("about to ask");
+    asks(ctx, "Please confirm", "", json!({ "ok": { "type": "boolean" } }), &["ok"])
+}
+
+/// Logs nothing, because there is no such capability.
+#[tool]
+fn test_logging_tool() -> &'static str {
+    "nothing is logged"
+}
+
+/// Where the tools are, once they are served.
+#[derive(Default)]
+struct Served(OnceLock<Tools>);
+
+/// Tells the clients that the list of tools has changed.
+#[tool]
+fn test_trigger_tool_change(Service(served): Service<Served>) -> Result<&'static str, ToolError> {
+    let tools = served.0.get().ok_or_else(|| ToolError::failed("nothing is served"))?;
+    tools.replace(provider(Arc::clone(&served)).map_err(|why| ToolError::failed(why.to_string()))?);
+    Ok("changed")
+}
+
+fn provider(served: Arc<Served>) -> Result<Provider, toolgen_runtime::RegistryError> {
+    let registry = Registry::new(toolset![
+        test_simple_text,
+        test_image_content,
+        test_audio_content,
+        test_embedded_resource,
+        test_multiple_content_types,
+        test_error_handling,
+        test_tool_with_progress,
+        test_elicitation,
+        test_elicitation_sep1034_defaults,
+        test_elicitation_sep1330_enums,
+        test_input_required_result_elicitation,
+        test_input_required_result_request_state,
+        test_input_required_result_tampered_state,
+        test_input_required_result_multi_round,
+        test_missing_capability,
+        test_streaming_elicitation,
+        test_logging_tool,
+        test_trigger_tool_change,
+    ])?;
+    Ok(registry.provider(ProviderContext::new().with_service(served)))
+}
+
+#[tokio::main(flavor = "current_thread")]
+#[expect(clippy::print_stderr, reason = "it says where it is")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let address = std::env::args().nth(1).ok_or("name an address, such as 127.0.0.1:8080")?;
+    let served = Arc::new(Served::default());
+    let server = Server::new(provider(Arc::clone(&served))?).name("conformance");
+    let _ = served.0.set(server.tools());
+    let listener = TcpListener::bind(address).await?;
+    eprintln!("http://{}/mcp", listener.local_addr()?);
+    server.listen(listener).await?;
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Tools of servers that speak the Model Context Protocol (MCP).
+//!
+//! A server is a program that is started, or is reached over HTTP. All tools of a server share one [`McpClient`], which
+//! keeps a connection to it. Any number of calls are on their way at the same time, up to a limit of the server, and
+//! each gets its own answer.
+//!
+//! | what happens | what a call becomes |
+//! |---|---|
+//! | the caller gives up | the server is told, and nobody waits |
+//! | the server is silent, or takes too long | `TIMEOUT`; progress counts as a sign of life |
+//! | the server cannot be started | `MCP_UNREACHABLE`, with what the program said on its standard error |
+//! | the server ends | `MCP_LOST`; the call is made again if it was not sent yet, or if its tool is idempotent |
+//! | the tool fails | a failed result with what the server says |
+//! | the server refuses the call | `MCP_REFUSED`, or invalid arguments |
+//! | the result is not what the tool declares | `INVALID_OUTPUT` |
+//! | the tool is not what was locked | `tool_changed`: the call is not made |
+//! | the tool has a question | [`Control::NeedInput`](crate::Control::NeedInput), where the server was told that it may ask |
+//!
+//! Revisions 2024-11-05 to 2025-11-25 and 2026-07-28 of the protocol are spoken.
+
+mod breaker;
+mod client;
+mod content;
+mod desk;
+mod era;
+mod error;
+mod gate;
+#[cfg(feature = "http")]
+mod http;
+mod inbox;
+mod lines;
+mod link;
+mod options;
+mod parked;
+#[cfg(feature = "rmcp")]
+pub mod rmcp;
+mod session;
+mod stdio;
+mod tool;
+mod transport;
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use self::tool::McpTool;
+use super::Engine;
+use crate::base::frozen::Frozen;
+use crate::base::sync::unpoisoned;
+use crate::call::provider_context::FactoryError;
+use crate::call::tool::AgentTool;
+use crate::spec::plan::{Call, McpServer, Tool};
+
+pub use client::McpClient;
+#[cfg(feature = "mcp-oauth")]
+pub use http::{McpOAuth, TokenStore};
+#[cfg(feature = "http")]
+pub use http::{McpTokenRequest, TokenSource};
+pub use options::{McpAsked, McpOptions};
+
+/// Runs tools of MCP servers. Clones share the clients, one for each server; servers are started when they are needed.
+#[derive(Clone, Default)]
+pub struct McpEngine {
+    options: McpOptions,
+    clients: Arc<Mutex<Vec<McpClient>>>,
+}
+
+impl McpEngine {
+    /// Creates an engine with the default options.
+    #[must_use]
+    pub fn new() -> McpEngine {
+        McpEngine::default()
+    }
+
+    /// Creates an engine with these options.
+    #[must_use]
+    pub fn with_options(options: McpOptions) -> McpEngine {
+        McpEngine { options, clients: Arc::default() }
+    }
+
+    /// Returns the client of a server, which the tools of the engine share.
+    #[must_use]
+    pub fn client(&self, server: &Frozen<McpServer>) -> McpClient {
+        let mut clients = unpoisoned(self.clients.lock());
+        if let Some(client) = clients.iter().find(|client| client.0.server == *server) {
+            return client.clone();
+        }
+        let client = McpClient::new(server.clone(), self.options.clone());
+        clients.push(client.clone());
+        client
+    }
+
+    /// Ends all connections in an orderly way, for good.
+    pub async fn close(&self) {
+        let clients = std::mem::take(&mut *unpoisoned(self.clients.lock()));
+        for client in clients {
+            client.close().await;
+        }
+    }
+}
+
+impl Engine for McpEngine {
+    fn runs(&self, tool: &Tool) -> bool {
+        matches!(tool.call, Call::Mcp(_))
+    }
+
+    fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
+        let name = tool.spec.name.to_text();
+        let made = match &tool.call {
+            Call::Mcp(plan) => McpTool::new(&tool, self.client(&plan.server)),
+            _ => None,
+        };
+        let made = made.ok_or_else(|| FactoryError::requires(name.as_str(), "another engine"))?;
+        Ok(Arc::new(made))
+    }
+}
+
+impl fmt::Debug for McpEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpEngine").field("options", &self.options).finish_non_exhaustive()
+    }
+}

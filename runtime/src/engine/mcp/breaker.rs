@@ -1,0 +1,101 @@
+//! When a server that fails is tried again.
+
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How many failures within the window open the circuit.
+const FAILURES: usize = 5;
+/// How long a failure counts.
+const WINDOW: Duration = Duration::from_secs(120);
+/// How long an open circuit refuses all calls.
+const RESET: Duration = Duration::from_secs(60);
+/// How long it takes to the second attempt on average; each further one takes twice as long.
+const FIRST: Duration = Duration::from_millis(100);
+/// The longest time between two attempts.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// The failures of a server: connections that were not made, and those that broke.
+#[derive(Default)]
+pub(super) struct Breaker {
+    failures: VecDeque<Instant>,
+    /// Until when all calls are refused. Then one connection is tried.
+    open: Option<Instant>,
+}
+
+impl Breaker {
+    /// Returns how long to wait before the next attempt.
+    ///
+    /// # Errors
+    ///
+    /// How much longer the circuit is open.
+    pub(super) fn attempt(&mut self, now: Instant) -> Result<Duration, Duration> {
+        if let Some(open) = self.open.filter(|open| *open > now) {
+            return Err(open - now);
+        }
+        self.forget(now);
+        let Some(doublings) = self.failures.len().checked_sub(1) else { return Ok(Duration::ZERO) };
+        let doublings = u32::try_from(doublings.min(16)).unwrap_or(16);
+        let delay = FIRST.saturating_mul(1 << doublings).min(LONGEST);
+        // Servers that failed together are not started together. Each `RandomState` has keys of its own.
+        let jitter = RandomState::new().hash_one(0) % 1000;
+        Ok(delay / 2 + delay * u32::try_from(jitter).unwrap_or_default() / 1000)
+    }
+
+    /// Notes that a connection was not made, or broke.
+    pub(super) fn failed(&mut self, now: Instant) {
+        self.forget(now);
+        self.failures.push_back(now);
+        if self.failures.len() >= FAILURES || self.open.is_some() {
+            self.open = Some(now + RESET);
+        }
+    }
+
+    /// Notes that a connection was made. Its circuit is closed, but failures still count.
+    pub(super) fn connected(&mut self) {
+        if self.open.take().is_some() {
+            self.failures.clear();
+        }
+    }
+
+    fn forget(&mut self, now: Instant) {
+        while self.failures.front().is_some_and(|failure| now.duration_since(*failure) > WINDOW) {
+            self.failures.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_slow_attempts_down_and_then_open_the_circuit() {
+        let (mut breaker, start) = (Breaker::default(), Instant::now());
+        assert_eq!(breaker.attempt(start), Ok(Duration::ZERO));
+        let mut longest = Duration::ZERO;
+        for _ in 0..FAILURES - 1 {
+            breaker.failed(start);
+            let delay = breaker.attempt(start).unwrap();
+            assert!(delay > longest / 3 && delay < LONGEST * 2, "{delay:?}");
+            longest = longest.max(delay);
+        }
+        assert!(longest >= Duration::from_millis(400), "{longest:?}");
+        breaker.failed(start);
+        assert_eq!(breaker.attempt(start), Err(RESET));
+        // One attempt, which fails: open again.
+        let later = start + RESET;
+        assert!(breaker.attempt(later).is_ok());
+        breaker.failed(later);
+        assert_eq!(breaker.attempt(later), Err(RESET));
+        // One that succeeds: closed, and nothing counts any more.
+        let later = later + RESET;
+        assert!(breaker.attempt(later).is_ok());
+        breaker.connected();
+        assert_eq!(breaker.attempt(later), Ok(Duration::ZERO));
+        breaker.failed(later);
+        assert!(breaker.attempt(later + WINDOW * 2).is_ok_and(|delay| delay.is_zero()));
+    }
+}

@@ -1,0 +1,347 @@
+//! A client of one server: it starts the server when it is needed, and again when it has ended.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::breaker::Breaker;
+use super::error;
+use super::link::{Failure, Patience};
+use super::options::McpOptions;
+use super::session::{How, Session};
+use super::tool::McpTool;
+use crate::base::frozen::Frozen;
+use crate::base::sync::unpoisoned;
+use crate::call::error::ToolError;
+use crate::call::secrets::Secrets;
+use crate::call::tool::AgentTool;
+use crate::spec::mcp;
+use crate::spec::plan::{McpPlan, McpServer};
+
+/// How often a call is made again whose server was gone before it was sent.
+const AGAIN: usize = 3;
+/// How long an orderly end may take in all.
+const CLOSING: Duration = Duration::from_secs(10);
+
+/// A client of an MCP server, which all its tools share. Clones are the same client; when the last one is dropped, a
+/// server that is a program ends, with all that it has started.
+///
+/// The server is started by the first call, and again by the next call after it has ended. A server that fails often is
+/// left alone for a minute. A call that was on its way is not made again unless it was not sent yet, or its tool is
+/// declared to be idempotent.
+#[derive(Clone)]
+pub struct McpClient(pub(super) Arc<Client>);
+
+pub(super) struct Client {
+    pub(super) server: Frozen<McpServer>,
+    pub(super) options: Arc<McpOptions>,
+    pub(super) patience: Patience,
+    /// The values of the variables that are credentials by their names.
+    pub(super) credentials: Secrets,
+    permits: Arc<Semaphore>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    attempt: Option<Attempt>,
+    breaker: Breaker,
+    /// The revision that the server spoke last.
+    revision: String,
+    closed: bool,
+}
+
+type Outcome = Option<Result<Arc<Session>, String>>;
+
+/// A connection, or the making of one, which all calls wait for. Dropped, it is not made.
+struct Attempt {
+    outcome: watch::Receiver<Outcome>,
+    task: AbortHandle,
+    /// Whether its failure or its end has been counted.
+    counted: bool,
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// How the calls of a tool are made.
+pub(super) struct Manner {
+    pub(super) how: How,
+    /// Whether a call whose answer was lost may be made again.
+    pub(super) idempotent: bool,
+    pub(super) place: Place,
+}
+
+/// The place of a call among those at the same time. One that waits for input gives it up.
+pub(super) type Place = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
+
+impl fmt::Debug for McpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpClient").field("server", &self.0.server.alias).finish_non_exhaustive()
+    }
+}
+
+impl McpClient {
+    /// Creates a client that connects when it is first used.
+    #[must_use]
+    pub fn new(server: impl Into<Frozen<McpServer>>, options: McpOptions) -> McpClient {
+        let server = server.into();
+        let cap = match server.concurrency {
+            0 => options.concurrency,
+            own => usize::try_from(own).unwrap_or(usize::MAX),
+        };
+        let patience = Patience {
+            idle: server.idle.unwrap_or(options.idle),
+            total: server.total.unwrap_or(options.total),
+        };
+        McpClient(Arc::new(Client {
+            credentials: super::transport::credentials(&server.transport),
+            permits: Arc::new(Semaphore::new(cap.clamp(1, Semaphore::MAX_PERMITS))),
+            server,
+            options: Arc::new(options),
+            patience,
+            state: Mutex::default(),
+        }))
+    }
+
+    /// Connects to a server.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no connection, and what to do about it.
+    pub async fn connect(
+        server: impl Into<Frozen<McpServer>>,
+        options: McpOptions,
+    ) -> Result<McpClient, ToolError> {
+        let client = McpClient::new(server, options);
+        client.0.session().await?;
+        Ok(client)
+    }
+
+    /// Returns the descriptors of the tools, as the server gives them and in its order.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no list.
+    pub async fn list_tools(&self) -> Result<Vec<Value>, ToolError> {
+        Ok(self.0.listed().await?.tools.clone())
+    }
+
+    /// Returns the tools as they are now, without a lock: nothing tells whether they change later. What the server says
+    /// of their effects does not count. Tools that cannot be offered to a model are left out.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no list.
+    pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
+        let listed = self.0.listed().await?;
+        let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
+        let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
+        Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
+    }
+
+    /// Calls a tool by the name the server knows it by, and returns the result as the server gives it. Nothing checks
+    /// the arguments, and nothing answers questions.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no result. A tool that fails gives one, whose `isError` is true.
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, ToolError> {
+        let plan = McpPlan {
+            server: self.0.server.clone(),
+            tool: tool.to_owned().into(),
+            descriptor: crate::base::frozen::Text::EMPTY,
+        };
+        let how = How { patience: self.0.patience, on_progress: None, asker: None };
+        self.0.call(&plan, &arguments, &Manner { how, idempotent: false, place: Place::default() }).await
+    }
+
+    /// Waits until the server says that its list of tools is another one now, or the connection has ended: then the list
+    /// is to be asked for again. Locked tools need no such care.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no connection.
+    pub async fn changed(&self) -> Result<(), ToolError> {
+        self.0.session().await?.changed().await;
+        Ok(())
+    }
+
+    /// Returns the revision of the protocol that both sides speak, such as `2025-11-25`; `None` if there is no
+    /// connection.
+    #[must_use]
+    pub fn revision(&self) -> Option<String> {
+        self.0.current().map(|session| session.agreement.revision.clone())
+    }
+
+    /// Returns the name and the version of the server, as it gives them: not to be trusted. `None` if there is no
+    /// connection.
+    #[must_use]
+    pub fn server_info(&self) -> Option<Value> {
+        self.0.current().map(|session| session.agreement.info.clone())
+    }
+
+    /// Returns what the server can do, as it says; `None` if there is no connection.
+    #[must_use]
+    pub fn capabilities(&self) -> Option<Value> {
+        self.0.current().map(|session| session.agreement.capabilities.clone())
+    }
+
+    /// Returns how many messages of the connection fitted nothing: answers that came late or twice, or to what nobody
+    /// asked.
+    #[must_use]
+    pub fn ignored(&self) -> u64 {
+        self.0.current().map_or(0, |session| session.ignored())
+    }
+
+    /// Ends the connection in an orderly way, for good: later calls fail.
+    pub async fn close(&self) {
+        let session = self.0.current();
+        let attempt = {
+            let mut state = unpoisoned(self.0.state.lock());
+            state.closed = true;
+            state.attempt.take()
+        };
+        drop(attempt);
+        if let Some(session) = session {
+            // A program that does not end is killed with the last handle of the session.
+            let _ = timeout(CLOSING, session.close()).await;
+        }
+    }
+}
+
+impl Client {
+    /// The connection, if there is one.
+    fn current(&self) -> Option<Arc<Session>> {
+        let state = unpoisoned(self.state.lock());
+        let outcome = state.attempt.as_ref()?.outcome.borrow().clone();
+        outcome?.ok().filter(|session| session.is_alive())
+    }
+
+    /// The connection, made if there is none.
+    async fn session(&self) -> Result<Arc<Session>, ToolError> {
+        let mut outcome = self.attempt()?;
+        let made = match outcome.wait_for(Option::is_some).await {
+            Ok(made) => made.clone(),
+            Err(_) => None,
+        };
+        match made {
+            Some(Ok(session)) => Ok(session),
+            Some(Err(why)) => Err(error::unreachable(&self.server, &why)),
+            None => Err(error::unreachable(&self.server, "the attempt to connect was given up")),
+        }
+    }
+
+    /// Returns the connection or the attempt to make one, a new one if the last one failed or ended.
+    fn attempt(&self) -> Result<watch::Receiver<Outcome>, ToolError> {
+        let mut state = unpoisoned(self.state.lock());
+        let State { attempt, breaker, revision, closed } = &mut *state;
+        if *closed {
+            return Err(error::unreachable(&self.server, "the client was closed"));
+        }
+        let now = Instant::now();
+        let mut last = None;
+        if let Some(attempt) = attempt {
+            let failed = match &*attempt.outcome.borrow() {
+                Some(Ok(session)) if session.is_alive() => {
+                    if !attempt.counted {
+                        attempt.counted = true;
+                        breaker.connected();
+                        revision.clone_from(&session.agreement.revision);
+                    }
+                    None
+                }
+                Some(Ok(session)) => Some(session.ended()),
+                Some(Err(why)) => Some(why.clone()),
+                // Its task is gone with the runtime that it ran on.
+                None if attempt.task.is_finished() => Some("the attempt to connect was given up".to_owned()),
+                None => None,
+            };
+            match failed {
+                None => return Ok(attempt.outcome.clone()),
+                failed => last = failed,
+            }
+            breaker.failed(now);
+        }
+        let delay = breaker.attempt(now).map_err(|left| {
+            *attempt = None;
+            error::open(&self.server, last.as_deref().unwrap_or("it failed too often"), left)
+        })?;
+        let runtime =
+            Handle::try_current().map_err(|why| error::unreachable(&self.server, &why.to_string()))?;
+        let (tell, outcome) = watch::channel(None);
+        let (server, options) = (self.server.clone(), Arc::clone(&self.options));
+        let known = if revision.is_empty() { server.revision.to_string() } else { revision.clone() };
+        let task = runtime.spawn(async move {
+            sleep(delay).await;
+            let session = Session::connect(&server, &options, &known).await;
+            // If nobody waits any more, the session is dropped and with it the server.
+            drop(tell.send(Some(session.map(Arc::new))));
+        });
+        *attempt = Some(Attempt { outcome: outcome.clone(), task: task.abort_handle(), counted: false });
+        Ok(outcome)
+    }
+
+    /// The tools of the server.
+    pub(super) async fn listed(&self) -> Result<Arc<super::session::Listed>, ToolError> {
+        let session = self.session().await?;
+        session.tools().await.map_err(|why| error::failure(&self.server, "tools/list", why))
+    }
+
+    /// Calls a tool, if it is what it was when it was locked.
+    pub(super) async fn call(
+        &self,
+        plan: &McpPlan,
+        arguments: &Map<String, Value>,
+        manner: &Manner,
+    ) -> Result<Value, ToolError> {
+        let total = self.patience.total;
+        let whole = async {
+            // Its holders are done within their time.
+            *unpoisoned(manner.place.lock()) = Arc::clone(&self.permits).acquire_owned().await.ok();
+            let outcome = self.call_now(plan, arguments, manner).await;
+            drop(unpoisoned(manner.place.lock()).take());
+            outcome
+        };
+        // A call is made again a few times at most, each within its time; and it may have to wait for others.
+        let limit = total.saturating_mul(2);
+        timeout(limit, whole).await.unwrap_or(Err(ToolError::Timeout { duration: limit }))
+    }
+
+    async fn call_now(
+        &self,
+        plan: &McpPlan,
+        arguments: &Map<String, Value>,
+        manner: &Manner,
+    ) -> Result<Value, ToolError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let session = self.session().await?;
+            if !plan.descriptor.is_empty() {
+                match session.tools().await {
+                    Ok(listed) => super::gate::check(plan, &listed)?,
+                    Err(Failure::Unsent(_) | Failure::Lost(_)) if tries < AGAIN && !session.is_alive() => {
+                        continue;
+                    }
+                    Err(why) => return Err(error::unverified(plan, why)),
+                }
+            }
+            match session.call(&plan.tool, arguments, &manner.how).await {
+                Ok(answer) => return Ok(answer),
+                Err(Failure::Unsent(_)) if tries < AGAIN && !session.is_alive() => {}
+                Err(Failure::Lost(_)) if tries < AGAIN && manner.idempotent && !session.is_alive() => {}
+                Err(why) => return Err(error::failure(&self.server, &plan.tool, why)),
+            }
+        }
+    }
+}

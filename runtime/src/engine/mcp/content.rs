@@ -1,0 +1,204 @@
+//! What a server answers becomes the result of a tool.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ToolResult};
+use crate::call::structured::Structured;
+use crate::schema::shape::decode::result_problems;
+use crate::spec::ToolSpec;
+
+/// The code of a result that is not what the tool declares.
+const INVALID: &str = "INVALID_OUTPUT";
+/// How many problems of such a result are told.
+const TOLD: usize = 5;
+
+/// Returns the result of a tool.
+///
+/// # Errors
+///
+/// What is wrong with the result, if it is not what the tool declares.
+pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, ToolError> {
+    let blocks = match answer["content"].take() {
+        Value::Array(blocks) => blocks,
+        Value::Null => Vec::new(),
+        other => vec![other],
+    };
+    let content: Vec<Content> = blocks.iter().map(piece).collect();
+    let mut result = ToolResult::empty();
+    result.content = content;
+    let given = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
+    if answer["isError"] == true {
+        if result.content.is_empty() {
+            let told =
+                given.map_or("the tool failed and does not say why".to_owned(), |value| value.to_string());
+            result.content.push(Content::Text(told));
+        }
+        result.structured = Structured::Missing("the tool failed".into());
+        return Ok(result.with_details(json!({ "success": false })));
+    }
+    let Some(declared) = &spec.output else {
+        let Some(value) = given else {
+            result.structured = Structured::Missing("the tool declares none".into());
+            return Ok(result);
+        };
+        // What the texts say already is not said again.
+        if !says(&result, &value) {
+            result.content.push(Content::Text(value.to_string()));
+        }
+        return Ok(with_value(result, value));
+    };
+    let Some(value) = given.or_else(|| serde_json::from_str(&result.to_text()).ok()) else {
+        let text = "the tool ran, but its result lacks the structured content that it declares";
+        return Err(invalid(text.to_owned(), &result));
+    };
+    let problems = result_problems(&value, declared, &spec.defs);
+    if !problems.is_empty() {
+        let mut text = "the tool ran, but its result is not what it declares:".to_owned();
+        for problem in problems.iter().take(TOLD) {
+            text.push_str(&format!("\n{}: {}", problem.pointer, problem.message));
+        }
+        return Err(invalid(text, &result));
+    }
+    // The protocol has the texts repeat the value.
+    result.content.retain(|content| !matches!(content, Content::Text(_)));
+    result.content.insert(0, Content::Text(value.to_string()));
+    Ok(with_value(result, value))
+}
+
+/// The result with a structured value, which may say that something failed without the tool having failed.
+fn with_value(mut result: ToolResult, value: Value) -> ToolResult {
+    result.details = value;
+    if result.is_error() {
+        let value = std::mem::take(&mut result.details);
+        result.structured = Structured::Json(value.to_string().into());
+    }
+    result
+}
+
+fn invalid(text: String, result: &ToolResult) -> ToolError {
+    let given = result.to_text();
+    ToolError::failed_with(INVALID, text).with_operator_detail(given)
+}
+
+/// Whether the only text of a result is this value.
+fn says(result: &ToolResult, value: &Value) -> bool {
+    let mut texts = result.content.iter().filter_map(|content| match content {
+        Content::Text(text) => Some(text),
+        _ => None,
+    });
+    match (texts.next(), texts.next()) {
+        (Some(text), None) => {
+            serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value)
+                || value.as_str() == Some(text)
+                // An object around the only thing there is to say, as some libraries make it.
+                || matches!(value, Value::Object(fields) if only_text(fields) == Some(text))
+        }
+        _ => false,
+    }
+}
+
+fn only_text(fields: &Map<String, Value>) -> Option<&str> {
+    if fields.len() == 1 { fields.values().next().and_then(Value::as_str) } else { None }
+}
+
+/// A piece of content. One of a kind that is not known, or not as it should be, is kept as JSON.
+fn piece(block: &Value) -> Content {
+    Content::deserialize(block).unwrap_or_else(|_| Content::Text(block.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::dynamic::DynamicTool;
+
+    fn declaring(output: Option<&Value>) -> ToolSpec {
+        let mut spec = DynamicTool::builder("t", "Does.").spec().unwrap();
+        if let Some(output) = output {
+            let (shape, defs) = crate::schema::shape::read::read_document(output, &mut Vec::new());
+            spec.output = Some(crate::schema::shape::Schema::Tree(shape.into()));
+            spec.defs = defs;
+        }
+        spec
+    }
+
+    #[test]
+    fn every_kind_of_content_is_kept() {
+        let blocks = json!([
+            {"type": "text", "text": "a", "annotations": {"audience": ["user"]}},
+            {"type": "image", "data": "AQ==", "mimeType": "image/png"},
+            {"type": "audio", "data": "AQ==", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": {"uri": "x:/t", "mimeType": "text/plain", "text": "t"}},
+            {"type": "resource", "resource": {"uri": "x:/b", "blob": "AA=="}},
+            {"type": "resource_link", "uri": "x:/l", "name": "l"},
+            {"type": "hologram", "waves": [1]},
+            {"type": "image"},
+            "loose",
+        ]);
+        let got = result(&declaring(None), json!({"content": blocks})).unwrap();
+        let kinds: Vec<Value> = got.content.iter().map(|content| content.to_json()["type"].clone()).collect();
+        let wanted = ["text", "image", "audio", "resource", "resource", "text", "text", "text", "text"];
+        assert_eq!(kinds, wanted);
+        let said = got.to_text();
+        for part in
+            [r#""uri":"x:/l""#, r#"{"type":"hologram","waves":[1]}"#, r#"{"type":"image"}"#, "\"loose\""]
+        {
+            assert!(said.contains(part), "{said}");
+        }
+        assert!(!got.is_error());
+    }
+
+    #[test]
+    fn structured_content_is_told_once() {
+        let value = json!({"n": 1, "of": ["a"]});
+        let spec = declaring(None);
+        let text = |text: &str| json!([{"type": "text", "text": text}]);
+        for (content, told) in [
+            (text("{ \"of\": [\"a\"], \"n\": 1 }"), "{ \"of\": [\"a\"], \"n\": 1 }"),
+            (text("one"), "one\n{\"n\":1,\"of\":[\"a\"]}"),
+            (json!([]), "{\"n\":1,\"of\":[\"a\"]}"),
+            (Value::Null, "{\"n\":1,\"of\":[\"a\"]}"),
+        ] {
+            let got = result(&spec, json!({"content": content, "structuredContent": value})).unwrap();
+            assert_eq!(got.to_text(), told);
+            assert_eq!(got.structured().unwrap().into_owned(), value);
+        }
+        let wrapped = json!({"content": text("hi"), "structuredContent": {"result": "hi"}});
+        assert_eq!(result(&spec, wrapped).unwrap().to_text(), "hi");
+    }
+
+    #[test]
+    fn a_declared_output_is_checked_and_is_the_result() {
+        let output = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        let spec = declaring(Some(&output));
+        let picture = json!({"type": "image", "data": "AQ==", "mimeType": "image/png"});
+        let text = json!({"type": "text", "text": "n is one"});
+        let given = json!({"content": [text, picture], "structuredContent": {"n": 1}});
+        let got = result(&spec, given).unwrap();
+        assert_eq!((got.to_text().as_str(), got.content.len()), ("{\"n\":1}", 2));
+        // An older server says it as a text only.
+        let got = result(&spec, json!({"content": [{"type": "text", "text": "{\"n\": 2}"}]})).unwrap();
+        assert_eq!(got.details, json!({"n": 2}));
+        for (answer, why) in [
+            (json!({"content": [text]}), "lacks the structured content"),
+            (json!({"structuredContent": {"n": "x"}}), "/n: "),
+            (json!({"structuredContent": {}}), "not what it declares"),
+        ] {
+            let error = result(&spec, answer).unwrap_err();
+            assert_eq!(error.code(), INVALID);
+            assert!(error.to_string().contains(why), "{error}");
+        }
+        // A failure need not be as declared.
+        let failed = result(&spec, json!({"content": [text], "isError": true})).unwrap();
+        assert!(failed.is_error() && failed.to_text() == "n is one");
+    }
+
+    #[test]
+    fn a_value_that_tells_of_an_error_is_no_failure_of_the_tool() {
+        let answer = json!({"content": [], "structuredContent": {"error": "none found", "success": false}});
+        let got = result(&declaring(None), answer.clone()).unwrap();
+        assert!(!got.is_error());
+        assert_eq!(got.structured().unwrap().into_owned(), answer["structuredContent"]);
+    }
+}

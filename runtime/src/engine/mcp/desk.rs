@@ -1,0 +1,183 @@
+//! What a server asks of its client: pings, roots, completions of a model, and questions to people.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+
+use super::inbox::{Inbox, Said};
+use super::options::{McpAsked, McpOptions};
+use super::transport::{Message, Transport};
+use crate::base::frozen::{List, Text};
+use crate::base::future::caught;
+use crate::base::sync::unpoisoned;
+use crate::call::control::InputRequest;
+
+/// How many requests of a server are answered at the same time.
+const MOST: usize = 16;
+
+/// The code of JSON-RPC for a method that is not there.
+const NO_METHOD: i64 = -32601;
+/// The code with which a client refuses what it could do.
+const UNWILLING: i64 = -1;
+
+/// Where a call gets its questions answered.
+pub(super) type Asker = mpsc::Sender<Question>;
+
+/// A question of a server to whoever makes the call. Dropped, it is not answered.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) request: InputRequest,
+    pub(super) answer: oneshot::Sender<Value>,
+}
+
+/// Answers what a server asks.
+pub(super) struct Desk {
+    server: Text,
+    /// What the server may ask for.
+    capabilities: List<Text>,
+    options: Arc<McpOptions>,
+    /// The calls that are on their way and take questions.
+    calls: Mutex<BTreeMap<u64, Asker>>,
+    next: AtomicU64,
+}
+
+/// A call that is on its way. Dropped, it takes no more questions.
+pub(super) struct Open<'d> {
+    desk: &'d Desk,
+    number: u64,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        unpoisoned(self.desk.calls.lock()).remove(&self.number);
+    }
+}
+
+/// Why a request of a server is refused.
+pub(super) type No = (i64, String);
+
+impl Desk {
+    pub(super) fn new(server: Text, capabilities: List<Text>, options: Arc<McpOptions>) -> Desk {
+        Desk { server, capabilities, options, calls: Mutex::default(), next: AtomicU64::new(0) }
+    }
+
+    /// Notes a call that is on its way, which takes questions.
+    pub(super) fn open(&self, asker: Asker) -> Open<'_> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        unpoisoned(self.calls.lock()).insert(number, asker);
+        Open { desk: self, number }
+    }
+
+    /// Answers a request. A question goes to `asker`, the call that it is of, or to the only call there is.
+    ///
+    /// # Errors
+    ///
+    /// The code and the text with which the server is refused.
+    pub(super) async fn answer(
+        &self,
+        method: &str,
+        params: Value,
+        asker: Option<&Asker>,
+    ) -> Result<Value, No> {
+        let (capability, handler) = match method {
+            "ping" => return Ok(json!({})),
+            "roots/list" => ("roots", &self.options.roots),
+            "sampling/createMessage" => ("sampling", &self.options.sampling),
+            "elicitation/create" => ("elicitation", &self.options.elicitation),
+            _ => return Err((NO_METHOD, format!("this client has no method `{method}`"))),
+        };
+        if !self.capabilities.iter().any(|name| *name == capability) {
+            return Err((NO_METHOD, format!("this client did not declare the capability `{capability}`")));
+        }
+        if let Some(handler) = handler {
+            let asked = McpAsked { server: self.server.clone(), method: method.to_owned().into(), params };
+            return handler(asked).await.map_err(|why| (UNWILLING, why.to_string()));
+        }
+        match capability {
+            "roots" => Ok(json!({ "roots": [] })),
+            "elicitation" => Ok(self.ask(params, asker).await),
+            _ => Err((UNWILLING, "nobody here answers requests for a completion".to_owned())),
+        }
+    }
+
+    /// Passes a question on to whoever makes the call that it is of.
+    async fn ask(&self, mut params: Value, asker: Option<&Asker>) -> Value {
+        let asker = asker.cloned().or_else(|| {
+            let calls = unpoisoned(self.calls.lock());
+            // Whose question it is cannot be told if there are several.
+            calls.values().next().filter(|_| calls.len() == 1).cloned()
+        });
+        let is_form = params.get("mode").is_none_or(|mode| mode == "form");
+        let (Some(asker), true) = (asker, is_form) else { return json!({ "action": "decline" }) };
+        let message = params["message"].as_str().unwrap_or("The tool needs input.").to_owned();
+        let request = InputRequest::new(message, params["requestedSchema"].take());
+        let (answer, answered) = oneshot::channel();
+        if asker.send(Question { request, answer }).await.is_err() {
+            return json!({ "action": "decline" });
+        }
+        match answered.await {
+            Ok(content) => json!({ "action": "accept", "content": content }),
+            Err(_) => json!({ "action": "cancel" }),
+        }
+    }
+}
+
+/// Answers the requests of a server for as long as there is a connection.
+pub(super) async fn attend(
+    transport: Weak<dyn Transport>,
+    mut said: mpsc::Receiver<Said>,
+    desk: Arc<Desk>,
+    inbox: Inbox,
+) {
+    let mut running = JoinSet::new();
+    let mut handles: BTreeMap<String, AbortHandle> = BTreeMap::new();
+    while let Some(said) = said.recv().await {
+        while running.try_join_next().is_some() {}
+        handles.retain(|_, handle| !handle.is_finished());
+        match said {
+            Said::Cancelled(id) => {
+                if let Some(handle) = handles.remove(&id.to_string()) {
+                    handle.abort();
+                }
+            }
+            Said::Request { id, method, params } => {
+                let busy = running.len() >= MOST;
+                let (desk, inbox, transport) = (Arc::clone(&desk), inbox.clone(), Weak::clone(&transport));
+                let name = id.to_string();
+                let work = async move {
+                    let _asked = inbox.asked();
+                    let late = (UNWILLING, "there was no answer in time".to_owned());
+                    let answer = match busy {
+                        true => Err((UNWILLING, "too many requests at the same time".to_owned())),
+                        false => {
+                            let answer = desk.answer(&method, params, None);
+                            match caught(timeout(desk.options.total, answer)).await {
+                                Some(answer) => answer.unwrap_or(Err(late)),
+                                None => Err((UNWILLING, "answering it failed".to_owned())),
+                            }
+                        }
+                    };
+                    let message = match answer {
+                        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+                        Err((code, message)) => {
+                            let error = json!({ "code": code, "message": message });
+                            json!({ "jsonrpc": "2.0", "id": id, "error": error })
+                        }
+                    };
+                    if let Some(transport) = transport.upgrade() {
+                        let text = message.to_string();
+                        let message = Message { text, id: None, method: "", name: None, headers: Vec::new() };
+                        // A connection that breaks is noticed by those who wait for answers.
+                        drop(transport.send(message).await);
+                    }
+                };
+                handles.insert(name, running.spawn(work));
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a model and an engineer read when a server or a call of it fails.
+
+use std::time::Duration;
+
+use super::link::Failure;
+use crate::call::error::ToolError;
+use crate::spec::plan::{McpPlan, McpServer};
+
+/// The code of a call whose server is not there.
+const UNREACHABLE: &str = "MCP_UNREACHABLE";
+/// The code of a call whose server went away.
+const LOST: &str = "MCP_LOST";
+/// The code of a call that its server refuses.
+const REFUSED: &str = "MCP_REFUSED";
+/// The code of a tool that is not what was locked.
+pub(super) const CHANGED: &str = "tool_changed";
+/// The code of a server that takes too long.
+const TIMEOUT: &str = "TIMEOUT";
+/// The error of JSON-RPC for arguments that are wrong.
+const INVALID_PARAMS: i64 = -32602;
+
+/// The server cannot be reached.
+pub(super) fn unreachable(server: &McpServer, why: &str) -> ToolError {
+    let text = format!(
+        "the MCP server `{}` is not there: {why}. The call was not made; another call cannot mend this",
+        server.alias
+    );
+    ToolError::failed_with(UNREACHABLE, text)
+}
+
+/// The server has failed too often.
+pub(super) fn open(server: &McpServer, why: &str, left: Duration) -> ToolError {
+    let text = format!(
+        "the MCP server `{}` failed too often, last because {why}. The call was not made; do not try again within the \
+         next {} seconds",
+        server.alias,
+        left.as_secs() + 1
+    );
+    ToolError::failed_with(UNREACHABLE, text)
+}
+
+/// A tool cannot be compared with what was locked.
+pub(super) fn unverified(plan: &McpPlan, why: Failure) -> ToolError {
+    let why = failure(&plan.server, "tools/list", why);
+    let text = format!(
+        "the tool `{}` is locked, and whether it is still the same cannot be told: {why}. The call was not made",
+        plan.tool
+    );
+    ToolError::failed_with("tool_unverified", text)
+}
+
+/// A request gave no result.
+pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError {
+    let alias = &server.alias;
+    match why {
+        Failure::Refused { code: INVALID_PARAMS, message, .. } => ToolError::invalid_args(message),
+        Failure::Refused { code: 0, message, .. } => ToolError::failed_with(
+            REFUSED,
+            format!("the MCP server `{alias}` gave no result for `{what}`: {message}"),
+        ),
+        Failure::Refused { code, message, data } => {
+            let text = format!("the MCP server `{alias}` refuses `{what}`: {message} ({code})");
+            let detail = if data.is_null() { String::new() } else { format!("{text}\n{data}") };
+            ToolError::failed_with(REFUSED, text).with_operator_detail(detail)
+        }
+        Failure::Unsent(why) => unreachable(server, &why),
+        Failure::Lost(why) => ToolError::failed_with(
+            LOST,
+            format!(
+                "the MCP server `{alias}` went away while it worked on `{what}`: {why}\nWhether it was carried out is \
+                 not known; look before you call it again"
+            ),
+        ),
+        Failure::Silent(idle) => ToolError::failed_with(
+            TIMEOUT,
+            format!(
+                "the MCP server `{alias}` said nothing for {idle:?} while it worked on `{what}`, neither a result nor \
+                 progress. It was told to stop"
+            ),
+        ),
+        Failure::Late(duration) => ToolError::Timeout { duration },
+    }
+}

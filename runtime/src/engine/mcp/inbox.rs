@@ -1,0 +1,314 @@
+//! Where the messages of a server arrive, and who gets them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+use crate::base::sync::unpoisoned;
+
+/// How many requests and notices of a server may wait to be looked at.
+const WAITING: usize = 64;
+
+/// What a request of ours came to.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// The result.
+    Result(Value),
+    /// The server refuses the request.
+    Error {
+        /// The code, as JSON-RPC and MCP define them.
+        code: i64,
+        /// The text.
+        message: String,
+        /// More, for machines.
+        data: Value,
+    },
+    /// There will be no answer, for this reason.
+    Lost(String),
+}
+
+/// What a server says of its own accord.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// A request, which needs an answer.
+    Request {
+        /// The ID, which the answer repeats.
+        id: Value,
+        /// The method.
+        method: String,
+        /// The parameters.
+        params: Value,
+    },
+    /// The server gave up a request of its own.
+    Cancelled(Value),
+}
+
+/// Called with the parameters of each notice of progress.
+pub(super) type OnNotice = Arc<dyn Fn(&Value) + Send + Sync>;
+
+/// A request that waits for its answer.
+struct Pending {
+    reply: oneshot::Sender<Reply>,
+    /// When the server last said something of it.
+    heard: Arc<Mutex<Instant>>,
+    on_progress: Option<OnNotice>,
+}
+
+/// Where a transport puts what comes from the server. Clones share it.
+#[derive(Clone)]
+pub(super) struct Inbox(Arc<Shared>);
+
+struct Shared {
+    book: Mutex<Book>,
+    next: AtomicU64,
+    said: mpsc::Sender<Said>,
+    changes: watch::Sender<u64>,
+    ignored: AtomicU64,
+    /// How many requests of the server are being answered.
+    asked: AtomicU64,
+    /// When one was answered last.
+    answered: Mutex<Option<Instant>>,
+}
+
+/// A request of the server that is being answered: meanwhile its silence does not count.
+pub(super) struct Asked(Inbox);
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        *unpoisoned(self.0.0.answered.lock()) = Some(Instant::now());
+        self.0.0.asked.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[derive(Default)]
+struct Book {
+    pending: HashMap<u64, Pending>,
+    /// Why the connection ended, once it has.
+    closed: Option<String>,
+}
+
+/// A request whose answer is awaited. Dropped, it is not awaited any more.
+pub(super) struct Ticket {
+    /// The ID of the request, which is its progress token, too.
+    pub(super) id: u64,
+    pub(super) reply: oneshot::Receiver<Reply>,
+    heard: Arc<Mutex<Instant>>,
+    inbox: Inbox,
+}
+
+impl Inbox {
+    /// Creates an inbox, and the other end of what the server says of its own accord.
+    pub(super) fn new() -> (Inbox, mpsc::Receiver<Said>) {
+        let (said, heard) = mpsc::channel(WAITING);
+        let shared = Shared {
+            book: Mutex::default(),
+            next: AtomicU64::new(1),
+            said,
+            changes: watch::Sender::new(0),
+            ignored: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
+            answered: Mutex::default(),
+        };
+        (Inbox(Arc::new(shared)), heard)
+    }
+
+    /// Takes a message as it came: a JSON object, or an array of them. Returns whether it is one.
+    pub(super) fn text(&self, text: &[u8]) -> bool {
+        match serde_json::from_slice(text) {
+            Ok(message @ (Value::Object(_) | Value::Array(_))) => {
+                self.message(message);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes a message, or an array of them.
+    pub(super) fn message(&self, message: Value) {
+        match message {
+            Value::Array(messages) => messages.into_iter().for_each(|message| self.one(message)),
+            message => self.one(message),
+        }
+    }
+
+    /// The answer to this request will not come, and the connection goes on: its stream ended, or it is too long.
+    pub(super) fn lost(&self, id: u64, why: impl Into<String>) {
+        self.answer(id, Reply::Lost(why.into()));
+    }
+
+    /// The connection has ended: no request will be answered any more. The first reason counts.
+    pub(super) fn closed(&self, why: &str) {
+        let lost = {
+            let mut book = unpoisoned(self.0.book.lock());
+            book.closed.get_or_insert_with(|| why.to_owned());
+            std::mem::take(&mut book.pending)
+        };
+        let mut lost: Vec<_> = lost.into_iter().collect();
+        lost.sort_unstable_by_key(|(id, _)| *id);
+        for (_, pending) in lost {
+            // Who has given up hears nothing.
+            drop(pending.reply.send(Reply::Lost(why.to_owned())));
+        }
+        self.0.changes.send_modify(|changes| *changes += 1);
+    }
+
+    /// Why the connection ended, if it has.
+    pub(super) fn ended(&self) -> Option<String> {
+        unpoisoned(self.0.book.lock()).closed.clone()
+    }
+
+    /// Whether somebody waits for the answer to this request.
+    pub(super) fn awaits(&self, id: u64) -> bool {
+        unpoisoned(self.0.book.lock()).pending.contains_key(&id)
+    }
+
+    /// Notes that a request of the server is being answered.
+    pub(super) fn asked(&self) -> Asked {
+        self.0.asked.fetch_add(1, Ordering::AcqRel);
+        Asked(self.clone())
+    }
+
+    /// How often the server said that its list of tools is another one now.
+    pub(super) fn changes(&self) -> u64 {
+        *self.0.changes.borrow()
+    }
+
+    /// Waits until the list of tools is another one, or the connection has ended.
+    pub(super) async fn changed(&self) {
+        let mut changes = self.0.changes.subscribe();
+        if self.ended().is_none() {
+            // The other end is here.
+            let _ = changes.changed().await;
+        }
+    }
+
+    /// How many messages fitted nothing: answers that came late or twice, or to what nobody asked.
+    pub(super) fn ignored(&self) -> u64 {
+        self.0.ignored.load(Ordering::Relaxed)
+    }
+
+    /// Notes a request that is about to be sent.
+    ///
+    /// # Errors
+    ///
+    /// Why the connection has ended, if it has.
+    pub(super) fn expect(&self, on_progress: Option<OnNotice>) -> Result<Ticket, String> {
+        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, reply) = oneshot::channel();
+        let heard = Arc::new(Mutex::new(Instant::now()));
+        let pending = Pending { reply: sender, heard: Arc::clone(&heard), on_progress };
+        let mut book = unpoisoned(self.0.book.lock());
+        match &book.closed {
+            Some(why) => Err(why.clone()),
+            None => {
+                book.pending.insert(id, pending);
+                Ok(Ticket { id, reply, heard, inbox: self.clone() })
+            }
+        }
+    }
+
+    fn one(&self, mut message: Value) {
+        let method = message.get_mut("method").map(Value::take);
+        let id = message.get_mut("id").map(Value::take);
+        let params = message.get_mut("params").map(Value::take).unwrap_or_default();
+        match (method, id) {
+            (Some(Value::String(method)), Some(id)) if !id.is_null() => {
+                self.say(Said::Request { id, method, params });
+            }
+            (Some(Value::String(method)), _) => self.notice(&method, params),
+            (None, Some(id)) => match (id.as_u64(), reply(message)) {
+                (Some(id), Some(reply)) => self.answer(id, reply),
+                _ => self.ignore(),
+            },
+            _ => self.ignore(),
+        }
+    }
+
+    fn notice(&self, method: &str, mut params: Value) {
+        match method {
+            "notifications/progress" => {
+                let id = params.get("progressToken").and_then(Value::as_u64);
+                let book = unpoisoned(self.0.book.lock());
+                let Some(pending) = id.and_then(|id| book.pending.get(&id)) else {
+                    drop(book);
+                    return self.ignore();
+                };
+                *unpoisoned(pending.heard.lock()) = Instant::now();
+                let listener = pending.on_progress.clone();
+                drop(book);
+                if let Some(listener) = listener {
+                    listener(&params);
+                }
+            }
+            "notifications/tools/list_changed" => {
+                self.0.changes.send_modify(|changes| *changes += 1);
+            }
+            "notifications/cancelled" => {
+                if let Some(id) = params.get_mut("requestId").map(Value::take) {
+                    self.say(Said::Cancelled(id));
+                }
+            }
+            // Log messages and the like: nobody here asked for them.
+            _ => {}
+        }
+    }
+
+    /// Passes on what the server says of its own accord. A server that says more than is listened to is not heard.
+    fn say(&self, said: Said) {
+        if self.0.said.try_send(said).is_err() {
+            self.ignore();
+        }
+    }
+
+    fn answer(&self, id: u64, reply: Reply) {
+        let pending = unpoisoned(self.0.book.lock()).pending.remove(&id);
+        match pending {
+            Some(pending) => drop(pending.reply.send(reply)),
+            None => self.ignore(),
+        }
+    }
+
+    fn ignore(&self) {
+        self.0.ignored.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Reads the answer in a message, if there is one.
+fn reply(mut message: Value) -> Option<Reply> {
+    if let Some(mut error) = message.get_mut("error").map(Value::take).filter(|error| !error.is_null()) {
+        return Some(Reply::Error {
+            code: error["code"].as_i64().unwrap_or_default(),
+            message: error["message"].as_str().unwrap_or("it does not say why").to_owned(),
+            data: error.get_mut("data").map(Value::take).unwrap_or_default(),
+        });
+    }
+    message.get_mut("result").map(|result| Reply::Result(result.take()))
+}
+
+impl Ticket {
+    /// When the server last said something of the request, or when it was made. While the server waits for an answer
+    /// itself, that is now.
+    pub(super) fn heard(&self) -> Instant {
+        let shared = &self.inbox.0;
+        if shared.asked.load(Ordering::Acquire) > 0 {
+            return Instant::now();
+        }
+        let heard = *unpoisoned(self.heard.lock());
+        unpoisoned(shared.answered.lock()).map_or(heard, |answered| heard.max(answered))
+    }
+
+    /// Whether the answer is not there yet.
+    pub(super) fn is_open(&self) -> bool {
+        self.inbox.awaits(self.id)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        unpoisoned(self.inbox.0.book.lock()).pending.remove(&self.id);
+    }
+}

@@ -1,0 +1,201 @@
+//! Splits what a server writes into lines, each of which is a message.
+
+use memchr::memchr;
+
+/// What a line is.
+#[derive(Debug, PartialEq)]
+pub(super) enum Line<'l> {
+    /// A line, without its end.
+    Whole(&'l [u8]),
+    /// The line is too long: an answer to the request of this ID, or, without one, a notice.
+    TooLong(Option<u64>),
+    /// The line is too long, and what it is cannot be told.
+    Unknown,
+}
+
+/// Returns the request that a line answers which cannot be read as a message.
+pub(super) fn answered(line: &[u8]) -> Option<u64> {
+    let mut skim = Skim::default();
+    skim.read(line);
+    match skim.line() {
+        Line::TooLong(id) => id,
+        Line::Whole(_) | Line::Unknown => None,
+    }
+}
+
+/// Splits a stream into lines, of which it holds one at a time.
+pub(super) struct Lines {
+    line: Vec<u8>,
+    longest: usize,
+    /// What is known of a line that is too long.
+    skim: Option<Skim>,
+}
+
+impl Lines {
+    pub(super) fn new(longest: usize) -> Lines {
+        Lines { line: Vec::new(), longest, skim: None }
+    }
+
+    /// How many bytes of the present line have been passed over because it is too long.
+    pub(super) fn passed_over(&self) -> usize {
+        self.skim.as_ref().map_or(0, |skim| skim.length)
+    }
+
+    /// Takes the next bytes, and hands on each line that ends in them.
+    pub(super) fn push(&mut self, mut bytes: &[u8], mut hear: impl FnMut(Line<'_>)) {
+        while let Some(end) = memchr(b'\n', bytes) {
+            let rest = &bytes[end + 1..];
+            bytes = &bytes[..end];
+            if self.line.is_empty() && self.skim.is_none() && bytes.len() <= self.longest {
+                hear(Line::Whole(bytes));
+            } else {
+                self.add(bytes);
+                match self.skim.take() {
+                    Some(skim) => hear(skim.line()),
+                    None => hear(Line::Whole(&self.line)),
+                }
+                // A long line is rare, and its room is given back.
+                if self.line.capacity() > 1 << 20 { self.line = Vec::new() } else { self.line.clear() }
+            }
+            bytes = rest;
+        }
+        self.add(bytes);
+    }
+
+    /// Adds to the present line, or only looks for its ID if that gets too long.
+    fn add(&mut self, bytes: &[u8]) {
+        if self.skim.is_none() && self.line.len() + bytes.len() > self.longest {
+            let mut skim = Skim::default();
+            skim.read(&self.line);
+            self.line = Vec::new();
+            self.skim = Some(skim);
+        }
+        match &mut self.skim {
+            Some(skim) => skim.read(bytes),
+            None => self.line.extend_from_slice(bytes),
+        }
+    }
+}
+
+/// Finds the ID in a message that is not kept.
+#[derive(Default)]
+struct Skim {
+    length: usize,
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
+    /// The last text of the outermost object, if it is short.
+    text: Vec<u8>,
+    in_id: bool,
+    digits: Vec<u8>,
+    id: Option<u64>,
+    has_method: bool,
+    has_result: bool,
+}
+
+impl Skim {
+    fn read(&mut self, bytes: &[u8]) {
+        self.length += bytes.len();
+        for byte in bytes {
+            if self.in_text {
+                match byte {
+                    _ if self.escaped => self.escaped = false,
+                    b'\\' => self.escaped = true,
+                    b'"' => self.in_text = false,
+                    byte if self.depth == 1 && self.text.len() < 16 => self.text.push(*byte),
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => {
+                    self.in_text = true;
+                    if self.depth == 1 {
+                        self.text.clear();
+                    }
+                }
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.value_ends();
+                    self.depth = self.depth.saturating_sub(1);
+                }
+                b':' if self.depth == 1 => {
+                    self.in_id = self.text == b"id";
+                    self.has_method |= self.text == b"method";
+                    self.has_result |= self.text == b"result" || self.text == b"error";
+                }
+                b',' => self.value_ends(),
+                b'0'..=b'9' if self.in_id && self.depth == 1 && self.digits.len() < 20 => {
+                    self.digits.push(*byte);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn value_ends(&mut self) {
+        if self.depth == 1 && self.in_id {
+            self.in_id = false;
+            self.id = std::str::from_utf8(&self.digits).ok().and_then(|digits| digits.parse().ok());
+        }
+    }
+
+    fn line(self) -> Line<'static> {
+        match (self.has_method, self.has_result, self.id) {
+            (true, _, _) => Line::TooLong(None),
+            (false, true, Some(id)) => Line::TooLong(Some(id)),
+            _ => Line::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str, longest: usize, piece: usize) -> Vec<String> {
+        let (mut lines, mut heard) = (Lines::new(longest), Vec::new());
+        for bytes in text.as_bytes().chunks(piece) {
+            lines.push(bytes, |line| {
+                heard.push(match line {
+                    Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
+                    other => format!("{other:?}"),
+                });
+            });
+            assert!(lines.line.len() <= longest);
+        }
+        heard
+    }
+
+    #[test]
+    fn lines_are_the_same_in_whatever_pieces_they_come() {
+        let text = "{\"id\":1}\n\nsecond\r\nthird";
+        for piece in 1..=text.len() {
+            assert_eq!(split(text, 20, piece), ["{\"id\":1}", "", "second\r"], "{piece}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_a_line_that_is_too_long_is_found_wherever_it_stands() {
+        let long = "x".repeat(50);
+        for (line, told) in [
+            (
+                format!(r#"{{"jsonrpc":"2.0","id":17,"result":{{"id":3,"text":"{long}"}}}}"#),
+                "TooLong(Some(17))",
+            ),
+            (
+                format!(r#"{{"result":{{"a":["\"id\":4",{{"id":5}}],"b":"{long}\\"}},"id" : 18 }}"#),
+                "TooLong(Some(18))",
+            ),
+            (format!(r#"{{"error":{{"message":"{long}"}},"id":19}}"#), "TooLong(Some(19))"),
+            (format!(r#"{{"id":20,"method":"ping","params":"{long}"}}"#), "TooLong(None)"),
+            (format!(r#"{{"id":"21","result":"{long}"}}"#), "Unknown"),
+            (format!(r#"[{{"id":22,"result":"{long}"}}]"#), "Unknown"),
+            (long, "Unknown"),
+        ] {
+            for piece in [1, 7, line.len()] {
+                assert_eq!(split(&format!("{line}\nnext\n"), 30, piece), [told, "next"], "{line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Requests to a server, each with its own answer and its own time.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::{Instant, sleep_until};
+
+use super::inbox::{Inbox, OnNotice, Reply, Ticket};
+use super::transport::{Broken, Message, Transport};
+
+/// How long a transport may take to say what became of a message, once the connection is gone.
+const AFTERMATH: Duration = Duration::from_secs(3);
+/// A time that does not come.
+const FOREVER: Duration = Duration::from_secs(365 * 86_400);
+
+/// A connection to a server. Any number of requests are on their way at the same time, and no lock is held over one.
+#[derive(Clone)]
+pub(super) struct Link {
+    pub(super) transport: Arc<dyn Transport>,
+    pub(super) inbox: Inbox,
+}
+
+/// A request to a server.
+pub(super) struct Request {
+    pub(super) method: &'static str,
+    pub(super) params: Map<String, Value>,
+    /// What `Mcp-Name` says: the name of a tool.
+    pub(super) name: Option<String>,
+    /// See [`Message::headers`].
+    pub(super) headers: Vec<(String, String)>,
+    /// How long it may take.
+    pub(super) patience: Patience,
+    /// What hears of its progress.
+    pub(super) on_progress: Option<OnNotice>,
+}
+
+/// How long a request may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// How long it may be silent: without an answer and without progress.
+    pub(super) idle: Duration,
+    /// How long it may take in all.
+    pub(super) total: Duration,
+}
+
+impl Patience {
+    /// As long as it takes.
+    pub(super) const ENDLESS: Patience = Patience { idle: FOREVER, total: FOREVER };
+
+    /// So long in all, and as long without a sign of life.
+    pub(super) fn of(total: Duration) -> Patience {
+        Patience { idle: total, total }
+    }
+}
+
+/// Why a request gave no result.
+#[derive(Clone, Debug)]
+pub(super) enum Failure {
+    /// The server refuses it.
+    Refused {
+        /// The code of the error.
+        code: i64,
+        /// What the server says.
+        message: String,
+        /// What it says to machines.
+        data: Value,
+    },
+    /// It was never sent, for this reason.
+    Unsent(String),
+    /// It was sent, or a part of it was, and there will be no answer, for this reason.
+    Lost(String),
+    /// The server was silent for so long.
+    Silent(Duration),
+    /// It took longer than it may.
+    Late(Duration),
+}
+
+impl Request {
+    /// Creates a request without parameters.
+    pub(super) fn new(method: &'static str, patience: Patience) -> Request {
+        Request { method, params: Map::new(), name: None, headers: Vec::new(), patience, on_progress: None }
+    }
+
+    /// Writes the request with its ID.
+    pub(super) fn message(mut self, id: u64) -> Message {
+        if self.on_progress.is_some() {
+            let meta = self.params.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(meta) = meta {
+                meta.insert("progressToken".to_owned(), Value::from(id));
+            }
+        }
+        let mut message = json!({ "jsonrpc": "2.0", "id": id, "method": self.method });
+        // No parameters are left out: some servers refuse an empty object where they expect none.
+        if !self.params.is_empty() {
+            message["params"] = Value::Object(self.params);
+        }
+        Message {
+            text: message.to_string(),
+            id: Some(id),
+            method: self.method,
+            name: self.name,
+            headers: self.headers,
+        }
+    }
+}
+
+impl Link {
+    /// Makes a request. If the future is dropped before the answer is there, the server is told that nobody waits for
+    /// it any more.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no result.
+    pub(super) async fn request(&self, request: Request) -> Result<Value, Failure> {
+        let patience = request.patience;
+        let ticket = self.inbox.expect(request.on_progress.clone()).map_err(Failure::Unsent)?;
+        // A handshake cannot be cancelled.
+        let cancels = !matches!(request.method, "initialize" | "server/discover");
+        let sending = self.transport.send(request.message(ticket.id));
+        let waiting = Waiting { ticket, transport: &self.transport, cancels };
+        wait(waiting, sending, patience).await
+    }
+
+    /// Sends a notice, or an answer to a request of the server.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not sent.
+    pub(super) async fn tell(&self, method: &'static str, mut message: Value) -> Result<(), Broken> {
+        message["jsonrpc"] = Value::from("2.0");
+        let text = message.to_string();
+        self.transport.send(Message { text, id: None, method, name: None, headers: Vec::new() }).await
+    }
+}
+
+/// A request that was made. Dropped without an answer, it is cancelled.
+struct Waiting<'t> {
+    ticket: Ticket,
+    transport: &'t Arc<dyn Transport>,
+    cancels: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.cancels && self.ticket.is_open() {
+            self.transport.cancel(self.ticket.id);
+        }
+    }
+}
+
+/// Waits for the answer while the request is sent, as long as there is patience.
+async fn wait(
+    mut waiting: Waiting<'_>,
+    sending: impl Future<Output = Result<(), Broken>>,
+    patience: Patience,
+) -> Result<Value, Failure> {
+    let mut sending = pin!(sending);
+    let started = Instant::now();
+    let mut sleep = pin!(sleep_until(started + patience.idle.min(patience.total)));
+    // Whether the message was written, why there is no answer, and whether that is all there is to know.
+    let (mut written, mut why, mut known) = (None, None, false);
+    let failed =
+        |written, why| Poll::Ready(Err(if written { Failure::Lost(why) } else { Failure::Unsent(why) }));
+    poll_fn(|cx| {
+        if !known && let Poll::Ready(reply) = Pin::new(&mut waiting.ticket.reply).poll(cx) {
+            match reply {
+                Ok(Reply::Result(result)) => return Poll::Ready(Ok(result)),
+                Ok(Reply::Error { code, message, data }) => {
+                    return Poll::Ready(Err(Failure::Refused { code, message, data }));
+                }
+                Ok(Reply::Lost(reason)) => why = Some(reason),
+                Err(_) => why = Some("the connection was dropped".to_owned()),
+            }
+            known = true;
+            sleep.as_mut().reset(Instant::now() + AFTERMATH);
+        }
+        if written.is_none()
+            && let Poll::Ready(outcome) = sending.as_mut().poll(cx)
+        {
+            written = Some(outcome.as_ref().map_or_else(|broken| broken.written, |()| true));
+            if let Err(Broken { why: reason, .. }) = outcome {
+                why.get_or_insert(reason);
+                known |= !waiting.transport.breaks();
+                sleep.as_mut().reset(Instant::now() + AFTERMATH);
+            }
+        }
+        if let (Some(written), true) = (written, known) {
+            return failed(written, why.take().unwrap_or_default());
+        }
+        while sleep.as_mut().poll(cx).is_ready() {
+            if let Some(why) = why.take() {
+                return failed(written.unwrap_or(true), why);
+            }
+            let (now, heard) = (Instant::now(), waiting.ticket.heard());
+            if now >= started + patience.total {
+                return Poll::Ready(Err(Failure::Late(patience.total)));
+            }
+            if now >= heard + patience.idle {
+                return Poll::Ready(Err(Failure::Silent(patience.idle)));
+            }
+            sleep.as_mut().reset((heard + patience.idle).min(started + patience.total));
+        }
+        Poll::Pending
+    })
+    .await
+}

@@ -1,0 +1,61 @@
+//! Calls that wait for input: a server has asked, and whoever makes the call will call again with the answer.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::client::Place;
+use super::desk::Question;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+
+/// The most calls of a tool that wait for input.
+const MOST: usize = 64;
+
+/// A call on its way to its answer.
+pub(super) struct Running {
+    pub(super) answer: BoxFuture<'static, Result<Value, ToolError>>,
+    pub(super) questions: mpsc::Receiver<Question>,
+    /// The question that was asked last, if it is not answered.
+    pub(super) open: Option<oneshot::Sender<Value>>,
+    /// How many answers of whoever makes the call were used.
+    pub(super) used: usize,
+    /// The context that hears of progress: that of the last time the call was made.
+    pub(super) ctx: Arc<Mutex<Option<ToolContext>>>,
+    pub(super) place: Place,
+    pub(super) until: Instant,
+}
+
+/// The calls of a tool that wait for input. Dropped, they are cancelled.
+#[derive(Default)]
+pub(super) struct Parked(BTreeMap<String, Running>);
+
+impl Parked {
+    /// Keeps a call. With too many, the one whose time is up first is given up.
+    pub(super) fn put(&mut self, key: String, running: Running) {
+        self.sweep();
+        if self.0.len() >= MOST {
+            let first = self.0.iter().min_by_key(|(_, running)| running.until);
+            if let Some(first) = first.map(|(key, _)| key.clone()) {
+                self.0.remove(&first);
+            }
+        }
+        self.0.insert(key, running);
+    }
+
+    /// Takes a call up again.
+    pub(super) fn take(&mut self, key: &str) -> Option<Running> {
+        self.sweep();
+        self.0.remove(key)
+    }
+
+    /// Gives up the calls whose time is up.
+    pub(super) fn sweep(&mut self) {
+        let now = Instant::now();
+        self.0.retain(|_, running| running.until > now);
+    }
+}

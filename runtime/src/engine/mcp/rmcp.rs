@@ -1,0 +1,122 @@
+//! For programs that have a client made of the `rmcp` crate: the tools of its server as tools of ours.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::rmcp::ServiceError;
+use ::rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode, PaginatedRequestParams};
+use ::rmcp::service::{Peer, RoleClient};
+use serde_json::{Value, json};
+
+use super::content;
+use crate::base::frozen::Frozen;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::AgentTool;
+use crate::spec::ToolSpec;
+use crate::spec::mcp;
+use crate::spec::plan::{Call, McpServer};
+
+/// The most pages of a list.
+const PAGES: usize = 100;
+
+/// How long listing may take.
+const LISTING: Duration = Duration::from_secs(60);
+
+/// Lists the tools of a server and returns them as `alias__tool`, as [`McpClient::tools`](super::McpClient::tools) does:
+/// without a lock, so the worst is expected of each, and without those that cannot be offered to a model. The client must stay connected as long as they are called.
+///
+/// A call that is given up is cancelled at the server. Progress goes to the handler of the client, which must also answer
+/// what a server of a session asks; a server that sends the client away with a question gets no answer, and the call
+/// fails.
+///
+/// ```no_run
+/// # async fn connect(transport: rmcp::transport::StdioReader, out: rmcp::transport::StdioWriter)
+/// #     -> Result<(), Box<dyn std::error::Error>> {
+/// use toolgen_runtime::Registry;
+/// use toolgen_runtime::engine::mcp::rmcp::tools;
+///
+/// let client = rmcp::serve_client((), (transport, out)).await?;
+/// let registry = Registry::new(tools("files", client.peer()).await?)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// If the list cannot be had within a minute, or does not end.
+pub async fn tools(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
+    let listed = tokio::time::timeout(LISTING, list(alias, peer)).await;
+    let descriptors = listed.map_err(|_| ToolError::Timeout { duration: LISTING })??;
+    let server = Frozen::from(McpServer { alias: alias.to_owned().into(), ..McpServer::EMPTY });
+    let made = mcp::tools(&server, &descriptors, false).into_iter().flatten().filter_map(|adapted| {
+        let Call::Mcp(plan) = adapted.tool.call else { return None };
+        let (alias, tool) = (alias.to_owned(), plan.tool.to_string());
+        Some(Arc::new(RmcpTool { spec: adapted.tool.spec, alias, tool, peer: peer.clone() })
+            as Arc<dyn AgentTool>)
+    });
+    Ok(made.collect())
+}
+
+/// Returns all pages of the list.
+async fn list(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Value>, ToolError> {
+    let (mut descriptors, mut cursors, mut cursor) = (Vec::new(), BTreeSet::new(), None);
+    for _ in 0..PAGES {
+        let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        let page = peer.list_tools(params).await.map_err(|why| refused(alias, &why))?;
+        descriptors.extend(page.tools.iter().map(|tool| json!(tool)));
+        let Some(next) = page.next_cursor else { return Ok(descriptors) };
+        if !cursors.insert(next.clone()) {
+            return Err(refused(alias, &"its list of tools repeats itself"));
+        }
+        cursor = Some(next);
+    }
+    Err(refused(alias, &format!("its list of tools has more than {PAGES} pages")))
+}
+
+fn refused(alias: &str, why: &dyn Display) -> ToolError {
+    ToolError::failed_with("MCP_REFUSED", format!("the MCP server `{alias}`: {why}"))
+}
+
+/// A tool of a server that a client of `rmcp` is connected to.
+struct RmcpTool {
+    spec: ToolSpec,
+    alias: String,
+    /// The name by which the server knows it.
+    tool: String,
+    peer: Peer<RoleClient>,
+}
+
+impl AgentTool for RmcpTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let mut call = CallToolRequestParams::new(self.tool.clone());
+            if let Value::Object(arguments) = params {
+                call = call.with_arguments(arguments);
+            }
+            // Cancelled at the server when this future is dropped.
+            match self.peer.call_tool_once(call).await {
+                Ok(CallToolResponse::Complete(result)) => content::result(&self.spec, json!(result)),
+                Ok(_) => {
+                    Err(refused(&self.alias, &"it wants to go on elsewhere, which this client does not"))
+                }
+                Err(ServiceError::McpError(why)) if why.code == ErrorCode::INVALID_PARAMS => {
+                    Err(ToolError::invalid_args(why.message))
+                }
+                Err(why) => Err(refused(&self.alias, &why)),
+            }
+        })
+    }
+}

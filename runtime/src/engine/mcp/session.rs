@@ -1,0 +1,321 @@
+//! One connection to a server, from the agreement on a revision to its end.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout};
+
+use super::desk::{Asker, Desk, attend};
+use super::era::{Agreement, Disagreement, LEGACY, agree};
+use super::inbox::{Inbox, OnNotice};
+use super::link::{Failure, Link, Patience, Request};
+use super::options::McpOptions;
+use super::transport;
+use crate::base::sync::unpoisoned;
+use crate::spec::mcp::canonical;
+use crate::spec::plan::McpServer;
+
+/// How often a call may need input before it gives a result.
+const ROUNDS: usize = 10;
+/// The error of a server that misses headers, or finds others in their place.
+const HEADER_MISMATCH: i64 = -32020;
+/// The most tools of a server.
+const MOST_TOOLS: usize = 10_000;
+/// How long a list is good for at least, and at most, where the server does not say when it changes.
+const FRESH: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(86_400)];
+
+/// A connection to a server that has agreed on a revision. Dropped, it ends at once.
+pub(super) struct Session {
+    link: Link,
+    pub(super) agreement: Agreement,
+    desk: Arc<Desk>,
+    options: Arc<McpOptions>,
+    list: tokio::sync::Mutex<Option<Arc<Listed>>>,
+    /// Whether the server tells when its list changes.
+    told: Arc<Mutex<bool>>,
+    _tasks: Tasks,
+}
+
+/// The tools of a server, as it described them.
+pub(super) struct Listed {
+    /// The descriptors, in the server's order.
+    pub(super) tools: Vec<Value>,
+    /// The descriptors as canonical JSON, by the names of the tools. Empty for a name that several tools have.
+    by_name: BTreeMap<String, String>,
+    /// How often the list had changed when it was asked for.
+    changes: u64,
+    /// When it has to be asked for again, where the server does not tell that it changes.
+    stale: Instant,
+}
+
+impl Listed {
+    /// The descriptor of a tool as canonical JSON; `None` if there is no such tool.
+    pub(super) fn descriptor(&self, tool: &str) -> Option<&str> {
+        self.by_name.get(tool).map(String::as_str)
+    }
+}
+
+/// Tasks that end with what they work for.
+#[derive(Default)]
+struct Tasks(Vec<AbortHandle>);
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.0.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// How a tool is called.
+pub(super) struct How {
+    pub(super) patience: Patience,
+    /// What hears of its progress.
+    pub(super) on_progress: Option<OnNotice>,
+    /// Where its questions go.
+    pub(super) asker: Option<Asker>,
+}
+
+impl Session {
+    /// Connects to a server. `known` is the revision that it spoke before, or empty.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no connection.
+    pub(super) async fn connect(
+        server: &McpServer,
+        options: &Arc<McpOptions>,
+        known: &str,
+    ) -> Result<Session, String> {
+        let connected = match Session::connect_as(server, options, known).await {
+            Err(Disagreement { at_probe: true, .. }) => Session::connect_as(server, options, LEGACY[0]).await,
+            connected => connected,
+        };
+        connected.map_err(|Disagreement { why, .. }| why)
+    }
+
+    async fn connect_as(
+        server: &McpServer,
+        options: &Arc<McpOptions>,
+        known: &str,
+    ) -> Result<Session, Disagreement> {
+        let (inbox, said) = Inbox::new();
+        let started = Instant::now();
+        let starting = transport::start(server, options, inbox.clone());
+        let late = |_| format!("it did not start within {:?}", options.connect);
+        let transport = timeout(options.connect, starting).await.map_err(late)??;
+        let desk = Desk::new(server.alias.clone(), server.capabilities.clone(), Arc::clone(options));
+        let desk = Arc::new(desk);
+        let attending = attend(Arc::downgrade(&transport), said, Arc::clone(&desk), inbox.clone());
+        let mut tasks = Tasks(vec![tokio::spawn(attending).abort_handle()]);
+        let link = Link { transport, inbox };
+        let left = options.connect.saturating_sub(started.elapsed());
+        let agreement = agree(&link, known, &server.capabilities, (options.probe, left)).await?;
+        let tells = agreement.capabilities["tools"]["listChanged"] == true;
+        let told = Arc::new(Mutex::new(tells && !agreement.is_modern()));
+        if tells && agreement.is_modern() {
+            tasks.0.push(subscribe(&link, &agreement, &told));
+        }
+        let options = Arc::clone(options);
+        Ok(Session { link, agreement, desk, options, list: Default::default(), told, _tasks: tasks })
+    }
+
+    /// Whether requests can still be answered.
+    pub(super) fn is_alive(&self) -> bool {
+        self.link.inbox.ended().is_none()
+    }
+
+    /// Waits until the list of tools is another one, or the connection has ended.
+    pub(super) async fn changed(&self) {
+        self.link.inbox.changed().await;
+    }
+
+    /// Why requests cannot be answered any more.
+    pub(super) fn ended(&self) -> String {
+        self.link.inbox.ended().unwrap_or_default()
+    }
+
+    /// How many messages of the server fitted nothing.
+    pub(super) fn ignored(&self) -> u64 {
+        self.link.inbox.ignored()
+    }
+
+    /// Ends the connection in an orderly way.
+    pub(super) async fn close(&self) {
+        self.link.transport.close().await;
+        self.link.inbox.closed("the connection was closed");
+    }
+
+    /// Returns the tools of the server, asking for them if they may have changed since.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no whole list.
+    pub(super) async fn tools(&self) -> Result<Arc<Listed>, Failure> {
+        let mut list = self.list.lock().await;
+        let changes = self.link.inbox.changes();
+        if let Some(known) = &*list
+            && known.changes == changes
+            && (Instant::now() < known.stale
+                || (*unpoisoned(self.told.lock()) && self.link.transport.hears()))
+        {
+            return Ok(Arc::clone(known));
+        }
+        // What was known is not true any more, whatever becomes of this.
+        *list = None;
+        let fresh = Arc::new(self.read_list(changes).await?);
+        *list = Some(Arc::clone(&fresh));
+        Ok(fresh)
+    }
+
+    async fn read_list(&self, changes: u64) -> Result<Listed, Failure> {
+        let ends = Instant::now() + self.options.connect;
+        let (mut tools, mut seen, mut ttl) = (Vec::new(), HashSet::new(), Duration::MAX);
+        let mut cursor = None;
+        for _ in 0..self.options.max_pages.max(1) {
+            let left = ends.saturating_duration_since(Instant::now());
+            let mut request = Request::new("tools/list", Patience::of(left));
+            if let Some(cursor) = cursor.take() {
+                request.params.insert("cursor".to_owned(), Value::String(cursor));
+            }
+            self.agreement.sign(&mut request);
+            let mut page = self.link.request(request).await?;
+            let Value::Array(mut found) = page["tools"].take() else {
+                return Err(odd("its answer to `tools/list` has no list `tools`"));
+            };
+            found.retain(|tool| self.link.transport.repeated(&tool["inputSchema"], &Value::Null).is_ok());
+            tools.extend(found);
+            ttl = ttl.min(Duration::from_millis(page["ttlMs"].as_u64().unwrap_or_default()));
+            if tools.len() > MOST_TOOLS {
+                return Err(odd(format!("it lists more than {MOST_TOOLS} tools")));
+            }
+            match page["nextCursor"].take() {
+                Value::String(next) if !seen.insert(next.clone()) => {
+                    return Err(odd("its list of tools repeats: the same `nextCursor` came twice"));
+                }
+                Value::String(next) => cursor = Some(next),
+                _ => {
+                    let stale = Instant::now() + ttl.clamp(FRESH[0], FRESH[1]);
+                    let mut by_name = BTreeMap::new();
+                    for tool in &tools {
+                        let name = tool["name"].as_str().unwrap_or_default().to_owned();
+                        let entry = by_name.entry(name);
+                        let entry = entry.and_modify(String::clear);
+                        entry.or_insert_with(|| canonical(tool));
+                    }
+                    return Ok(Listed { tools, by_name, changes, stale });
+                }
+            }
+        }
+        let pages = self.options.max_pages;
+        Err(odd(format!("its list of tools has more than {pages} pages")))
+    }
+
+    /// Calls a tool, and answers what it asks for before it gives a result.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no result.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+        how: &How,
+    ) -> Result<Value, Failure> {
+        let _open = how.asker.clone().map(|asker| self.desk.open(asker));
+        let arguments = Value::Object(arguments.clone());
+        let mut headers = self.headers(tool, &arguments).await?;
+        let (mut more, mut corrected) = (Map::new(), false);
+        for _ in 0..ROUNDS {
+            let mut request = Request::new("tools/call", how.patience);
+            request.params.clone_from(&more);
+            request.params.insert("name".to_owned(), Value::from(tool));
+            request.params.insert("arguments".to_owned(), arguments.clone());
+            request.name = Some(tool.to_owned());
+            request.headers.clone_from(&headers);
+            request.on_progress = Some(how.on_progress.clone().unwrap_or_else(|| Arc::new(|_| {})));
+            self.agreement.sign(&mut request);
+            let mut result = match self.link.request(request).await {
+                Err(Failure::Refused { code: HEADER_MISMATCH, .. }) if !corrected => {
+                    // The tool asks for other headers than when it was listed.
+                    corrected = true;
+                    *self.list.lock().await = None;
+                    headers = self.headers(tool, &arguments).await?;
+                    continue;
+                }
+                result => result?,
+            };
+            match result["resultType"].as_str() {
+                None | Some("complete") => return Ok(result),
+                Some("input_required") => {
+                    let answers = self.inputs(result["inputRequests"].take(), how).await?;
+                    more.clear();
+                    more.insert("inputResponses".to_owned(), Value::Object(answers));
+                    if let state @ Value::String(_) = result["requestState"].take() {
+                        more.insert("requestState".to_owned(), state);
+                    }
+                }
+                Some(other) => {
+                    return Err(odd(format!("its result is of the type `{other}`, which nobody asked for")));
+                }
+            }
+        }
+        Err(odd(format!("it asked for input more than {ROUNDS} times")))
+    }
+
+    /// Returns the headers that repeat arguments, where the tool asks for them.
+    async fn headers(&self, tool: &str, arguments: &Value) -> Result<Vec<(String, String)>, Failure> {
+        let transport = &self.link.transport;
+        if !transport.repeats() {
+            return Ok(Vec::new());
+        }
+        let listed = self.tools().await?;
+        let found = listed.tools.iter().find(|known| known["name"] == tool);
+        found
+            .map_or(Ok(Vec::new()), |found| transport.repeated(&found["inputSchema"], arguments).map_err(odd))
+    }
+
+    /// Answers the requests in a result that is not complete.
+    async fn inputs(&self, requests: Value, how: &How) -> Result<Map<String, Value>, Failure> {
+        let mut answers = Map::new();
+        let Value::Object(requests) = requests else { return Ok(answers) };
+        for (key, mut request) in requests {
+            let method = request["method"].as_str().unwrap_or_default().to_owned();
+            let params = request["params"].take();
+            let answer = timeout(self.options.total, self.desk.answer(&method, params, how.asker.as_ref()));
+            let refused = |(_, why)| odd(format!("it needs an answer to `{method}`: {why}"));
+            let late = |_| Failure::Late(self.options.total);
+            answers.insert(key, answer.await.map_err(late)?.map_err(refused)?);
+        }
+        Ok(answers)
+    }
+}
+
+/// The server does not keep to the protocol, or not to what this client takes.
+fn odd(message: impl Into<String>) -> Failure {
+    Failure::Refused { code: 0, message: message.into(), data: Value::Null }
+}
+
+/// Asks the server to tell when its list of tools changes, for as long as there is a connection.
+fn subscribe(link: &Link, agreement: &Agreement, told: &Arc<Mutex<bool>>) -> AbortHandle {
+    let mut request = Request::new("subscriptions/listen", Patience::ENDLESS);
+    request.params.insert("notifications".to_owned(), json!({ "toolsListChanged": true }));
+    agreement.sign(&mut request);
+    let (told, inbox) = (Arc::clone(told), link.inbox.clone());
+    // The connection ends when nobody else has it.
+    let transport = Arc::downgrade(&link.transport);
+    let listening = async move {
+        let Ok(mut ticket) = inbox.expect(None) else { return };
+        let Some(transport) = transport.upgrade() else { return };
+        let sent = transport.send(request.message(ticket.id)).await;
+        drop(transport);
+        if sent.is_ok() {
+            *unpoisoned(told.lock()) = true;
+            // Its answer ends the subscription.
+            drop((&mut ticket.reply).await);
+            *unpoisoned(told.lock()) = false;
+        }
+    };
+    tokio::spawn(listening).abort_handle()
+}

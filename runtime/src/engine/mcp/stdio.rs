@@ -1,0 +1,267 @@
+//! A server that is a program: messages are lines on its standard input and output.
+
+mod input;
+
+use std::future::Future;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, ChildStdout};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use self::input::Input;
+use super::inbox::Inbox;
+use super::lines::{Line, Lines, answered};
+use super::transport::{Broken, Message, Transport};
+use crate::base::future::BoxFuture;
+use crate::base::secret_names::Keys;
+use crate::base::sync::unpoisoned;
+use crate::call::secrets::Secrets;
+use crate::engine::executor::local::INHERITED;
+use crate::engine::executor::process::{Group, inherited, piped};
+use crate::spec::plan::McpTransport;
+
+/// How many lines in a row may be no messages.
+const MOST_GARBAGE: usize = 256;
+/// How many times the length of the longest message a line may have that is passed over.
+const PASSED_OVER: usize = 4;
+/// How much of what a server says on its standard error is kept.
+const TAIL: usize = 2 << 10;
+/// How long a server may take to end once its input has ended, then once it was asked to, and once it was killed.
+const GRACE: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(1), Duration::from_secs(5)];
+/// How long the output of an ended server is read on.
+const LEFTOVERS: Duration = Duration::from_millis(500);
+
+/// A server that is a program, in a process group of its own, which is killed when this is dropped.
+pub(super) struct Stdio {
+    input: Input,
+    group: Arc<Mutex<Group>>,
+    tasks: Vec<AbortHandle>,
+    /// Fires when the program has ended and nothing of its output is left to read.
+    gone: CancellationToken,
+}
+
+impl Stdio {
+    /// Starts the program.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not start.
+    pub(super) fn start(transport: &McpTransport, longest: usize, inbox: Inbox) -> Result<Stdio, String> {
+        let McpTransport::Stdio { argv, env, inherit, work_dir } = transport else {
+            return Err("it is not a program".to_owned());
+        };
+        let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
+        let Some(program) = argv.first() else { return Err("no program is named".to_owned()) };
+        let names = INHERITED.iter().copied().chain(inherit.iter().map(|name| name.as_str()));
+        let mut all = inherited(names);
+        all.extend(env.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())));
+        let work_dir = Some(Path::new(work_dir.as_str())).filter(|path| !path.as_os_str().is_empty());
+        Handle::try_current().map_err(|why| why.to_string())?;
+        let (mut child, group) =
+            piped(&argv, &all, work_dir).map_err(|why| format!("`{program}` does not start: {why}"))?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let group = Arc::new(Mutex::new(group));
+        let [read, drained, broken, gone] = [(); 4].map(|()| CancellationToken::new());
+        let (input, writing) = Input::new(stdin, inbox.clone(), broken.clone());
+        let tail = Arc::new(Mutex::new(Vec::new()));
+        let keeper = Keeper {
+            inbox: inbox.clone(),
+            group: Arc::clone(&group),
+            tail: Arc::clone(&tail),
+            read: read.clone(),
+            drained: drained.clone(),
+            broken,
+            gone: gone.clone(),
+        };
+        let tasks = vec![
+            spawn(writing),
+            spawn(listen(stdout, longest, inbox, read)),
+            spawn(drain(stderr, tail, drained)),
+            spawn(keeper.keep(child)),
+        ];
+        Ok(Stdio { input, group, tasks, gone })
+    }
+}
+
+/// Returns the values of a server's variables that have names of secrets.
+pub(super) fn credentials(transport: &McpTransport) -> Secrets {
+    let mut credentials = Secrets::default();
+    if let McpTransport::Stdio { env, inherit, .. } = transport {
+        let usual = Keys::usual();
+        let own = env.iter().filter(|(name, _)| usual.holds(name)).map(|(_, value)| value.to_string());
+        let passed = inherited(inherit.iter().map(|name| name.as_str()).filter(|name| usual.holds(name)));
+        let passed = passed.into_iter().filter_map(|(_, value)| value.into_string().ok());
+        own.chain(passed).for_each(|value| credentials.collect(&value.into(), 1));
+    }
+    credentials
+}
+
+fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+    tokio::spawn(task).abort_handle()
+}
+
+impl Transport for Stdio {
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
+        let (done, outcome) = oneshot::channel();
+        self.input.put(message.text, message.id, Some(done));
+        Box::pin(async move {
+            let unknown = |_| Err(Broken { written: true, why: "the connection was dropped".to_owned() });
+            outcome.await.unwrap_or_else(unknown)
+        })
+    }
+
+    fn cancel(&self, id: u64) {
+        let params = json!({ "requestId": id, "reason": "nobody waits for the answer" });
+        let notice = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        self.input.put(notice.to_string(), None, None);
+    }
+
+    fn breaks(&self) -> bool {
+        true
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.input.end();
+        Box::pin(async move {
+            for (step, grace) in GRACE.into_iter().enumerate() {
+                if timeout(grace, self.gone.cancelled()).await.is_ok() {
+                    return;
+                }
+                let mut group = unpoisoned(self.group.lock());
+                if step == 0 { group.terminate() } else { group.kill() }
+            }
+        })
+    }
+}
+
+impl Drop for Stdio {
+    fn drop(&mut self) {
+        unpoisoned(self.group.lock()).kill();
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// Reads messages until the output ends, or nothing in it can be understood.
+async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read: CancellationToken) {
+    let _read = read.drop_guard();
+    let Some(mut stdout) = stdout else { return };
+    let (mut lines, mut garbage) = (Lines::new(longest), 0);
+    let mut buffer = vec![0; 64 << 10];
+    let too_long = format!("the answer is longer than {longest} bytes");
+    while let Ok(count @ 1..) = stdout.read(&mut buffer).await {
+        let mut unknown = false;
+        lines.push(&buffer[..count], |line| match line {
+            // What follows is not believed any more.
+            _ if garbage > MOST_GARBAGE || unknown => {}
+            Line::Whole(line) if line.trim_ascii().is_empty() => {}
+            Line::Whole(line) if inbox.text(line) => garbage = 0,
+            Line::Whole(line) => {
+                garbage += 1;
+                if let Some(id) = answered(line) {
+                    inbox.lost(id, "the answer cannot be read: it is no JSON, or nested too deeply");
+                }
+            }
+            Line::TooLong(Some(id)) => inbox.lost(id, &*too_long),
+            Line::TooLong(None) => {}
+            Line::Unknown => unknown = true,
+        });
+        let why = if garbage > MOST_GARBAGE {
+            format!("it writes lines that are no messages: {garbage} in a row")
+        } else if unknown || lines.passed_over() > longest.saturating_mul(PASSED_OVER) {
+            format!("it wrote a line of more than {longest} bytes that is no answer to a request")
+        } else {
+            continue;
+        };
+        return inbox.closed(&why);
+    }
+}
+
+/// Keeps the end of what the server says on its standard error: a program whose stream is not read stops.
+async fn drain(
+    stderr: Option<impl AsyncRead + Unpin>,
+    tail: Arc<Mutex<Vec<u8>>>,
+    drained: CancellationToken,
+) {
+    let _drained = drained.drop_guard();
+    let Some(mut stderr) = stderr else { return };
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+        let mut tail = unpoisoned(tail.lock());
+        tail.extend_from_slice(&buffer[..count]);
+        let surplus = tail.len().saturating_sub(TAIL);
+        tail.drain(..surplus);
+    }
+}
+
+/// Waits for the end of the program, and says why the connection has ended.
+struct Keeper {
+    inbox: Inbox,
+    group: Arc<Mutex<Group>>,
+    tail: Arc<Mutex<Vec<u8>>>,
+    /// Fires when the output was read to its end.
+    read: CancellationToken,
+    /// Fires when what it says on its standard error was read to its end.
+    drained: CancellationToken,
+    /// Fires when it takes no input any more.
+    broken: CancellationToken,
+    gone: CancellationToken,
+}
+
+impl Keeper {
+    async fn keep(self, mut child: Child) {
+        // Whatever ends this task, such as the end of its runtime: nobody waits in vain.
+        let ended = self.read.run_until_cancelled(child.wait());
+        let status = match self.broken.run_until_cancelled(ended).await {
+            Some(Some(status)) => status.ok(),
+            // The program has closed its output or its input: there is nothing more to say.
+            Some(None) | None => match timeout(LEFTOVERS, child.wait()).await {
+                Ok(status) => status.ok(),
+                Err(_) => None,
+            },
+        };
+        // Its number is free from now on, but for what is left of its group.
+        unpoisoned(self.group.lock()).kill();
+        let status = match status {
+            None => {
+                // A process that does not even die is left to the system.
+                let _ = timeout(GRACE[2], child.wait()).await;
+                None
+            }
+            status => status,
+        };
+        let _ = timeout(LEFTOVERS, self.read.cancelled()).await;
+        let _ = timeout(LEFTOVERS, self.drained.cancelled()).await;
+        self.inbox.closed(&self.why(status));
+        self.gone.cancel();
+    }
+
+    fn why(&self, status: Option<ExitStatus>) -> String {
+        let mut why = match status {
+            Some(status) => format!("its program ended ({status})"),
+            None => "its program closed its input or its output, and was killed".to_owned(),
+        };
+        let tail = unpoisoned(self.tail.lock());
+        let tail = String::from_utf8_lossy(&tail);
+        if !tail.trim().is_empty() {
+            why.push_str("; it said last:\n");
+            why.push_str(tail.trim());
+        }
+        why
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.inbox.closed("the connection was closed");
+        self.gone.cancel();
+    }
+}

@@ -1,0 +1,204 @@
+//! A tool of an MCP server.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::client::{Manner, McpClient, Place};
+use super::content;
+use super::inbox::OnNotice;
+use super::parked::{Parked, Running};
+use super::session::How;
+use crate::base::frozen::Frozen;
+use crate::base::future::BoxFuture;
+use crate::base::sync::unpoisoned;
+use crate::call::context::ToolContext;
+use crate::call::control::{Control, InputRequest};
+use crate::call::digest::fingerprint;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::AgentTool;
+use crate::spec::ToolSpec;
+use crate::spec::plan::{Call, McpPlan, McpTransport, Tool};
+
+/// A tool of an MCP server.
+pub(super) struct McpTool {
+    spec: ToolSpec,
+    plan: McpPlan,
+    client: McpClient,
+    /// The calls that wait for input.
+    parked: Arc<Mutex<Parked>>,
+}
+
+/// What a call has come to for now.
+enum Step {
+    Answer(Result<Value, ToolError>),
+    Question(InputRequest),
+}
+
+impl McpTool {
+    /// Creates a tool; `None` if it is called otherwise.
+    pub(super) fn new(tool: &Frozen<Tool>, client: McpClient) -> Option<McpTool> {
+        let Call::Mcp(plan) = &tool.call else { return None };
+        Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client, parked: Arc::default() })
+    }
+
+    async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        #[cfg(feature = "http")]
+        if let McpTransport::Http { url, .. } = &self.plan.server.transport {
+            crate::engine::http::reaches(url, ctx.allowed_hosts())?;
+        }
+        let client = &self.client.0;
+        ctx.hide(&client.credentials);
+        let mut outcome = self.outcome(params, ctx).await;
+        match &mut outcome {
+            Ok(result) => client.credentials.hide_in(result),
+            Err(ToolError::Failed { message, detail, .. }) => {
+                client.credentials.hide_in_text(message);
+                client.credentials.hide_in_text(detail);
+            }
+            Err(ToolError::InvalidArgs { message, .. }) => client.credentials.hide_in_text(message),
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    async fn outcome(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let arguments = match params {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        let key = self.key(&arguments, ctx);
+        let inputs = ctx.inputs();
+        let parked = if inputs.is_empty() { None } else { unpoisoned(self.parked.lock()).take(&key) };
+        let mut running = parked.unwrap_or_else(|| self.start(arguments));
+        *unpoisoned(running.ctx.lock()) = Some(ctx.clone());
+        loop {
+            if let (Some(open), Some(answer)) = (running.open.take(), inputs.get(running.used)) {
+                running.used += 1;
+                // A server that does not wait any more has answered otherwise.
+                drop(open.send(answer.clone()));
+            }
+            match step(&mut running).await {
+                Step::Answer(answer) => return content::result(&self.spec, answer?),
+                Step::Question(_) if running.used < inputs.len() => {}
+                Step::Question(request) => {
+                    *unpoisoned(running.ctx.lock()) = None;
+                    self.park(key, running);
+                    return Ok(ToolResult::empty().with_control(Control::NeedInput(request)));
+                }
+            }
+        }
+    }
+
+    /// Makes the call.
+    fn start(&self, arguments: Map<String, Value>) -> Running {
+        let client = Arc::clone(&self.client.0);
+        let heard: Arc<Mutex<Option<ToolContext>>> = Arc::default();
+        let listener = Arc::clone(&heard);
+        let on_progress: OnNotice = Arc::new(move |notice| {
+            let ctx = unpoisoned(listener.lock()).clone();
+            if let Some(ctx) = ctx {
+                ctx.progress(line(notice));
+            }
+        });
+        let (asker, questions) = mpsc::channel(1);
+        let how = How { patience: client.patience, on_progress: Some(on_progress), asker: Some(asker) };
+        let effects = &self.spec.effects;
+        let idempotent = effects.read_only || effects.idempotent;
+        let place = Place::default();
+        let manner = Manner { how, idempotent, place: Arc::clone(&place) };
+        let until = Instant::now() + client.patience.total;
+        let plan = self.plan.clone();
+        let answer = async move { client.call(&plan, &arguments, &manner).await };
+        Running { answer: Box::pin(answer), questions, open: None, used: 0, ctx: heard, place, until }
+    }
+
+    /// Keeps a call until its question is answered or its time is up.
+    fn park(&self, key: String, running: Running) {
+        let until = running.until;
+        drop(unpoisoned(running.place.lock()).take());
+        unpoisoned(self.parked.lock()).put(key, running);
+        let parked = Arc::downgrade(&self.parked);
+        tokio::spawn(async move {
+            sleep_until(until).await;
+            if let Some(parked) = parked.upgrade() {
+                unpoisoned(parked.lock()).sweep();
+            }
+        });
+    }
+
+    /// What the same call has when it is made again with an answer: nobody else's has it.
+    fn key(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> String {
+        let arguments = fingerprint(&Value::from(arguments.clone()).to_string());
+        let (session, principal) = (ctx.session(), ctx.principal());
+        let parts = [
+            self.plan.tool.as_str(),
+            &ctx.tool_call_id,
+            session.map_or("", |session| session.id()),
+            principal.map_or("", |principal| &principal.id),
+            ctx.agent_id().unwrap_or_default(),
+            &arguments,
+        ];
+        Value::from(parts.to_vec()).to_string()
+    }
+}
+
+/// Goes on with a call until it has an answer or a question.
+async fn step(running: &mut Running) -> Step {
+    poll_fn(|cx| {
+        if let Poll::Ready(answer) = running.answer.as_mut().poll(cx) {
+            return Poll::Ready(Step::Answer(answer));
+        }
+        match running.questions.poll_recv(cx) {
+            Poll::Ready(Some(question)) => {
+                running.open = Some(question.answer);
+                Poll::Ready(Step::Question(question.request))
+            }
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// Returns a notice of progress as a line: `3/10 copying`.
+fn line(notice: &Value) -> String {
+    let number = |name: &str| notice.get(name).filter(|value| value.is_number()).map(Value::to_string);
+    let mut line = number("progress").unwrap_or_default();
+    if let Some(total) = number("total") {
+        line.push('/');
+        line.push_str(&total);
+    }
+    if let Some(message) = notice.get("message").and_then(Value::as_str) {
+        line.push_str(if line.is_empty() { "" } else { " " });
+        line.push_str(message);
+    }
+    line
+}
+
+impl AgentTool for McpTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn action(&self) -> Option<String> {
+        let McpPlan { server, tool, descriptor } = &self.plan;
+        let target = match &server.transport {
+            McpTransport::Stdio { argv, work_dir, .. } => format!("{argv:?} {work_dir:?}"),
+            McpTransport::Http { url, .. } => url.to_string(),
+        };
+        Some(format!("{} {tool} {} {}", server.alias, fingerprint(&target), fingerprint(descriptor)))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(self.run(params, ctx))
+    }
+}

@@ -1,0 +1,176 @@
+//! The server over HTTP: who may come in, and for whom.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::serve::ListenerExt;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use sha2::{Digest, Sha256};
+use tokio::net::{TcpListener, ToSocketAddrs};
+
+use super::handler::Handler;
+use super::{ServeError, Server};
+use crate::call::principal::Principal;
+
+/// Where the server answers.
+const PATH: &str = "/mcp";
+
+/// The names of this machine.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Finds out on whose behalf a request comes.
+type PrincipalOf = dyn Fn(&Parts) -> Option<Principal> + Send + Sync;
+
+/// Who may come in over HTTP.
+#[derive(Clone, Default)]
+pub(super) struct Gate {
+    /// The digest of the token.
+    bearer: Option<[u8; 32]>,
+    principal: Option<Arc<PrincipalOf>>,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate")
+            .field("bearer", &self.bearer.is_some())
+            .field("principal", &self.principal.is_some())
+            .field("hosts", &self.hosts)
+            .field("origins", &self.origins)
+            .finish()
+    }
+}
+
+impl Gate {
+    fn is_open(&self) -> bool {
+        self.bearer.is_none() && self.principal.is_none()
+    }
+
+    /// Whether a request has the token, if one is demanded. The comparison takes the same time wherever two tokens differ.
+    fn admits(&self, headers: &HeaderMap) -> bool {
+        let Some(expected) = self.bearer else { return true };
+        let given = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
+        let scheme = given.and_then(|given| given.split_at_checked(b"Bearer ".len()));
+        let token = scheme.filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"Bearer "));
+        let Some((_, token)) = token else { return false };
+        digest(token).iter().zip(expected).fold(0, |all, (given, expected)| all | (given ^ expected)) == 0
+    }
+}
+
+/// Digests of tokens have one length, and say nothing of the token.
+fn digest(token: &[u8]) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+impl Server {
+    /// Answers over HTTP only requests with this bearer token. An empty token admits nobody.
+    pub fn bearer(mut self, token: impl AsRef<str>) -> Server {
+        self.gate.bearer = Some(digest(token.as_ref().as_bytes()));
+        self
+    }
+
+    /// Sets how to find out on whose behalf a request comes over HTTP: its calls have that principal, and its list has the
+    /// tools that the principal may call. `None` refuses the request. A middleware of the program that has to wait, for
+    /// a database perhaps, can leave what it found in the extensions of the request.
+    pub fn principal(
+        mut self,
+        principal: impl Fn(&Parts) -> Option<Principal> + Send + Sync + 'static,
+    ) -> Server {
+        self.gate.principal = Some(Arc::new(principal));
+        self
+    }
+
+    /// Answers requests whose `Host` is this name, in addition to the names of this machine. With a port, only at that port.
+    pub fn allow_host(mut self, host: impl Into<String>) -> Server {
+        self.gate.hosts.push(host.into());
+        self
+    }
+
+    /// Answers requests of web pages of this origin, such as `https://app.example.com:443`, in addition to those of this
+    /// machine. `:*` stands for any port.
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Server {
+        self.gate.origins.push(origin.into());
+        self
+    }
+
+    /// Returns the server as a router that answers at `/mcp`, for programs with a server of their own.
+    pub fn router(self) -> Router {
+        let Server { served, gate } = self;
+        let hosts = LOOPBACK.iter().map(|host| (*host).to_owned());
+        let origins =
+            LOOPBACK.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
+        let config = StreamableHttpServerConfig::default()
+            .with_allowed_hosts(hosts.chain(gate.hosts.iter().cloned()))
+            .with_allowed_origins(origins.chain(gate.origins.iter().cloned()));
+        let make = move || Ok(Handler::new(served.clone()));
+        let service = StreamableHttpService::new(make, Arc::new(LocalSessionManager::default()), config);
+        Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(gate, admit))
+    }
+
+    /// Serves clients over HTTP at an address such as `127.0.0.1:8080`, under the path `/mcp`, until the program ends.
+    ///
+    /// # Errors
+    ///
+    /// If the address is taken, or is not loopback while the server admits everybody.
+    pub async fn http(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+        let listener = TcpListener::bind(address).await;
+        self.listen(listener.map_err(|why| ServeError::new(format!("cannot listen: {why}")))?).await
+    }
+
+    /// As [`http`](Self::http), with a listener that the program has opened.
+    ///
+    /// # Errors
+    ///
+    /// If the listener breaks, or is not at a loopback address while the server admits everybody.
+    pub async fn listen(mut self, listener: TcpListener) -> Result<(), ServeError> {
+        let failed = |why: std::io::Error| ServeError::new(format!("cannot serve: {why}"));
+        let address = listener.local_addr().map_err(failed)?;
+        if !address.ip().is_loopback() && self.gate.is_open() {
+            return Err(ServeError::new(format!(
+                "everybody who reaches {address} could call the tools: set a bearer token, or listen at 127.0.0.1"
+            )));
+        }
+        self.gate.hosts.extend(own_host(address));
+        // Messages are small and come one at a time, so none waits for a packet to fill.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+        axum::serve(listener, self.router()).await.map_err(failed)
+    }
+}
+
+/// The address itself as a `Host`, if it is one: no name can be rebound to it.
+fn own_host(address: SocketAddr) -> Option<String> {
+    match address.ip() {
+        ip if ip.is_unspecified() => None,
+        IpAddr::V4(ip) => Some(ip.to_string()),
+        IpAddr::V6(ip) => Some(format!("[{ip}]")),
+    }
+}
+
+/// Lets a request in, with its principal.
+async fn admit(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    if !gate.admits(request.headers()) {
+        return refusal("a valid bearer token is required");
+    }
+    let Some(principal) = &gate.principal else { return next.run(request).await };
+    let (mut parts, body) = request.into_parts();
+    match principal(&parts) {
+        Some(principal) => {
+            parts.extensions.insert(principal);
+            next.run(Request::from_parts(parts, body)).await
+        }
+        None => refusal("who you are is not known here"),
+    }
+}
+
+fn refusal(text: &'static str) -> Response {
+    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], text).into_response()
+}

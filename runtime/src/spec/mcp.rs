@@ -1,0 +1,269 @@
+//! The tools of MCP servers, as data: their descriptors, their names, and the lock that pins them.
+//!
+//! A descriptor is an item of a server's answer to `tools/list`. It becomes a [`Tool`] as every document does.
+
+mod canonical;
+pub mod drift;
+mod keys;
+pub mod lint;
+mod lock;
+mod names;
+mod references;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use self::references::Closed;
+use crate::base::frozen::{Frozen, List, Text};
+use crate::schema::shape::read::{ReadProblem, ReadProblemKind};
+use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape, cycles};
+use crate::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
+use crate::spec::{Effects, Files, Network, ToolName, ToolSpec};
+
+pub use canonical::{canonical, digest};
+pub use lock::{LOCK, Lock, LockProblem, Package, transport};
+pub use names::{MAX_ALIAS, is_alias, names};
+
+/// The largest descriptor, in bytes of canonical JSON.
+pub const MAX_DESCRIPTOR: usize = 512 * 1024;
+
+/// A tool made of a descriptor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adapted {
+    /// The tool.
+    pub tool: Tool,
+    /// What of its schemas is not kept, with places in the descriptor.
+    pub problems: Vec<ReadProblem>,
+}
+
+/// Why a descriptor does not become a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The name by which the server knows the tool. Empty if it says none.
+    pub tool: String,
+    /// The place in the descriptor, as a JSON pointer.
+    pub pointer: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: &'static str,
+}
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Refused { tool, message, help, .. } = self;
+        write!(f, "tool `{tool}`: {message}; {help}")
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Returns the tools of a server's whole list, in its order. Those that cannot be tools are refused, each on its own.
+///
+/// Of a list that is `pinned`, each plan holds its descriptor, and what the server says of a tool's effects counts: a
+/// person has read it. Otherwise the worst is expected of every tool.
+#[must_use]
+pub fn tools(
+    server: &Frozen<McpServer>,
+    descriptors: &[Value],
+    pinned: bool,
+) -> Vec<Result<Adapted, Refused>> {
+    let raw: Vec<&str> = descriptors.iter().map(raw_name).collect();
+    let checked: Vec<Result<ToolName, Refused>> = descriptors
+        .iter()
+        .zip(names(&server.alias, &raw))
+        .map(|(descriptor, name)| check(descriptor, name, &server.alias))
+        .collect();
+    let mut schemas: Vec<(String, Closed)> = Vec::new();
+    for (descriptor, name) in descriptors.iter().zip(&checked) {
+        for key in SCHEMAS {
+            if let (Ok(name), Some(schema)) = (name, descriptor.get(key)) {
+                schemas.push((format!("{name} {key}"), Closed::of(schema)));
+            }
+        }
+    }
+    references::separate(&mut schemas);
+    let mut schemas = schemas.into_iter().map(|(_, closed)| closed.into_document());
+    let mut named: BTreeMap<String, Shape> = BTreeMap::new();
+    let mut adapted: Vec<Result<Adapted, Refused>> = Vec::new();
+    for (descriptor, name) in descriptors.iter().zip(checked) {
+        adapted.push(name.map(|name| {
+            let documents =
+                SCHEMAS.map(|key| descriptor.get(key).and_then(|_| schemas.next()).map(|one| (key, one)));
+            let (one, defs) = adapt(server, name, descriptor, documents, pinned);
+            named.extend(defs.iter().map(|def| (def.name.to_string(), def.schema.shape().clone())));
+            one
+        }));
+    }
+    // A value would be read for ever by a schema that is nothing but itself.
+    let changed = cycles::cut(&mut named);
+    let def = |(name, shape): (String, Shape)| Def { name: name.into(), schema: shape.into() };
+    let defs: List<Def> = named.into_iter().map(def).collect();
+    for Adapted { tool, problems } in adapted.iter_mut().flatten() {
+        tool.spec.defs = defs.clone();
+        problems.extend(
+            changed
+                .iter()
+                .map(|name| lost(&format!("the schema `{name}` is part of itself; that part is left out"))),
+        );
+    }
+    adapted
+}
+
+/// Returns the tool of one descriptor, named as if the server had no other tool.
+///
+/// # Errors
+///
+/// What keeps the descriptor from being a tool.
+pub fn tool(server: &Frozen<McpServer>, descriptor: &Value, pinned: bool) -> Result<Tool, Refused> {
+    let nothing = || refused("", "", "there is no descriptor".to_owned(), "give one");
+    let one = tools(server, std::slice::from_ref(descriptor), pinned).pop();
+    one.unwrap_or_else(|| Err(nothing())).map(|adapted| adapted.tool)
+}
+
+/// The members of a descriptor that are schemas.
+const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
+
+fn raw_name(descriptor: &Value) -> &str {
+    descriptor.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn refused(tool: &str, pointer: &'static str, message: String, help: &'static str) -> Refused {
+    Refused { tool: tool.to_owned(), pointer, message, help }
+}
+
+/// Returns the name of a descriptor's tool, if it can be one.
+fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<ToolName, Refused> {
+    let raw = raw_name(descriptor);
+    let ask = "ask the authors of the server to correct it, or leave the tool out";
+    let fail = |pointer, message: &str, help| Err(refused(raw, pointer, message.to_owned(), help));
+    if !descriptor.is_object() {
+        return fail("", "the descriptor is no object", ask);
+    }
+    if raw.is_empty() {
+        return fail("/name", "the tool has no name", ask);
+    }
+    if !descriptor.get("inputSchema").is_some_and(Value::is_object) {
+        return fail("/inputSchema", "the tool has no schema of its arguments", ask);
+    }
+    if canonical(descriptor).len() > MAX_DESCRIPTOR {
+        let message = format!("the descriptor is larger than {} KiB", MAX_DESCRIPTOR / 1024);
+        return fail("", &message, ask);
+    }
+    if !is_alias(alias) {
+        let message = format!("`{alias}` is no alias of a server");
+        return fail("", &message, "use `a` to `z`, digits and `-`, at most 32, and start with a letter");
+    }
+    match name {
+        Some(name) => Ok(name),
+        None => fail("/name", "another tool of the server has the same name", ask),
+    }
+}
+
+/// Makes a tool of a descriptor that was checked. Its named schemas are apart: a list shares them.
+fn adapt(
+    server: &Frozen<McpServer>,
+    name: ToolName,
+    descriptor: &Value,
+    documents: [Option<(&str, Value)>; 2],
+    pinned: bool,
+) -> (Adapted, Vec<Def>) {
+    let mut problems = Vec::new();
+    let mut defs: Vec<Def> = Vec::new();
+    let [input, output] = documents.map(|document| {
+        document.map(|(key, schema)| {
+            let (shape, named) = keys::read(&schema, &format!("/{key}"), &mut problems);
+            defs.extend(named);
+            shape
+        })
+    });
+    let input = arguments(input.unwrap_or(Shape::NO_ARGUMENTS), &defs, &mut problems);
+    let own = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+    let title = own(descriptor.get("title"));
+    let hinted = own(descriptor.pointer("/annotations/title"));
+    let label = if title.is_empty() { hinted } else { title };
+    let described = own(descriptor.get("description"));
+    let texts = [&described, &label, raw_name(descriptor)].map(|text: &str| text);
+    let description = texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    let spec = ToolSpec {
+        name,
+        description: description.to_owned().into(),
+        label: label.into(),
+        input: input.into(),
+        output: output.map(Into::into),
+        effects: if pinned { effects(server, descriptor) } else { Effects::UNDECLARED },
+        category: Text::copy_of(&server.alias),
+        ..ToolSpec::EMPTY
+    };
+    let call = Call::Mcp(McpPlan {
+        server: server.clone(),
+        tool: Text::copy_of(raw_name(descriptor)),
+        descriptor: if pinned { canonical(descriptor).into() } else { Text::EMPTY },
+    });
+    (Adapted { tool: Tool { spec, call }, problems }, defs)
+}
+
+/// Returns the shape of the arguments as an object, which is what a model gives.
+fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) -> Shape {
+    for _ in 0..16 {
+        let Kind::Ref(name) = &shape.kind else { break };
+        let Some(def) = defs.iter().find(|def| def.name == *name) else { break };
+        shape = def.schema.shape().clone();
+    }
+    if let Kind::All(parts) = &shape.kind {
+        // The object is what a model sees; the rules beside it are checked by the server.
+        let object = parts.iter().find(|part| matches!(part.kind, Kind::Object(_)));
+        if let Some(object) = object.cloned() {
+            problems.push(lost("rules next to the arguments are checked by the server alone"));
+            shape = Shape { description: shape.description, ..object };
+        }
+    }
+    if matches!(shape.kind, Kind::Object(_)) {
+        return Shape { nullable: false, ..shape };
+    }
+    problems.push(lost("the arguments are not listed by name, so any are accepted"));
+    let kind = Kind::Object(ObjectRules { extra: Extra::Open, ..ObjectRules::ANY });
+    Shape { description: shape.description, ..Shape::of(kind) }
+}
+
+fn lost(message: &str) -> ReadProblem {
+    let pointer = "/inputSchema".to_owned();
+    ReadProblem { pointer, kind: ReadProblemKind::Keyword, message: message.to_owned() }
+}
+
+/// Returns the effects that the annotations of a descriptor state. What they do not state is the worst, by the protocol
+/// as well. They say nothing about this machine: a program that is started may do to it whatever its tools do.
+fn effects(server: &McpServer, descriptor: &Value) -> Effects {
+    let hint = |key: &str| descriptor.pointer(&format!("/annotations/{key}")).and_then(Value::as_bool);
+    let read_only = hint("readOnlyHint") == Some(true);
+    let (network, files, spawns) = match &server.transport {
+        McpTransport::Stdio { .. } => {
+            (Network::Any, if read_only { Files::Read } else { Files::Write }, true)
+        }
+        McpTransport::Http { url, .. } => {
+            let host = host_of(url).map(|host| Network::Hosts(vec![Text::from(host)].into()));
+            (host.unwrap_or(Network::Any), Files::None, false)
+        }
+    };
+    Effects {
+        read_only,
+        destructive: !read_only && hint("destructiveHint") != Some(false),
+        idempotent: read_only || hint("idempotentHint") == Some(true),
+        open_world: hint("openWorldHint") != Some(false),
+        network,
+        files,
+        spawns,
+    }
+}
+
+/// Returns the host of a URL, with its port if it has one.
+fn host_of(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.rsplit('@').next().filter(|host| !host.is_empty())?;
+    Some(host.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,318 @@
+//! The lock of an MCP server: its tools as they were when a person read them, and what they depend on.
+//!
+//! A lock is a JSON file that is reviewed like code. `specs/mcp-lock.schema.json` describes it.
+
+use serde_json::{Map, Value, json};
+
+use super::canonical::digest;
+use super::{is_alias, names, raw_name};
+use crate::base::frozen::{List, Text};
+use crate::spec::plan::{McpServer, McpTransport};
+
+/// The key by which a lock is known. Its value is the version of the format.
+pub const LOCK: &str = "toolgen_mcp_lock";
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// The lock of a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lock {
+    /// The server, and how it was reached. Variables of the environment are only named: those that were given to a program
+    /// are all under `inherit`.
+    pub server: McpServer,
+    /// The package that the program is started from, if its command says which one.
+    pub package: Option<Package>,
+    /// What the server says of itself: its `serverInfo`, or `null`.
+    pub info: Value,
+    /// As whom the client asked, for servers whose list depends on it: `none`, `bearer`, `headers`, or what the user calls
+    /// it.
+    pub auth: String,
+    /// The descriptors as the server gave them, sorted by name.
+    pub tools: Vec<Value>,
+}
+
+/// A package of a registry, of which a server is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package {
+    /// The kind of registry: `npm` or `pypi`.
+    pub registry: String,
+    /// The name of the package.
+    pub name: String,
+    /// The version. Empty if the command names none, so that another one may be started the next time.
+    pub version: String,
+    /// The hash of the package as its registry writes it. Empty if it is not known.
+    pub integrity: String,
+}
+
+/// A mistake in a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockProblem {
+    /// The place, as a JSON pointer.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: &'static str,
+}
+
+const LOCK_AGAIN: &str = "lock the server again by `cargo toolgen mcp lock`, and read what changed";
+
+impl Lock {
+    /// Returns the lock as the text of its file, which is the same for equal locks.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Lock { server, package, info, auth, tools } = self;
+        let mut lock = Map::new();
+        let mut put = |key: &str, value: Value| {
+            lock.insert(key.to_owned(), value);
+        };
+        put(LOCK, VERSION.into());
+        put("alias", server.alias.as_str().into());
+        put("transport", transport(&server.transport));
+        if let Some(Package { registry, name, version, integrity }) = package {
+            put(
+                "package",
+                json!({"registry": registry, "name": name, "version": version, "integrity": integrity}),
+            );
+        }
+        put("server", info.clone());
+        put("revision", server.revision.as_str().into());
+        put("capabilities", texts_value(&server.capabilities));
+        put("auth", auth.as_str().into());
+        let mut sorted: Vec<&Value> = tools.iter().collect();
+        sorted.sort_by(|left, right| raw_name(left).cmp(raw_name(right)));
+        let raw: Vec<&str> = sorted.iter().map(|descriptor| raw_name(descriptor)).collect();
+        let names = names(&server.alias, &raw);
+        let tools = sorted.iter().zip(names).map(|(descriptor, name)| {
+            let name = name.map(|name| name.to_string()).unwrap_or_default();
+            json!({"name": name, "digest": format!("sha256:{}", digest(descriptor)), "descriptor": descriptor})
+        });
+        put("tools", tools.collect());
+        let mut text = format!("{:#}", Value::Object(lock));
+        text.push('\n');
+        text
+    }
+
+    /// Reads a lock. One that was changed by hand is refused: what a tool is called and its digest must follow from its
+    /// descriptor.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes.
+    pub fn read(root: &Value) -> Result<Lock, Vec<LockProblem>> {
+        let mut reader = Reader { problems: Vec::new() };
+        let lock = reader.lock(root);
+        match lock {
+            Some(lock) if reader.problems.is_empty() => Ok(lock),
+            _ => Err(reader.problems),
+        }
+    }
+}
+
+fn texts_value(texts: &List<Text>) -> Value {
+    texts.iter().map(|text| Value::from(text.as_str())).collect()
+}
+
+/// Returns a transport as a lock says it: the names of all variables that a program gets, and no values.
+#[must_use]
+pub fn transport(transport: &McpTransport) -> Value {
+    match transport {
+        McpTransport::Stdio { argv, env, inherit, work_dir } => {
+            let mut names: Vec<&str> = env.iter().map(|(name, _)| name.as_str()).collect();
+            names.extend(inherit.iter().map(Text::as_str));
+            names.sort_unstable();
+            names.dedup();
+            let mut program = json!({"argv": texts_value(argv), "env": names});
+            if !work_dir.is_empty() {
+                program["work_dir"] = work_dir.as_str().into();
+            }
+            json!({"stdio": program})
+        }
+        McpTransport::Http { url, headers, bearer } => {
+            let named = |(name, variable): &(Text, Text)| (name.to_string(), Value::from(variable.as_str()));
+            let headers: Map<String, Value> = headers.iter().map(named).collect();
+            let mut remote = json!({"url": url.as_str(), "headers": headers});
+            if !bearer.is_empty() {
+                remote["bearer"] = bearer.as_str().into();
+            }
+            json!({"http": remote})
+        }
+    }
+}
+
+/// Reads a lock and collects its mistakes.
+struct Reader {
+    problems: Vec<LockProblem>,
+}
+
+impl Reader {
+    fn fail(&mut self, pointer: impl Into<String>, message: impl Into<String>, help: &'static str) {
+        self.problems.push(LockProblem { pointer: pointer.into(), message: message.into(), help });
+    }
+
+    fn lock(&mut self, root: &Value) -> Option<Lock> {
+        let found = root.get(LOCK);
+        if found.and_then(Value::as_u64) != Some(VERSION) {
+            let given = found.map_or_else(|| "missing".to_owned(), Value::to_string);
+            let message = format!("the version of a lock is {VERSION}, and here it is {given}");
+            self.fail(
+                format!("/{LOCK}"),
+                message,
+                "lock the server again with this version of `cargo toolgen`",
+            );
+            return None;
+        }
+        const KEYS: [&str; 9] =
+            [LOCK, "alias", "transport", "package", "server", "revision", "capabilities", "auth", "tools"];
+        self.keys(root, "", &KEYS);
+        let alias = self.text(root, "", "alias");
+        if !is_alias(&alias) {
+            let message = format!("`{alias}` is no alias of a server");
+            self.fail(
+                "/alias",
+                message,
+                "use `a` to `z`, digits and `-`, at most 32, and start with a letter",
+            );
+        }
+        let transport = self.transport(root);
+        let package = root.get("package").map(|package| self.package(package));
+        let server = McpServer {
+            transport,
+            revision: self.text(root, "", "revision").into(),
+            capabilities: self.texts(root, "", "capabilities"),
+            alias: alias.into(),
+            ..McpServer::EMPTY
+        };
+        let tools = self.tools(root, &server.alias);
+        let info = root.get("server").cloned().unwrap_or_default();
+        Some(Lock { package, info, auth: self.text(root, "", "auth"), server, tools })
+    }
+
+    fn transport(&mut self, root: &Value) -> McpTransport {
+        const AT: &str = "/transport";
+        let transport = root.get("transport").unwrap_or(&Value::Null);
+        self.keys(transport, AT, &["stdio", "http"]);
+        match (transport.get("stdio"), transport.get("http")) {
+            (Some(program), None) => {
+                let at = "/transport/stdio";
+                self.keys(program, at, &["argv", "env", "work_dir"]);
+                let argv = self.texts(program, at, "argv");
+                if argv.is_empty() {
+                    self.fail(format!("{at}/argv"), "the program has no name", LOCK_AGAIN);
+                }
+                let work_dir = if program.get("work_dir").is_some() {
+                    self.text(program, at, "work_dir").into()
+                } else {
+                    Text::EMPTY
+                };
+                let inherit = self.texts(program, at, "env");
+                McpTransport::Stdio { argv, env: List::EMPTY, inherit, work_dir }
+            }
+            (None, Some(remote)) => {
+                let at = "/transport/http";
+                self.keys(remote, at, &["url", "headers", "bearer"]);
+                let mut headers = Vec::new();
+                match remote.get("headers") {
+                    Some(Value::Object(members)) => {
+                        for name in members.keys() {
+                            let variable = self.text(&remote["headers"], "/transport/http/headers", name);
+                            headers.push((Text::copy_of(name), Text::from(variable)));
+                        }
+                    }
+                    _ => self.fail(format!("{at}/headers"), "`headers` is no object", LOCK_AGAIN),
+                }
+                let bearer = if remote.get("bearer").is_some() {
+                    self.text(remote, at, "bearer").into()
+                } else {
+                    Text::EMPTY
+                };
+                McpTransport::Http {
+                    url: self.text(remote, at, "url").into(),
+                    headers: headers.into(),
+                    bearer,
+                }
+            }
+            _ => {
+                self.fail(AT, "`transport` has either `stdio` or `http`", LOCK_AGAIN);
+                McpTransport::EMPTY
+            }
+        }
+    }
+
+    fn package(&mut self, package: &Value) -> Package {
+        const AT: &str = "/package";
+        self.keys(package, AT, &["registry", "name", "version", "integrity"]);
+        Package {
+            registry: self.text(package, AT, "registry"),
+            name: self.text(package, AT, "name"),
+            version: self.text(package, AT, "version"),
+            integrity: self.text(package, AT, "integrity"),
+        }
+    }
+
+    fn tools(&mut self, root: &Value, alias: &str) -> Vec<Value> {
+        let Some(Value::Array(entries)) = root.get("tools") else {
+            self.fail("/tools", "`tools` is no list", LOCK_AGAIN);
+            return Vec::new();
+        };
+        let tools: Vec<Value> =
+            entries.iter().map(|entry| entry.get("descriptor").cloned().unwrap_or_default()).collect();
+        let raw: Vec<&str> = tools.iter().map(raw_name).collect();
+        for ((index, entry), name) in entries.iter().enumerate().zip(names(alias, &raw)) {
+            let at = format!("/tools/{index}");
+            self.keys(entry, &at, &["name", "digest", "descriptor"]);
+            let Some(descriptor) = entry.get("descriptor").filter(|descriptor| descriptor.is_object()) else {
+                self.fail(format!("{at}/descriptor"), "the descriptor is no object", LOCK_AGAIN);
+                continue;
+            };
+            let raw = raw_name(descriptor);
+            if self.text(entry, &at, "digest") != format!("sha256:{}", digest(descriptor)) {
+                let message =
+                    format!("the digest of `{raw}` is not that of its descriptor: one of them was edited");
+                self.fail(format!("{at}/digest"), message, LOCK_AGAIN);
+            }
+            let name = name.map(|name| name.to_string()).unwrap_or_default();
+            if self.text(entry, &at, "name") != name {
+                let message = format!("`{raw}` is called `{name}`, by the names of the tools of this server");
+                self.fail(format!("{at}/name"), message, LOCK_AGAIN);
+            }
+        }
+        tools
+    }
+
+    fn text(&mut self, object: &Value, at: &str, key: &str) -> String {
+        match object.get(key) {
+            Some(Value::String(text)) => text.clone(),
+            _ => {
+                self.fail(format!("{at}/{key}"), format!("`{key}` is no text"), LOCK_AGAIN);
+                String::new()
+            }
+        }
+    }
+
+    fn texts(&mut self, object: &Value, at: &str, key: &str) -> List<Text> {
+        let items = object.get(key).and_then(Value::as_array);
+        let texts: Option<Vec<Text>> =
+            items.and_then(|items| items.iter().map(|item| item.as_str().map(Text::copy_of)).collect());
+        texts.map_or_else(
+            || {
+                self.fail(format!("{at}/{key}"), format!("`{key}` is no list of texts"), LOCK_AGAIN);
+                List::EMPTY
+            },
+            List::from,
+        )
+    }
+
+    fn keys(&mut self, object: &Value, at: &str, known: &[&str]) {
+        let Some(members) = object.as_object() else {
+            return self.fail(at, "this is no object", LOCK_AGAIN);
+        };
+        for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
+            self.fail(format!("{at}/{key}"), format!("`{key}` is not known here"), LOCK_AGAIN);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! The names by which a model calls the tools of MCP servers.
+//!
+//! A tool of the server `files` that is called `read` there is `files__read`. An alias has no `_`, so tools of two servers
+//! never have one name; which tool a name means is looked up and never read from the name.
+
+use std::collections::BTreeMap;
+
+use super::canonical::sha256;
+use crate::spec::{MAX_NAME, ToolName};
+
+/// The longest alias, in bytes.
+pub const MAX_ALIAS: usize = 32;
+
+/// The digits of a suffix.
+const SUFFIX: usize = 8;
+
+/// Whether a text may be the alias of a server: `^[a-z][a-z0-9-]{0,31}$`. Names of tools start with it, and those start
+/// with a letter.
+#[must_use]
+pub fn is_alias(text: &str) -> bool {
+    text.len() <= MAX_ALIAS
+        && text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text.chars().all(|char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '-')
+}
+
+/// Returns the name of each tool of a server, given by the names that the server knows them by. `None` for one that has no
+/// name of its own: because it is empty, because two tools of the server have it, or because another tool is called
+/// what this one's name becomes.
+///
+/// A name that is too long becomes its start with `_` and 8 digits of a hash. Characters that providers refuse become `_`;
+/// if two names fall together by that, those that were changed get the 8 digits, too. The names depend neither on the
+/// order of the tools nor on other servers.
+#[must_use]
+pub fn names(alias: &str, raw: &[&str]) -> Vec<Option<ToolName>> {
+    let plain: Vec<String> = raw.iter().map(|raw| format!("{alias}__{}", legal(raw))).collect();
+    let alone = alone(&plain);
+    let full: Vec<String> = raw
+        .iter()
+        .zip(&plain)
+        .zip(alone)
+        .map(|((raw, plain), alone)| {
+            let keeps = plain.len() <= MAX_NAME && (alone || is_legal(raw));
+            if keeps { plain.clone() } else { with_hash(plain, alias, raw) }
+        })
+        .collect();
+    let twice = self::alone(raw).into_iter().map(|alone| !alone);
+    let taken = self::alone(&full).into_iter().map(|alone| !alone);
+    raw.iter()
+        .zip(full)
+        .zip(twice.zip(taken))
+        .map(|((raw, name), (twice, taken))| {
+            // What another name became is never that of a tool that is called so.
+            let own = is_legal(raw) && name.len() == alias.len() + 2 + raw.len();
+            let has = !raw.is_empty() && !twice && (!taken || own);
+            has.then(|| ToolName::parse(name).ok()).flatten()
+        })
+        .collect()
+}
+
+/// For each text, whether no other one is the same.
+fn alone<T: AsRef<str>>(texts: &[T]) -> Vec<bool> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for text in texts {
+        *counts.entry(text.as_ref()).or_default() += 1;
+    }
+    texts.iter().map(|text| counts.get(text.as_ref()) == Some(&1)).collect()
+}
+
+fn keep(char: char) -> bool {
+    char.is_ascii_alphanumeric() || char == '_' || char == '-'
+}
+
+fn is_legal(raw: &str) -> bool {
+    raw.chars().all(keep)
+}
+
+fn legal(raw: &str) -> String {
+    raw.chars().map(|char| if keep(char) { char } else { '_' }).collect()
+}
+
+/// Returns the start of a name with digits that only this tool of this server has.
+fn with_hash(name: &str, alias: &str, raw: &str) -> String {
+    let digest = sha256(format!("{alias}\0{raw}").as_bytes());
+    let suffix = digest.get(..SUFFIX).unwrap_or(&digest);
+    let stem = name.get(..name.len().min(MAX_NAME - SUFFIX - 1)).unwrap_or(name);
+    format!("{stem}_{suffix}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts(alias: &str, raw: &[&str]) -> Vec<Option<String>> {
+        names(alias, raw).into_iter().map(|name| name.map(|name| name.to_string())).collect()
+    }
+
+    #[test]
+    fn an_alias_is_short_and_starts_with_a_letter() {
+        for good in ["a", "files", "gitlab-2", &"x".repeat(32)] {
+            assert!(is_alias(good), "{good}");
+        }
+        for bad in ["", "-a", "2a", "A", "a_b", "a.b", "ä", "a b", &"x".repeat(33)] {
+            assert!(!is_alias(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_that_of_the_server_after_the_alias() {
+        let found = texts("fs", &["read-file", "read_file", "Read_File", "2d", "_x"]);
+        let expected = ["fs__read-file", "fs__read_file", "fs__Read_File", "fs__2d", "fs___x"];
+        assert_eq!(found, expected.map(|name| Some(name.to_owned())));
+    }
+
+    #[test]
+    fn names_that_fall_together_get_digits_of_their_own() {
+        // Alone, a changed name is readable.
+        assert_eq!(texts("a", &["get.pet"]), [Some("a__get_pet".to_owned())]);
+        // `printf 'a\0get.pet' | sha256sum`, `printf 'a\0get/pet' | sha256sum`
+        let found = texts("a", &["get.pet", "get/pet", "get_pet"]);
+        let expected = ["a__get_pet_3974cd12", "a__get_pet_4e71e7a9", "a__get_pet"];
+        assert_eq!(found, expected.map(|name| Some(name.to_owned())));
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        let long = "x".repeat(62);
+        let found = texts("a", &[&long, &long[..61]]);
+        assert_eq!(found[1].as_deref(), Some(&*format!("a__{}", &long[..61])));
+        let cut = found[0].clone().unwrap();
+        assert_eq!((cut.len(), &cut[..56]), (64, &*format!("a__{}_", &long[..52])));
+        // Not between the bytes of a character.
+        assert!(texts("a", &[&"ü".repeat(80)])[0].is_some());
+    }
+
+    #[test]
+    fn a_tool_without_a_name_of_its_own_has_none() {
+        assert_eq!(texts("a", &["", "x", "x", "y"]), [None, None, None, Some("a__y".to_owned())]);
+        let forged = texts("a", &["get.pet", "get/pet"])[0].clone().unwrap();
+        let raw = forged.trim_start_matches("a__");
+        let found = texts("a", &["get.pet", raw, "get/pet"]);
+        assert_eq!((&found[0], found[1].as_deref()), (&None, Some(&*forged)));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn names_are_distinct_and_the_same_in_every_order(
+            raw in prop::collection::vec("[a-c._/-]{0,4}|[a-z.]{55,70}", 0..24),
+            turn in 0_usize..24,
+        ) {
+            let raw: BTreeSet<String> = raw.into_iter().collect();
+            let mut raw: Vec<&str> = raw.iter().map(String::as_str).collect();
+            let before: BTreeMap<&str, Option<ToolName>> = raw.iter().copied().zip(names("one", &raw)).collect();
+            let given = before.values().flatten().collect::<BTreeSet<_>>().len();
+            prop_assert_eq!(given, raw.iter().filter(|raw| !raw.is_empty()).count());
+            let turn = turn % raw.len().max(1);
+            raw.rotate_left(turn);
+            raw.reverse();
+            let after: BTreeMap<&str, Option<ToolName>> = raw.iter().copied().zip(names("one", &raw)).collect();
+            prop_assert_eq!(&before, &after);
+            let other: BTreeSet<ToolName> = names("one-more", &raw).into_iter().flatten().collect();
+            prop_assert!(before.values().flatten().all(|name| !other.contains(name)));
+        }
+    }
+}

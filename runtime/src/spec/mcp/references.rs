@@ -1,0 +1,267 @@
+//! Schemas of descriptors, made such that every reference names one of the schema's own `$defs`.
+//!
+//! Servers refer to any place of a schema, such as `#/properties/from`, and each tool names its schemas as if it were alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::canonical::{canonical, sha256};
+
+/// The keys under which a schema names others.
+const DEFS: [&str; 2] = ["$defs", "definitions"];
+/// The keys whose values are schemas by names, which are no keywords.
+const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+/// The keys whose values are data, not schemas.
+const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
+
+/// A schema, and the schemas it refers to by name.
+#[derive(Debug)]
+pub(super) struct Closed {
+    root: Value,
+    defs: BTreeMap<String, Value>,
+}
+
+impl Closed {
+    /// Names what a schema refers to. References that lead nowhere, or out of the schema, stay as they are.
+    pub(super) fn of(schema: &Value) -> Closed {
+        let mut names = Names::default();
+        for key in DEFS {
+            for name in schema.get(key).and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+                names.name(&format!("/{key}/{}", escaped(name)));
+            }
+        }
+        let root = names.rewritten(&without_defs(schema), schema);
+        let mut defs = BTreeMap::new();
+        // What is rewritten may name more.
+        while let Some((pointer, name)) = names.open.pop() {
+            let target = schema.pointer(&pointer).map(without_defs).unwrap_or_default();
+            defs.insert(name, names.rewritten(&target, schema));
+        }
+        Closed { root, defs }
+    }
+
+    /// Returns the schema as one document.
+    pub(super) fn into_document(self) -> Value {
+        let mut root = self.root;
+        if let (Value::Object(members), false) = (&mut root, self.defs.is_empty()) {
+            members.insert("$defs".to_owned(), Value::Object(self.defs.into_iter().collect()));
+        }
+        root
+    }
+
+    fn rename(&mut self, names: &BTreeMap<String, String>) {
+        let new = |name: &str| names.get(name).map_or(name, String::as_str).to_owned();
+        let rewrite = |value: &Value| {
+            map_references(value, &mut |text| {
+                Some(format!("#/$defs/{}", new(text.strip_prefix("#/$defs/")?)))
+            })
+        };
+        self.root = rewrite(&self.root);
+        self.defs = self.defs.iter().map(|(name, value)| (new(name), rewrite(value))).collect();
+    }
+}
+
+/// Renames schemas such that equal names mean equal schemas in all of these. Each is given with a text that only it has.
+pub(super) fn separate(all: &mut [(String, Closed)]) {
+    let mut first: BTreeMap<String, String> = BTreeMap::new();
+    let mut unlike: BTreeSet<String> = BTreeSet::new();
+    for (name, schema) in all.iter().flat_map(|(_, closed)| &closed.defs) {
+        let text = canonical(schema);
+        if first.entry(name.clone()).or_insert_with(|| text.clone()) != &text {
+            unlike.insert(name.clone());
+        }
+    }
+    // Equal texts that name unlike schemas are unlike, too.
+    loop {
+        let before = unlike.len();
+        for (name, schema) in all.iter().flat_map(|(_, closed)| &closed.defs) {
+            let names_unlike =
+                |text: &String| text.strip_prefix("#/$defs/").is_some_and(|name| unlike.contains(name));
+            if !unlike.contains(name) && references(schema).iter().any(names_unlike) {
+                unlike.insert(name.clone());
+            }
+        }
+        if unlike.len() == before {
+            break;
+        }
+    }
+    for (owner, closed) in all {
+        let own = closed.defs.keys().filter(|name| unlike.contains(*name));
+        let names = own.map(|name| (name.clone(), with_hash(name, owner))).collect();
+        closed.rename(&names);
+    }
+}
+
+/// The names of the places that a schema refers to.
+#[derive(Default)]
+struct Names {
+    /// By JSON pointer.
+    names: BTreeMap<String, String>,
+    taken: BTreeSet<String>,
+    /// Those whose schemas are not written yet.
+    open: Vec<(String, String)>,
+}
+
+impl Names {
+    fn name(&mut self, pointer: &str) -> String {
+        if let Some(name) = self.names.get(pointer) {
+            return name.clone();
+        }
+        let tokens = pointer.split('/').skip(1).map(unescaped);
+        let is_name = |token: &String| !matches!(token.as_str(), "properties" | "$defs" | "definitions");
+        let text = tokens.filter(is_name).collect::<Vec<_>>().join("_");
+        let legal =
+            |char: char| if char.is_ascii_alphanumeric() || "_.-".contains(char) { char } else { '_' };
+        let mut name: String = text.chars().map(legal).take(64).collect();
+        if name.is_empty() {
+            name.push_str("arguments");
+        }
+        if !self.taken.insert(name.clone()) {
+            name = with_hash(&name, pointer);
+            self.taken.insert(name.clone());
+        }
+        self.names.insert(pointer.to_owned(), name.clone());
+        self.open.push((pointer.to_owned(), name.clone()));
+        name
+    }
+
+    fn rewritten(&mut self, part: &Value, whole: &Value) -> Value {
+        map_references(part, &mut |text| {
+            let pointer = decoded(text.strip_prefix('#')?)?;
+            whole.pointer(&pointer).map(|_| format!("#/$defs/{}", self.name(&pointer)))
+        })
+    }
+}
+
+/// Returns a schema with other texts of its references, where there is another one.
+fn map_references(schema: &Value, map: &mut dyn FnMut(&str) -> Option<String>) -> Value {
+    match schema {
+        Value::Array(items) => items.iter().map(|item| map_references(item, map)).collect(),
+        Value::Object(members) => {
+            let member = |(key, value): (&String, &Value)| {
+                let value = match value {
+                    Value::String(text) if key == "$ref" => {
+                        map(text).map_or_else(|| value.clone(), Value::from)
+                    }
+                    Value::Object(named) if NAMED.contains(&key.as_str()) => {
+                        let named =
+                            named.iter().map(|(name, schema)| (name.clone(), map_references(schema, map)));
+                        Value::Object(named.collect())
+                    }
+                    _ if DATA.contains(&key.as_str()) => value.clone(),
+                    _ => map_references(value, map),
+                };
+                (key.clone(), value)
+            };
+            Value::Object(members.iter().map(member).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn references(schema: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    map_references(schema, &mut |text| {
+        found.push(text.to_owned());
+        None
+    });
+    found
+}
+
+fn without_defs(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Value::Object(members) = &mut schema {
+        DEFS.iter().for_each(|key| drop(members.shift_remove(*key)));
+    }
+    schema
+}
+
+fn with_hash(name: &str, of: &str) -> String {
+    let digest = sha256(of.as_bytes());
+    format!("{name}_{}", digest.get(..8).unwrap_or(&digest))
+}
+
+fn escaped(token: &str) -> String {
+    token.replace('~', "~0").replace('/', "~1")
+}
+
+fn unescaped(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
+}
+
+/// Returns the pointer of a fragment, whose characters may be written as `%3C`.
+fn decoded(fragment: &str) -> Option<String> {
+    if !fragment.contains('%') {
+        return Some(fragment.to_owned());
+    }
+    let mut bytes = Vec::new();
+    let mut rest = fragment.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let (byte, tail) = match (first, tail) {
+            (b'%', [high, low, tail @ ..]) => {
+                let digit =
+                    |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+                (digit(*high)? * 16 + digit(*low)?, tail)
+            }
+            _ => (*first, tail),
+        };
+        bytes.push(byte);
+        rest = tail;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_place_gets_a_name() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "from": {"type": "object", "properties": {"x": {"type": "integer"}}},
+                "to": {"$ref": "#/properties/from"},
+                "next": {"$ref": "#"},
+                "pair": {"$ref": "#/$defs/Pair%3Cint%3E"},
+                "out": {"$ref": "https://example.com/schema"},
+                "nowhere": {"$ref": "#/$defs/Nothing"},
+                "default": {"$ref": "#/properties/from"},
+            },
+            "$defs": {"Pair<int>": {"items": {"$ref": "#/properties/from/properties/x"}, "default": {"$ref": "#"}}},
+        });
+        let closed = Closed::of(&schema).into_document();
+        let properties = &closed["properties"];
+        assert_eq!(properties["to"], json!({"$ref": "#/$defs/from"}));
+        assert_eq!(properties["next"], json!({"$ref": "#/$defs/arguments"}));
+        assert_eq!(properties["pair"], json!({"$ref": "#/$defs/Pair_int_"}));
+        assert_eq!(properties["default"], json!({"$ref": "#/$defs/from"}));
+        assert_eq!(properties["out"], json!({"$ref": "https://example.com/schema"}));
+        assert_eq!(properties["nowhere"], json!({"$ref": "#/$defs/Nothing"}));
+        let defs = closed["$defs"].as_object().unwrap();
+        assert_eq!(defs.keys().collect::<Vec<_>>(), ["Pair_int_", "arguments", "from", "from_x"]);
+        assert_eq!(defs["Pair_int_"], json!({"items": {"$ref": "#/$defs/from_x"}, "default": {"$ref": "#"}}));
+        assert_eq!(defs["arguments"]["properties"]["next"], json!({"$ref": "#/$defs/arguments"}));
+    }
+
+    #[test]
+    fn unlike_schemas_of_one_name_get_names_of_their_own() {
+        let of = |size: i32| {
+            let defs = json!({
+                "Same": {"type": "string"}, "Page": {"maximum": size}, "List": {"items": {"$ref": "#/$defs/Page"}}
+            });
+            Closed::of(&json!({"$ref": "#/$defs/List", "$defs": defs}))
+        };
+        let mut all = vec![("a".to_owned(), of(1)), ("b".to_owned(), of(2))];
+        separate(&mut all);
+        let names = |index: usize| all[index].1.defs.keys().cloned().collect::<Vec<_>>();
+        let shared: Vec<String> = names(0).into_iter().filter(|name| names(1).contains(name)).collect();
+        assert_eq!(shared, ["Same"]);
+        let (list, page) = (with_hash("List", "a"), with_hash("Page", "a"));
+        assert_eq!(all[0].1.root, json!({"$ref": format!("#/$defs/{list}")}));
+        assert_eq!(all[0].1.defs[&list], json!({"items": {"$ref": format!("#/$defs/{page}")}}));
+    }
+}

@@ -1,0 +1,164 @@
+//! Descriptors as tools.
+
+use serde_json::json;
+
+use super::*;
+use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::decode::decode_owned;
+use crate::schema::shape::render::canonical as shown;
+
+fn server(transport: McpTransport) -> Frozen<McpServer> {
+    McpServer { alias: "shop".into(), transport, ..McpServer::EMPTY }.into()
+}
+
+fn program() -> Frozen<McpServer> {
+    let argv = vec![Text::from("shop-server")].into();
+    server(McpTransport::Stdio { argv, env: List::EMPTY, inherit: List::EMPTY, work_dir: Text::EMPTY })
+}
+
+fn remote() -> Frozen<McpServer> {
+    let url = Text::from("https://Shop.example.com:8443/mcp");
+    server(McpTransport::Http { url, headers: List::EMPTY, bearer: Text::EMPTY })
+}
+
+fn find_orders() -> Value {
+    json!({
+        "name": "find.orders",
+        "title": "Find orders",
+        "description": " Finds the orders of a customer. ",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "customer": {"type": "integer", "minimum": 1},
+                "since": {"$ref": "#/$defs/Day"},
+                "until": {"$ref": "#/properties/since"},
+            },
+            "required": ["customer"],
+            "$defs": {"Day": {"type": "string", "format": "date"}},
+        },
+        "outputSchema": {
+            "type": "object",
+            "properties": {"orders": {"type": "array", "items": {"$ref": "#/$defs/Order"}}},
+            "required": ["orders"],
+            "$defs": {"Order": {"type": "object", "properties": {"id": {"type": "integer"}}}},
+        },
+        "annotations": {"readOnlyHint": true, "openWorldHint": false},
+        "execution": {"taskSupport": "forbidden"},
+    })
+}
+
+#[test]
+fn a_descriptor_becomes_a_tool() {
+    let tool = tool(&program(), &find_orders(), true).unwrap();
+    assert_eq!(tool.spec.name.as_str(), "shop__find_orders");
+    assert_eq!(tool.spec.description, *"Finds the orders of a customer.");
+    assert_eq!((tool.spec.label.as_str(), tool.spec.category.as_str()), ("Find orders", "shop"));
+    let Call::Mcp(plan) = &tool.call else { panic!("{:?}", tool.call) };
+    assert_eq!((plan.tool.as_str(), plan.descriptor.as_str()), ("find.orders", &*canonical(&find_orders())));
+    let names: Vec<&str> = tool.spec.defs.iter().map(|def| def.name.as_str()).collect();
+    assert_eq!(names, ["Day", "Order", "since"]);
+    let input = shown(tool.spec.input.shape());
+    assert!(input.contains(r##""until":{"$ref":"#/$defs/since"}"##), "{input}");
+    assert!(shown(tool.spec.output.unwrap().shape()).contains("#/$defs/Order"));
+}
+
+#[test]
+fn only_what_is_pinned_is_believed() {
+    let unpinned = tool(&program(), &find_orders(), false).unwrap();
+    assert_eq!(unpinned.spec.effects, Effects::UNDECLARED);
+    let Call::Mcp(plan) = &unpinned.call else { panic!("{:?}", unpinned.call) };
+    assert_eq!(plan.descriptor, Text::EMPTY);
+
+    let local = tool(&program(), &find_orders(), true).unwrap().spec.effects;
+    let expected = Effects { network: Network::Any, files: Files::Read, spawns: true, ..Effects::NONE };
+    assert_eq!(local, expected);
+    let network = Network::Hosts(vec![Text::from("shop.example.com:8443")].into());
+    let distant = tool(&remote(), &find_orders(), true).unwrap().spec.effects;
+    assert_eq!(distant, Effects { network: network.clone(), ..Effects::NONE });
+
+    let mut silent = find_orders();
+    silent["annotations"] = json!({"readOnlyHint": "yes", "destructiveHint": null});
+    let effects = tool(&remote(), &silent, true).unwrap().spec.effects;
+    assert_eq!(effects, Effects { network, files: Files::None, spawns: false, ..Effects::UNDECLARED });
+}
+
+#[test]
+fn one_broken_descriptor_costs_one_tool() {
+    let list = [json!(7), json!({"name": "x"}), find_orders(), json!({"inputSchema": {}}), find_orders()];
+    let messages = |list: &[Value]| {
+        let all = tools(&program(), list, true);
+        all.into_iter().map(|one| one.err().map(|why| why.to_string())).collect::<Vec<_>>()
+    };
+    let found = messages(&list);
+    for (found, part) in
+        found.iter().zip(["no object", "schema of its arguments", "same name", "no name", "same name"])
+    {
+        assert!(found.as_deref().unwrap().contains(part), "{found:?}");
+    }
+    assert_eq!(messages(&list[..3])[2], None);
+    let mut huge = find_orders();
+    huge["_meta"] = json!({"x": "y".repeat(MAX_DESCRIPTOR)});
+    assert!(messages(&[huge])[0].as_deref().unwrap().contains("larger than 512 KiB"));
+    let nameless: Frozen<McpServer> = McpServer { alias: "No_Alias".into(), ..McpServer::EMPTY }.into();
+    let why = tool(&nameless, &find_orders(), true).unwrap_err();
+    assert!(why.to_string().contains("`No_Alias` is no alias of a server"), "{why}");
+}
+
+#[test]
+fn arguments_are_always_an_object() {
+    let input = |schema: Value| {
+        let list = [json!({"name": "x", "inputSchema": schema})];
+        let one = tools(&program(), &list, true).remove(0).unwrap();
+        (shown(one.tool.spec.input.shape()), one.problems.len())
+    };
+    let object = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let plain = input(object.clone());
+    assert_eq!(input(json!({"$ref": "#/$defs/All", "$defs": {"All": object.clone()}})), plain);
+    let mut beside = object.clone();
+    beside["not"] = json!({"required": ["b"]});
+    assert_eq!(input(beside), (plain.0, 1));
+    let (open, problems) = input(json!({"oneOf": [object, {"type": "object"}]}));
+    assert_eq!((&*open, problems), (r#"{"type":"object"}"#, 1));
+}
+
+#[test]
+fn tools_of_a_list_share_schemas_that_are_equal() {
+    let of = |name: &str, size: i32| {
+        let schema = json!({"type": "object", "properties": {"page": {"$ref": "#/$defs/Page"}},
+            "$defs": {"Page": {"type": "integer", "maximum": size}, "Same": {"type": "string"}}});
+        json!({"name": name, "inputSchema": schema})
+    };
+    let names = |list: &[Value]| {
+        let all = tools(&program(), list, true);
+        let defs = &all[0].as_ref().unwrap().tool.spec.defs;
+        defs.iter().map(|def| def.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[of("a", 1), of("b", 1)]), ["Page", "Same"]);
+    let apart = names(&[of("a", 1), of("b", 2)]);
+    assert_eq!(apart.len(), 3, "{apart:?}");
+    let mut turned = names(&[of("b", 2), of("a", 1)]);
+    turned.sort();
+    assert_eq!(apart, turned);
+}
+
+#[test]
+fn a_schema_that_is_nothing_but_itself_ends() {
+    let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}},
+        "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}}});
+    let one = tools(&program(), &[json!({"name": "x", "inputSchema": schema})], true).remove(0).unwrap();
+    let messages: Vec<&str> = one.problems.iter().map(|problem| &*problem.message).collect();
+    assert_eq!(messages, ["the schema `B` is part of itself; that part is left out"]);
+    let shown: Vec<String> = one.tool.spec.defs.iter().map(|def| shown(def.schema.shape())).collect();
+    assert_eq!(shown, [r##"{"$ref":"#/$defs/B"}"##, r#"{"type":"string"}"#]);
+}
+
+#[test]
+fn keys_that_providers_refuse_are_renamed_and_come_back() {
+    let schema = json!({"type": "object", "required": ["user-id", "$top"], "properties": {
+        "user-id": {"type": "integer"}, "$top": true,
+        "where": {"type": "object", "properties": {"a b": {"type": "string"}}, "required": ["a b"]}}});
+    let tool = tool(&program(), &json!({"name": "x", "inputSchema": schema}), true).unwrap();
+    let given = json!({"user_id": 7, "_top": 1, "where": {"a_b": "c"}});
+    let decoded = decode_owned(given, tool.spec.input.shape(), &tool.spec.defs, &JSON_SCHEMA).unwrap();
+    assert_eq!(decoded, json!({"user-id": 7, "$top": 1, "where": {"a b": "c"}}));
+}

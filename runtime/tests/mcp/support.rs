@@ -1,0 +1,67 @@
+//! What the tests share.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
+use toolgen_runtime::spec::plan::{McpServer, McpTransport};
+use toolgen_runtime::{Text, ToolError};
+
+pub(crate) type Test = (&'static str, fn());
+
+/// Runs a test to its end, which has to come.
+pub(crate) fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        tokio::time::timeout(Duration::from_secs(60), test).await.expect("the test hangs");
+    });
+}
+
+/// This test as a server that behaves as the words say.
+pub(crate) fn server(words: &str) -> McpServer {
+    let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    McpServer {
+        alias: "hostile".into(),
+        transport: McpTransport::Stdio {
+            argv: vec![Text::from(program)].into(),
+            env: vec![("MCP_SERVER".into(), words.to_owned().into())].into(),
+            inherit: vec![].into(),
+            work_dir: Text::EMPTY,
+        },
+        ..McpServer::EMPTY
+    }
+}
+
+pub(crate) fn options() -> McpOptions {
+    McpOptions::new().probe(Duration::from_secs(2)).connect(Duration::from_secs(10))
+}
+
+pub(crate) async fn connect(words: &str) -> McpClient {
+    McpClient::connect(server(words), options()).await.unwrap()
+}
+
+pub(crate) async fn call(client: &McpClient, tool: &str, arguments: Value) -> Result<String, ToolError> {
+    let arguments: Map<String, Value> = serde_json::from_value(arguments).unwrap();
+    let answer = client.call(tool, arguments).await?;
+    Ok(answer["content"][0]["text"].as_str().unwrap_or_default().to_owned())
+}
+
+/// A call without arguments, which succeeds.
+pub(crate) async fn told(client: &McpClient, tool: &str) -> String {
+    call(client, tool, json!({})).await.unwrap()
+}
+
+pub(crate) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let start = Instant::now();
+    while !holds().await {
+        assert!(start.elapsed() < Duration::from_secs(10), "{what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Whether a process of this number runs; one that ended and was not fetched yet does not.
+pub(crate) fn runs(pid: &Value) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest).trim_start();
+    !state.is_empty() && !state.starts_with('Z')
+}

@@ -1,0 +1,140 @@
+//! The tools that are served.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Map, Value, json};
+use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::serve::mcp::Server;
+use toolgen_runtime::{
+    BoxFuture, Content, Control, InputRequest, Provider, Registry, ToolContext, ToolError, ToolInput,
+    ToolResult, tool, toolset,
+};
+
+/// A sum.
+#[derive(ToolInput)]
+pub(crate) struct Sum {
+    /// The sum.
+    sum: i64,
+}
+
+impl serde_core::Serialize for Sum {
+    fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        json!({ "sum": self.sum }).serialize(serializer)
+    }
+}
+
+/// Adds two numbers.
+#[tool(read_only, idempotent, undocumented, label = "Addition")]
+fn add(a: i64, b: i64) -> Sum {
+    Sum { sum: a + b }
+}
+
+/// Fails.
+#[tool(undocumented)]
+fn fail(why: String) -> Result<String, ToolError> {
+    Err(ToolError::failed(why))
+}
+
+/// Draws a dot.
+#[tool(read_only)]
+fn draw() -> ToolResult {
+    let image = Content::Image { data: "aGVsbG8=".to_owned(), mime_type: "image/png".to_owned() };
+    ToolResult::text("a dot").with_content(image)
+}
+
+/// Counts to three, and says so.
+#[tool]
+async fn count(ctx: &ToolContext) -> String {
+    for number in 1..=2 {
+        ctx.progress(format!("counted {number}"));
+        tokio::task::yield_now().await;
+    }
+    ctx.update(ToolResult::text("counted 3"));
+    "three".to_owned()
+}
+
+/// Whether a call of `hang` was cancelled.
+#[derive(Default)]
+pub(crate) struct Heard(pub(crate) AtomicBool);
+
+/// Waits for ever.
+#[tool]
+async fn hang(ctx: &ToolContext) -> Result<String, ToolError> {
+    let heard = ctx.service::<Heard>().unwrap();
+    ctx.progress("waiting");
+    ctx.cancel().cancelled().await;
+    heard.0.store(true, Ordering::SeqCst);
+    Err(ToolError::Cancelled)
+}
+
+/// Says who calls.
+#[tool(read_only)]
+fn who(ctx: &ToolContext) -> String {
+    ctx.principal().map_or("nobody".to_owned(), |principal| principal.id.to_string())
+}
+
+/// Remembers how often it was called in this session.
+#[tool]
+fn visits(ctx: &ToolContext) -> String {
+    let Some(session) = ctx.session() else { return "no session".to_owned() };
+    let visits = session.get("visits").and_then(|visits| visits.as_u64()).unwrap_or(0) + 1;
+    session.set("visits", visits);
+    visits.to_string()
+}
+
+/// Greets, once it knows whom.
+#[tool]
+fn greet(ctx: &ToolContext) -> ToolResult {
+    match ctx.input() {
+        Some(answer) => ToolResult::text(format!("Hello, {}!", answer["name"].as_str().unwrap())),
+        None => {
+            let schema = json!({"type": "object", "title": "user_name", "properties": {"name": {"type": "string"}}, "required": ["name"]});
+            ToolResult::empty()
+                .with_control(Control::NeedInput(InputRequest::new("What is your name?", schema)))
+        }
+    }
+}
+
+/// Pays, once it is approved.
+#[tool(undocumented)]
+fn pay(amount: u32) -> String {
+    format!("paid {amount}")
+}
+
+/// A long text.
+#[tool(read_only)]
+fn tell() -> String {
+    "once upon a time\n".repeat(100_000)
+}
+
+struct Careful;
+
+impl Middleware for Careful {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        let decision = match request.spec.name.as_str() {
+            "pay" => Decision::NeedApproval("It costs money.".to_owned()),
+            _ => Decision::Allow,
+        };
+        Box::pin(async move { decision })
+    }
+}
+
+/// A provider of all of them.
+pub(crate) fn provider() -> ProviderBuilder {
+    let registry =
+        Registry::new(toolset![add, fail, draw, count, hang, who, visits, greet, pay, tell]).unwrap();
+    Provider::builder(&registry).middleware(Careful)
+}
+
+/// A server of all of them, and whether `hang` was cancelled.
+pub(crate) fn server() -> (Server, Arc<Heard>) {
+    let heard = Arc::new(Heard::default());
+    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::clone(&heard));
+    (Server::new(provider().context(context).build().unwrap()).name("fixture").page(4), heard)
+}
+
+pub(crate) fn object(value: Value) -> Map<String, Value> {
+    value.as_object().unwrap().clone()
+}

@@ -1,0 +1,78 @@
+//! The words of `serve`.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, ArgMatches, Command};
+
+use super::{Requests, Selection, compiling, flag, option, path, requests, with_requests};
+
+/// `serve`
+#[derive(Debug)]
+pub(in super::super) struct Serve {
+    pub(in super::super) selection: Selection,
+    /// The address to listen at. `None`: the standard input and output.
+    pub(in super::super) http: Option<String>,
+    pub(in super::super) requests: Requests,
+    /// The rules of which a tool must fit one. Empty: none.
+    pub(in super::super) allow: Vec<String>,
+    /// The rules of which a tool must fit none.
+    pub(in super::super) deny: Vec<String>,
+    pub(in super::super) read_only: bool,
+    pub(in super::super) audit: Option<PathBuf>,
+    /// The environment variable with the bearer token.
+    pub(in super::super) token: Option<String>,
+    pub(in super::super) hosts: Vec<String>,
+    pub(in super::super) origins: Vec<String>,
+}
+
+pub(super) fn command() -> Command {
+    let several = |name, value, help| option(name, value, help).action(ArgAction::Append);
+    let command = compiling("serve", "Serve the tools of documents to clients of the Model Context Protocol")
+        .arg(flag("stdio", "Serve one client on the standard input and output, as is the default"))
+        .arg(
+            option(
+                "http",
+                "ADDRESS",
+                "Serve clients over HTTP, at http://ADDRESS/mcp, such as 127.0.0.1:8080",
+            )
+            .conflicts_with("stdio"),
+        )
+        .arg(
+            option("token", "VARIABLE", "The environment variable with the bearer token that clients need")
+                .requires("http"),
+        )
+        .arg(
+            several("host", "NAME", "Answer HTTP requests to this host, too, not only to this machine")
+                .requires("http"),
+        )
+        .arg(several("origin", "URL", "Answer HTTP requests of web pages from there, too").requires("http"))
+        .arg(several(
+            "allow",
+            "RULE",
+            "Only tools of this rule: a name with `*`, `category:NAME` or `effect:KIND`",
+        ))
+        .arg(several("deny", "RULE", "No tools of this rule, even if another allows them"))
+        .arg(flag("read-only", "Only tools that declare that they change nothing"))
+        .arg(path("audit", "FILE", "Append a record of each call to this file, as lines of JSON"));
+    with_requests(command).after_help(
+        "Nothing but the protocol goes to the standard output. Tools that are functions, effects or agents cannot run \
+         here and are left out. Without a token, HTTP is served at a loopback address only.",
+    )
+}
+
+pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, String> {
+    let text = |name: &str| matches.get_one::<String>(name).cloned();
+    let texts = |name: &str| matches.get_many(name).unwrap_or_default().cloned().collect();
+    Ok(Serve {
+        selection,
+        http: text("http"),
+        requests: requests(matches)?,
+        allow: texts("allow"),
+        deny: texts("deny"),
+        read_only: matches.get_flag("read-only"),
+        audit: matches.get_one("audit").cloned(),
+        token: text("token"),
+        hosts: texts("host"),
+        origins: texts("origin"),
+    })
+}

@@ -1,0 +1,306 @@
+//! `mcp lock` and `mcp verify`: locks of MCP servers, made and compared.
+
+mod package;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen::{Document, McpSource, Options, Problems, Severity};
+use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
+use toolgen_runtime::spec::mcp::drift::{Change, Class, drift};
+use toolgen_runtime::spec::mcp::lint::{shadows, suspicions};
+use toolgen_runtime::spec::mcp::{self, Lock, is_alias};
+use toolgen_runtime::spec::plan::{McpServer, McpTransport};
+use toolgen_runtime::{List, Text, ToolError};
+
+use super::Outcome;
+use super::args::{self, Given, Mcp, Reached};
+use super::output::Output;
+
+/// How long a server may take to start: a package may have to be installed first.
+const START: Duration = Duration::from_secs(120);
+
+/// Runs the command. "Problems found" means that a server could not be asked, or differs from its lock.
+pub(super) fn run(task: &Mcp, output: &mut Output) -> io::Result<Outcome> {
+    match task {
+        Mcp::Lock(task) => lock(task, output),
+        Mcp::Verify(task) => verify(task, output),
+    }
+}
+
+/// A server that is asked, and what its lock says so far.
+struct Target {
+    server: McpServer,
+    path: PathBuf,
+    locked: Option<Lock>,
+}
+
+/// What was found of a server.
+struct Report {
+    path: PathBuf,
+    alias: String,
+    /// The lock as it would be now.
+    now: Lock,
+    /// What changed since the lock was made. `None` if there was none.
+    changes: Option<Vec<Change>>,
+    /// The texts that are to be looked at: the tool, the place, and what is wrong.
+    suspicious: Vec<(String, String, String)>,
+}
+
+fn lock(task: &args::Lock, output: &mut Output) -> io::Result<Outcome> {
+    let (mut targets, complete) = targets(&task.documents, output);
+    if let Some(given) = &task.server {
+        if !is_alias(&given.alias) {
+            let rule = "use `a` to `z`, digits and `-`, at most 32, and start with a letter";
+            output.complain(&format!("`{}` is no alias of a server; {rule}", given.alias));
+            return Ok(Outcome::Usage);
+        }
+        targets.push(Target { server: server_of(given), path: given.out.clone(), locked: read(&given.out) });
+    }
+    for target in &mut targets {
+        if !task.capabilities.is_empty() {
+            target.server.capabilities = task.capabilities.iter().map(|name| Text::copy_of(name)).collect();
+        }
+    }
+    let (mut reports, answered) = ask_all(&targets, &task.private_hosts, output);
+    let mut fine = complete && answered;
+    for report in &mut reports {
+        if let Some(scope) = &task.scope {
+            report.now.auth.clone_from(scope);
+        }
+        if let Err(why) = std::fs::write(&report.path, report.now.text()) {
+            output.complain(&format!("{} cannot be written: {why}", report.path.display()));
+            fine = false;
+        }
+        if let Some(package) = report.now.package.as_ref().filter(|package| package.version.is_empty()) {
+            let (alias, name) = (&report.alias, &package.name);
+            output.note(&format!(
+                "the command of `{alias}` starts `{name}` in whatever version there is; name one, as in `{name}{}`",
+                if package.registry == "npm" { "@1.2.3" } else { "==1.2.3" }
+            ));
+        }
+    }
+    show(&reports, "locked", task.json, output)?;
+    Ok(if fine { Outcome::Fine } else { Outcome::Problems })
+}
+
+fn verify(task: &args::Verify, output: &mut Output) -> io::Result<Outcome> {
+    let (targets, complete) = targets(&task.documents, output);
+    let mut fine = complete;
+    for target in targets.iter().filter(|target| target.locked.is_none()) {
+        let (alias, path) = (&target.server.alias, target.path.display());
+        output.complain(&format!("the lock of `{alias}`, {path}, is not there or cannot be read"));
+        fine = false;
+    }
+    let (locked, _): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| target.locked.is_some());
+    let (reports, answered) = ask_all(&locked, &task.private_hosts, output);
+    let same = reports.iter().all(|report| report.changes.as_ref().is_some_and(Vec::is_empty));
+    show(&reports, "verified", task.json, output)?;
+    Ok(if fine && answered && same { Outcome::Fine } else { Outcome::Problems })
+}
+
+/// Returns the servers that documents name, and whether all documents could be read. What else is wrong with a document
+/// is for `check`: a lock that is not there yet is no mistake here.
+fn targets(documents: &[PathBuf], output: &mut Output) -> (Vec<Target>, bool) {
+    let mut targets = Vec::new();
+    let mut complete = true;
+    for path in documents {
+        let mut problems = Problems::new();
+        let document = Document::load(path, &mut problems);
+        let program =
+            document.and_then(|document| toolgen::compile(&document, &Options::default(), &mut problems));
+        let servers: Vec<McpSource> =
+            program.iter().flat_map(|program| program.all_servers()).cloned().collect();
+        if servers.is_empty() {
+            output.problems(&problems, |problem| problem.severity() == Severity::Error);
+            output.complain(&format!("{} names no MCP server", path.display()));
+            complete = false;
+        }
+        for McpSource { mut server, lock } in servers {
+            let locked = read(&lock);
+            if let Some(locked) = &locked {
+                server.capabilities = locked.server.capabilities.clone();
+            }
+            targets.push(Target { server, path: lock, locked });
+        }
+    }
+    (targets, complete)
+}
+
+/// Reads a lock, if it is one.
+fn read(path: &Path) -> Option<Lock> {
+    Lock::read(&Document::load(path, &mut Problems::new())?.root).ok()
+}
+
+fn server_of(given: &Given) -> McpServer {
+    let texts = |texts: &[String]| texts.iter().map(|text| Text::copy_of(text)).collect();
+    let transport = match &given.reached {
+        Reached::Program { argv, inherit, work_dir } => McpTransport::Stdio {
+            argv: texts(argv),
+            env: List::EMPTY,
+            inherit: texts(inherit),
+            work_dir: Text::copy_of(work_dir),
+        },
+        Reached::Url { url, headers, bearer } => McpTransport::Http {
+            url: Text::copy_of(url),
+            headers: headers
+                .iter()
+                .map(|(name, variable)| (Text::copy_of(name), Text::copy_of(variable)))
+                .collect(),
+            bearer: Text::copy_of(bearer),
+        },
+    };
+    McpServer { alias: Text::copy_of(&given.alias), transport, ..McpServer::EMPTY }
+}
+
+/// Asks all servers, and tells which do not answer.
+fn ask_all(targets: &[Target], private_hosts: &[String], output: &mut Output) -> (Vec<Report>, bool) {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(why) => {
+            output.complain(&why.to_string());
+            return (Vec::new(), false);
+        }
+    };
+    let options = McpOptions::new().connect(START);
+    let options = private_hosts.iter().fold(options, |options, host| options.private_host(host));
+    let mut found = Vec::new();
+    for target in targets {
+        output.progress(&format!("asking {}", target.server.alias));
+        match runtime.block_on(ask(&target.server, &options)) {
+            Ok(lock) => found.push((target, lock)),
+            Err(error) => {
+                let text = error.operator_text();
+                output.complain(text.strip_prefix("Error: ").unwrap_or(&text));
+            }
+        }
+    }
+    let answered = found.len() == targets.len();
+    let names: Vec<(&str, Vec<String>)> =
+        found.iter().map(|(target, lock)| (target.server.alias.as_str(), names_of(lock))).collect();
+    let reports = found.iter().map(|(target, now)| {
+        let others: Vec<String> = names
+            .iter()
+            .filter(|(alias, _)| *alias != target.server.alias.as_str())
+            .flat_map(|(_, names)| names.clone())
+            .collect();
+        report(target, now, &others)
+    });
+    (reports.collect(), answered)
+}
+
+async fn ask(server: &McpServer, options: &McpOptions) -> Result<Lock, ToolError> {
+    let client = McpClient::connect(server.clone(), options.clone()).await?;
+    let tools = client.list_tools().await;
+    let revision = client.revision().unwrap_or_default();
+    let info = client.server_info().unwrap_or_default();
+    client.close().await;
+    let (package, auth) = match &server.transport {
+        McpTransport::Stdio { argv, .. } => {
+            let argv: Vec<&str> = argv.iter().map(Text::as_str).collect();
+            (package::of(&argv), "none")
+        }
+        McpTransport::Http { bearer, .. } if !bearer.is_empty() => (None, "bearer"),
+        McpTransport::Http { headers, .. } if !headers.is_empty() => (None, "headers"),
+        McpTransport::Http { .. } => (None, "none"),
+    };
+    let server = McpServer { revision: revision.into(), ..server.clone() };
+    Ok(Lock { server, package, info, auth: auth.to_owned(), tools: tools? })
+}
+
+/// Returns the names of the tools of a lock, for the server and for a model.
+fn names_of(lock: &Lock) -> Vec<String> {
+    let raw: Vec<&str> =
+        lock.tools.iter().map(|tool| tool.get("name").and_then(Value::as_str).unwrap_or_default()).collect();
+    let exposed = mcp::names(&lock.server.alias, &raw).into_iter().flatten().map(|name| name.to_string());
+    raw.iter().map(|name| (*name).to_owned()).chain(exposed).collect()
+}
+
+fn report(target: &Target, now: &Lock, others: &[String]) -> Report {
+    let mut now = now.clone();
+    if let Some(locked) = &target.locked {
+        now.auth.clone_from(&locked.auth);
+    }
+    let changes = target.locked.as_ref().map(|locked| drift(&locked.tools, &now.tools, others));
+    let mut suspicious = Vec::new();
+    for tool in &now.tools {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        let found = suspicions(tool, &[]).into_iter().chain(shadows(tool, others));
+        suspicious.extend(found.map(|one| (name.to_owned(), one.pointer, one.message)));
+    }
+    let alias = target.server.alias.to_string();
+    Report { path: target.path.clone(), alias, now, changes, suspicious }
+}
+
+fn show(reports: &[Report], verb: &str, json: bool, output: &mut Output) -> io::Result<()> {
+    if json {
+        let all: Vec<Value> = reports.iter().map(report_json).collect();
+        output.json(&json!({ "servers": all }))?;
+        return output.line("");
+    }
+    for report in reports {
+        let Report { path, alias, now, changes, suspicious } = report;
+        let (path, count, revision) = (path.display(), now.tools.len(), &now.server.revision);
+        let plural = if count == 1 { "" } else { "s" };
+        let changed = match changes.as_deref() {
+            None => String::new(),
+            Some([]) => ", as locked".to_owned(),
+            Some(changes) => format!(", {}", counted(changes)),
+        };
+        output.line(&format!("{path}: {verb} {count} tool{plural} of `{alias}` ({revision}){changed}"))?;
+        for change in changes.iter().flatten() {
+            output.line(&format!("  {}", visible(&change.to_string())))?;
+        }
+        for (tool, pointer, message) in suspicious {
+            output.line(&format!(
+                "  look at `{}`{}: the text {}",
+                visible(tool),
+                visible(pointer),
+                visible(message)
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns how many changes of each class there are, the worst first.
+fn counted(changes: &[Change]) -> String {
+    let classes = [Class::Security, Class::Breaking, Class::Added, Class::Text, Class::Compatible];
+    let counts = classes.into_iter().filter_map(|class| {
+        let count = changes.iter().filter(|change| change.class == class).count();
+        (count > 0).then(|| format!("{count} {class}"))
+    });
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+fn report_json(report: &Report) -> Value {
+    let Report { path, alias, now, changes, suspicious } = report;
+    let change = |change: &Change| {
+        let Change { tool, pointer, class, message } = change;
+        json!({"tool": tool, "pointer": pointer, "class": class.name(), "message": message})
+    };
+    json!({
+        "path": path.display().to_string(),
+        "alias": alias,
+        "revision": now.server.revision.as_str(),
+        "tools": now.tools.len(),
+        "changes": changes.as_ref().map(|changes| changes.iter().map(change).collect::<Vec<_>>()),
+        "suspicious": suspicious
+            .iter()
+            .map(|(tool, pointer, message)| json!({"tool": tool, "pointer": pointer, "message": message}))
+            .collect::<Vec<_>>(),
+    })
+}
+
+/// Returns a text of a server as a terminal may show it.
+fn visible(text: &str) -> String {
+    text.chars()
+        .flat_map(|char| if is_plain(char) { vec![char] } else { char.escape_unicode().collect() })
+        .collect()
+}
+
+fn is_plain(char: char) -> bool {
+    char.is_ascii_graphic() || char == ' ' || char.is_alphanumeric() || "“”…–".contains(char)
+}

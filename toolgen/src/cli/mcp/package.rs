@@ -1,0 +1,126 @@
+//! The package that a command starts, as far as the command says it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use toolgen_runtime::spec::mcp::Package;
+
+/// Returns the package that `npx`, `uvx` and the like start. `None` for any other command.
+pub(super) fn of(argv: &[&str]) -> Option<Package> {
+    let [program, rest @ ..] = argv else { return None };
+    let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let program = program.trim_end_matches(".cmd").trim_end_matches(".exe");
+    let (npm, rest) = match (program, rest) {
+        ("npx" | "bunx" | "pnpx", rest) => (true, rest),
+        ("npm", ["exec" | "x", rest @ ..]) => (true, rest),
+        ("pnpm" | "yarn", ["dlx", rest @ ..]) => (true, rest),
+        ("uvx" | "pipx", ["run", rest @ ..]) | ("uv", ["tool", "run", rest @ ..]) | ("uvx", rest) => {
+            (false, rest)
+        }
+        _ => return None,
+    };
+    let text = named(rest, if npm { &["-p", "--package"] } else { &["--from", "--spec"] })?;
+    let (name, version) = if npm { npm_name(text) } else { pypi_name(text) };
+    let registry = if npm { "npm" } else { "pypi" };
+    let integrity = if npm && !version.is_empty() { npm_integrity(name, version) } else { None };
+    Some(Package {
+        registry: registry.to_owned(),
+        name: name.to_owned(),
+        version: version.to_owned(),
+        integrity: integrity.unwrap_or_default(),
+    })
+}
+
+/// Returns the package that the words name: by an option, or as the first that is none.
+fn named<'w>(words: &[&'w str], options: &[&str]) -> Option<&'w str> {
+    for (index, word) in words.iter().enumerate() {
+        if options.contains(word) {
+            return words.get(index + 1).copied();
+        }
+        if let Some((option, value)) = word.split_once('=').filter(|(option, _)| option.starts_with('-')) {
+            if options.contains(&option) {
+                return Some(value);
+            }
+            continue;
+        }
+        if !word.starts_with('-') {
+            return Some(word);
+        }
+    }
+    None
+}
+
+/// `@scope/name@1.2.3`. A version is one only if it is exact: a tag or a range is another one tomorrow.
+fn npm_name(text: &str) -> (&str, &str) {
+    let at = text.char_indices().skip(1).find(|(_, char)| *char == '@').map(|(at, _)| at);
+    match at.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))) {
+        Some((name, version)) => (name, if is_exact(version) { version } else { "" }),
+        None => (text, ""),
+    }
+}
+
+/// `name[extra]==1.2.3`, or `name@1.2.3` as `uvx` takes it.
+fn pypi_name(text: &str) -> (&str, &str) {
+    let end = text.find(['=', '<', '>', '!', '~', '@', ' ']).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let name = name.split('[').next().unwrap_or(name);
+    let version = rest.strip_prefix("==").or_else(|| rest.strip_prefix('@')).unwrap_or_default().trim();
+    (name, if is_exact(version) { version } else { "" })
+}
+
+fn is_exact(version: &str) -> bool {
+    version.split('.').count() >= 2
+        && version.starts_with(|first: char| first.is_ascii_digit())
+        && version.chars().all(|char| char.is_ascii_alphanumeric() || ".-+!".contains(char))
+        && !version.split('.').any(|part| part == "x" || part.is_empty())
+}
+
+/// Returns the hash of a package that `npx` has installed, from its own record of it.
+fn npm_integrity(name: &str, version: &str) -> Option<String> {
+    let home = || std::env::home_dir().map(|home| home.join(".npm"));
+    let cache = std::env::var_os("npm_config_cache").map(PathBuf::from).or_else(home)?;
+    let installed = fs::read_dir(cache.join("_npx")).ok()?;
+    installed.flatten().find_map(|folder| {
+        let text = fs::read_to_string(folder.path().join("node_modules/.package-lock.json")).ok()?;
+        let lock: Value = serde_json::from_str(&text).ok()?;
+        let package = lock.get("packages")?.get(format!("node_modules/{name}"))?;
+        let same = package.get("version").and_then(Value::as_str) == Some(version);
+        package.get("integrity").and_then(Value::as_str).filter(|_| same).map(str::to_owned)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_package_of_a_command_is_found() {
+        let found = |line: &str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            of(&words).map(|package| format!("{} {} {}", package.registry, package.name, package.version))
+        };
+        for (line, package) in [
+            ("npx -y @example/shop-server@1.2.3 --port 1", Some("npm @example/shop-server 1.2.3")),
+            ("/usr/bin/npx shop-server", Some("npm shop-server ")),
+            ("npx -y shop-server@latest", Some("npm shop-server ")),
+            ("npx shop-server@^1.2.3", Some("npm shop-server ")),
+            ("npx shop-server@1.x", Some("npm shop-server ")),
+            ("npx --package=shop@2.0.1-beta.1 shop-server", Some("npm shop 2.0.1-beta.1")),
+            ("npx -p shop@2.0.1 shop-server", Some("npm shop 2.0.1")),
+            ("npm exec shop-server@1.0.0", Some("npm shop-server 1.0.0")),
+            ("pnpm dlx shop-server@1.0.0", Some("npm shop-server 1.0.0")),
+            ("uvx shop-server==2025.1.2", Some("pypi shop-server 2025.1.2")),
+            ("uvx shop-server@2025.1.2", Some("pypi shop-server 2025.1.2")),
+            ("uvx --from shop[http]==1.2 shop-server", Some("pypi shop 1.2")),
+            ("uvx shop-server>=1.2", Some("pypi shop-server ")),
+            ("uv tool run shop-server", Some("pypi shop-server ")),
+            ("pipx run --spec shop==1.2.3 shop", Some("pypi shop 1.2.3")),
+            ("shop-server --stdio", None),
+            ("npm start", None),
+            ("npx", None),
+        ] {
+            assert_eq!(found(line).as_deref(), package, "{line}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `serve`: serves the tools of documents to clients of the Model Context Protocol.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::io;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use toolgen::Tool;
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::mcp::McpEngine;
+use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink};
+use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::provider::one_shot;
+use toolgen_runtime::serve::mcp::Server;
+use toolgen_runtime::spec::RequirementKind;
+use toolgen_runtime::spec::plan;
+use toolgen_runtime::{Call, Limits, Provider, ProviderContext, Registry};
+
+use super::Outcome;
+use super::args::Serve;
+use super::compile::{Compiled, compile_all, leave_out};
+use super::engines::engines;
+use super::output::Output;
+
+/// Serves until the client goes away or the program is told to stop. What is wrong with some of the documents is told, and
+/// the rest is served.
+pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
+    let (mut compiled, _) = compile_all(&task.selection, &[], output);
+    for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
+        leave_out(program, lacks, output);
+    }
+    let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
+    if tools.is_empty() {
+        output.complain("no tool is left to serve");
+        return Ok(Outcome::Problems);
+    }
+    let served = auditor(task).and_then(|auditor| {
+        let (engines, servers) = engines(&task.requests, &task.selection.options)?;
+        let provider = provider(task, &engines, &tools, auditor.clone())?;
+        let count = provider.specs().count();
+        if count == 0 {
+            return Err(
+                "no tool is left to serve: `--allow`, `--deny` and `--read-only` leave out all".to_owned()
+            );
+        }
+        serve(task, server(task, provider)?, (&auditor, &servers), count, output)
+    });
+    Ok(match served {
+        Ok(()) => Outcome::Fine,
+        Err(message) => told(&message, output),
+    })
+}
+
+fn told(message: &str, output: &mut Output) -> Outcome {
+    output.complain(message);
+    Outcome::Problems
+}
+
+/// Returns what a tool needs that a server does not have.
+fn lacks(tool: &Tool, out: &BTreeSet<String>) -> Option<String> {
+    let needed = tool.spec.requires.iter().filter(|requirement| !requirement.optional);
+    for needed in needed {
+        let is_met = match needed.kind {
+            RequirementKind::Tool => !out.contains(needed.name.as_str()),
+            kind => kind == RequirementKind::Session,
+        };
+        if !is_met {
+            return Some(format!("its requirement \"{}\" cannot be met here", needed.told()));
+        }
+    }
+    match &tool.call {
+        Call::Function => Some("it is a function that a program would have to implement".to_owned()),
+        Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
+        Call::Effect(plan) => {
+            Some(format!("it asks the program for `{}`, which nobody does here", plan.name))
+        }
+        call => {
+            let missing = call.tools().into_iter().find(|called| out.contains(*called));
+            missing.map(|called| format!("it calls `{called}`"))
+        }
+    }
+}
+
+fn auditor(task: &Serve) -> Result<Auditor, String> {
+    let Some(path) = &task.audit else { return Ok(Auditor::none()) };
+    let sink = JsonLinesSink::open(path).and_then(|sink| Auditor::builder(sink).start());
+    sink.map_err(|why| format!("{} cannot be written: {why}", path.display()))
+}
+
+/// Returns the tools behind their limits and records.
+fn provider(task: &Serve, engines: &Engines, tools: &[&Tool], auditor: Auditor) -> Result<Provider, String> {
+    let tools = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
+    let tools = engines.tools_from(tools).map_err(|why| why.to_string())?;
+    let registry = Registry::new(tools).map_err(|why| why.to_string())?;
+    let limits = Limits { read_only: task.read_only, ..Limits::ANY };
+    let mut rules = Rules::builder().exclude(task.deny.iter().cloned());
+    if !task.allow.is_empty() {
+        rules = rules.include(task.allow.iter().cloned());
+    }
+    let provider = Provider::builder(&registry)
+        .context(ProviderContext::new().with_limits(limits))
+        .rules(rules.build().map_err(|why| why.to_string())?)
+        .default_timeout(Duration::from_secs(task.requests.timeout))
+        .auditor(auditor);
+    provider.build().map_err(|why| why.to_string())
+}
+
+fn server(task: &Serve, provider: Provider) -> Result<Server, String> {
+    let mut server = Server::new(provider);
+    if let [document] = task.selection.documents.as_slice()
+        && let Some(name) = document.file_stem()
+    {
+        server = server.name(name.to_string_lossy());
+    }
+    if let Some(variable) = &task.token {
+        let token = env::var(variable).ok().filter(|token| !token.trim().is_empty());
+        server =
+            server.bearer(token.ok_or_else(|| format!("set {variable} to the token that clients need"))?);
+    }
+    server = task.hosts.iter().fold(server, Server::allow_host);
+    Ok(task.origins.iter().fold(server, Server::allow_origin))
+}
+
+/// Serves, and then ends the servers that were called and writes the last records.
+fn serve(
+    task: &Serve,
+    server: Server,
+    (auditor, servers): (&Auditor, &McpEngine),
+    count: usize,
+    output: &mut Output,
+) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|why| why.to_string())?;
+    runtime.block_on(async {
+        let tools = if count == 1 { "1 tool is".to_owned() } else { format!("{count} tools are") };
+        let until_the_end = async {
+            let Some(address) = &task.http else {
+                output.note(&format!("{tools} served on the standard input and output"));
+                return server.stdio().await.map_err(|why| why.to_string());
+            };
+            let listener = TcpListener::bind(address)
+                .await
+                .map_err(|why| format!("cannot listen at {address}: {why}"))?;
+            let address = listener.local_addr().map_err(|why| why.to_string())?;
+            output.note(&format!("{tools} served at http://{address}/mcp"));
+            server.listen(listener).await.map_err(|why| why.to_string())
+        };
+        let served = tokio::select! {
+            served = until_the_end => served,
+            // Calls that still run are dropped, and so are their programs.
+            () = one_shot::interrupted() => Ok(()),
+        };
+        servers.close().await;
+        let written = auditor.flush().await.map_err(|why| format!("the last records are lost: {why}"));
+        served.and(written)
+    })
+}

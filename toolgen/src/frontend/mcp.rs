@@ -1,0 +1,255 @@
+//! Compiles locks of MCP servers, and lists of tools as servers answer them.
+//!
+//! A lock is made by `cargo toolgen mcp lock`. A list of tools, an object with `tools` or an array of descriptors, is
+//! compiled as well: to read it, not to call it.
+
+pub mod codes;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolgen_runtime::spec::mcp::lint::{shadows, suspicions};
+use toolgen_runtime::spec::mcp::{self, Adapted, LOCK, Lock, Refused, is_alias};
+use toolgen_runtime::spec::plan::{McpPlan, McpServer, McpTransport};
+use toolgen_runtime::{Call, Frozen, ToolName};
+
+use super::{Claim, Frontend};
+use crate::choice::{Chosen, Entry, choose_named};
+use crate::names::{legal_tool_name, with_namespace};
+use crate::options::Options;
+use crate::problem::{Code, Problems};
+use crate::shapes::reached;
+use crate::source::{Document, Pointer};
+use crate::tool::{McpSource, Origin, Program, Tool};
+
+/// The front end for MCP servers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mcp;
+
+impl Frontend for Mcp {
+    fn name(&self) -> &'static str {
+        "mcp"
+    }
+
+    fn title(&self) -> &'static str {
+        "lock of an MCP server"
+    }
+
+    fn mark(&self) -> &'static str {
+        "a lock of an MCP server starts with `toolgen_mcp_lock: 1`"
+    }
+
+    fn claims(&self, document: &Document) -> Claim {
+        let root = &document.root;
+        let is_list = listed(root).is_some() && root.get("toolgen").is_none();
+        if root.get(LOCK).is_some() || is_list { Claim::Yes } else { Claim::No }
+    }
+
+    fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
+        match document.root.get(LOCK) {
+            Some(_) => {
+                let lock = read(document, problems)?;
+                let (server, path) = (lock.server.clone(), document.source.path.clone());
+                let mut program = lower(document, lock.server, lock.tools, options, problems);
+                program.servers = vec![McpSource { server, lock: path }];
+                Some(program)
+            }
+            None => Some(lower_list(document, options, problems)),
+        }
+    }
+
+    fn codes(&self) -> &'static [Code] {
+        codes::ALL
+    }
+}
+
+/// Reads a lock, and reports what is wrong with it.
+pub(super) fn read(document: &Document, problems: &mut Problems) -> Option<Lock> {
+    match Lock::read(&document.root) {
+        Ok(lock) => {
+            if let Some(package) = lock.package.as_ref().filter(|package| package.version.is_empty()) {
+                let message = format!("the command starts `{}` in whatever version there is", package.name);
+                let help = "name the version in the command, and lock the server again";
+                problems.report(codes::UNPINNED, &Pointer::ROOT.child("package"), message, help);
+            }
+            Some(lock)
+        }
+        Err(mistakes) => {
+            for mistake in mistakes {
+                let at = Pointer::parse(&mistake.pointer).unwrap_or_default();
+                problems.report(codes::LOCK, &at, mistake.message, mistake.help);
+            }
+            None
+        }
+    }
+}
+
+/// Returns the descriptors of a list of tools, and the place of the list.
+fn listed(root: &Value) -> Option<(&Vec<Value>, Pointer)> {
+    let (list, at) = match root {
+        Value::Array(list) => (list, Pointer::ROOT),
+        _ => (root.get("tools")?.as_array()?, Pointer::ROOT.child("tools")),
+    };
+    let is_descriptor = |one: &Value| one.get("name").is_some() && one.get("inputSchema").is_some();
+    list.iter().any(is_descriptor).then_some((list, at))
+}
+
+/// Compiles a list of tools of a server that is not known. The alias is the namespace, or else made of the file's name.
+fn lower_list(document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Program {
+    let tools = listed(&document.root).map(|(list, _)| list.clone()).unwrap_or_default();
+    let help = "lock the server: `cargo toolgen mcp lock --alias NAME -- COMMAND`";
+    let message = "a list of tools says nothing of the server, so its tools cannot be called";
+    problems.report(codes::NO_LOCK, &Pointer::ROOT, message, help);
+    let stem = document.source.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let mut options = options.clone();
+    let given = options.namespace.take_if(|namespace| is_alias(namespace));
+    let alias = given.unwrap_or_else(|| {
+        let made = legal_tool_name(stem.split('.').next().unwrap_or_default());
+        let made = made.to_ascii_lowercase().replace('_', "-");
+        if is_alias(&made) { made } else { "mcp".to_owned() }
+    });
+    let server = McpServer { alias: alias.into(), transport: McpTransport::EMPTY, ..McpServer::EMPTY };
+    lower(document, server, tools, &options, problems)
+}
+
+/// Compiles the tools of a server.
+pub(super) fn lower(
+    document: &Arc<Document>,
+    server: McpServer,
+    descriptors: Vec<Value>,
+    options: &Options,
+    problems: &mut Problems,
+) -> Program {
+    let server: Frozen<McpServer> = server.into();
+    let adapted = mcp::tools(&server, &descriptors, true);
+    let found = adapted.into_iter().zip(&descriptors).enumerate();
+    let found: Vec<Found<'_>> = found
+        .map(|(index, (one, descriptor))| Found { at: place(&document.root, index), descriptor, one })
+        .collect();
+    let mut tools = chosen(&found, &server.alias, document, options, problems);
+    tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
+    let defs = reached(&tools);
+    for tool in &mut tools {
+        tool.spec.defs = defs.clone();
+    }
+    let version =
+        if server.revision.is_empty() { "tools/list".to_owned() } else { server.revision.to_string() };
+    Program { kind: Mcp.name(), version, operations: descriptors.len(), tools, defs, ..Program::default() }
+}
+
+/// A tool of a server, before options choose among them.
+struct Found<'v> {
+    /// The place of its descriptor.
+    at: Pointer,
+    descriptor: &'v Value,
+    one: Result<Adapted, Refused>,
+}
+
+/// Returns the tools that the options choose, by the names that they give them.
+fn chosen(
+    all: &[Found<'_>],
+    alias: &str,
+    document: &Arc<Document>,
+    options: &Options,
+    problems: &mut Problems,
+) -> Vec<Tool> {
+    // Behind `alias__`: a name that is chosen gets it, too.
+    let own = |found: &Found<'_>| match &found.one {
+        Ok(one) => one.tool.spec.name.as_str().get(alias.len() + 2..).unwrap_or_default().to_owned(),
+        Err(_) => raw(found.descriptor).to_owned(),
+    };
+    let names: Vec<String> = all.iter().map(own).collect();
+    let groups = [alias];
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    for (Found { descriptor, .. }, own) in all.iter().zip(&names) {
+        let (id, fallback) = (raw(descriptor), own.clone());
+        entries.push(Entry { id, title: id.to_owned(), fallback, groups: &groups, deprecated: false });
+    }
+    let prefixed = Options { namespace: Some(alias.to_owned()), ..options.clone() };
+    let mut tools = Vec::new();
+    for Chosen { index, name } in choose_named(&entries, names.clone(), &prefixed, problems) {
+        let Some(Found { at, descriptor, one }) = all.get(index) else { continue };
+        let one = match one {
+            Ok(one) => one,
+            Err(why) => {
+                let message = format!("tool `{}`: {}", why.tool, why.message);
+                problems.report(codes::DESCRIPTOR, &below(at, why.pointer), message, why.help);
+                continue;
+            }
+        };
+        report_tool(at, descriptor, one, problems);
+        let full = options.namespace.as_deref().map_or(name.clone(), |space| with_namespace(space, &name));
+        let mut tool = one.tool.clone();
+        if let Ok(name) = ToolName::parse(full) {
+            tool.spec.name = name;
+        }
+        let origin = Origin {
+            source: Arc::clone(&document.source),
+            pointer: at.clone(),
+            id: raw(descriptor).to_owned(),
+            title: raw(descriptor).to_owned(),
+            groups: vec![alias.to_owned()],
+        };
+        tools.push(Tool { spec: tool.spec, call: tool.call, origin });
+    }
+    tools
+}
+
+fn raw(descriptor: &Value) -> &str {
+    descriptor.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the place of a descriptor in a lock or a list.
+fn place(root: &Value, index: usize) -> Pointer {
+    let tools = || Pointer::ROOT.child("tools").item(index);
+    match root {
+        Value::Array(_) => Pointer::ROOT.item(index),
+        _ if root.get(LOCK).is_some() => tools().child("descriptor"),
+        _ => tools(),
+    }
+}
+
+fn below(at: &Pointer, pointer: &str) -> Pointer {
+    Pointer::parse(&format!("{at}{pointer}")).unwrap_or_else(|| at.clone())
+}
+
+/// Reports what is lost of a tool, and what is suspicious in its texts.
+fn report_tool(at: &Pointer, descriptor: &Value, one: &Adapted, problems: &mut Problems) {
+    for problem in &one.problems {
+        let help = "the server checks it; a call that breaks it fails there";
+        problems.report(codes::SCHEMA, &below(at, &problem.pointer), problem.message.clone(), help);
+    }
+    for one in suspicions(descriptor, &[]) {
+        report_suspicion(&below(at, &one.pointer), raw(descriptor), &one.message, problems);
+    }
+}
+
+fn report_suspicion(at: &Pointer, tool: &str, what: &str, problems: &mut Problems) {
+    let help = "read it; describe the tool by `overrides`, or leave it out by `exclude`";
+    problems.report(codes::SUSPICIOUS, at, format!("a text of the tool `{tool}` {what}"), help);
+}
+
+/// Reports texts of the tools of one server that name tools of another: such a text may be there to stand before it.
+pub(super) fn report_shadows(programs: &[&Program], problems: &mut Problems) {
+    let plan = |tool: &Tool| match &tool.call {
+        Call::Mcp(plan) => Some(plan.clone()),
+        _ => None,
+    };
+    let tools: Vec<(&Tool, McpPlan)> = programs
+        .iter()
+        .flat_map(|program| program.all_tools())
+        .filter_map(|tool| plan(tool).map(|plan| (tool, plan)))
+        .collect();
+    for (tool, plan) in &tools {
+        let others = tools.iter().filter(|(_, other)| other.server.alias != plan.server.alias);
+        let others: Vec<String> =
+            others.flat_map(|(tool, plan)| [tool.spec.name.to_string(), plan.tool.to_string()]).collect();
+        let descriptor = serde_json::from_str(&plan.descriptor).unwrap_or_default();
+        for one in shadows(&descriptor, &others) {
+            let at = below(&tool.origin.pointer, &one.pointer);
+            let help = "read it; describe the tool by `overrides`, or leave it out by `exclude`";
+            let message = format!("a text of the tool `{}` {}", plan.tool, one.message);
+            problems.report_in(&tool.origin.source, codes::SUSPICIOUS, &at, message, help);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! `cargo toolgen serve`, as a client of the Model Context Protocol sees it.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use serde_json::{Value, json};
+
+fn specs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("specs")
+}
+
+fn start(words: &[&str], env: &[(&str, &str)]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
+    command.arg("serve").args(words).envs(env.iter().copied());
+    let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    streams.spawn().unwrap()
+}
+
+fn message(id: u32, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+fn begin() -> [Value; 2] {
+    let client = json!({"name": "test", "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    [message(0, "initialize", params), json!({"jsonrpc": "2.0", "method": "notifications/initialized"})]
+}
+
+/// Serves a session over standard streams. Returns the messages that came back, the rest of what was said, and whether
+/// the program ended well.
+fn session(words: &[&str], env: &[(&str, &str)], requests: &[Value]) -> (Vec<Value>, String, bool) {
+    let mut child = start(words, env);
+    let mut input = child.stdin.take().unwrap();
+    for message in begin().iter().chain(requests) {
+        // A program that refuses its words is gone already.
+        let _ = writeln!(input, "{message}");
+    }
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    // Nothing but messages, one a line.
+    let messages: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(messages.iter().all(|message| message["jsonrpc"] == "2.0"), "{lines}");
+    (messages, told, output.status.success())
+}
+
+fn answer(messages: &[Value], id: u32) -> &Value {
+    messages
+        .iter()
+        .find(|message| message["id"] == id)
+        .unwrap_or_else(|| panic!("no answer {id}: {messages:?}"))
+}
+
+fn names(listed: &Value) -> Vec<&str> {
+    listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+/// A service that answers each request with its first line. Returns its address.
+fn echo() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            let first = lines.next().unwrap_or_default();
+            let key =
+                lines.take_while(|line| !line.is_empty()).find(|line| line.starts_with("authorization"));
+            let body =
+                json!([{"id": 1, "title": format!("{first} {}", key.unwrap_or_default()), "status": "open"}])
+                    .to_string();
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
+            let _ = write!(stream, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn a_document_is_served_and_its_calls_are_made_limited_and_recorded() {
+    let (tasks, url) = (specs().join("tasks.yaml"), echo());
+    let audit = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-audit.jsonl");
+    let _ = fs::remove_file(&audit);
+    let words = [
+        tasks.to_str().unwrap(),
+        "--read-only",
+        "--deny",
+        "get*",
+        "--base-url",
+        &url,
+        "--auth",
+        "token=TASKS_TOKEN",
+        "--audit",
+        audit.to_str().unwrap(),
+    ];
+    let requests = [
+        message(1, "tools/list", json!({})),
+        message(2, "tools/call", json!({"name": "listTasks", "arguments": {"status": "open"}})),
+        message(3, "tools/call", json!({"name": "createTask", "arguments": {"title": "x"}})),
+    ];
+    let (messages, told, fine) = session(&words, &[("TASKS_TOKEN", "s3cret")], &requests);
+    assert!(fine, "{told}");
+    assert!(told.contains("1 tool is served on the standard input and output"), "{told}");
+    assert_eq!(answer(&messages, 0)["result"]["serverInfo"]["name"], "tasks");
+    assert_eq!(names(answer(&messages, 1)), ["listTasks"]);
+    let made = answer(&messages, 2).to_string();
+    assert!(made.contains("GET /tasks?status=open") && made.contains("authorization: "), "{made}");
+    let refused = &answer(&messages, 3)["result"];
+    assert_eq!(refused["isError"], true, "{refused}");
+    let records = fs::read_to_string(&audit).unwrap();
+    assert!(records.lines().count() >= 3 && records.contains("listTasks"), "{records}");
+    assert!(!records.contains("s3cret"), "{records}");
+}
+
+#[test]
+fn tools_that_cannot_run_here_are_left_out_aloud() {
+    let manifest = specs().join("manifest-program.yaml");
+    let requests = [message(1, "tools/list", json!({}))];
+    let (messages, told, fine) = session(&[manifest.to_str().unwrap()], &[], &requests);
+    assert!(fine, "{told}");
+    assert!(told.contains("is left out: it is a function"), "{told}");
+    assert!(!names(answer(&messages, 1)).is_empty());
+}
+
+#[test]
+fn what_cannot_be_served_is_told_and_nothing_is_printed() {
+    let tasks = specs().join("tasks.yaml");
+    let tasks = tasks.to_str().unwrap();
+    for (words, expected) in [
+        (vec![tasks, "--allow", "nothing*"], "rule 'nothing*' fits no tool"),
+        (vec![tasks, tasks], "createTask"),
+        (vec![tasks, "--allow", "createTask", "--read-only"], "leave out all"),
+        (vec![tasks, "--http", "127.0.0.1:0", "--token", "NO_SUCH_TOKEN"], "set NO_SUCH_TOKEN"),
+        (vec![tasks, "--http", "0.0.0.0:0"], "set a bearer token"),
+        (vec![tasks, "--http", "nonsense"], "cannot listen at nonsense"),
+        (vec![tasks, "--http", "127.0.0.1:0", "--stdio"], "cannot be used with"),
+        (vec!["no-such-file.yaml"], "no-such-file.yaml"),
+    ] {
+        let (messages, told, fine) = session(&words, &[], &[]);
+        assert!(!fine && messages.is_empty() && told.contains(expected), "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn over_http_a_token_is_demanded() {
+    let tasks = specs().join("tasks.yaml");
+    let words = [tasks.to_str().unwrap(), "--http", "127.0.0.1:0", "--token", "SERVE_TOKEN"];
+    let mut child = start(&words, &[("SERVE_TOKEN", "s3cret")]);
+    let mut told = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut told).unwrap();
+    let address = told.split("http://").nth(1).unwrap().split('/').next().unwrap();
+    let status = |header: &str| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let body = begin()[0].to_string();
+        let head = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nConnection: close";
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nHost: {address}\r\n{header}{head}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    assert_eq!(status(""), "HTTP/1.1 401");
+    assert_eq!(status("Authorization: Bearer s3cret\r\n"), "HTTP/1.1 200");
+    child.kill().unwrap();
+    let mut printed = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    assert_eq!(printed, "");
+    child.wait().unwrap();
+}
