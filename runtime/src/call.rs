@@ -3,6 +3,7 @@
 pub(crate) mod approval;
 pub mod blocked;
 pub(crate) mod callback;
+pub(crate) mod called;
 mod content;
 pub mod context;
 pub mod control;

@@ -340,6 +340,10 @@ impl Peers for Inner {
         Box::pin(async move { Provider(self).call_by_tool(call, ctx).await })
     }
 
+    fn nested_calls(&self) -> u32 {
+        self.layers.nested_calls
+    }
+
     fn specs(&self) -> Vec<&ToolSpec> {
         self.usable().map(|(_, tool)| tool.spec()).collect()
     }

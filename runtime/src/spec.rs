@@ -5,6 +5,8 @@ use std::fmt;
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::{Def, Schema, Shape};
 
+pub use schema::ToolSchema;
+
 mod defaults;
 pub mod docs;
 pub mod graph;
@@ -14,6 +16,7 @@ pub mod mcp;
 pub mod output;
 pub mod plan;
 mod require;
+mod schema;
 pub mod template;
 pub mod toolset;
 

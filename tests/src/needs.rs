@@ -86,9 +86,7 @@ pub fn skip(need: Need, why: &str) {
 /// If it must be there.
 #[track_caller]
 pub fn corpus(root: &Path) -> Vec<PathBuf> {
-    let folder =
-        std::env::var_os("TOOLGEN_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
-    let folder = folder.join("openapi");
+    let Some(folder) = corpus_folder(root, "openapi") else { return Vec::new() };
     let entries = std::fs::read_dir(&folder).into_iter().flatten();
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| matches!(path.extension().and_then(OsStr::to_str), Some("json" | "yaml" | "yml")));
@@ -97,6 +95,23 @@ pub fn corpus(root: &Path) -> Vec<PathBuf> {
         skip(Need::Corpus, &format!("there is no document in {}", folder.display()));
     }
     paths
+}
+
+/// A folder of the corpus, by its name; `None`, and said, where it is not there. See [`corpus`].
+///
+/// # Panics
+///
+/// If it must be there.
+#[track_caller]
+pub fn corpus_folder(root: &Path, name: &str) -> Option<PathBuf> {
+    let folder =
+        std::env::var_os("TOOLGEN_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
+    let folder = folder.join(name);
+    if !folder.is_dir() {
+        skip(Need::Corpus, &format!("there is no folder {}", folder.display()));
+        return None;
+    }
+    Some(folder)
 }
 
 #[test]

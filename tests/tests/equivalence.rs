@@ -201,10 +201,10 @@ fn results_are_read_leniently() {
 fn tools_of_mcp_servers_are_typed() {
     use manifest_mcp::{library, shop};
 
-    let state = Some(shop::State::Paid);
+    let state = Some(shop::ShopFindOrdersState::Paid);
     let call = shop::ShopFindOrders { customer: 7, state, since: None, limit: None };
     assert_eq!(call.into_arguments().unwrap(), serde_json::json!({"customer": 7, "state": "paid"}));
-    assert_eq!(manifest_mcp::TOOL_SHOP_ORDER, "shop__order");
+    assert_eq!(shop::TOOL_SHOP_ORDER, "shop__order");
     let tree = library::Root { title: "A".to_owned(), shelves: None };
     assert_eq!(tree.title, "A");
 }

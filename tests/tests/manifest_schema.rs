@@ -125,3 +125,48 @@ fn what_the_schema_refuses_the_reader_reports() {
     assert!(missed.is_empty(), "{missed:#?}");
     assert!(refused > 800, "only {refused}");
 }
+
+/// A word that switches the network is no host, for editors and for the reader.
+#[test]
+fn the_schema_takes_the_hosts_that_the_reader_takes() {
+    let validator = validator();
+    let hosts = [
+        (json!("none"), true),
+        (json!("any"), true),
+        (json!("api.example.com"), true),
+        (json!("localhost:8080"), true),
+        (json!(["api.example.com", "no.example.com"]), true),
+        (json!(["none"]), true),
+        (json!([]), true),
+        (json!("no"), false),
+        (json!("On"), false),
+        (json!(["a.b", "FALSE"]), false),
+        (json!(["none", "a.b"]), false),
+        (json!("https://a.b"), false),
+        (json!("user@a.b"), false),
+        (json!("{host}"), false),
+        (json!("a b"), false),
+        (json!(""), false),
+        (json!(5), false),
+    ];
+    let of_context = |value: &Value| json!({"contexts": {"c": {"network": value}}});
+    let of_tool =
+        |value: &Value| json!({"tools": {"t": {"description": "T.", "network": value, "function": {}}}});
+    let of_all = |value: &Value| json!({"defaults": {"network": value}, "tools": {}});
+    for (value, fine) in hosts {
+        for (place, mut manifest) in
+            [("context", of_context(&value)), ("tool", of_tool(&value)), ("defaults", of_all(&value))]
+        {
+            manifest["toolgen"] = json!(1);
+            assert_eq!(validator.is_valid(&manifest), fine, "schema, {place}: {value}");
+            // Defaults are read with each tool.
+            if place != "defaults" {
+                let mut problems = Problems::new();
+                let document =
+                    Document::parse(Path::new("m.json"), &manifest.to_string(), &mut problems).unwrap();
+                toolgen::compile(&document, &Options::default(), &mut problems);
+                assert_eq!(!problems.has_errors(), fine, "reader, {place}: {value}: {problems}");
+            }
+        }
+    }
+}

@@ -223,6 +223,12 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["std::fs", "std::process::Command"],
         "looks at the crate it prepares, and lets cargo add dependencies",
     ),
+    ("toolgen/src/cli/mcp.rs", &["std::fs"], "writes locks"),
+    (
+        "toolgen/src/cli/mcp/package.rs",
+        &["std::env", "std::fs"],
+        "looks for the hash of a package where npm keeps it",
+    ),
     ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
     ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),

@@ -31,7 +31,7 @@ use toolgen_runtime::{Call, ToolSpec};
 use crate::tool::{Part, Program, Tool};
 use crate::write::MARK;
 pub use literal::{string as string_literal, visible};
-pub use package::{RuntimeDependency, mark, module_name, package, program};
+pub use package::{Needs, RuntimeDependency, mark, module_name, package, program};
 
 use expr::Expr;
 use idents::Names;

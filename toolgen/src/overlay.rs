@@ -15,13 +15,28 @@ use serde_json::{Map, Value};
 use self::json_path::JsonPath;
 use crate::problem::Problems;
 use crate::problem::codes::{Code, overlay as codes};
+use crate::select::did_you_mean;
 use crate::source::{Document, MAX_DEPTH, Pointer};
 
 /// How many values an overlay adds at most; a long text counts as several.
 const MOST_ADDED: usize = 1_000_000;
 
-/// Applies an overlay to the tree of a document. The problems are those of the overlay.
-pub(crate) fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
+/// The keys of an action.
+const KEYS: [&str; 5] = ["target", "description", "update", "remove", "copy"];
+
+impl Document {
+    /// Returns the document with an overlay applied: a document of its own, whose actions change this one. The problems
+    /// are those of the overlay; an action with an error changes nothing.
+    #[must_use]
+    pub fn overlaid(&self, overlay: &Document, problems: &mut Problems) -> Document {
+        let mut root = self.root.clone();
+        apply(&mut root, overlay, problems);
+        Document { source: Arc::clone(&self.source), root }
+    }
+}
+
+/// Applies an overlay to the tree of a document.
+fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
     problems.enter(Arc::clone(&overlay.source));
     let mut cx = Context { problems, left: MOST_ADDED };
     let top = &overlay.root;
@@ -47,7 +62,10 @@ pub(crate) fn apply(root: &mut Value, overlay: &Document, problems: &mut Problem
     match top.get("actions").and_then(Value::as_array) {
         Some(actions) if !actions.is_empty() => {
             for (index, action) in actions.iter().enumerate() {
-                cx.action(root, action, &place.item(index));
+                let at = place.item(index);
+                if cx.is_action(action, &at) {
+                    cx.action(root, action, &at);
+                }
             }
         }
         _ => {
@@ -75,6 +93,27 @@ impl Context<'_> {
         self.problems.report(code, at, message, help);
     }
 
+    /// Reports what an action cannot have: a key that is misspelt would let stay what is to be removed.
+    fn is_action(&mut self, action: &Value, at: &Pointer) -> bool {
+        let mut fine = true;
+        for (key, value) in action.as_object().into_iter().flatten() {
+            if !KEYS.contains(&key.as_str()) && !key.starts_with("x-") {
+                let help = match did_you_mean(key, KEYS.into_iter()) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => format!("an action has {}", KEYS.map(|key| format!("`{key}`")).join(", ")),
+                };
+                self.report(codes::ACTION, &at.child(key), format!("an action has no `{key}`"), help);
+                fine = false;
+            }
+            if key == "remove" && !value.is_boolean() {
+                let message = "`remove` must be `true` or `false`";
+                self.report(codes::ACTION, &at.child(key), message, "write `remove: true`");
+                fine = false;
+            }
+        }
+        fine
+    }
+
     fn action(&mut self, root: &mut Value, action: &Value, at: &Pointer) {
         let Some(target) = self.query(action, "target", at) else { return };
         let copied = match action.get("copy").filter(|_| action.get("update").is_none()) {
@@ -99,7 +138,7 @@ impl Context<'_> {
             (false, None, None) => {
                 let message =
                     "the action does nothing: it has neither `update` nor `remove: true` nor `copy`";
-                return self.report(codes::ACTION, at, message, "say what is to be done");
+                return self.report(codes::NO_CHANGE, at, message, "say what is to be done");
             }
         };
         let found = target.select(root);

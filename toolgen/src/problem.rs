@@ -13,6 +13,7 @@ mod tests;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use codes::{Code, Page};
@@ -85,8 +86,17 @@ impl Problem {
 pub struct Problems {
     source: Arc<Source>,
     list: Vec<Problem>,
-    /// The problems so far: the address of the source, the code, the place and the message.
+    /// Boxed, since results carry problems.
+    known: Box<Known>,
+}
+
+/// What is known of the problems so far.
+#[derive(Clone, Default)]
+struct Known {
+    /// The problems of the document: the address of the source, the code, the place and the message.
     seen: HashSet<(usize, Code, Pointer, String)>,
+    /// The problems of other documents: a file that several of them read has each of its problems once.
+    appended: HashSet<(PathBuf, Code, Pointer, Option<Position>, String)>,
     counts: BTreeMap<Code, usize>,
 }
 
@@ -101,8 +111,8 @@ impl Problems {
     /// Sets the text that the following problems belong to.
     pub fn enter(&mut self, source: Arc<Source>) {
         self.source = source;
-        self.seen.clear();
-        self.counts.clear();
+        self.known.seen.clear();
+        self.known.counts.clear();
     }
 
     /// Adds a problem. `message` says what is wrong at this place, `help` what to do about it.
@@ -152,10 +162,10 @@ impl Problems {
         help: String,
     ) {
         let address = Arc::as_ptr(&source).addr();
-        if position.is_none() && !self.seen.insert((address, code, pointer.clone(), message.clone())) {
+        if position.is_none() && !self.known.seen.insert((address, code, pointer.clone(), message.clone())) {
             return;
         }
-        let count = self.counts.entry(code).or_default();
+        let count = self.known.counts.entry(code).or_default();
         *count += 1;
         match (*count).cmp(&MAX_OF_A_KIND) {
             Ordering::Less => self.list.push(Problem { code, source, pointer, position, message, help }),
@@ -169,7 +179,13 @@ impl Problems {
 
     /// Adds the problems of another document.
     pub(crate) fn append(&mut self, other: Problems) {
-        self.list.extend(other.list);
+        for problem in other.list {
+            let Problem { code, source, pointer, position, message, .. } = &problem;
+            let key = (source.path.clone(), *code, pointer.clone(), *position, message.clone());
+            if self.known.appended.insert(key) {
+                self.list.push(problem);
+            }
+        }
     }
 
     /// Takes out the problems that are in the options and not in the document.

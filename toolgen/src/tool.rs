@@ -138,10 +138,14 @@ impl Program {
         parts.or_else(|| self.tools.iter_mut().find(|tool| tool.spec.name == *name))
     }
 
-    /// Removes the tools of these names.
+    /// Removes the tools of these names, and the parts that have no others.
     pub(crate) fn remove(&mut self, names: &BTreeSet<ToolName>) {
         self.tools.retain(|tool| !names.contains(&tool.spec.name));
-        self.parts.iter_mut().for_each(|part| part.program.remove(names));
+        self.parts.retain_mut(|part| {
+            let had_tools = !part.program.is_empty();
+            part.program.remove(names);
+            !(had_tools && part.program.is_empty())
+        });
     }
 
     /// Whether neither the document nor what it imports has a tool.

@@ -298,3 +298,45 @@ fn a_reader_that_leaves_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
+
+/// Documents put anything into texts, and a terminal must not obey it.
+#[test]
+fn no_escape_of_a_document_reaches_a_terminal() {
+    let folder = std::env::temp_dir().join(format!("toolgen-escapes-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let evil = "\\u001b[2J\\u009b31m\\u0007red";
+    let openapi = format!(
+        r#"{{"openapi": "3.1.0", "info": {{"title": "{evil}", "version": "1"}}, "paths": {{"/a{evil}": {{"get": {{
+            "operationId": "get{evil}", "summary": "Gets{evil}.", "tags": ["{evil}"],
+            "parameters": [{{"name": "q", "in": "query", "description": "{evil}", "schema": {{"$ref": "{evil}"}}}}],
+            "responses": {{}}}}}}}}}}"#
+    );
+    let manifest = format!(
+        r#"{{"toolgen": 1, "tools": {{"t": {{"description": "Does{evil}.", "requires": ["{evil}"], "function": {{}}}},
+            "u": {{"description": "{evil}", "effect": "x{evil}", "reads": ["{evil}"]}}}}}}"#
+    );
+    fs::write(folder.join("api.json"), openapi).unwrap();
+    fs::write(folder.join("tools.json"), manifest).unwrap();
+    let mut said = 0;
+    for document in ["api.json", "tools.json"] {
+        for args in [
+            &["list", document][..],
+            &["docs", document],
+            &["graph", document],
+            &["check", document, "--notes"],
+            &["call", document, "--tool", "\u{1b}[2J"],
+            &["explain", "\u{1b}[2J"],
+            &["list", document, "--include", "\u{1b}[2J"],
+        ] {
+            let output = cargo_toolgen(&folder, args, "", &[]);
+            for stream in [&output.stdout, &output.stderr] {
+                let text = String::from_utf8_lossy(stream);
+                let obeyed = text.chars().find(|char| char.is_control() && !matches!(char, '\n' | '\t'));
+                assert_eq!(obeyed, None, "{args:?}: {text:?}");
+                said += text.len();
+            }
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
+    assert!(said > 2_000, "the commands say something: {said}");
+}

@@ -145,6 +145,29 @@ fn what_is_selected_comes_with_what_it_calls_and_with_nothing_else() {
     assert_eq!(names(Options::default().exclude("lines")).0, all[..2]);
 }
 
+/// A document that comes by several ways, with the same options, is one part.
+#[test]
+fn what_is_imported_by_two_ways_is_there_once() {
+    let folder = Folder::new();
+    let way = "toolgen: 1\nimports: [{manifest: parts/files.yaml, namespace: fs}]\ncontexts: {quiet: {scopes: [read]}}\n";
+    fs::write(folder.0.join("way.yaml"), way).unwrap();
+    let twice = "imports: [{manifest: way.yaml}, {manifest: parts/files.yaml, namespace: fs}, ";
+    fs::write(folder.0.join("main.yaml"), MAIN.replace("imports: [", twice)).unwrap();
+    let (program, problems) = folder.load().compile().unwrap();
+    assert_eq!(problems.to_string(), "");
+    let names: Vec<&str> = program.all_tools().iter().map(|tool| tool.spec.name.as_str()).collect();
+    assert_eq!(names, ["fs__count", "fs__find", "lines"]);
+    assert_eq!(program.parts.len(), 1, "the two others have nothing else");
+    assert_eq!(program.all_operations(), 3);
+    assert!(program.toolsets.iter().any(|set| *set.name == *"counting"));
+    // With other options it is another part.
+    let other = twice.replace("namespace: fs", "namespace: files");
+    fs::write(folder.0.join("main.yaml"), MAIN.replace("imports: [", &other)).unwrap();
+    let (program, problems) = folder.load().compile().unwrap();
+    assert!(problems.to_string().contains("there are two toolsets `finding`"), "{problems}");
+    assert_eq!((program.parts.len(), program.all_tools().len()), (2, 5));
+}
+
 #[test]
 fn what_a_program_read_is_known() {
     let folder = Folder::new();
@@ -172,4 +195,43 @@ fn other_kinds_than_requests_are_run_on_purpose() {
     assert_eq!(error.to_string(), told);
     let error = folder.load().tools_by(&Engines::new()).unwrap_err();
     assert!(error.to_string().contains("`fs__count`, `fs__find`: "), "{error}");
+}
+
+/// The rules of `#[arg(…)]` that JSON Schema does not have.
+#[tokio::test]
+async fn texts_are_denied_by_patterns_and_as_paths() {
+    let manifest = r"
+toolgen: 1
+tools:
+  open:
+    description: Opens files of a branch.
+    parameters:
+      file: {type: string, path: true, description: The file.}
+      others: {type: array, items: string, path: true, optional: true, description: More files.}
+      branch: {type: string, deny_pattern: '^-', deny_message: no dash at the start, default: main, description: Which.}
+    function: {}
+";
+    let opened = |arguments: Value, _: ToolContext| async move { Ok(arguments) };
+    let engines = Engines::new().with(FunctionTable::new().with("open", opened));
+    let loaded = Loader::from_str(manifest).unwrap().tools_by(&engines).unwrap();
+    assert_eq!(loaded.problems.to_string(), "");
+    let provider = Registry::new(loaded.tools).unwrap().provider(ProviderContext::default());
+    let call = async |arguments: Value| {
+        provider.call(ToolCall::new("1", "open", arguments), &ToolContext::new("turn", "")).await.text()
+    };
+    for fine in ["a", "a/b.txt", "..a", "a..", "a/.../b", ".", "./a", "C"] {
+        let told = call(json!({"file": fine, "others": [fine], "branch": "a-b"})).await;
+        assert!(!told.starts_with("Invalid"), "{fine}: {told}");
+    }
+    for wrong in ["..", "../a", "a/..", "a/../b", "/etc/passwd", "\\a", "C:x", "a\\..\\b", "a\0"] {
+        let told = call(json!({ "file": wrong })).await;
+        assert_eq!(told, "Invalid arguments: /file: path traversal not allowed", "{wrong}");
+        let told = call(json!({"file": "a", "others": ["b", wrong]})).await;
+        assert_eq!(told, "Invalid arguments: /others/1: path traversal not allowed", "{wrong}");
+    }
+    let told = call(json!({"file": "a", "branch": "-x"})).await;
+    assert_eq!(told, "Invalid arguments: /branch: no dash at the start");
+    let schema = &provider.list()[0].input_schema["properties"];
+    assert_eq!(schema["file"]["description"], "The file. A relative path without `..`.");
+    assert_eq!(schema["branch"]["not"], json!({"pattern": "^-"}));
 }

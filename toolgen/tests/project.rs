@@ -88,10 +88,13 @@ fn every_command_takes_every_kind_of_document() {
     let place = folder("commands");
     fs::write(place.join("tools.yaml"), MANIFEST).unwrap();
     fs::copy(documents().join("pets.yaml"), place.join("pets.yaml")).unwrap();
+    fs::copy(checkout().join("specs/mcp/shop.lock.json"), place.join("shop.lock.json")).unwrap();
     let runtime = checkout().join("runtime");
-    for (document, tool, arguments) in
-        [("pets.yaml", "listPets", r#"{"limit": 3}"#), ("tools.yaml", "greet", r#"{"name": "Ada"}"#)]
-    {
+    for (document, tool, arguments) in [
+        ("pets.yaml", "listPets", r#"{"limit": 3}"#),
+        ("tools.yaml", "greet", r#"{"name": "Ada"}"#),
+        ("shop.lock.json", "shop__find_orders", r#"{"customer": 3}"#),
+    ] {
         let out = format!("out-{document}");
         let program = format!("program-{document}");
         let commands: [(&[&str], &str); 13] = [
@@ -205,6 +208,7 @@ fn new_tools_are_added_and_nothing_else_changes() {
     );
     let (code, _, stderr) = cargo_toolgen(&place, &["check", "tools.yaml", "-q"]);
     assert_eq!(code, Some(1), "its steps are to be filled in: {stderr}");
+    assert!(text.contains("find_items and read_item are to be replaced"), "the file says so: {text}");
 
     for (text, why) in [
         ("{\"toolgen\": 1, \"tools\": {}}", "add the tool below to `tools` by hand"),

@@ -1,5 +1,7 @@
 //! Cuts texts.
 
+use std::borrow::Cow;
+
 /// Returns the last character boundary at or before a position, in bytes.
 #[cfg(feature = "runtime")]
 pub(crate) fn floor(text: &str, at: usize) -> usize {
@@ -29,5 +31,78 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// Cuts a prose text to a number of characters: after a sentence, a line or at least a word, with ` …` in place of the
+/// rest. A cut goes neither through code in a fence nor after a heading.
+pub(crate) fn cut_at_sentence(text: &str, limit: usize) -> Cow<'_, str> {
+    const MARK: &str = " …";
+    if text.len() <= limit || text.chars().nth(limit).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let room = limit.saturating_sub(MARK.chars().count());
+    let end = text.char_indices().nth(room).map_or(text.len(), |(end, _)| end);
+    let mut kept = &text[..end];
+    if kept.matches("```").count() % 2 == 1 {
+        kept = kept.rfind("```").map_or(kept, |fence| &kept[..fence]);
+    }
+    // What is far before the end costs more than a broken sentence.
+    let near = |at: &usize| *at > end / 3;
+    let at = sentence_end(kept, &text[kept.len()..]).filter(near);
+    let at = at.or_else(|| kept.rfind(char::is_whitespace).filter(near)).unwrap_or(kept.len());
+    let mut kept = kept[..at].trim_end();
+    while let Some((above, _)) = kept.rsplit_once('\n').filter(|(_, last)| last.starts_with('#')) {
+        kept = above.trim_end();
+    }
+    Cow::Owned(format!("{kept}{MARK}"))
+}
+
+/// Returns the place after the last whole sentence or line of a text that goes on with `rest`.
+fn sentence_end(text: &str, rest: &str) -> Option<usize> {
+    let shortened = |before: &str| {
+        let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        word.contains('.') || matches!(word.trim_start_matches('('), "vs" | "approx" | "incl" | "cf")
+    };
+    text.char_indices().rev().find_map(|(at, char)| {
+        let after = at + char.len_utf8();
+        let next = text[after..].chars().chain(rest.chars()).next();
+        let ends = match char {
+            '\n' => return Some(at),
+            '.' => next.is_none_or(char::is_whitespace) && !shortened(&text[..at]),
+            '!' | '?' => next.is_none_or(char::is_whitespace),
+            '。' | '！' | '？' => true,
+            _ => false,
+        };
+        ends.then_some(after)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_cut_after_a_sentence() {
+        let cases = [
+            ("Short.", 6, "Short."),
+            ("One two. Three four.", 19, "One two. …"),
+            ("One two three! Four five six", 20, "One two three! …"),
+            ("Takes more, e.g. this one here", 22, "Takes more, e.g. …"),
+            ("Version 1.2 is the one here", 21, "Version 1.2 is the …"),
+            ("- one\n- two\n- three and more", 18, "- one\n- two …"),
+            ("Verylongwordwithoutanyspace", 10, "Verylong …"),
+            ("A first sentence.\n\n## Head\n\nAnother sentence.", 40, "A first sentence. …"),
+            ("It is so. Like:\n```\nlet a;\nlet b;\n```", 25, "It is so. Like: …"),
+            ("第一句。第二句。第三句。", 10, "第一句。第二句。 …"),
+        ];
+        for (text, limit, expected) in cases {
+            assert_eq!(cut_at_sentence(text, limit), expected);
+            assert!(expected.chars().count() <= limit, "{expected}");
+        }
+        for limit in 0..40 {
+            let cut = cut_at_sentence("Ää öö üü. Ää öö üü! Ää öö üü? 。。。", limit);
+            assert!(limit < 2 || cut.chars().count() <= limit, "{limit}: {cut}");
+        }
     }
 }

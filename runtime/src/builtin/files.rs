@@ -9,7 +9,7 @@ use serde_json::json;
 use toolgen_macros::tool;
 
 use super::edit::{Mismatch, replaced};
-use super::grep::{Line, invalid, matcher, search as search_file};
+use super::grep::{Line, Unread, invalid, matcher, search as search_file};
 use super::place::{File, Missing, Place, refused};
 use super::text::{Range, excerpt, head, image_type, is_binary};
 use super::walk::{Walk, walk};
@@ -272,14 +272,14 @@ pub(super) fn search(
 ) -> Result<ToolResult, ToolError> {
     let matcher = matcher(&pattern, case_sensitive, "Search error")?;
     let wanted = globs(include.as_deref(), "/include")?;
-    let mut found: Vec<String> = Vec::new();
+    let (mut found, mut unread): (Vec<String>, _) = (Vec::new(), Unread::default());
     let globs = Some(&wanted);
     let how = Walk { depth: usize::MAX, without: NOISE, rules: true, globs, ..Walk::default() };
     let place = Place::of(ctx)?;
     let visited = walk(&place, &path, how, ctx, &mut |file| {
         // One more than is shown says that there are more.
         let most = MAX_MATCHES + 1 - found.len();
-        let lines = file.open().map(|file| search_file(file, &matcher, 0, most, ctx)).unwrap_or_default();
+        let lines = search_file(file, &matcher, (0, most), &mut unread, ctx);
         let path = file.path;
         found.extend(lines.iter().map(|Line { number, text, .. }| format!("{path}:{number}:{text}")));
         if found.len() > MAX_MATCHES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -295,5 +295,5 @@ pub(super) fn search(
         (.., true) => format!("{}\n({matches} matches)", found.join("\n")),
         (.., false) => format!("{}\n({matches} matches in the first of too many files)", found.join("\n")),
     };
-    Ok(ToolResult::text(text).with_details(json!({ "matches": matches })))
+    Ok(ToolResult::text(text + &unread.note()).with_details(json!({ "matches": matches })))
 }

@@ -6,6 +6,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
 use super::place::File;
+use super::walk::Found;
 use crate::base::truncate::cut;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -47,22 +48,59 @@ pub(super) fn invalid(pointer: &str, message: String) -> ToolError {
     ToolError::from_problems(vec![problem])
 }
 
+/// The files that were not searched to their end.
+#[derive(Debug, Default)]
+pub(super) struct Unread {
+    count: usize,
+    /// The first of them, and why.
+    first: String,
+}
+
+impl Unread {
+    /// Notes a file.
+    fn add(&mut self, path: &str, why: &str) {
+        if self.count == 0 {
+            self.first = format!("{path}: {why}");
+        }
+        self.count += 1;
+    }
+
+    /// Returns a line for the end of a result; nothing if all files were searched.
+    pub(super) fn note(&self) -> String {
+        match self.count {
+            0 => String::new(),
+            1 => format!("\n... (not searched to its end: {})", self.first),
+            count => {
+                format!("\n... ({count} files were not searched to their end, the first is {})", self.first)
+            }
+        }
+    }
+}
+
 /// Returns the lines of a file that match, with those around them, up to a number of matches. What is not text is not
-/// searched, and a file that cannot be read to its end only as far as it can.
+/// searched, and a file that cannot be read to its end only as far as it can, which is noted.
 pub(super) fn search(
-    file: File,
+    found: &Found<'_>,
     matcher: &RegexMatcher,
-    around: usize,
-    most: usize,
+    (around, most): (usize, usize),
+    unread: &mut Unread,
     ctx: &ToolContext,
 ) -> Vec<Line> {
+    let Ok(file) = found.open() else { return Vec::new() };
     let mut builder = SearcherBuilder::new();
     builder.line_number(true).binary_detection(BinaryDetection::quit(0)).heap_limit(Some(LONGEST_LINE));
     builder.before_context(around).after_context(around);
-    let mut found = Lines { lines: Vec::new(), left: most };
+    let mut lines = Lines { lines: Vec::new(), left: most };
     // What was found before an error counts.
-    let _ = builder.build().search_reader(matcher, Cancellable { file, ctx }, &mut found);
-    found.lines
+    let searched = builder.build().search_reader(matcher, Cancellable { file, ctx }, &mut lines);
+    if let Err(why) = searched {
+        match why.kind() {
+            // The searcher says nothing more of a line for which it may not take the memory.
+            io::ErrorKind::Other => unread.add(found.path, "a line is longer than 8 MiB"),
+            kind => unread.add(found.path, &kind.to_string()),
+        }
+    }
+    lines.lines
 }
 
 struct Lines {

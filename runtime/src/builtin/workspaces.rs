@@ -192,7 +192,9 @@ impl Workspaces {
             options.timeout(Duration::from_secs(30)).max_output(4 << 20).env("GIT_OPTIONAL_LOCKS", "0");
         let output = executor.run(&argv, &options, ctx.cancel()).await?;
         if !output.success() {
-            let why = if output.stderr.contains("not a git repository") {
+            // Outside a repository it takes what it is given for two files, and complains of those.
+            let outside = ["ot a git repository", "error: Could not access"];
+            let why = if outside.iter().any(|text| output.stderr.contains(text)) {
                 format!("workspace {coder_id} is not a git repository")
             } else {
                 format!("git diff failed: {}", output.stderr.trim())

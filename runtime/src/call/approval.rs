@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::base::data::Members;
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
+use crate::call::called::CalledTool;
 use crate::call::waiting::WaitingCall;
 
 /// A call that waits for an approval. Plain data: keep it as long as needed, and pass it back unchanged to
@@ -22,13 +23,17 @@ pub struct ApprovalRequest {
     pub call: WaitingCall,
     /// The arguments as people may see them: without secrets.
     pub shown: Value,
+    /// The tools that the call may call in turn, and those that they call, as far as that is known: those of a
+    /// composition or a sub-agent, not those that a Rust function calls. Their calls are not approved with this one:
+    /// each passes middleware itself.
+    pub calls: Vec<CalledTool>,
     /// The reasons why the call needs an approval: those of all middleware, in order.
     pub reasons: Vec<String>,
     /// The approver, set when the call is resumed. Neither sealed nor stored.
     pub(crate) approver: Text,
 }
 
-discreet_debug!(ApprovalRequest: call, reasons, approver; shown);
+discreet_debug!(ApprovalRequest: call, calls, reasons, approver; shown);
 
 impl Deref for ApprovalRequest {
     type Target = WaitingCall;
@@ -49,10 +54,14 @@ impl ApprovalRequest {
 }
 
 /// `{"id", "name", "arguments", "shown", "reasons", "approved", "expires_at", "inputs", "seal"}`, the time in
-/// milliseconds since 1970, and, where known, `principal`, `session_id` and `agent_id`.
+/// milliseconds since 1970, and, where known, `principal`, `session_id`, `agent_id`, and a list `calls`.
 impl Serialize for ApprovalRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.call.write(json!({ "shown": self.shown, "reasons": self.reasons })).serialize(serializer)
+        let mut own = json!({ "shown": self.shown, "reasons": self.reasons });
+        if !self.calls.is_empty() {
+            own["calls"] = json!(self.calls);
+        }
+        self.call.write(own).serialize(serializer)
     }
 }
 
@@ -62,6 +71,7 @@ impl<'de> Deserialize<'de> for ApprovalRequest {
         Ok(ApprovalRequest {
             call: WaitingCall::read(&mut members)?,
             shown: members.take("shown")?,
+            calls: members.or_default("calls")?,
             reasons: members.take("reasons")?,
             approver: Text::EMPTY,
         })

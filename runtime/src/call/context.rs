@@ -5,11 +5,12 @@ mod token;
 #[cfg(feature = "agent")]
 mod agent;
 mod input;
+mod nested;
 mod report;
 mod turn;
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -27,6 +28,9 @@ use crate::call::session::Session;
 use crate::call::values::ContextValues;
 use crate::schema::dialect::Dialect;
 
+pub(crate) use nested::CALLS_EXCEEDED;
+use nested::Made;
+pub use nested::NESTED_CALLS;
 pub(crate) use report::Ending;
 use token::Link;
 pub(crate) use turn::TurnContext;
@@ -67,8 +71,10 @@ pub struct ToolContext {
     depth: u32,
     /// How many agents are above this one.
     agents: u32,
-    /// How many calls this one has made; shared with its copies.
-    made: OnceLock<Arc<AtomicU32>>,
+    /// The calls that this one has made; shared with its copies.
+    made: OnceLock<Arc<Made>>,
+    /// How many calls the tools below the outermost call have made. `None` for that call itself.
+    nested: Option<Arc<AtomicU32>>,
     /// The answers to the tool's requests for input.
     inputs: Option<Arc<[Value]>>,
     /// The seat of the call, or of the one that makes it, where some calls run alone.
@@ -86,6 +92,7 @@ impl ToolContext {
             depth: 0,
             agents: 0,
             made: OnceLock::new(),
+            nested: None,
             inputs: None,
             seat: None,
         }
@@ -241,7 +248,9 @@ impl ToolContext {
     /// # Errors
     ///
     /// Fails if this call did not come through a [`Provider`](crate::provider::Provider), with `CALL_ENDED` if it is
-    /// already answered, if [`MAX_DEPTH`] calls are above it, and with the error of the other tool.
+    /// already answered, with `DEPTH_EXCEEDED` if [`MAX_DEPTH`] calls are above it, with `CALLS_EXCEEDED` if the call of
+    /// the model has led to as many calls as [`nested_calls`](crate::provider::ProviderBuilder::nested_calls) allows, and
+    /// with the error of the other tool.
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
         let Some(peers) = &self.turn().peers else {
             let text = "a tool can call others only where it was called through a provider";
@@ -255,11 +264,16 @@ impl ToolContext {
             let text = format!("tools may not call each other more than {MAX_DEPTH} deep");
             return Err(ToolError::failed_with("DEPTH_EXCEEDED", text));
         }
-        let number = self.made.get_or_init(Arc::default).fetch_add(1, Ordering::Relaxed) + 1;
+        let made = self.made();
+        let number = made.next(peers.nested_calls())?;
         let call = ToolCall::new(format!("{}.{number}", self.tool_call_id), name, params);
         let mut below = self.child(self.tool_call_id.clone(), self.tool_name.clone());
-        below.depth = self.depth + 1;
+        (below.depth, below.nested) = (self.depth + 1, Some(made.nested()));
         Arc::clone(peers).call(call, &below).await.outcome
+    }
+
+    fn made(&self) -> &Arc<Made> {
+        self.made.get_or_init(|| Arc::new(Made::new(self.nested.clone())))
     }
 
     /// The context of a call that this call makes. Cancelling this call cancels that one, but not the reverse.
@@ -288,6 +302,7 @@ impl ToolContext {
             depth: self.depth,
             agents: self.agents,
             made: OnceLock::new(),
+            nested: self.nested.clone(),
             inputs: None,
             seat: self.seat.clone(),
         }
@@ -322,7 +337,8 @@ impl Clone for ToolContext {
             turn: self.turn.clone(),
             depth: self.depth,
             agents: self.agents,
-            made: OnceLock::from(Arc::clone(self.made.get_or_init(Arc::default))),
+            made: OnceLock::from(Arc::clone(self.made())),
+            nested: self.nested.clone(),
             inputs: self.inputs.clone(),
             seat: self.seat.clone(),
         }

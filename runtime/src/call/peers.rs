@@ -13,6 +13,9 @@ pub(crate) trait Peers: Any + Send + Sync {
     /// Calls one of the tools, through all layers of the provider.
     fn call<'a>(self: Arc<Self>, call: ToolCall, ctx: &'a ToolContext) -> BoxFuture<'a, ToolResponse>;
 
+    /// How many calls tools may make for one call of a model, at every depth together.
+    fn nested_calls(&self) -> u32;
+
     /// The specifications of the tools that may be used, sorted by name.
     fn specs(&self) -> Vec<&ToolSpec>;
 }

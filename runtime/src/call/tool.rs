@@ -128,6 +128,13 @@ pub trait AgentTool: Send + Sync {
         Vec::new()
     }
 
+    /// The names of the tools of the same provider that the tool calls, as far as they are known before a call: the
+    /// steps of a composition. Whoever approves a call of the tool is shown them; it cannot be resumed once one of them
+    /// has changed.
+    fn called_tools(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// As [`execute`](Self::execute), for arguments that were read without building a [`Value`].
     ///
     /// # Errors

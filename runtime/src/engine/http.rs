@@ -34,6 +34,7 @@ mod build;
 mod charset;
 mod credentials;
 mod derive;
+mod direct;
 mod encode;
 mod engine;
 mod fetch;
@@ -53,15 +54,23 @@ mod typed;
 mod url;
 
 pub use build::build;
+#[cfg(feature = "mcp")]
+pub(in crate::engine) use credentials::of_environment;
 pub use credentials::{
     CredentialRequest, Credentials, EnvCredentials, MissingCredential, MissingCredentials, NoCredentials,
     Secret, StaticCredentials, authorize,
 };
+#[cfg(feature = "mcp")]
+pub(in crate::engine) use direct::{Unanswered, reaches};
 pub use engine::{EngineError, HttpEngine};
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
 pub use files::{Files, FilesRoot, MAX_FILE, NoFiles};
+#[cfg(feature = "mcp")]
+pub(in crate::engine) use request::is_token;
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 pub use resolve::Resolver;
 pub use settings::{HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
+#[cfg(feature = "mcp")]
+pub(in crate::engine) use transport::Redirects;
 #[cfg(feature = "typed")]
 pub use typed::CallError;

@@ -44,6 +44,10 @@ impl AgentTool for LocalTool {
         Some(format!("{:?}", self.0.call))
     }
 
+    fn called_tools(&self) -> Vec<&str> {
+        self.0.call.tools()
+    }
+
     fn execute<'a>(
         &'a self,
         params: Value,

@@ -25,6 +25,8 @@ mod desk;
 mod era;
 mod error;
 mod gate;
+#[cfg(feature = "http")]
+mod http;
 mod inbox;
 mod lines;
 mod link;
@@ -49,6 +51,10 @@ use crate::call::tool::AgentTool;
 use crate::spec::plan::{Call, McpServer, Tool};
 
 pub use client::McpClient;
+#[cfg(feature = "mcp-oauth")]
+pub use http::{McpOAuth, TokenStore};
+#[cfg(feature = "http")]
+pub use http::{McpTokenRequest, TokenSource};
 pub use options::{McpAsked, McpOptions};
 
 /// Runs tools of MCP servers. Clones share the clients, one for each server; servers are started when they are needed.

@@ -15,12 +15,15 @@ use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 use crate::call::ToolCall;
 use crate::call::callback;
+use crate::call::called::CalledTool;
 use crate::call::context::ToolContext;
-use crate::call::digest::{SealKey, promise};
+use crate::call::digest::{SealKey, fingerprint, promise};
 use crate::call::error::ToolError;
 use crate::call::resumption::{Ticket, Waited};
 use crate::call::tool::AgentTool;
 use crate::call::waiting::{CalledBy, WaitingCall, millis_of};
+use crate::registry::Registry;
+use crate::spec::ToolSpec;
 
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteApprovals;
@@ -115,6 +118,41 @@ fn unexpired(prefix: &str, expires_at: SystemTime) -> Result<(), ToolError> {
     Ok(())
 }
 
+/// Returns the tools that a tool calls, and those that they call, each once: the tools of a sub-agent, which are its own,
+/// by their specification alone.
+fn below<'a>(
+    tool: &'a dyn AgentTool,
+    registry: &'a Registry,
+) -> BTreeMap<&'a str, (&'a ToolSpec, Option<&'a dyn AgentTool>)> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![tool];
+    while let Some(tool) = open.pop() {
+        for called in tool.called_tools().into_iter().filter_map(|name| registry.get(name)) {
+            if found.insert(called.name(), (called.spec(), Some(&**called))).is_none() {
+                open.push(&**called);
+            }
+        }
+        for spec in tool.own_tools() {
+            found.entry(spec.name.as_str()).or_insert((spec, None));
+        }
+    }
+    found
+}
+
+/// Returns what whoever approves a call of a tool is told of the tools below it.
+pub(crate) fn told_below(tool: &dyn AgentTool, registry: &Registry) -> Vec<CalledTool> {
+    let told = |(spec, _): &(&ToolSpec, _)| CalledTool::new(spec.name.to_text(), spec.effects.clone());
+    below(tool, registry).values().map(told).collect()
+}
+
+/// Returns the promise of a tool, with those of the tools below it.
+fn promised(tool: &dyn AgentTool, registry: &Registry) -> String {
+    below(tool, registry).into_values().fold(promise(tool), |all, (spec, called)| {
+        let one = called.map_or_else(|| format!("{}{:?}", spec.name, spec.effects), promise);
+        fingerprint(&format!("{all}{one}"))
+    })
+}
+
 /// The key, the expiry and the store of waiting calls.
 #[derive(Clone)]
 pub(crate) struct Seals {
@@ -174,8 +212,13 @@ impl Seals {
     }
 
     /// Seals a waiting call for its tool, as registered.
-    pub(crate) fn seal(&self, waited: Waited, tool: &dyn AgentTool) -> Result<Waited, ToolError> {
-        let seal = self.key()?.seal(&waited.sealed(&promise(tool)))?;
+    pub(crate) fn seal(
+        &self,
+        waited: Waited,
+        tool: &dyn AgentTool,
+        registry: &Registry,
+    ) -> Result<Waited, ToolError> {
+        let seal = self.key()?.seal(&waited.sealed(&promised(tool, registry)))?;
         Ok(waited.sealed_with(seal))
     }
 
@@ -184,14 +227,16 @@ impl Seals {
         &self,
         call: &ToolCall,
         tool: &dyn AgentTool,
+        registry: &Registry,
         ctx: &ToolContext,
     ) -> Result<(), ToolError> {
         let Some(waited) = &call.brings().waited else { return Ok(()) };
         let prefix = waited.prefix();
         let invalid = |why: String| Err(refusal(prefix, "INVALID", why));
         let WaitingCall { seal, called_by, expires_at, .. } = waited.call();
-        if !self.key()?.holds(seal, &waited.sealed(&promise(tool))) {
-            return invalid("its request was changed, the tool was, or another provider has made it.".into());
+        if !self.key()?.holds(seal, &waited.sealed(&promised(tool, registry))) {
+            let why = "its request was changed, the tool or one that it calls was, or another provider has made it.";
+            return invalid(why.into());
         }
         if let Some(what) = called_by.difference(&CalledBy::of(ctx)) {
             return invalid(format!("its request is for another {what}."));

@@ -124,6 +124,15 @@ impl ProviderBuilder {
         self
     }
 
+    /// Sets how many calls tools may make for one call of a model, at every depth together:
+    /// [`NESTED_CALLS`](crate::call::context::NESTED_CALLS) by default. Further ones fail with the code
+    /// `CALLS_EXCEEDED`. The calls of a sub-agent are calls of a model; its turns limit them.
+    #[must_use]
+    pub fn nested_calls(mut self, most: u32) -> ProviderBuilder {
+        self.layers.nested_calls = most;
+        self
+    }
+
     /// Sets how the requirements of tools are looked up. Without it no entity requirement and no custom check holds.
     #[must_use]
     pub fn dependencies(mut self, dependencies: Dependencies) -> ProviderBuilder {

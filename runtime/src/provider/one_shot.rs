@@ -54,8 +54,8 @@ impl Answer {
         self.status
     }
 
-    /// What only the operator of the program may know of an error, such as the variable to set. Empty if there is nothing
-    /// more.
+    /// What only the operator of the program may know of an error, such as the variable to set, without secrets. Empty if
+    /// there is nothing more.
     #[must_use]
     pub fn operator_detail(&self) -> &str {
         &self.detail
@@ -115,10 +115,18 @@ pub async fn answer(provider: &Provider, tool: &str, input: &[u8], turn: &ToolCo
         Ok(text) => Ok(Value::from(text)),
         Err(_) => Err("it is not UTF-8".to_owned()),
     };
-    match arguments {
-        Ok(arguments) => Answer::of(&provider.call(ToolCall::new("one-shot", tool, arguments), turn).await),
-        Err(why) => Answer::failed(&unreadable(&why)),
+    let arguments = match arguments {
+        Ok(arguments) => arguments,
+        Err(why) => return Answer::failed(&unreadable(&why)),
+    };
+    let answer = Answer::of(&provider.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
+    // Most answers have no detail, and need no second look at the arguments.
+    if answer.detail.is_empty() {
+        return answer;
     }
+    let redactor = provider.inner().redactor(provider.inner().registry.index(tool));
+    let (_, secrets) = redactor.arguments(arguments);
+    Answer { detail: redactor.text(&answer.detail, &secrets).into_owned(), ..answer }
 }
 
 /// The error for an input that holds no arguments at all.

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 use crate::base::exclusion::Exclusion;
 use crate::call::callback::{self, Patience};
-use crate::call::context::{ToolContext, TurnContext};
+use crate::call::context::{NESTED_CALLS, ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::resumption::Ticket;
@@ -52,6 +52,7 @@ use watch::{Begun, Watch};
 #[derive(Clone)]
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
+    pub(crate) nested_calls: u32,
     /// Where calls run that must not run beside exclusive ones, if there are any.
     pub(crate) exclusion: Option<Arc<Exclusion>>,
     pub(crate) rate: Option<Arc<dyn RateLimit>>,
@@ -76,6 +77,7 @@ impl Layers {
     pub(crate) fn new(default_timeout: Duration) -> Layers {
         Layers {
             default_timeout,
+            nested_calls: NESTED_CALLS,
             exclusion: None,
             rate: None,
             dependencies: Dependencies::default(),
@@ -248,7 +250,7 @@ impl Provider {
         if let Some(why) = &call.blocked {
             return Err(why.error());
         }
-        layers.seals.verify(call, &**inner.registry.at(admitted.index), ctx)?;
+        layers.seals.verify(call, &**inner.registry.at(admitted.index), &inner.registry, ctx)?;
         let guard = layers.repeats.guard(ctx);
         let mut outcome = match layers.exact_arguments(spec, call, guard.as_ref(), ctx) {
             Some(given) => {
@@ -291,7 +293,7 @@ impl Provider {
         if let Some((guard, key)) = repeats {
             guard.check(spec.name.as_str(), key)?;
         }
-        let registered = &**inner.registry.at(admitted.index);
+        let registered = (&**inner.registry.at(admitted.index), &inner.registry);
         let redactor = inner.redactor_at(admitted.index);
         let outcome = match layers.decide(registered, redactor, arguments, call, ctx).await {
             Ok((arguments, approved)) => {

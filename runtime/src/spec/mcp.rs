@@ -4,6 +4,7 @@
 
 mod canonical;
 pub mod drift;
+mod keys;
 pub mod lint;
 mod lock;
 mod names;
@@ -15,7 +16,7 @@ use serde_json::Value;
 
 use self::references::Closed;
 use crate::base::frozen::{Frozen, List, Text};
-use crate::schema::shape::read::{ReadProblem, ReadProblemKind, read_document};
+use crate::schema::shape::read::{ReadProblem, ReadProblemKind};
 use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape, cycles};
 use crate::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
 use crate::spec::{Effects, Files, Network, ToolName, ToolSpec};
@@ -172,13 +173,8 @@ fn adapt(
     let mut defs: Vec<Def> = Vec::new();
     let [input, output] = documents.map(|document| {
         document.map(|(key, schema)| {
-            let mut found = Vec::new();
-            let (shape, named) = read_document(&schema, &mut found);
-            defs.extend(named.iter().cloned());
-            for problem in &mut found {
-                problem.pointer = format!("/{key}{}", problem.pointer);
-            }
-            problems.append(&mut found);
+            let (shape, named) = keys::read(&schema, &format!("/{key}"), &mut problems);
+            defs.extend(named);
             shape
         })
     });

@@ -135,7 +135,7 @@ pub struct ServerVariable {
 pub struct Parameter {
     /// The key of the argument.
     pub argument: Text,
-    /// The name on the wire.
+    /// The name on the wire; empty if the value is the whole query, as a document of a media type.
     pub name: Text,
     /// Where the parameter goes.
     pub location: Location,
@@ -194,7 +194,7 @@ pub enum Encoding {
         style: Style,
         /// Whether each item of a list or field of an object gets its own name.
         explode: bool,
-        /// Whether reserved characters are left unescaped (queries only).
+        /// Whether reserved characters are left unescaped (queries), or all that a cookie can hold (cookies).
         allow_reserved: bool,
     },
     /// As a document of this media type.
@@ -244,8 +244,10 @@ pub struct Body {
 /// How the value of a body is written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Codec {
-    /// As JSON.
+    /// As JSON, which is also YAML.
     Json,
+    /// As JSON texts one after another, each on its own line: one an item of a list.
+    JsonLines,
     /// As `application/x-www-form-urlencoded`, by the encodings of its fields.
     Form(List<Part>),
     /// As `multipart/form-data`, with one part per field.

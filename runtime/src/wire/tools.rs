@@ -1,12 +1,13 @@
 //! The list of tools of a request.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
 
 use crate::base::frozen::Text;
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::render::{Refusal, render_input};
+use crate::schema::shape::render::Refusal;
 use crate::spec::ToolSpec;
 
 /// Tools that cannot be offered in a dialect.
@@ -53,8 +54,14 @@ pub(super) fn render<'a>(
 ) -> Result<Vec<Value>, RefusedTools> {
     let (mut tools, mut refused) = (Vec::new(), Vec::new());
     for spec in specs {
-        match render_input(&spec.input, &spec.defs, dialect) {
-            Ok(rendered) => tools.push(tool(spec, rendered.schema, dialect.strict)),
+        match spec.schema(dialect) {
+            Ok(told) => {
+                let cut = match told.description {
+                    Cow::Owned(text) => Some(ToolSpec { description: text.into(), ..spec.clone() }),
+                    Cow::Borrowed(_) => None,
+                };
+                tools.push(tool(cut.as_ref().unwrap_or(spec), told.schema, dialect.strict));
+            }
             Err(reasons) => {
                 refused.push(RefusedTool { name: Text::from(spec.name.as_str().to_owned()), reasons });
             }

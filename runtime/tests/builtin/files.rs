@@ -271,6 +271,33 @@ async fn lines_are_found() {
 }
 
 #[tokio::test]
+async fn what_is_not_searched_to_its_end_is_told() {
+    let long = format!("needle\n{}\nneedle\nother\n", "x".repeat((8 << 20) + 1));
+    let bench = bench().file("a", &long).file("b", "needle\n");
+    let told = "a: a line is longer than 8 MiB";
+    let search = async |pattern: &str| bench.text("search", json!({ "pattern": pattern })).await;
+    assert_eq!(
+        search("needle").await,
+        format!("a:1:needle\nb:1:needle\n(2 matches)\n... (not searched to its end: {told})")
+    );
+    let none = "No matches found for 'other'\n... (";
+    assert_eq!(search("other").await, format!("{none}not searched to its end: {told})"));
+    let bench = bench.file("c", &long);
+    let several = bench.text("search", json!({"pattern": "other"})).await;
+    assert_eq!(several, format!("{none}2 files were not searched to their end, the first is {told})"));
+    let mut bench = bench;
+    bench.tools = builtin::coding();
+    let told = format!("2 files were not searched to their end, the first is {told}");
+    let found = bench.text("GrepTool", json!({"pattern": "other"})).await;
+    assert_eq!(found, format!("No matches found for pattern: other\n... ({told})"));
+    let found = bench.text("GrepTool", json!({"pattern": "needle"})).await;
+    assert!(
+        found.starts_with("Found matches in 3 files") && found.ends_with(&format!("\n... ({told})")),
+        "{found}"
+    );
+}
+
+#[tokio::test]
 async fn limits_of_a_context_hold() {
     let planning = || bench().file("a", "text").limits(Limits::PLANNING);
     let none = || bench().file("a", "text").limits(Limits::NONE);

@@ -18,6 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
+use toolgen_runtime::engine::executor::ExecError;
+#[cfg(feature = "process")]
+use toolgen_runtime::engine::executor::Sandbox;
 use toolgen_runtime::{
     AgentTool, Limits, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolResponse, ToolResult,
 };
@@ -89,6 +92,16 @@ impl Drop for Bench {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.base);
     }
+}
+
+/// The means by which programs may be confined on this machine: whatever works here, and each by itself.
+#[cfg(feature = "process")]
+const SANDBOXES: [Sandbox; 3] = [Sandbox::Auto, Sandbox::Bubblewrap, Sandbox::Landlock];
+
+/// What an executor says that cannot keep a program from writing files.
+fn no_promise() -> ExecError {
+    let (options, reason) = (vec!["read_only"], "there is no sandbox".to_owned());
+    ExecError::Unsupported { executor: "the executor of this test", options, reason }
 }
 
 /// The names of the files below a directory.

@@ -11,7 +11,7 @@ use toolgen_runtime::engine::executor::{
 };
 use toolgen_runtime::{CancellationToken, Effects, Limits, ProviderContext, ToolContext, ToolError, toolset};
 
-use crate::Bench;
+use crate::{Bench, SANDBOXES, no_promise};
 
 fn local(tools: Vec<Arc<dyn toolgen_runtime::AgentTool>>) -> Bench {
     let mut bench = Bench::new(tools);
@@ -165,10 +165,22 @@ async fn commands_are_held_to_the_limits_of_their_context() {
             options.work_dir.as_deref(),
             Some(bench.path("").as_path()).map(|path| path.parent().map_or(path, |_| path))
         );
-        // This machine cannot promise it, so nothing runs.
-        let bench = local(tools()).limits(Limits::PLANNING);
+        // What cannot be promised is not run.
+        let (bench, _) = scripted(tools(), Err(no_promise()));
+        let bench = bench.limits(Limits::PLANNING);
         assert!(matches!(bench.call(name, arguments.clone()).await.outcome, Err(ToolError::Denied { .. })));
-        assert!(!bench.path("x").exists());
+        for sandbox in SANDBOXES {
+            let mut bench = Bench::new(tools()).limits(Limits::PLANNING);
+            let executor = LocalExecutor::new().sandbox(sandbox);
+            bench.context = bench.context.clone().with_executor(Arc::new(executor));
+            let outcome = bench.call(name, arguments.clone()).await.outcome;
+            let held = match &outcome {
+                Ok(result) => result.to_text().contains("touch: "),
+                Err(error) => matches!(error, ToolError::Denied { .. }),
+            };
+            assert!(held, "{name}, {sandbox:?}: {outcome:?}");
+            assert!(!bench.path("x").exists(), "{name}, {sandbox:?}");
+        }
         let nothing = local(tools()).limits(Limits { spawns: false, ..Limits::ANY });
         assert!(matches!(nothing.call(name, arguments).await.outcome, Err(ToolError::Denied { .. })));
         let tool = bench.tools.iter().find(|tool| tool.name() == name).unwrap();

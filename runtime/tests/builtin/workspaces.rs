@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgen_runtime::builtin::Workspaces;
 use toolgen_runtime::engine::executor::{ExecOutput, ScriptedExecutor};
-use toolgen_runtime::{Limits, toolset};
+use toolgen_runtime::{Limits, ProviderContext, ToolError, toolset};
 
-use crate::Bench;
+use crate::{Bench, no_promise};
 
 /// The tools over a workspace `coder-001`, with these outcomes of `git`.
 fn bench(outcomes: Vec<ExecOutput>) -> (Bench, Arc<ScriptedExecutor>) {
@@ -163,16 +163,27 @@ async fn git_understands_how_it_is_called() {
 #[tokio::test]
 async fn a_diff_needs_an_executor_that_can_promise_to_change_nothing() {
     let (mut bench, _) = bench(Vec::new());
-    bench.context = toolgen_runtime::ProviderContext::new();
+    bench.context = ProviderContext::new();
     let error = bench.provider().get("get_diff").err().unwrap().to_string();
     assert_eq!(error, "failed to create tool 'get_diff': get_diff tool requires an executor");
+    let denied =
+        |outcome| matches!(outcome, Err(ToolError::Denied { message }) if message.contains("read_only"));
+    let arguments = json!({"coder_id": "coder-001"});
+    bench.context =
+        ProviderContext::new().with_executor(Arc::new(ScriptedExecutor::new([Err(no_promise())])));
+    assert!(denied(bench.call("get_diff", arguments.clone()).await.outcome));
     #[cfg(feature = "process")]
-    {
-        let local = toolgen_runtime::engine::executor::LocalExecutor::new();
-        bench.context = bench.context.clone().with_executor(Arc::new(local));
-        let denied = bench.call("get_diff", json!({"coder_id": "coder-001"})).await.outcome;
-        assert!(
-            matches!(denied, Err(toolgen_runtime::ToolError::Denied { message }) if message.contains("read_only"))
-        );
+    for sandbox in crate::SANDBOXES {
+        let local = toolgen_runtime::engine::executor::LocalExecutor::new().sandbox(sandbox);
+        bench.context = ProviderContext::new().with_executor(Arc::new(local));
+        match bench.call("get_diff", arguments.clone()).await.outcome {
+            Ok(result) => {
+                assert_eq!(
+                    result.details["error"], "workspace coder-001 is not a git repository",
+                    "{sandbox:?}"
+                );
+            }
+            outcome => assert!(denied(outcome.clone()), "{sandbox:?}: {outcome:?}"),
+        }
     }
 }

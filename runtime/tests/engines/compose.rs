@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgen_runtime::engine::Engines;
+use toolgen_runtime::layers::events::{Event, EventKind};
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::spec::Completion;
 use toolgen_runtime::spec::plan::{CompletePlan, ComposePlan, ForEach, Step};
@@ -268,6 +269,59 @@ async fn every_nested_call_passes_the_layers() {
     let call = ToolCall::new("1", "both", json!({"pattern": "a"}));
     let refused = only.call(call, &ToolContext::new("turn", "")).await;
     assert_eq!(refused.text(), "step `sizes` (count), item 0: tool 'count' not allowed in this context");
+}
+
+#[tokio::test]
+async fn one_call_leads_to_a_bounded_number_of_others() {
+    let lists = |name: &str, tool: &str, optional: bool| {
+        let each = Step { optional, ..each(step("x", tool, json!({"pattern": "{item}"})), 3) };
+        let plan = ComposePlan {
+            steps: vec![step("find", "find", json!({"pattern": "a"})), each].into(),
+            result: None,
+        };
+        Tool { spec: spec(name, &["pattern"]), call: Call::Compose(plan) }
+    };
+    for optional in [false, true] {
+        // Six calls of the first, six of each of the five in the middle, and six of each of the 25 below: 186.
+        let tools = [
+            lists("top", "middle", optional),
+            lists("middle", "bottom", optional),
+            lists("bottom", "find", optional),
+        ];
+        let tools = Engines::new().tools_from(tools).unwrap();
+        let registry = Registry::new(tools.into_iter().chain(toolset![find])).unwrap();
+        let counted = Arc::new(AtomicUsize::new(0));
+        let ask = async |most: u32| {
+            let count = Arc::clone(&counted);
+            count.store(0, Ordering::SeqCst);
+            let count = move |event: Event| {
+                if matches!(event.kind, EventKind::ToolCall { .. }) {
+                    count.fetch_add(1, Ordering::SeqCst);
+                }
+            };
+            let provider = Provider::builder(&registry).nested_calls(most).on_event(count).build().unwrap();
+            let turn = ToolContext::new("turn", "");
+            // What the calls before used is not counted.
+            provider.call(ToolCall::new("1", "bottom", json!({"pattern": ""})), &turn).await;
+            counted.store(0, Ordering::SeqCst);
+            let answer = provider.call(ToolCall::new("2", "top", json!({"pattern": ""})), &turn).await;
+            (answer, counted.load(Ordering::SeqCst) - 1)
+        };
+        for most in [186, 1_000] {
+            let (answer, calls) = ask(most).await;
+            assert_eq!((answer.is_error(), calls), (false, 186), "{optional}");
+        }
+        let (answer, calls) = ask(185).await;
+        assert_eq!(calls, 185, "{optional}");
+        let why = answer.outcome.unwrap_err();
+        assert_eq!(why.code(), "CALLS_EXCEEDED");
+        let told =
+            "one call may lead to 185 calls of other tools, and this one leads to more: ask for less at once";
+        assert!(
+            why.to_string().starts_with("step `x` (middle), item ") && why.to_string().ends_with(told),
+            "{why}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "literals are passed")]
 
+mod approval;
 mod command;
 mod compose;
 mod derived;

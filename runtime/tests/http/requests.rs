@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolgen_runtime::List;
 use toolgen_runtime::spec::plan::{
-    Body, BodyField, BodySource, Codec, Encoding, Location, Part, RequestPlan, Style,
+    Body, BodyField, BodySource, Codec, Encoding, Location, Parameter, Part, RequestPlan, Style,
 };
 
 use crate::server::{Seen, TestServer, call, engine, parameter, plan};
@@ -125,6 +125,25 @@ async fn names_and_values_are_encoded_on_the_wire() {
     assert!(seen.header("user-agent").unwrap().starts_with("toolgen-runtime/"));
 }
 
+#[tokio::test]
+async fn a_parameter_may_be_the_whole_query_and_a_cookie_may_stay_as_it_is() {
+    let seen = arrived(
+        |url| {
+            let raw = Encoding::Style { style: Style::Form, explode: true, allow_reserved: true };
+            let whole = Parameter {
+                name: "".into(),
+                ..parameter("q", Location::Query, Encoding::Content("application/json".into()))
+            };
+            let parameters = vec![whole, parameter("sid", Location::Cookie, raw)];
+            RequestPlan { parameters: parameters.into(), ..plan("GET", url, "/x") }
+        },
+        json!({"q": {"a": 1}, "sid": "a+/=;b"}),
+    )
+    .await;
+    assert_eq!(seen.line, "GET /x?%7B%22a%22%3A1%7D HTTP/1.1");
+    assert_eq!(seen.header("cookie"), Some("sid=a+/=%3Bb"));
+}
+
 fn with_body(url: &str, media_type: &'static str, codec: Codec) -> RequestPlan {
     let source = BodySource::Argument("body".into());
     let body = Some(Body { required: false, media_type: media_type.into(), codec, source });
@@ -137,8 +156,9 @@ async fn every_kind_of_body_arrives() {
         |name: &'static str, file| Part { name: name.into(), file, content_type: "".into(), encoding: None };
     let file = json!({"base64": "AP8=", "filename": "a.bin"});
     let multipart = Codec::Multipart(vec![part("f", true)].into());
-    let cases: [(&str, Codec, Value, &[u8]); 5] = [
+    let cases: [(&str, Codec, Value, &[u8]); 6] = [
         ("application/vnd.x+json", Codec::Json, json!({"a": null}), b"{\"a\":null}"),
+        ("application/x-ndjson", Codec::JsonLines, json!([{"a": 1}, 2]), b"{\"a\":1}\n2\n"),
         (
             "application/x-www-form-urlencoded",
             Codec::Form(List::EMPTY),

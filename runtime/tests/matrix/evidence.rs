@@ -33,6 +33,8 @@ pub(crate) struct Answer {
     /// What ran between the call and its answer.
     pub(crate) ran: Vec<Ran>,
     pub(crate) resumed: Option<Resumed>,
+    /// Whether its time was up: what it asked of a service may happen during a later call.
+    pub(crate) late: bool,
 }
 
 /// A call that waited was resumed twice.

@@ -33,7 +33,7 @@ use toolgen_runtime::{
     ToolContext, ToolError, ToolResponse, tool, toolset,
 };
 
-use evidence::{Answer, Cell, PANIC, PIN, Resumed, World};
+use evidence::{Answer, Cell, PANIC, PIN, Ran, Resumed, World};
 use kinds::Kind;
 use rows::{Row, Setup};
 
@@ -123,7 +123,14 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
             let response = provider.call(call, &setup.turn).await;
             cell.holds(!response.is_error(), "the rest can be read", &response);
             let id = response.id.to_string();
-            cell.answers.push(Answer { path: "rest", id, response, ran: Vec::new(), resumed: None });
+            cell.answers.push(Answer {
+                path: "rest",
+                id,
+                response,
+                ran: Vec::new(),
+                resumed: None,
+                late: false,
+            });
         }
     }
     checks::always(&cell).await;
@@ -163,6 +170,13 @@ async fn give(
         token.cancel();
         turn = turn.with_cancel(token);
     }
+    // A request of an earlier call whose time was up may arrive now, and is not this call's.
+    let ran_since = |before: usize| {
+        let late =
+            |ran: &Ran| cell.answers.iter().any(|answer| answer.late && ran.path.ends_with(answer.path));
+        let runs = world.runs().split_off(before);
+        runs.into_iter().filter(|ran| !late(ran)).collect::<Vec<Ran>>()
+    };
     let before = world.runs().len();
     let call = ToolCall::new(id.clone(), name, arguments);
     let response = match way {
@@ -172,21 +186,31 @@ async fn give(
             provider.dispatch(vec![call], &turn, &options).await.responses.remove(0)
         }
     };
-    let ran = world.runs().split_off(before);
+    let ran = ran_since(before);
+    let mut late = is_late(&response);
     let resumed = match &response.outcome {
         Err(ToolError::ApprovalRequired(request)) => {
             let text = serde_json::to_string(request).unwrap();
             let once = async || {
                 let before = world.runs().len();
-                let _: ToolResponse = provider.resume(serde_json::from_str(&text).unwrap(), &turn).await;
-                world.runs().split_off(before)
+                let response = provider.resume(serde_json::from_str(&text).unwrap(), &turn).await;
+                (ran_since(before), is_late(&response))
             };
-            let (first, second) = (once().await, once().await);
+            let ((mut first, first_late), (mut second, _)) = (once().await, once().await);
+            if first_late {
+                first.append(&mut second);
+            }
+            late |= first_late;
             Some(Resumed { request: (**request).clone(), first, second })
         }
         _ => None,
     };
-    Answer { path, id, response, ran, resumed }
+    Answer { path, id, response, ran, resumed, late }
+}
+
+/// Whether time was up, so that what was asked of a service may still happen.
+fn is_late(response: &ToolResponse) -> bool {
+    matches!(response.outcome, Err(ToolError::Timeout { .. }))
 }
 
 /// Panics that are meant print nothing.

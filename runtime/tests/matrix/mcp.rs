@@ -47,6 +47,8 @@ pub(crate) async fn tools(world: Arc<World>) -> Tools {
     };
     let plan = McpPlan { server: server.into(), tool: "target".into(), descriptor: Text::EMPTY };
     let engine = McpEngine::with_options(McpOptions::new().connect(Duration::from_secs(60)));
+    // Started now, so that it takes no time of the first call.
+    engine.client(&plan.server).list_tools().await.unwrap();
     let tool = Tool { spec: crate::kinds::spec(), call: Call::Mcp(plan) };
     Engines::new().with(engine).tools_from([tool]).unwrap()
 }
@@ -95,6 +97,7 @@ async fn serve(socket: TcpStream, world: Arc<World>) {
             Some("initialize") => {
                 json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {}})
             }
+            Some("tools/list") => json!({"tools": []}),
             Some("tools/call") => {
                 let (tell, told) = oneshot::channel();
                 let (world, out) = (Arc::clone(&world), Arc::clone(&out));

@@ -222,6 +222,17 @@ pub(crate) fn deciders() -> Vec<Row> {
             checks::timed,
         ),
         row(
+            "nested calls",
+            &["nested_calls"],
+            |s| s.build(|b, _| b.nested_calls(0)),
+            |cell| {
+                // A sub-agent's calls are those of a model.
+                if cell.kind.called == "outer" && cell.kind.name != "sub-agent" {
+                    cell.nothing_ran("no call is allowed");
+                }
+            },
+        ),
+        row(
             "input",
             &["input_handler", "effect", "questions"],
             |s| s.build(|b, w| b.input_handler(Sure(Arc::clone(w)))),

@@ -8,18 +8,21 @@ use toolgen_runtime::spec::plan::{McpServer, McpTransport};
 use toolgen_runtime::{Effects, Frozen, ToolCall, ToolError};
 
 use crate::basics::{provider, tool, turn};
-use crate::support::{Test, call, connect, eventually, options, run, server, told};
+use crate::support::{Test, call, connect, eventually, options, run, runs, server, told};
 
 pub(crate) const TESTS: &[Test] = &[
     ("what_fits_nothing_is_ignored_and_counted", || run(what_fits_nothing_is_ignored_and_counted())),
     ("a_late_answer_goes_to_nobody_else", || run(a_late_answer_goes_to_nobody_else())),
     ("garbage_is_borne_up_to_a_bound", || run(garbage_is_borne_up_to_a_bound())),
     ("an_answer_that_cannot_be_read_fails_its_call_alone", || {
-        run(an_answer_that_cannot_be_read_fails_its_call_alone())
+        run(an_answer_that_cannot_be_read_fails_its_call_alone());
     }),
     ("a_line_without_end_ends_the_connection", || run(a_line_without_end_ends_the_connection())),
     ("a_server_that_dies_fails_its_calls_at_once", || run(a_server_that_dies_fails_its_calls_at_once())),
     ("death_at_any_byte_is_told", || run(death_at_any_byte_is_told())),
+    ("a_server_that_was_killed_is_started_by_the_next_call", || {
+        run(a_server_that_was_killed_is_started_by_the_next_call());
+    }),
     ("only_what_may_be_repeated_is_repeated", || run(only_what_may_be_repeated_is_repeated())),
     ("a_server_that_does_not_start_is_left_alone", || run(a_server_that_does_not_start_is_left_alone())),
     ("a_flood_of_errors_blocks_nothing", || run(a_flood_of_errors_blocks_nothing())),
@@ -107,6 +110,22 @@ async fn death_at_any_byte_is_told() {
         let error = call(&client, "half", json!({"at": at})).await.unwrap_err();
         assert_eq!(error.code(), "MCP_LOST", "{at}: {error}");
         assert!(error.to_string().contains("its program ended"), "{error}");
+    }
+}
+
+async fn a_server_that_was_killed_is_started_by_the_next_call() {
+    for round in 0..10 {
+        let client = connect(["legacy", "modern"][round % 2]).await;
+        for _ in 0..2 {
+            let numbers: Vec<Value> = serde_json::from_str(&told(&client, "processes").await).unwrap();
+            let killed = std::process::Command::new("kill").args(["-9", &numbers[0].to_string()]).status();
+            assert!(killed.unwrap().success());
+            while runs(&numbers[0]) {}
+            // Its last thread closes the pipe.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
+            eventually("what it had started is gone", async || !runs(&numbers[1])).await;
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! The client of MCP servers against a server that does everything wrong. The test is the server, too: started with the
 //! variable `MCP_SERVER`, it serves.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::print_stderr, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is its own harness, and a server")]
+#![allow(clippy::zombie_processes, reason = "whether a client ends them is what is tested")]
 
 mod basics;
 mod hostile;

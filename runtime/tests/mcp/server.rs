@@ -311,7 +311,12 @@ impl Server {
             }
             "env" => answer(id, &text(&json!(std::env::vars().collect::<Vec<_>>()).to_string())),
             "processes" => {
-                let child = Command::new("sleep").arg("1000").stdout(Stdio::null()).spawn().unwrap();
+                let child = Command::new("sleep")
+                    .arg("1000")
+                    .stdin(Stdio::null())
+                    .stdout(Stdio::null())
+                    .spawn()
+                    .unwrap();
                 answer(id, &text(&json!([std::process::id(), child.id()]).to_string()));
             }
             "ask" => self.ask(id, params),

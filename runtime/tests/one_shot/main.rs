@@ -19,9 +19,19 @@ fn add(a: i64, b: i64) -> i64 {
 
 /// Greets.
 #[tool(undocumented)]
-fn greet(name: &str, #[arg(default = false)] politely: bool, ctx: &ToolContext) -> Result<String, ToolError> {
+fn greet(
+    name: &str,
+    #[arg(default = false)] politely: bool,
+    #[arg(secret, default = "")] pin: &str,
+    ctx: &ToolContext,
+) -> Result<String, ToolError> {
     ctx.progress("greeting");
     match name {
+        "locked" => {
+            let detail =
+                format!("{pin} does not fit\x1b[2J, set TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345");
+            Err(ToolError::failed("locked").with_operator_detail(detail))
+        }
         "nobody" => Err(ToolError::failed("nobody to greet").with_operator_detail("set NAME")),
         name if politely => Ok(format!("Good morning, {name}.")),
         name => Ok(format!("Hello, {name}.")),
@@ -104,6 +114,10 @@ fn a_program_reads_its_input_and_writes_one_object() {
     let output = run("all", &["greet"], br#"{"name": "nobody"}"#);
     assert_eq!(told(&output), (1, json!({"error": "nobody to greet", "code": "EXECUTION_ERROR"})));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "greeting\nset NAME\n");
+    let output = run("all", &["greet"], br#"{"name": "locked", "pin": "4711-4712"}"#);
+    assert_eq!(told(&output), (1, json!({"error": "locked", "code": "EXECUTION_ERROR"})));
+    let operator = "greeting\n[REDACTED] does not fit [2J, set TOKEN=[REDACTED]\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), operator);
     let (status, json) = told(&run("broken", &["greet"], b"{}"));
     assert_eq!((status, json), (1, json!({"error": "there is no key", "code": "EXECUTION_ERROR"})));
 }

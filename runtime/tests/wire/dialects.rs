@@ -6,6 +6,8 @@ use serde_json::Value;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::schema::shape::read::read_document;
 use toolgen_runtime::schema::shape::render::{Refusal, Rendered, render_input};
+use toolgen_runtime::spec::ToolSpec;
+use toolgen_runtime::wire::WireFormat;
 
 use crate::golden::assert_golden;
 
@@ -34,6 +36,23 @@ fn every_dialect_says_what_it_can() {
     let head = golden.find("\n== ").map_or(golden, |at| &golden[..at]);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire/dialects.golden");
     assert_golden(&file, &format!("{head}{written}"));
+}
+
+#[test]
+fn a_description_that_is_too_long_for_openai_is_cut() {
+    let description = "Says a little. ".repeat(80);
+    let spec = ToolSpec { description: description.clone().into(), ..ToolSpec::EMPTY };
+    let told = |format: WireFormat, pointer: &str| {
+        let tools = format.tools([&spec]).unwrap();
+        tools.pointer(pointer).and_then(Value::as_str).map(str::to_owned).unwrap()
+    };
+    for (format, pointer) in
+        [(WireFormat::OpenAiChat, "/0/function/description"), (WireFormat::OpenAiResponses, "/0/description")]
+    {
+        let told = told(format, pointer);
+        assert!(told.chars().count() <= 1_024 && told.ends_with("little. …"), "{told}");
+    }
+    assert_eq!(told(WireFormat::Anthropic, "/0/description"), description);
 }
 
 fn told(rendered: &Result<Rendered, Vec<Refusal>>) -> String {

@@ -153,3 +153,19 @@ fn what_cannot_be_done_says_what_to_do() {
     let why = Build::new("../api").document("x").run(&mut script).unwrap_err().to_string();
     assert!(why.contains("plain name"), "{why}");
 }
+
+#[test]
+fn a_tool_with_a_mistake_is_a_warning_or_on_request_an_error() {
+    let (_folder, path) = case(
+        "toolgen: 1\ntools:\n  good: {description: G., function: {}}\n  bad: {description: B., command: {argv: [a, '{b}']}}\n",
+    );
+    let built = Build::new("tools").document(&path).compile();
+    for (strict, directive) in [(false, "cargo::warning="), (true, "cargo::error=")] {
+        let mut script = Script::default();
+        assert_eq!(script.report(&built, strict), strict);
+        let told = format!("{directive}{}:4:", path.display());
+        assert!(script.lines.iter().any(|line| line.starts_with(&told)), "{:?}", script.lines);
+    }
+    let module = built.module.unwrap();
+    assert!(module.contains("pub static GOOD") && !module.contains("pub static BAD"), "{module}");
+}

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use toolgen::Tool;
-use toolgen::emit;
+use toolgen::emit::{self, Needs};
 use toolgen::write::Files;
 use toolgen_runtime::Call;
 
@@ -35,13 +35,16 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Problems);
     }
     let has = |wanted: fn(&Call) -> bool| tools.iter().any(|tool| wanted(&tool.call));
-    let (http, commands) =
-        (has(|call| matches!(call, Call::Http(_))), has(|call| matches!(call, Call::Command(_))));
+    let needs = Needs {
+        http: has(|call| matches!(call, Call::Http(_))),
+        commands: has(|call| matches!(call, Call::Command(_))),
+        servers: has(|call| matches!(call, Call::Mcp(_))),
+        private_hosts: &task.private_hosts,
+    };
     let name = name(task);
     let files = check_crate_name(&name).and_then(|()| {
         let runtime = runtime(task.runtime_path.as_deref())?;
-        let http = http.then_some(task.private_hosts.as_slice());
-        Ok(emit::program(&name, &modules(&compiled, false, output), http, commands, &runtime))
+        Ok(emit::program(&name, &modules(&compiled, false, output), needs, &runtime))
     });
     let files: Files = match files {
         Ok(files) => files,

@@ -77,6 +77,15 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
                 }
             };
         }
+        spec::plan::Call::Mcp(plan) => {
+            // Variables are only named, whoever asks: a server is given its values when it is started.
+            let transport = spec::mcp::transport(&plan.server.transport);
+            let (server, tool) = (plan.server.alias.as_str(), plan.tool.as_str());
+            let call =
+                json!({"server": server, "transport": transport, "tool": tool, "arguments": arguments});
+            output.json(&call)?;
+            return output.line("").map(|()| Outcome::Fine);
+        }
         _ => {
             output.complain("this tool is neither a request nor a command, so there is nothing to show");
             return Ok(Outcome::Problems);

@@ -21,13 +21,15 @@ pub(super) fn engines(requests: &Requests, options: &Options) -> Result<(Engines
     if let Some(url) = &requests.base_url {
         engine = engine.base_url(url);
     }
+    let mut servers = McpOptions::new().idle(timeout).total(timeout);
     for host in &requests.private_hosts {
         engine = engine.private_host(host);
+        servers = servers.private_host(host);
     }
     for (name, value) in &requests.server_variables {
         engine = engine.server_variable(name, value);
     }
-    let servers = McpEngine::with_options(McpOptions::new().idle(timeout).total(timeout));
+    let servers = McpEngine::with_options(servers);
     let engines = Engines::new().with(engine.build().map_err(|error| error.to_string())?);
     Ok((engines.with(servers.clone()), servers))
 }

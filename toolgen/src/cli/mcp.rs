@@ -64,7 +64,7 @@ fn lock(task: &args::Lock, output: &mut Output) -> io::Result<Outcome> {
             target.server.capabilities = task.capabilities.iter().map(|name| Text::copy_of(name)).collect();
         }
     }
-    let (mut reports, answered) = ask_all(&targets, output);
+    let (mut reports, answered) = ask_all(&targets, &task.private_hosts, output);
     let mut fine = complete && answered;
     for report in &mut reports {
         if let Some(scope) = &task.scope {
@@ -95,7 +95,7 @@ fn verify(task: &args::Verify, output: &mut Output) -> io::Result<Outcome> {
         fine = false;
     }
     let (locked, _): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| target.locked.is_some());
-    let (reports, answered) = ask_all(&locked, output);
+    let (reports, answered) = ask_all(&locked, &task.private_hosts, output);
     let same = reports.iter().all(|report| report.changes.as_ref().is_some_and(Vec::is_empty));
     show(&reports, "verified", task.json, output)?;
     Ok(if fine && answered && same { Outcome::Fine } else { Outcome::Problems })
@@ -156,7 +156,7 @@ fn server_of(given: &Given) -> McpServer {
 }
 
 /// Asks all servers, and tells which do not answer.
-fn ask_all(targets: &[Target], output: &mut Output) -> (Vec<Report>, bool) {
+fn ask_all(targets: &[Target], private_hosts: &[String], output: &mut Output) -> (Vec<Report>, bool) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(why) => {
@@ -164,10 +164,12 @@ fn ask_all(targets: &[Target], output: &mut Output) -> (Vec<Report>, bool) {
             return (Vec::new(), false);
         }
     };
+    let options = McpOptions::new().connect(START);
+    let options = private_hosts.iter().fold(options, |options, host| options.private_host(host));
     let mut found = Vec::new();
     for target in targets {
         output.progress(&format!("asking {}", target.server.alias));
-        match runtime.block_on(ask(&target.server)) {
+        match runtime.block_on(ask(&target.server, &options)) {
             Ok(lock) => found.push((target, lock)),
             Err(error) => {
                 let text = error.operator_text();
@@ -189,9 +191,8 @@ fn ask_all(targets: &[Target], output: &mut Output) -> (Vec<Report>, bool) {
     (reports.collect(), answered)
 }
 
-async fn ask(server: &McpServer) -> Result<Lock, ToolError> {
-    let options = McpOptions::new().connect(START);
-    let client = McpClient::connect(server.clone(), options).await?;
+async fn ask(server: &McpServer, options: &McpOptions) -> Result<Lock, ToolError> {
+    let client = McpClient::connect(server.clone(), options.clone()).await?;
     let tools = client.list_tools().await;
     let revision = client.revision().unwrap_or_default();
     let info = client.server_info().unwrap_or_default();

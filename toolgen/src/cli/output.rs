@@ -1,5 +1,6 @@
 //! The output of a command.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
@@ -14,6 +15,8 @@ const MAX_NOTES: usize = 3;
 /// Writes results to the standard output, remarks and progress to the standard error.
 pub(super) struct Output {
     results: BufWriter<Stdout>,
+    /// Whether results go to a terminal.
+    on_screen: bool,
     /// Whether remarks go to a terminal: they may be colored, and progress is shown.
     terminal: bool,
     color: bool,
@@ -26,23 +29,29 @@ impl Output {
         let terminal = io::stderr().is_terminal();
         // https://no-color.org
         let color = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Output { results: BufWriter::new(io::stdout()), terminal, color, pending: false }
+        let results = io::stdout();
+        let on_screen = results.is_terminal();
+        Output { results: BufWriter::new(results), on_screen, terminal, color, pending: false }
     }
 
-    /// Writes a part of the result.
+    /// Writes a part of the result: as it is into a file, and for a terminal without what it would obey.
     pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
         self.clear();
+        let text = if self.on_screen { printable(text) } else { Cow::Borrowed(text) };
         self.results.write_all(text.as_bytes())
     }
 
-    /// Writes a line of the result.
+    /// Writes lines of the result for people, without what a terminal would obey.
     pub(super) fn line(&mut self, text: &str) -> io::Result<()> {
-        self.write(text)?;
+        self.write(&printable(text))?;
         self.results.write_all(b"\n")
     }
 
     /// Writes a value as JSON, without a line break.
     pub(super) fn json(&mut self, value: &Value) -> io::Result<()> {
+        if self.on_screen {
+            return self.write(&value.to_string());
+        }
         self.clear();
         serde_json::to_writer(&mut self.results, value).map_err(io::Error::from)
     }
@@ -57,7 +66,7 @@ impl Output {
     pub(super) fn progress(&mut self, what: &str) {
         if self.terminal {
             self.clear();
-            let _ = write!(io::stderr(), "{what} …");
+            let _ = write!(io::stderr(), "{} …", printable(what));
             self.pending = true;
         }
     }
@@ -85,7 +94,7 @@ impl Output {
             (_, true) => "\u{1b}[1;32mnote\u{1b}[0m",
             (_, false) => severity.as_str(),
         };
-        let _ = writeln!(io::stderr(), "{head}: {message}");
+        let _ = writeln!(io::stderr(), "{head}: {}", printable(message));
     }
 
     /// Shows the wanted problems to a person.
@@ -124,6 +133,13 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// Replaces control characters but line breaks and tabs: documents and services put anything into texts, and a terminal
+/// must not obey it.
+fn printable(text: &str) -> Cow<'_, str> {
+    let obeyed = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
+    if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, " ")) } else { Cow::Borrowed(text) }
 }
 
 /// Returns the lines that stand for the further notes of a code, below the one at `first`.

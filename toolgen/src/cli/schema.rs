@@ -5,7 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 use toolgen::Tool;
 use toolgen_runtime::schema::dialect::Dialect;
-use toolgen_runtime::schema::shape::render;
+use toolgen_runtime::spec::ToolSchema;
 use toolgen_runtime::wire::WireFormat;
 
 use super::Outcome;
@@ -67,15 +67,13 @@ fn envelope(dialect: &Dialect, tools: &[&Tool], output: &mut Output) -> io::Resu
 
 fn describe(tool: &Tool, dialect: &Dialect) -> (Value, bool) {
     let spec = &tool.spec;
-    let (name, description) = (spec.name.as_str(), spec.description.as_str());
-    match render::render_input(spec.input.shape(), &spec.defs, dialect) {
-        Ok(rendered) => {
-            let losses: Vec<Value> = rendered
-                .losses
+    let name = spec.name.as_str();
+    match spec.schema(dialect) {
+        Ok(ToolSchema { description, schema, losses }) => {
+            let losses: Vec<Value> = losses
                 .iter()
                 .map(|loss| json!({"pointer": loss.pointer, "keyword": loss.keyword, "in_prose": loss.in_prose}))
                 .collect();
-            let schema = rendered.schema;
             (json!({"name": name, "description": description, "schema": schema, "losses": losses}), true)
         }
         Err(refusals) => {
@@ -83,6 +81,7 @@ fn describe(tool: &Tool, dialect: &Dialect) -> (Value, bool) {
                 .iter()
                 .map(|refusal| json!({"pointer": refusal.pointer, "reason": refusal.reason}))
                 .collect();
+            let description = spec.description.as_str();
             (json!({"name": name, "description": description, "schema": null, "refusals": refusals}), false)
         }
     }

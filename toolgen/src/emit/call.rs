@@ -103,6 +103,7 @@ fn body(body: &Body) -> Expr {
     let Body { required, media_type, codec, source } = body;
     let codec = match codec {
         Codec::Json => Expr::atom("Codec::Json"),
+        Codec::JsonLines => Expr::atom("Codec::JsonLines"),
         Codec::Form(parts) => Expr::Call("Codec::Form", vec![list_of(parts, part)]),
         Codec::Multipart(parts) => Expr::Call("Codec::Multipart", vec![list_of(parts, part)]),
         Codec::Text => Expr::atom("Codec::Text"),

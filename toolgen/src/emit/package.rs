@@ -61,19 +61,32 @@ pub fn package(
 /// The text of a one-shot program.
 const MAIN: &str = include_str!("program.rs.txt");
 
+/// What the tools of a one-shot program need.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs<'a> {
+    /// Whether they send requests.
+    pub http: bool,
+    /// Whether they start programs.
+    pub commands: bool,
+    /// Whether they are tools of MCP servers.
+    pub servers: bool,
+    /// The hosts that may be reached at private addresses.
+    pub private_hosts: &'a [String],
+}
+
 /// Returns the files of a crate that is a one-shot program of these modules, see
-/// `toolgen_runtime::provider::one_shot`. `commands` says whether its tools start programs, `http` whether they send
-/// requests, and which hosts these may reach at private addresses.
+/// `toolgen_runtime::provider::one_shot`.
 #[must_use]
 pub fn program(
     crate_name: &str,
     modules: &[(String, String)],
-    http: Option<&[String]>,
-    commands: bool,
+    needs: Needs<'_>,
     runtime: &RuntimeDependency,
 ) -> Files {
+    let Needs { http, commands, servers, private_hosts } = needs;
     let mut files = package(crate_name, modules, false, runtime);
-    let features = [("http", http.is_some()), ("one-shot", true), ("process", commands)];
+    // A server may be at a URL.
+    let features = [("http", http || servers), ("mcp", servers), ("one-shot", true), ("process", commands)];
     let features: Vec<&str> = features.into_iter().filter_map(|(name, on)| on.then_some(name)).collect();
     // A program stands on its own, wherever its folder is.
     files.insert("Cargo.toml", manifest(crate_name, &features, runtime) + "\n[workspace]\n");
@@ -85,17 +98,21 @@ pub fn program(
             lists.collect::<Vec<_>>().join(", ")
         }
     };
-    let import = http.map_or("", |_| "use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};\n");
-    let engine = http.map(http_engine).unwrap_or_default();
-    let main = MAIN.replace("MARK", &mark()).replace("//IMPORT\n", import).replace("/*ENGINE*/", &engine);
+    let open = private_hosts.iter().map(|host| format!(".private_host({host:?})")).collect::<String>();
+    let (mut imports, mut engines) = (String::new(), String::new());
+    if http {
+        imports.push_str("use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};\n");
+        engines.push_str(&format!(
+            ".with(HttpEngine::builder().credentials(EnvCredentials::new()){open}.build()?)"
+        ));
+    }
+    if servers {
+        imports.push_str("use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};\n");
+        engines.push_str(&format!(".with(McpEngine::with_options(McpOptions::new(){open}))"));
+    }
+    let main = MAIN.replace("MARK", &mark()).replace("//IMPORT\n", &imports).replace("/*ENGINE*/", &engines);
     files.insert("src/main.rs", main.replace("/*LISTS*/", &lists));
     files
-}
-
-/// Returns what adds requests to the engines of a one-shot program.
-fn http_engine(private_hosts: &[String]) -> String {
-    let open = private_hosts.iter().map(|host| format!(".private_host({host:?})")).collect::<String>();
-    format!(".with(HttpEngine::builder().credentials(EnvCredentials::new()){open}.build()?)")
 }
 
 fn manifest(crate_name: &str, features: &[&str], runtime: &RuntimeDependency) -> String {

@@ -63,6 +63,7 @@ mod compose;
 mod context;
 mod effects;
 mod files;
+mod guards;
 mod imports;
 mod keys;
 mod known;
@@ -76,6 +77,7 @@ mod request;
 mod requires;
 mod schema;
 mod short;
+mod spread;
 mod template;
 mod tools;
 mod toolsets;
@@ -157,6 +159,7 @@ fn lower(
     cx.lower_calls(&mut drafts);
     cx.lower_composes(&mut drafts);
     cx.link_agents(&mut drafts);
+    cx.spread_mistakes(&mut drafts);
     let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
     tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
     let mut program = Program {

@@ -16,6 +16,7 @@ mod node;
 mod operation;
 mod parameter;
 mod path;
+mod querystring;
 mod reference;
 mod response;
 mod schema;

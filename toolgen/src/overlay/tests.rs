@@ -47,11 +47,13 @@ fn what_is_wrong_changes_nothing_and_is_told_with_its_place() {
 - {target: $.info, copy: $.*}
 - {update: {}}
 - {target: $, remove: true}
+- {target: $.info, rmove: true}
+- {target: $.info, remove: 'yes'}
 ";
     let expected = "\
 fix.overlay.yaml:5:4: `target` is no JSONPath: a query starts with `$`, the whole document, but there is something else \
 at character 1 [E0502]; write a JSONPath, such as `$.paths['/pets'].get`
-fix.overlay.yaml:6:3: the action does nothing: it has neither `update` nor `remove: true` nor `copy` [E0502]; say what is \
+fix.overlay.yaml:6:3: the action does nothing: it has neither `update` nor `remove: true` nor `copy` [W0504]; say what is \
 to be done
 fix.overlay.yaml:7:4: the target is nowhere in the document, so the action does nothing [W0503]; compare the target with \
 the document; names are compared with case
@@ -61,7 +63,9 @@ fix.overlay.yaml:9:20: the value does not fit the target at `/info`: it is an ob
 the target first, or change what contains it
 fix.overlay.yaml:10:20: `copy` must find one value, but finds 2 [E0502]; name the one value to copy
 fix.overlay.yaml:11:3: the action needs `target`, a text [E0502]; write a JSONPath, such as `$.paths['/pets'].get`
-fix.overlay.yaml:12:4: the whole document cannot be removed [E0502]; name the part to remove";
+fix.overlay.yaml:12:4: the whole document cannot be removed [E0502]; name the part to remove
+fix.overlay.yaml:13:20: an action has no `rmove` [E0502]; did you mean `remove`?
+fix.overlay.yaml:14:20: `remove` must be `true` or `false` [E0502]; write `remove: true`";
     assert_eq!(applied(root.clone(), actions), (root, expected.to_owned()));
 }
 

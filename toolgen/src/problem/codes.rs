@@ -35,7 +35,7 @@ pub(crate) mod overlay;
 pub(crate) mod source;
 
 pub use choice::*;
-pub use overlay::{ACTION, NO_TARGET, OVERLAY};
+pub use overlay::{ACTION, NO_CHANGE, NO_TARGET, OVERLAY};
 pub use source::*;
 
 /// The stable name of a problem, such as `E0104`; `cargo toolgen explain CODE` explains it.

@@ -86,7 +86,7 @@ fn in_one_line(Shown { position, problem, others }: &Shown<'_>) -> String {
         1 => " (and at another place)".to_owned(),
         several => format!(" (and at {several} other places)"),
     };
-    format!("{path}:{line}:{column}: {} [{}]{help}{others}", problem.message, problem.code)
+    one_line(&format!("{path}:{line}:{column}: {} [{}]{help}{others}", problem.message, problem.code))
 }
 
 /// Renders problems for people: what is wrong, where, the line with a mark under the place, and what to do about it.
@@ -126,7 +126,7 @@ impl Human {
         let message = self.paint("1", &format!(": {}", one_line(&problem.message)));
         let (margin, place) = if problem.code.is_choice() {
             // No line of the document is to blame.
-            (" ".to_owned(), format!(" {} {}\n", self.paint("1;34", "-->"), problem.source.path.display()))
+            (" ".to_owned(), format!(" {} {}\n", self.paint("1;34", "-->"), path_of(&problem.source)))
         } else {
             let margin = " ".repeat(position.line.to_string().len());
             let place = self.place(&margin, *position, &problem.source, tone);
@@ -150,7 +150,7 @@ impl Human {
     fn place(&mut self, margin: &str, position: Position, source: &Arc<Source>, tone: &str) -> String {
         let Position { line, column } = position;
         let (arrow, bar) = (self.paint("1;34", "-->"), self.paint("1;34", "|"));
-        let mut text = format!("{margin}{arrow} {}:{line}:{column}\n", source.path.display());
+        let mut text = format!("{margin}{arrow} {}:{line}:{column}\n", path_of(source));
         let offset = self.offset(position, source);
         if let Some((snippet, before)) = snippet(&source.text, offset) {
             let number = self.paint("1;34", &line.to_string());
@@ -221,6 +221,10 @@ fn snippet(text: &str, offset: usize) -> Option<(String, usize)> {
         shown.push('…');
     }
     (!shown.trim().is_empty()).then(|| (shown.trim_end().to_owned(), column))
+}
+
+fn path_of(source: &Source) -> String {
+    one_line(&source.path.display().to_string())
 }
 
 /// Replaces control characters by spaces: documents put anything into names, and a terminal must not obey it.

@@ -17,17 +17,32 @@
 
 mod build;
 mod compose;
+mod mend;
 mod places;
 mod remedy;
 mod scalar;
 
 pub(super) use places::places;
 
-use super::Reading;
+use self::compose::{Tree, compose};
+use self::mend::mend;
+use super::{Finding, Reading};
 
 /// Reads the first document of a text. Returns no value if the text is not YAML.
 pub(super) fn read(text: &str) -> Reading {
-    let (tree, mut findings) = compose::compose(text);
-    let value = tree.and_then(|tree| build::build(&tree, &mut findings));
-    (value, findings)
+    composed(text, |tree, mut findings| {
+        let value = tree.and_then(|tree| build::build(&tree, &mut findings));
+        (value, findings)
+    })
+}
+
+/// Hands on the nodes of a text, mended where that is clear, and what was found in it.
+fn composed<R>(text: &str, then: impl FnOnce(Option<Tree<'_>>, Vec<Finding>) -> R) -> R {
+    let (tree, findings, stuck) = compose(text);
+    let Some(mended) = stuck.and_then(|stuck| mend(text, &stuck)) else { return then(tree, findings) };
+    let (tree, mut findings, _) = compose(&mended.text);
+    if tree.is_some() {
+        findings.extend(mended.notes);
+    }
+    then(tree, findings)
 }

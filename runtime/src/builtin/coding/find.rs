@@ -10,7 +10,7 @@ use toolgen_macros::tool;
 use super::{check_absolute, no_start, size};
 use crate::base::time::rfc3339;
 use crate::builtin::files::globs;
-use crate::builtin::grep::{Line, matcher, search};
+use crate::builtin::grep::{Line, Unread, matcher, search};
 use crate::builtin::place::{Place, permissions};
 use crate::builtin::walk::{Found, Walk, names, walk};
 use crate::call::context::ToolContext;
@@ -181,11 +181,11 @@ pub(super) fn grep_tool(
     let wanted = globs(include.as_deref(), "/include")?;
     let place = Place::of(ctx)?;
     let absolute = Path::new(&path).has_root();
-    let (mut files, mut left) = (Vec::new(), MAX_MATCHES);
+    let (mut files, mut left, mut unread) = (Vec::new(), MAX_MATCHES, Unread::default());
     let shown = if no_ignore_vcs { VCS } else { &[] };
     let how = Walk { depth: usize::MAX, shown, globs: Some(&wanted), ..Walk::default() };
     let visited = walk(&place, &path, how, ctx, &mut |found| {
-        let lines = found.open().map(|file| search(file, &matcher, context, left, ctx)).unwrap_or_default();
+        let lines = search(found, &matcher, (context, left), &mut unread, ctx);
         left -= lines.iter().filter(|line| line.matches).count();
         if !lines.is_empty() {
             let time = found.stat().and_then(|metadata| metadata.modified()).ok();
@@ -199,12 +199,16 @@ pub(super) fn grep_tool(
     });
     let whole = visited.map_err(|why| no_start(&why, &path, "Error searching files"))?;
     if files.is_empty() && whole {
-        return Ok(format!("No matches found for pattern: {pattern}"));
+        return Ok(format!("No matches found for pattern: {pattern}{}", unread.note()));
     }
     files.sort_by(|(left, _), (right, _)| right.cmp(left));
     let found: String = files.iter().map(|(_, text)| text.as_str()).collect();
     let end = if whole { "" } else { "... (not all files were searched: give a narrower pattern or path)\n" };
-    Ok(format!("Found matches in {} files for pattern: {pattern}\n\n{found}{end}", files.len()))
+    let (count, unread) = (files.len(), unread.note());
+    Ok(format!(
+        "Found matches in {count} files for pattern: {pattern}\n\n{found}{end}{}",
+        unread.trim_start()
+    ))
 }
 
 /// Lines with their numbers, marked where they match, with a mark between those that do not follow each other.

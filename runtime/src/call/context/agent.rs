@@ -37,6 +37,8 @@ impl ToolContext {
             .child_in(Arc::new(turn), self.tool_call_id.clone(), self.tool_name.clone())
             .with_cancel(token);
         (below.depth, below.agents) = (self.depth + 1, self.agents + 1);
+        // The agent's calls are those of a model, which the turns of the agent limit.
+        below.nested = None;
         below
     }
 }

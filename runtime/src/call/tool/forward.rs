@@ -44,6 +44,10 @@ macro_rules! forward {
                 (**self).own_tools()
             }
 
+            fn called_tools(&self) -> Vec<&str> {
+                (**self).called_tools()
+            }
+
             fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
                 (**self).execute_given(given, ctx)
             }

@@ -10,6 +10,7 @@ use super::multipart;
 use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json};
 use super::style;
 use crate::base::json::type_name;
+use crate::base::media_type::essence;
 use crate::spec::plan::{self, BodySource, Codec, Encoding, Part};
 
 /// Builds the body and its `Content-Type`. Returns `None` if the request has no body or there are problems.
@@ -59,6 +60,10 @@ fn encode(
         Codec::Json => {
             Ok((concrete(&plan.media_type, "application/json").to_owned(), Body::Text(value.to_string())))
         }
+        Codec::JsonLines => {
+            let media_type = concrete(&plan.media_type, "application/x-ndjson");
+            Ok((media_type.to_owned(), Body::Text(json_lines(value, media_type))))
+        }
         Codec::Form(parts) => {
             let media_type = concrete(&plan.media_type, "application/x-www-form-urlencoded");
             Ok((media_type.to_owned(), Body::Text(form(fields(argument, value)?, parts))))
@@ -80,6 +85,13 @@ fn encode(
             Ok((concrete(&plan.media_type, &of_file).to_owned(), Body::Bytes(file.content)))
         }
     }
+}
+
+/// Writes each item of a list, or the value itself, on a line. Texts of a sequence (RFC 7464) begin with a separator.
+fn json_lines(value: &Value, media_type: &str) -> String {
+    let start = if essence(media_type).ends_with("json-seq") { "\u{1e}" } else { "" };
+    let items = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+    items.iter().map(|item| format!("{start}{item}\n")).collect()
 }
 
 /// Returns a media type that names one type, or `otherwise` in place of a range such as `*/*` or `image/*`.
@@ -168,22 +180,49 @@ impl File {
 
 impl File {
     /// Returns the media type to send the file as, of those that are allowed: a list whose members may be ranges. It is
-    /// what the argument says, or what the name of the file says, or the first that is no range.
+    /// what the argument says, or what the name or the first bytes of the file say, or the first that is no range.
     pub(super) fn media_type(&self, allowed: &str) -> String {
-        let listed = || allowed.split(',').map(str::trim).filter(|one| !one.is_empty() && !one.contains('*'));
+        let listed = || allowed.split(',').map(str::trim).filter(|one| !one.is_empty());
         let name = self.filename.as_deref().unwrap_or_default();
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-        let subtype = ending.as_deref().map(|ending| match ending {
-            "jpg" => "jpeg",
-            "mp3" => "mpeg",
-            "svg" => "svg+xml",
-            "txt" => "plain",
-            other => other,
+        let of_name = ending.as_deref().and_then(|ending| {
+            let known = KINDS.iter().find(|(endings, ..)| endings.split(' ').any(|one| one == ending));
+            let named = |one: &str| one.split_once('/').is_some_and(|(_, subtype)| subtype == ending);
+            known.map(|(_, kind, _)| *kind).or_else(|| listed().find(|one| named(one)))
         });
-        let named = || listed().find(|one| one.split_once('/').map(|(_, sub)| sub) == subtype);
-        let of_list = || named().or_else(|| listed().next()).map(str::to_owned);
-        self.content_type.clone().or_else(of_list).unwrap_or_else(|| "application/octet-stream".to_owned())
+        let starts = |start: &[u8]| !start.is_empty() && self.content.starts_with(start);
+        let of_content = KINDS.iter().find(|(.., start)| starts(start)).map(|(_, kind, _)| *kind);
+        let fits = |kind: &&str| listed().any(|one| is_of(kind, one));
+        let found = of_name.filter(fits).or_else(|| of_content.filter(fits));
+        let found = found.or_else(|| listed().find(|one| !one.contains('*'))).map(str::to_owned);
+        self.content_type.clone().or(found).unwrap_or_else(|| "application/octet-stream".to_owned())
     }
+}
+
+/// The endings of file names, the media type of such files, and the bytes that they start with, if those tell.
+const KINDS: [(&str, &str, &[u8]); 16] = [
+    ("png", "image/png", b"\x89PNG\r\n\x1a\n"),
+    ("jpg jpeg", "image/jpeg", b"\xff\xd8\xff"),
+    ("gif", "image/gif", b"GIF8"),
+    ("svg", "image/svg+xml", b""),
+    ("webp", "image/webp", b""),
+    ("tif tiff", "image/tiff", b""),
+    ("mp3", "audio/mpeg", b"ID3"),
+    ("wav", "audio/wav", b""),
+    ("ogg", "audio/ogg", b"OggS"),
+    ("mp4", "video/mp4", b""),
+    ("mov", "video/quicktime", b""),
+    ("pdf", "application/pdf", b"%PDF-"),
+    ("zip", "application/zip", b"PK\x03\x04"),
+    ("txt", "text/plain", b""),
+    ("csv", "text/csv", b""),
+    ("htm html", "text/html", b""),
+];
+
+/// Whether a media type is another one, or of its range. A range of all types says nothing of a file.
+fn is_of(kind: &str, allowed: &str) -> bool {
+    let range = allowed.strip_suffix("/*").filter(|main| *main != "*");
+    kind == essence(allowed) || range.is_some_and(|main| kind.split('/').next() == Some(main))
 }
 
 /// Decodes both alphabets, with or without padding, and ignores line breaks: models write all of them.

@@ -103,9 +103,16 @@ fn pair(name: &str, value: &str) -> String {
 fn pairs(parameter: &Parameter, value: &Value) -> Vec<String> {
     match &parameter.encoding {
         Encoding::Style { style, explode, allow_reserved } => {
-            let reserved = *allow_reserved && parameter.location == Location::Query;
-            let escaping = if reserved { Escape::Reserved } else { Escape::Uri };
+            let escaping = match parameter.location {
+                Location::Query if *allow_reserved => Escape::Reserved,
+                Location::Cookie if *allow_reserved => Escape::Cookie,
+                _ => Escape::Uri,
+            };
             style::as_pairs(&parameter.name, value, *style, *explode, escaping)
+        }
+        // Without a key it is the whole query.
+        Encoding::Content(media_type) if parameter.name.is_empty() => {
+            vec![escape(&content(value, media_type), Escape::Uri).into_owned()]
         }
         Encoding::Content(media_type) => vec![pair(&parameter.name, &content(value, media_type))],
     }

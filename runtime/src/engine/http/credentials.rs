@@ -87,13 +87,7 @@ impl EnvCredentials {
 
 impl Credentials for EnvCredentials {
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
-        let variable = self.variable_of(request);
-        if variable.is_empty() || variable.contains(['=', '\0']) {
-            return None;
-        }
-        let value = std::env::var(variable).ok()?;
-        let value = value.trim();
-        (!value.is_empty()).then(|| Secret::new(value))
+        of_environment(self.variable_of(request))
     }
 
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {
@@ -106,6 +100,16 @@ impl Credentials for EnvCredentials {
             variable => format!("set the environment variable {variable}"),
         }
     }
+}
+
+/// Returns the credential in an environment variable, without white space around it.
+pub(in crate::engine) fn of_environment(variable: &str) -> Option<Secret> {
+    if variable.is_empty() || variable.contains(['=', '\0']) {
+        return None;
+    }
+    let value = std::env::var(variable).ok()?;
+    let value = value.trim();
+    (!value.is_empty()).then(|| Secret::new(value))
 }
 
 /// Credentials held in memory, by scheme and optionally by origin.

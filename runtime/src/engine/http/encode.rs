@@ -11,7 +11,7 @@ pub(super) enum Escape {
     Uri,
     /// A query parameter that allows reserved characters.
     Reserved,
-    /// A credential in a cookie, which services compare literally: only what a cookie cannot hold is encoded.
+    /// A cookie whose value is sent as it is, such as a credential: only what a cookie cannot hold is encoded.
     Cookie,
     /// A form (WHATWG URL, "application/x-www-form-urlencoded serializing").
     Form,

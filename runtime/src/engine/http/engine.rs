@@ -16,7 +16,7 @@ use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKi
 use super::response::{self, Limits};
 use super::settings::HttpEngineBuilder;
 use super::tls;
-use super::transport::{self, Reply, Route, SendError};
+use super::transport::{self, Redirects, Reply, Route, SendError};
 use super::url;
 use crate::base::frozen::{Frozen, Text};
 use crate::base::future::BoxFuture;
@@ -94,6 +94,10 @@ impl HttpEngineBuilder {
         let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
         let client = client.tls_backend_preconfigured(tls);
         let client = if self.system_proxy { client } else { client.no_proxy() };
+        let client = match self.connect_timeout {
+            Some(time) => client.connect_timeout(time),
+            None => client,
+        };
         #[cfg(test)]
         let client = match &self.diverted {
             Some(diverted) => diverted.set(client, &guard),
@@ -259,7 +263,7 @@ impl HttpEngine {
     }
 
     pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
-        Route { client: &self.inner.client, guard: &self.inner.guard, allowed }
+        Route { client: &self.inner.client, guard: &self.inner.guard, allowed, redirects: Redirects::Allowed }
     }
 
     pub(super) fn settings(&self) -> &HttpEngineBuilder {

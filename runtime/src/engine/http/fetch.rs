@@ -6,10 +6,10 @@ use std::time::Duration;
 use reqwest::Url;
 
 use super::engine::HttpEngine;
-use super::request::{Body, HttpRequest};
-use super::secret::{Applied, Secret};
+use super::request::HttpRequest;
+use super::response;
+use super::secret::Secret;
 use super::transport::{self, Reply, SendError};
-use super::{response, settings};
 use crate::call::tool::DEFAULT_TIMEOUT;
 use crate::spec::Network;
 
@@ -159,9 +159,7 @@ impl HttpEngine {
     }
 
     async fn fetch_within(&self, request: &HttpRequest, limit: usize) -> Result<Fetched, FetchErrorKind> {
-        let network = |error: reqwest::Error| {
-            FetchErrorKind::Network(request.credentials.redact(&transport::describe(error)))
-        };
+        let network = |error| FetchErrorKind::Network(request.failure(error));
         let sent = transport::send(&self.route(&Network::Any), request, &[]).await;
         let Reply { mut response, final_url, refused } = sent.map_err(|error| match error {
             SendError::Malformed(why) => FetchErrorKind::Malformed(why),
@@ -184,25 +182,8 @@ impl HttpEngine {
 }
 
 fn request(what: &Fetch) -> Result<HttpRequest, String> {
-    let url = Url::parse(what.url.0.trim()).map_err(|why| format!("this is not a URL: {why}"))?;
-    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err("this is not an http or https URL".to_owned());
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("the URL must not hold a user name or a password; send a header".to_owned());
-    }
-    let mut credentials = Applied::default();
-    let query = url.query().unwrap_or_default();
-    for secret in settings::secret_pairs(query) {
-        credentials.hide(secret);
-    }
-    let mut headers = vec![("Accept".to_owned(), ACCEPT.to_owned())];
-    for (name, value) in &what.headers {
-        credentials.hide(value.expose());
-        headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-        headers.push((name.clone(), value.expose().to_owned()));
-    }
-    Ok(HttpRequest { method: "GET".to_owned(), url: url.to_string(), headers, body: Body::None, credentials })
+    let headers = what.headers.iter().map(|(name, value)| (name.as_str(), value));
+    HttpRequest::direct("GET", &what.url.0, vec![("Accept".to_owned(), ACCEPT.to_owned())], headers)
 }
 
 /// Returns a URL without what may be secret. A text that is no URL is not shown.

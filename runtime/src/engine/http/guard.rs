@@ -59,12 +59,9 @@ impl Guard {
 
     /// Checks where a request goes, and which host led it there, if any.
     pub(super) fn check(&self, url: &Url, from: Option<&Url>, allowed: &Network) -> Result<(), Refused> {
-        let host = url.host_str().unwrap_or_default();
-        let port = url.port_or_known_default().unwrap_or_default();
+        Guard::allows(url, allowed)?;
+        let (host, port) = target(url);
         let refuse = |why| Err(Refused { host: host.to_owned(), why });
-        if !hosts::allows(allowed, host, port) {
-            return refuse(Why::Hosts(hosts::told(allowed)));
-        }
         let opened = hosts::covers(&self.opened, host, port);
         let range = match literal(host) {
             Some(address) => match (address, address::range(address)) {
@@ -81,10 +78,19 @@ impl Guard {
             return refuse(Why::Range(address, range));
         }
         let led_inside = from.is_some_and(|from| {
-            let host = from.host_str().unwrap_or_default();
-            !hosts::covers(&self.opened, host, from.port_or_known_default().unwrap_or_default())
+            let (host, port) = target(from);
+            !hosts::covers(&self.opened, host, port)
         });
         if led_inside { refuse(Why::LedInside) } else { Ok(()) }
+    }
+
+    /// Checks only whether the call may reach the host.
+    pub(super) fn allows(url: &Url, allowed: &Network) -> Result<(), Refused> {
+        let (host, port) = target(url);
+        if hosts::allows(allowed, host, port) {
+            return Ok(());
+        }
+        Err(Refused { host: host.to_owned(), why: Why::Hosts(hosts::told(allowed)) })
     }
 
     /// Returns the addresses of a name that a connection may be made to.
@@ -117,6 +123,11 @@ impl Resolve for Guard {
             Ok(Box::new(addresses) as Addrs)
         })
     }
+}
+
+/// Returns the host and the port of a URL.
+fn target(url: &Url) -> (&str, u16) {
+    (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
 }
 
 /// Returns the host of a URL if it is an address.

@@ -196,6 +196,6 @@ pub(super) fn is_json(media_type: &str) -> bool {
 }
 
 /// Whether a text is a token (RFC 9110, section 5.6.2).
-pub(super) fn is_token(text: &str) -> bool {
+pub(in crate::engine) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }

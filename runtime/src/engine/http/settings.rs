@@ -28,6 +28,8 @@ pub struct HttpEngineBuilder {
     pub(super) server_variables: Vec<(String, String)>,
     pub(super) credentials: Arc<dyn Credentials>,
     pub(super) timeout: Option<Duration>,
+    /// How long a connection may take; calls are bounded as a whole.
+    pub(in crate::engine) connect_timeout: Option<Duration>,
     pub(super) max_bytes: usize,
     pub(super) max_media_bytes: usize,
     pub(super) max_typed_bytes: usize,
@@ -91,6 +93,7 @@ impl HttpEngineBuilder {
             server_variables: Vec::new(),
             credentials: Arc::new(NoCredentials),
             timeout: None,
+            connect_timeout: None,
             max_bytes: MAX_BYTES,
             max_media_bytes: MAX_MEDIA_BYTES,
             max_typed_bytes: MAX_TYPED_BYTES,

@@ -96,7 +96,7 @@ pub(super) fn as_pairs(
 
 /// Encodes a name. Names have no reserved expansion: a `=` or `&` in one would make it another name.
 fn name_of(name: &str, escaping: Escape) -> String {
-    let escaping = if escaping == Escape::Reserved { Escape::Uri } else { escaping };
+    let escaping = if matches!(escaping, Escape::Reserved | Escape::Cookie) { Escape::Uri } else { escaping };
     escape(name, escaping).into_owned()
 }
 

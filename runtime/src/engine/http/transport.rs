@@ -56,6 +56,20 @@ pub(super) struct Route<'a> {
     pub(super) guard: &'a Guard,
     /// The hosts that the call may reach.
     pub(super) allowed: &'a Network,
+    pub(super) redirects: Redirects,
+}
+
+/// Which redirects are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::engine) enum Redirects {
+    /// All that the rules allow.
+    Allowed,
+    /// Those that repeat the request at its own origin.
+    #[cfg(feature = "mcp")]
+    AtOrigin,
+    /// None: the redirect is the response.
+    #[cfg(feature = "mcp-oauth")]
+    None,
 }
 
 struct Step {
@@ -81,7 +95,7 @@ pub(super) async fn send(
             builder = builder.body(body.clone());
         }
         let response = builder.send().await?;
-        let refused = match next(&step, &response) {
+        let refused = match next(&step, &response, route.redirects) {
             None => None,
             Some(Ok(_)) if followed == MAX_REDIRECTS => Some("too many redirects"),
             Some(Ok(next)) => {
@@ -127,13 +141,27 @@ fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, Send
 }
 
 /// Returns the next step after a response: `None` if it is no redirect, an error if a redirect is not followed.
-fn next(step: &Step, response: &Response) -> Option<Result<Step, &'static str>> {
+fn next(step: &Step, response: &Response, redirects: Redirects) -> Option<Result<Step, &'static str>> {
     let status = response.status();
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }
     let location = response.headers().get(LOCATION)?;
-    Some(follow(step, status, location))
+    match redirects {
+        Redirects::Allowed => Some(follow(step, status, location)),
+        #[cfg(feature = "mcp")]
+        Redirects::AtOrigin => Some(follow(step, status, location).and_then(|next| {
+            if next.url.origin() != step.url.origin() {
+                Err("another origin gets no such request")
+            } else if next.method != step.method {
+                Err("it would become another request")
+            } else {
+                Ok(next)
+            }
+        })),
+        #[cfg(feature = "mcp-oauth")]
+        Redirects::None => None,
+    }
 }
 
 fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Step, &'static str> {

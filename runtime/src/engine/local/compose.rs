@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::base::join::Join;
-use crate::call::context::ToolContext;
+use crate::call::context::{CALLS_EXCEEDED, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::engine::arguments::{missing, unusable};
@@ -78,8 +78,10 @@ impl<'a> Known<'a> {
         if self.ctx.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
-        let waits = matches!(failure, ToolError::ApprovalRequired(_) | ToolError::InputRequired(_));
-        if step.optional && !waits {
+        // What nobody decided about yet has not failed, and after too many calls nothing else would run.
+        let stops = matches!(failure, ToolError::ApprovalRequired(_) | ToolError::InputRequired(_))
+            || failure.code() == CALLS_EXCEEDED;
+        if step.optional && !stops {
             return Ok(None);
         }
         let place = item.map_or(String::new(), |(place, _)| format!(", item {place}"));

@@ -104,7 +104,7 @@ impl McpClient {
             total: server.total.unwrap_or(options.total),
         };
         McpClient(Arc::new(Client {
-            credentials: super::stdio::credentials(&server.transport),
+            credentials: super::transport::credentials(&server.transport),
             permits: Arc::new(Semaphore::new(cap.clamp(1, Semaphore::MAX_PERMITS))),
             server,
             options: Arc::new(options),

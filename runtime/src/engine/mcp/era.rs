@@ -16,6 +16,9 @@ const MODERN: [&str; 1] = ["2026-07-28"];
 /// The revisions with a handshake, the newest first.
 pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
+/// The error of a server that does not speak a revision; it names those that it speaks.
+const UNSUPPORTED: i64 = -32022;
+
 /// What a client and a server have agreed on.
 #[derive(Clone, Debug)]
 pub(super) struct Agreement {
@@ -73,7 +76,14 @@ pub(super) async fn agree(
     if !LEGACY.contains(&known) {
         // One that is known to speak it gets more time, but leaves some for the others.
         let patience = if MODERN.contains(&known) { left() / 2 } else { probe.min(left()) };
-        match discover(link, capabilities, patience).await {
+        let mut discovered = discover(link, capabilities, patience).await;
+        if let Err(Failure::Refused { code: UNSUPPORTED, data, .. }) = &discovered
+            && data["supported"].as_array().is_some_and(|all| all.iter().any(|one| one == MODERN[0]))
+        {
+            // It refuses what it says it speaks: once more, before a handshake that it does not know.
+            discovered = discover(link, capabilities, left()).await;
+        }
+        match discovered {
             Ok(agreement) => return Ok(agreement),
             Err(Failure::Lost(why) | Failure::Unsent(why)) => {
                 return Err(Disagreement { why, at_probe: true });

@@ -12,8 +12,8 @@ use tokio::time::{Instant, sleep_until};
 use super::inbox::{Inbox, OnNotice, Reply, Ticket};
 use super::transport::{Broken, Message, Transport};
 
-/// How long a transport may take to say whether a message was written, once the connection is gone.
-const AFTERMATH: Duration = Duration::from_secs(1);
+/// How long a transport may take to say what became of a message, once the connection is gone.
+const AFTERMATH: Duration = Duration::from_secs(3);
 /// A time that does not come.
 const FOREVER: Duration = Duration::from_secs(365 * 86_400);
 
@@ -161,41 +161,39 @@ async fn wait(
     let mut sending = pin!(sending);
     let started = Instant::now();
     let mut sleep = pin!(sleep_until(started + patience.idle.min(patience.total)));
-    // Whether the message was written, once that is known, and why there is no answer.
-    let (mut written, mut lost) = (None, None);
+    // Whether the message was written, why there is no answer, and whether that is all there is to know.
+    let (mut written, mut why, mut known) = (None, None, false);
+    let failed =
+        |written, why| Poll::Ready(Err(if written { Failure::Lost(why) } else { Failure::Unsent(why) }));
     poll_fn(|cx| {
-        let reply = &mut waiting.ticket.reply;
-        if lost.is_none()
-            && let Poll::Ready(reply) = Pin::new(reply).poll(cx)
-        {
+        if !known && let Poll::Ready(reply) = Pin::new(&mut waiting.ticket.reply).poll(cx) {
             match reply {
                 Ok(Reply::Result(result)) => return Poll::Ready(Ok(result)),
                 Ok(Reply::Error { code, message, data }) => {
                     return Poll::Ready(Err(Failure::Refused { code, message, data }));
                 }
-                Ok(Reply::Lost(why)) => lost = Some(why),
-                Err(_) => lost = Some("the connection was dropped".to_owned()),
+                Ok(Reply::Lost(reason)) => why = Some(reason),
+                Err(_) => why = Some("the connection was dropped".to_owned()),
             }
+            known = true;
             sleep.as_mut().reset(Instant::now() + AFTERMATH);
         }
         if written.is_none()
             && let Poll::Ready(outcome) = sending.as_mut().poll(cx)
         {
             written = Some(outcome.as_ref().map_or_else(|broken| broken.written, |()| true));
-            if let Err(Broken { why, written }) = outcome {
-                if !written {
-                    return Poll::Ready(Err(Failure::Unsent(lost.take().unwrap_or(why))));
-                }
-                lost.get_or_insert(why);
+            if let Err(Broken { why: reason, .. }) = outcome {
+                why.get_or_insert(reason);
+                known |= !waiting.transport.breaks();
+                sleep.as_mut().reset(Instant::now() + AFTERMATH);
             }
         }
-        match (written, lost.take()) {
-            (Some(_), Some(why)) => return Poll::Ready(Err(Failure::Lost(why))),
-            (_, still) => lost = still,
+        if let (Some(written), true) = (written, known) {
+            return failed(written, why.take().unwrap_or_default());
         }
         while sleep.as_mut().poll(cx).is_ready() {
-            if let Some(why) = lost.take() {
-                return Poll::Ready(Err(Failure::Lost(why)));
+            if let Some(why) = why.take() {
+                return failed(written.unwrap_or(true), why);
             }
             let (now, heard) = (Instant::now(), waiting.ticket.heard());
             if now >= started + patience.total {

@@ -51,6 +51,8 @@ pub struct McpOptions {
     pub(super) sampling: Option<Answerer>,
     pub(super) elicitation: Option<Answerer>,
     pub(super) roots: Option<Answerer>,
+    #[cfg(feature = "http")]
+    pub(super) http: super::http::HttpOptions,
 }
 
 impl Default for McpOptions {
@@ -66,6 +68,8 @@ impl Default for McpOptions {
             sampling: None,
             elicitation: None,
             roots: None,
+            #[cfg(feature = "http")]
+            http: super::http::HttpOptions::default(),
         }
     }
 }

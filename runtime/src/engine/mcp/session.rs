@@ -20,6 +20,8 @@ use crate::spec::plan::McpServer;
 
 /// How often a call may need input before it gives a result.
 const ROUNDS: usize = 10;
+/// The error of a server that misses headers, or finds others in their place.
+const HEADER_MISMATCH: i64 = -32020;
 /// The most tools of a server.
 const MOST_TOOLS: usize = 10_000;
 /// How long a list is good for at least, and at most, where the server does not say when it changes.
@@ -155,7 +157,8 @@ impl Session {
         let changes = self.link.inbox.changes();
         if let Some(known) = &*list
             && known.changes == changes
-            && (Instant::now() < known.stale || *unpoisoned(self.told.lock()))
+            && (Instant::now() < known.stale
+                || (*unpoisoned(self.told.lock()) && self.link.transport.hears()))
         {
             return Ok(Arc::clone(known));
         }
@@ -178,9 +181,10 @@ impl Session {
             }
             self.agreement.sign(&mut request);
             let mut page = self.link.request(request).await?;
-            let Value::Array(found) = page["tools"].take() else {
+            let Value::Array(mut found) = page["tools"].take() else {
                 return Err(odd("its answer to `tools/list` has no list `tools`"));
             };
+            found.retain(|tool| self.link.transport.repeated(&tool["inputSchema"], &Value::Null).is_ok());
             tools.extend(found);
             ttl = ttl.min(Duration::from_millis(page["ttlMs"].as_u64().unwrap_or_default()));
             if tools.len() > MOST_TOOLS {
@@ -220,20 +224,33 @@ impl Session {
         how: &How,
     ) -> Result<Value, Failure> {
         let _open = how.asker.clone().map(|asker| self.desk.open(asker));
-        let mut more = Map::new();
+        let arguments = Value::Object(arguments.clone());
+        let mut headers = self.headers(tool, &arguments).await?;
+        let (mut more, mut corrected) = (Map::new(), false);
         for _ in 0..ROUNDS {
             let mut request = Request::new("tools/call", how.patience);
-            request.params = std::mem::take(&mut more);
+            request.params.clone_from(&more);
             request.params.insert("name".to_owned(), Value::from(tool));
-            request.params.insert("arguments".to_owned(), Value::Object(arguments.clone()));
+            request.params.insert("arguments".to_owned(), arguments.clone());
             request.name = Some(tool.to_owned());
+            request.headers.clone_from(&headers);
             request.on_progress = Some(how.on_progress.clone().unwrap_or_else(|| Arc::new(|_| {})));
             self.agreement.sign(&mut request);
-            let mut result = self.link.request(request).await?;
+            let mut result = match self.link.request(request).await {
+                Err(Failure::Refused { code: HEADER_MISMATCH, .. }) if !corrected => {
+                    // The tool asks for other headers than when it was listed.
+                    corrected = true;
+                    *self.list.lock().await = None;
+                    headers = self.headers(tool, &arguments).await?;
+                    continue;
+                }
+                result => result?,
+            };
             match result["resultType"].as_str() {
                 None | Some("complete") => return Ok(result),
                 Some("input_required") => {
                     let answers = self.inputs(result["inputRequests"].take(), how).await?;
+                    more.clear();
                     more.insert("inputResponses".to_owned(), Value::Object(answers));
                     if let state @ Value::String(_) = result["requestState"].take() {
                         more.insert("requestState".to_owned(), state);
@@ -245,6 +262,18 @@ impl Session {
             }
         }
         Err(odd(format!("it asked for input more than {ROUNDS} times")))
+    }
+
+    /// Returns the headers that repeat arguments, where the tool asks for them.
+    async fn headers(&self, tool: &str, arguments: &Value) -> Result<Vec<(String, String)>, Failure> {
+        let transport = &self.link.transport;
+        if !transport.repeats() {
+            return Ok(Vec::new());
+        }
+        let listed = self.tools().await?;
+        let found = listed.tools.iter().find(|known| known["name"] == tool);
+        found
+            .map_or(Ok(Vec::new()), |found| transport.repeated(&found["inputSchema"], arguments).map_err(odd))
     }
 
     /// Answers the requests in a result that is not complete.

@@ -70,9 +70,8 @@ impl Stdio {
             piped(&argv, &all, work_dir).map_err(|why| format!("`{program}` does not start: {why}"))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let group = Arc::new(Mutex::new(group));
-        let (input, writing) = Input::new(stdin, inbox.clone());
-        let (read, drained, gone) =
-            (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
+        let [read, drained, broken, gone] = [(); 4].map(|()| CancellationToken::new());
+        let (input, writing) = Input::new(stdin, inbox.clone(), broken.clone());
         let tail = Arc::new(Mutex::new(Vec::new()));
         let keeper = Keeper {
             inbox: inbox.clone(),
@@ -80,6 +79,7 @@ impl Stdio {
             tail: Arc::clone(&tail),
             read: read.clone(),
             drained: drained.clone(),
+            broken,
             gone: gone.clone(),
         };
         let tasks = vec![
@@ -123,6 +123,10 @@ impl Transport for Stdio {
         let params = json!({ "requestId": id, "reason": "nobody waits for the answer" });
         let notice = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
         self.input.put(notice.to_string(), None, None);
+    }
+
+    fn breaks(&self) -> bool {
+        true
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
@@ -207,17 +211,19 @@ struct Keeper {
     read: CancellationToken,
     /// Fires when what it says on its standard error was read to its end.
     drained: CancellationToken,
+    /// Fires when it takes no input any more.
+    broken: CancellationToken,
     gone: CancellationToken,
 }
 
 impl Keeper {
     async fn keep(self, mut child: Child) {
         // Whatever ends this task, such as the end of its runtime: nobody waits in vain.
-        let ended = self.read.run_until_cancelled(child.wait()).await;
-        let status = match ended {
-            Some(status) => status.ok(),
-            // The program has closed its output: it can say nothing more.
-            None => match timeout(LEFTOVERS, child.wait()).await {
+        let ended = self.read.run_until_cancelled(child.wait());
+        let status = match self.broken.run_until_cancelled(ended).await {
+            Some(Some(status)) => status.ok(),
+            // The program has closed its output or its input: there is nothing more to say.
+            Some(None) | None => match timeout(LEFTOVERS, child.wait()).await {
                 Ok(status) => status.ok(),
                 Err(_) => None,
             },
@@ -241,7 +247,7 @@ impl Keeper {
     fn why(&self, status: Option<ExitStatus>) -> String {
         let mut why = match status {
             Some(status) => format!("its program ended ({status})"),
-            None => "its program closed its output and was killed".to_owned(),
+            None => "its program closed its input or its output, and was killed".to_owned(),
         };
         let tail = unpoisoned(self.tail.lock());
         let tail = String::from_utf8_lossy(&tail);

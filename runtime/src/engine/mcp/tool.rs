@@ -48,6 +48,10 @@ impl McpTool {
     }
 
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        #[cfg(feature = "http")]
+        if let McpTransport::Http { url, .. } = &self.plan.server.transport {
+            crate::engine::http::reaches(url, ctx.allowed_hosts())?;
+        }
         let client = &self.client.0;
         ctx.hide(&client.credentials);
         let mut outcome = self.outcome(params, ctx).await;

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::inbox::Inbox;
 use super::options::McpOptions;
 use super::stdio::Stdio;
 use crate::base::future::BoxFuture;
+use crate::call::secrets::Secrets;
 use crate::spec::plan::{McpServer, McpTransport};
 
 /// Carries messages to a server. What comes from there it puts into the [`Inbox`](super::inbox::Inbox) that it was
@@ -20,9 +23,34 @@ pub(super) trait Transport: Send + Sync {
     /// Nobody waits for the answer to this request any more: tells the server so, without waiting.
     fn cancel(&self, id: u64);
 
+    /// Whether the connection ends when a message cannot be sent: then the inbox is told why.
+    fn breaks(&self) -> bool {
+        false
+    }
+
     /// Both sides have agreed on a revision of the protocol, such as `2025-11-25`.
     fn agreed(&self, revision: &str) {
         let _ = revision;
+    }
+
+    /// Whether arguments are repeated in headers.
+    fn repeats(&self) -> bool {
+        false
+    }
+
+    /// Returns the headers that repeat arguments, where the input schema of the tool asks for it.
+    ///
+    /// # Errors
+    ///
+    /// Why the schema cannot ask so. Such a tool is not offered.
+    fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
+        let _ = (schema, arguments);
+        Ok(Vec::new())
+    }
+
+    /// Whether the server can be heard when it says something of its own accord.
+    fn hears(&self) -> bool {
+        true
     }
 
     /// Ends the connection in an orderly way, within a few seconds.
@@ -68,8 +96,20 @@ pub(super) async fn start(
         program @ McpTransport::Stdio { .. } => {
             Ok(Arc::new(Stdio::start(program, options.max_message, inbox)?))
         }
-        McpTransport::Http { .. } => {
-            Err("the server is reached over HTTP: that needs the feature `mcp-http`".into())
-        }
+        #[cfg(feature = "http")]
+        McpTransport::Http { .. } => super::http::start(server, options, inbox),
+        #[cfg(not(feature = "http"))]
+        McpTransport::Http { .. } => Err("it is reached over HTTP: that needs the feature `http`".to_owned()),
+    }
+}
+
+/// Returns the credentials of a server: the values of variables.
+pub(super) fn credentials(transport: &McpTransport) -> Secrets {
+    match transport {
+        program @ McpTransport::Stdio { .. } => super::stdio::credentials(program),
+        #[cfg(feature = "http")]
+        McpTransport::Http { headers, bearer, .. } => super::http::credentials(headers, bearer),
+        #[cfg(not(feature = "http"))]
+        McpTransport::Http { .. } => Secrets::default(),
     }
 }

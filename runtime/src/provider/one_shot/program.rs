@@ -102,7 +102,7 @@ fn run<E: fmt::Display>(
     };
     let tools = provider.list();
     let done = match asked {
-        Asked::Help => (help(name, &tools), 0),
+        Asked::Help => (printable(&help(name, &tools)), 0),
         Asked::List => {
             let tools: Vec<Value> = tools.iter().map(ToolMeta::to_json).collect();
             (json!({ "tools": tools }).to_string(), 0)
@@ -113,7 +113,7 @@ fn run<E: fmt::Display>(
             let input = input().map_err(|why| Answer::failed(&unreadable(&why)))?;
             let answer = runtime.block_on(interruptible(&provider, &tool.name, &input));
             if !answer.detail.is_empty() {
-                let _ = writeln!(io::stderr(), "{}", answer.detail);
+                let _ = writeln!(io::stderr(), "{}", printable(&answer.detail));
             }
             (answer.json.to_string(), answer.status)
         }
@@ -193,11 +193,17 @@ async fn interruptible(provider: &Provider, tool: &str, input: &[u8]) -> Answer 
         }
     });
     let turn = ToolContext::new("one-shot", "").with_cancel(cancel).with_on_progress(|line| {
-        let _ = writeln!(io::stderr(), "{line}");
+        let _ = writeln!(io::stderr(), "{}", printable(&line));
     });
     let answer = answer(provider, tool, input, &turn).await;
     watch.abort();
     answer
+}
+
+/// Replaces the control characters of a text but line breaks and tabs, which a terminal would obey.
+fn printable(text: &str) -> String {
+    let obeyed = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
+    text.replace(obeyed, " ")
 }
 
 /// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on these

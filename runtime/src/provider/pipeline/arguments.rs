@@ -45,6 +45,7 @@ impl Layers {
             // Reads arguments only of tools with requirements.
             dependencies: _,
             default_timeout: _,
+            nested_calls: _,
             exclusion: _,
             rate: _,
             breaker: _,

@@ -23,6 +23,7 @@ use crate::layers::control::{
     InputQuestion,
 };
 use crate::provider::{Admitted, Provider};
+use crate::registry::Registry;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode};
 use crate::schema::shape::read::read_document;
@@ -85,7 +86,7 @@ impl Provider {
                             Asked::Answer(answer) => answer,
                             Asked::Later(request) => {
                                 return Err(layers.waits(
-                                    &**inner.registry.at(admitted.index),
+                                    (&**inner.registry.at(admitted.index), &inner.registry),
                                     request,
                                     inputs,
                                     call,
@@ -113,7 +114,7 @@ impl Layers {
     /// Returns the answer to a call whose tool needs more input.
     fn waits(
         &self,
-        tool: &dyn AgentTool,
+        (tool, registry): (&dyn AgentTool, &Registry),
         request: InputRequest,
         inputs: Vec<Value>,
         call: &ToolCall,
@@ -121,7 +122,8 @@ impl Layers {
     ) -> ToolError {
         let waiting = self.seals.waiting(call, call.name.clone(), call.arguments.clone(), inputs, ctx);
         let pending = PendingInput { call: waiting, request };
-        self.seals.seal(Waited::Input(Box::new(pending)), tool).map_or_else(|why| why, Waited::not_yet)
+        let sealed = self.seals.seal(Waited::Input(Box::new(pending)), tool, registry);
+        sealed.map_or_else(|why| why, Waited::not_yet)
     }
 }
 

@@ -11,8 +11,10 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
 use crate::call::tool::{AgentTool, decoded, parsed};
+use crate::layers::approval::told_below;
 use crate::layers::middleware::{Approval, Decision, Middleware, ToolRequest};
 use crate::layers::redact::ToolRedactor;
+use crate::registry::Registry;
 use crate::schema::shape::decode::{completed, under_wire_names};
 use crate::spec::ToolSpec;
 
@@ -52,16 +54,16 @@ impl Arguments {
 
 impl Layers {
     /// Returns the arguments, checked and as all middleware left them, and the approved call if it was just approved.
-    /// The tool is the registered one.
+    /// The tool is the registered one, with its registry.
     pub(super) async fn decide(
         &self,
-        tool: &dyn AgentTool,
+        tool: (&dyn AgentTool, &Registry),
         redactor: Option<&ToolRedactor>,
         sent: Value,
         call: &ToolCall,
         ctx: &ToolContext,
     ) -> Result<(Value, Option<Box<ToolCall>>), ToolError> {
-        let spec = tool.spec();
+        let spec = tool.0.spec();
         if self.middleware.is_empty() && !call.is_approved() {
             return Ok((decoded(spec, sent, ctx.dialect())?, None));
         }
@@ -122,7 +124,7 @@ impl Layers {
     /// unless the call runs before.
     async fn approve(
         &self,
-        tool: &dyn AgentTool,
+        (tool, registry): (&dyn AgentTool, &Registry),
         (arguments, shown): (Value, Value),
         reasons: Vec<String>,
         call: &ToolCall,
@@ -131,8 +133,9 @@ impl Layers {
         let before = call.brings();
         let name = tool.spec().name.to_text();
         let call = self.seals.waiting(call, name, arguments, before.inputs.clone(), ctx);
-        let request = ApprovalRequest { call, shown, reasons, approver: Text::EMPTY };
-        let waited = self.seals.seal(Waited::Approval(Box::new(request)), tool)?;
+        let calls = told_below(tool, registry);
+        let request = ApprovalRequest { call, shown, calls, reasons, approver: Text::EMPTY };
+        let waited = self.seals.seal(Waited::Approval(Box::new(request)), tool, registry)?;
         let Waited::Approval(request) = &waited else { return Err(waited.not_yet()) };
         let said = match &self.approver {
             None => Approval::Later,

@@ -17,17 +17,20 @@
 //!   [`Kind::All`](super::Kind::All). A keyword the tree has no form for is kept as [`Kind::Raw`](super::Kind::Raw).
 //! - `title` stands in for a missing `description` if it is more than one word and not merely the name of the field;
 //!   most titles are generated and say nothing.
+//! - Descriptions lose hidden characters; those of OpenAPI documents become plain Markdown, too ([`plain()`]).
 //! - `$schema`, `$id`, `$comment`, `xml`, unknown keywords and `x-…` are ignored, except `x-wire` and `x-aliases`,
 //!   see [`Field`](super::Field).
 
 mod build;
 mod normal;
+mod plain;
 mod source;
 
 use serde_json::Value;
 
 pub(super) use build::{is_natural_all, is_natural_raw, is_natural_union, raw_keyword_is_well_formed};
 pub use normal::{examples, normal_form};
+pub use plain::plain;
 pub use source::{Nesting, Place, Rules, Source};
 
 use super::{Def, Shape};

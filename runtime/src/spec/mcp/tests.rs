@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use super::*;
+use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::decode::decode_owned;
 use crate::schema::shape::render::canonical as shown;
 
 fn server(transport: McpTransport) -> Frozen<McpServer> {
@@ -148,4 +150,15 @@ fn a_schema_that_is_nothing_but_itself_ends() {
     assert_eq!(messages, ["the schema `B` is part of itself; that part is left out"]);
     let shown: Vec<String> = one.tool.spec.defs.iter().map(|def| shown(def.schema.shape())).collect();
     assert_eq!(shown, [r##"{"$ref":"#/$defs/B"}"##, r#"{"type":"string"}"#]);
+}
+
+#[test]
+fn keys_that_providers_refuse_are_renamed_and_come_back() {
+    let schema = json!({"type": "object", "required": ["user-id", "$top"], "properties": {
+        "user-id": {"type": "integer"}, "$top": true,
+        "where": {"type": "object", "properties": {"a b": {"type": "string"}}, "required": ["a b"]}}});
+    let tool = tool(&program(), &json!({"name": "x", "inputSchema": schema}), true).unwrap();
+    let given = json!({"user_id": 7, "_top": 1, "where": {"a_b": "c"}});
+    let decoded = decode_owned(given, tool.spec.input.shape(), &tool.spec.defs, &JSON_SCHEMA).unwrap();
+    assert_eq!(decoded, json!({"user-id": 7, "$top": 1, "where": {"a b": "c"}}));
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::{Task, format, is_json, option, pairs, path};
+use super::{Task, format, is_json, option, pairs, path, private_host};
 
 /// `mcp`
 #[derive(Debug)]
@@ -24,6 +24,7 @@ pub(in super::super) struct Lock {
     pub(in super::super) capabilities: Vec<String>,
     /// As whom the list is asked for.
     pub(in super::super) scope: Option<String>,
+    pub(in super::super) private_hosts: Vec<String>,
     pub(in super::super) json: bool,
 }
 
@@ -46,6 +47,7 @@ pub(in super::super) enum Reached {
 #[derive(Debug)]
 pub(in super::super) struct Verify {
     pub(in super::super) documents: Vec<PathBuf>,
+    pub(in super::super) private_hosts: Vec<String>,
     pub(in super::super) json: bool,
 }
 
@@ -73,6 +75,7 @@ fn lock() -> Command {
         .arg(option("bearer", "VARIABLE", "The variable that holds the bearer token").requires("url"))
         .arg(several("capability", "NAME", "Tell servers that they may ask for this, such as `elicitation`"))
         .arg(option("auth-scope", "TEXT", "As whom it is asked, if the list depends on it: kept in the lock"))
+        .arg(private_host())
         .arg(format())
         .arg(
             Arg::new("command")
@@ -93,6 +96,7 @@ fn verify() -> Command {
     Command::new("verify")
         .about("Compare what servers offer with their locks; exit with 1 if anything differs")
         .arg(documents("Manifests that import MCP servers, and locks").required(true))
+        .arg(private_host())
         .arg(format())
 }
 
@@ -106,8 +110,9 @@ pub(super) fn task(matches: &ArgMatches) -> Result<Task, String> {
     let documents: Vec<PathBuf> =
         matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
     let json = is_json(matches);
+    let private_hosts = matches.get_many("private-host").unwrap_or_default().cloned().collect();
     if name == "verify" {
-        return Ok(Task::Mcp(Mcp::Verify(Verify { documents, json })));
+        return Ok(Task::Mcp(Mcp::Verify(Verify { documents, private_hosts, json })));
     }
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let texts =
@@ -140,5 +145,5 @@ pub(super) fn task(matches: &ArgMatches) -> Result<Task, String> {
         }
     };
     let (capabilities, scope) = (texts("capability"), text("auth-scope"));
-    Ok(Task::Mcp(Mcp::Lock(Lock { documents, server, capabilities, scope, json })))
+    Ok(Task::Mcp(Mcp::Lock(Lock { documents, server, capabilities, scope, private_hosts, json })))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolgen::Tool;
 use toolgen_runtime::schema::shape::{Kind, find_def};
 
@@ -58,8 +58,8 @@ fn pair(word: &str) -> Option<(&str, &str)> {
 }
 
 impl Given {
-    /// Returns the arguments for a tool. The value of an argument that is a text is that text; any other is JSON, if it
-    /// can be read as such.
+    /// Returns the arguments for a tool as JSON text, in which numbers stand as they were given. The value of an argument
+    /// that is a text is that text; any other is JSON, if it can be read as such.
     pub(super) fn for_tool(self, tool: &Tool) -> Value {
         let pairs = match self {
             Given::Json(text) => return Value::String(text),
@@ -74,10 +74,11 @@ impl Given {
             });
             matches!(shape.map(|shape| &shape.kind), Some(Kind::String(_)))
         };
-        let read = |(name, value): (String, String)| {
-            let json = if is_text(&name) { None } else { serde_json::from_str(&value).ok() };
-            (name, json.unwrap_or(Value::String(value)))
+        let member = |(name, value): (String, String)| {
+            let is_json = !is_text(&name) && serde_json::from_str::<Value>(&value).is_ok();
+            let value = if is_json { value } else { Value::String(value).to_string() };
+            format!("{}:{value}", Value::String(name))
         };
-        Value::Object(pairs.into_iter().map(read).collect::<Map<_, _>>())
+        Value::String(format!("{{{}}}", pairs.into_iter().map(member).collect::<Vec<_>>().join(",")))
     }
 }

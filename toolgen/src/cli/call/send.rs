@@ -102,7 +102,10 @@ fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Out
     } else {
         for content in &result.content {
             match content {
-                Content::Text(text) => output.line(text.trim_end())?,
+                Content::Text(text) => {
+                    output.write(text.trim_end())?;
+                    output.line("")?;
+                }
                 other => output.line(&other.to_json().to_string())?,
             }
         }

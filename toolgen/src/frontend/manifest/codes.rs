@@ -336,4 +336,14 @@ is an absolute path.
     contexts:
       planning: {read_only: true, network: false, workdir: plans, scopes: [read], timeout: 30s}
 ";
+    STARTER = "W0460", "A value may be an option of a program that another one starts", "
+A value at the start of an argument may not begin with `-`, since it would be read as an option; after `--` it may. But a
+program that starts another one, such as `env`, `xargs`, `sh`, `npx` or `docker run`, takes `--` for itself, and what
+follows is the other program with its options: a value there may be one of them, or even choose the program.
+
+Leave `--` out where it is not needed, or write the started program and a `--` of its own before the values.
+
+    argv: [cargo, test, --, '{filter}']            write: [cargo, test, '{filter}']
+    argv: [docker, run, app, --, wc, '{file}']     write: [docker, run, app, wc, --, '{file}']
+";
 }

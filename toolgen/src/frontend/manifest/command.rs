@@ -1,5 +1,6 @@
 //! Tools that start a program.
 
+mod starters;
 mod words;
 
 use serde_json::Value;

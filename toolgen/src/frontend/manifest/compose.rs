@@ -9,7 +9,7 @@ pub(super) mod union;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgen_runtime::schema::shape::{ArrayRules, Kind};
+use toolgen_runtime::schema::shape::{ArrayRules, Kind, StringRules};
 use toolgen_runtime::spec::plan::{ComposePlan, ForEach, Step};
 use toolgen_runtime::spec::template::Template;
 use toolgen_runtime::{Call, Schema, Shape, ToolSpec};
@@ -35,6 +35,8 @@ pub(super) struct Callee {
     spec: ToolSpec,
     /// Whether it has an error, so that there is no such tool.
     broken: bool,
+    /// Whether it sends a request, whose result without an `output` is a text.
+    sends: bool,
 }
 
 /// The tools that steps may call: those of the manifest in their order, and then all others.
@@ -47,9 +49,15 @@ impl<'a> Context<'a> {
             id: Some(draft.id.clone()),
             spec: draft.spec.clone(),
             broken: draft.broken,
+            sends: draft.kind == "http",
         });
         let imported = self.imported.tools().into_iter();
-        let imported = imported.map(|spec| Callee { id: None, spec, broken: false });
+        let imported = imported.map(|tool| Callee {
+            id: None,
+            sends: tool.call.http().is_some(),
+            spec: tool.spec,
+            broken: false,
+        });
         let mut callees: Vec<Callee> = own.chain(imported).collect();
         for index in self.order(drafts, &mut callees) {
             let Some(draft) = drafts.get_mut(index) else { continue };
@@ -128,11 +136,11 @@ impl<'a> Context<'a> {
             items.iter().filter_map(|item| item.value.get("id")?.as_str()).map(str::to_owned).collect();
         for item in &items {
             let callee = self.callee(item, callees);
-            called.extend(callee);
+            called.extend(callee.map(|callee| &callee.spec));
             let step = self.step(item, callee, &mut scope);
             // Later steps may refer to one that has a mistake.
             let id = item.value.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned();
-            let known = callee.map(|spec| result_of(spec, item));
+            let known = callee.filter(|callee| !callee.broken).map(|callee| result_of(callee, item));
             if let Some(steps) = &mut scope.steps {
                 scope.later.retain(|later| *later != id);
                 steps.push((id, known));
@@ -156,7 +164,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the tool that a step calls.
-    fn callee<'c>(&mut self, node: &Node<'a>, callees: &'c Callees) -> Option<&'c ToolSpec> {
+    fn callee<'c>(&mut self, node: &Node<'a>, callees: &'c Callees) -> Option<&'c Callee> {
         if !self.object(node, &keys::STEP) {
             return None;
         }
@@ -176,10 +184,10 @@ impl<'a> Context<'a> {
             let message = format!("the tool `{name}` has mistakes of its own, so no step can call it");
             self.report(codes::STEP, &call.pointer, message, "correct that tool first");
         }
-        Some(&callee.spec)
+        Some(callee)
     }
 
-    fn step(&mut self, node: &Node<'a>, callee: Option<&ToolSpec>, scope: &mut Scope) -> Option<Step> {
+    fn step(&mut self, node: &Node<'a>, callee: Option<&Callee>, scope: &mut Scope) -> Option<Step> {
         let id = self.step_id(node, scope);
         let condition = node.get("if").map(|condition| self.condition(&condition, scope));
         let for_each = self.for_each(node, scope);
@@ -191,10 +199,11 @@ impl<'a> Context<'a> {
                 None
             }
         };
-        if let (Some(arguments), Some(callee)) = (&arguments, callee) {
+        // What a tool with mistakes takes is not known.
+        if let (Some(arguments), Some(Callee { spec, broken: false, .. })) = (&arguments, callee) {
             let at =
                 if node.get("with").is_some() { node.pointer.child("with") } else { node.pointer.clone() };
-            self.check_arguments(arguments, callee, scope, &at);
+            self.check_arguments(arguments, spec, scope, &at);
         }
         scope.item = None;
         let choices = [("stop", false), ("continue", true)];
@@ -207,7 +216,7 @@ impl<'a> Context<'a> {
             None => None,
             Some(for_each) => Some(for_each?),
         };
-        let tool = callee?.name.to_text();
+        let tool = callee?.spec.name.to_text();
         Some(Step { id: id?.to_owned().into(), tool, arguments: arguments?, condition, for_each, optional })
     }
 
@@ -282,9 +291,11 @@ pub(super) fn near(name: &str, full: &[&str], short: &[&str]) -> String {
 
 /// Returns what is known of the result of a step: a list of results if it is repeated. It may be missing if the step may
 /// be left out or fail.
-fn result_of(callee: &ToolSpec, step: &Node<'_>) -> Known {
+fn result_of(callee: &Callee, step: &Node<'_>) -> Known {
+    let Callee { spec: callee, sends, .. } = callee;
     let continues = step.value.get("on_error").is_some_and(|on_error| on_error == "continue");
-    let schema = callee.output.clone().unwrap_or(Schema::from(Shape::ANY));
+    let any = if *sends { Shape::of(Kind::String(StringRules::ANY)) } else { Shape::ANY };
+    let schema = callee.output.clone().unwrap_or(Schema::from(any));
     let repeated = step.value.get("for_each").is_some();
     let schema = if repeated {
         let items = Shape { nullable: continues, ..schema.shape().clone() };

@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
         }
         for (host, at) in &hosts {
             // As the name of a host, it would allow what is meant to be off.
-            if SWITCHES.contains(&host.to_lowercase().as_str()) {
+            if SWITCHES.contains(&host.to_lowercase().as_str()) || matches!(*host, "none" | "any") {
                 self.report(codes::EFFECTS, at, format!("`{host}` is no host"), SWITCHED);
             } else if host.contains(['/', ' ', '{', '@']) || host.is_empty() {
                 let message = format!("`{host}` is no host");

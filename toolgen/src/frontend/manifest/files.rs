@@ -16,6 +16,8 @@ pub(super) struct Files {
     root: Option<PathBuf>,
     /// The documents that were read, with their paths past links. The first is the manifest.
     read: Vec<(PathBuf, Arc<Document>)>,
+    /// The paths of files that cannot be read, past links.
+    unreadable: Vec<PathBuf>,
 }
 
 const BELOW: &str =
@@ -30,7 +32,8 @@ impl Files {
         let path = &manifest.source.path;
         let real = path.canonicalize().ok().filter(|_| manifest.source.from_disk);
         let root = real.as_deref().and_then(Path::parent).map(Path::to_path_buf);
-        Files { root, read: vec![(real.unwrap_or_else(|| path.clone()), Arc::clone(manifest))] }
+        let read = vec![(real.unwrap_or_else(|| path.clone()), Arc::clone(manifest))];
+        Files { root, read, unreadable: Vec::new() }
     }
 
     /// Returns a document by the index that [`read`](Self::read) gave it.
@@ -118,10 +121,13 @@ impl Files {
             return Ok(known);
         }
         let mut found = Problems::new();
-        let document = Document::load(&path, &mut found);
+        let known = self.unreadable.contains(&real);
+        let document = if known { None } else { Document::load(&path, &mut found) };
         problems.append(found);
-        let document =
-            document.ok_or_else(|| (format!("`{text}` cannot be read"), "correct that file".to_owned()))?;
+        let Some(document) = document else {
+            self.unreadable.push(real);
+            return Err((format!("`{text}` cannot be read"), "correct that file".to_owned()));
+        };
         self.read.push((real, document));
         Ok(self.read.len() - 1)
     }

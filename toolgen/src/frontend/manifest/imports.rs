@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_runtime::Call;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
-use toolgen_runtime::{Call, ToolSpec};
 
 use super::attributes::Attributes;
 use super::calls::fixed_effects;
@@ -24,7 +24,6 @@ use crate::frontend;
 use crate::frontend::mcp::report_shadows;
 use crate::names::with_namespace;
 use crate::options::Options;
-use crate::overlay;
 use crate::problem::{Problems, Severity};
 use crate::select::Selector;
 use crate::source::{Document, Pointer};
@@ -48,10 +47,9 @@ pub(super) struct Imported {
 }
 
 impl Imported {
-    /// Returns the specifications of the tools.
-    pub(super) fn tools(&self) -> Vec<ToolSpec> {
-        let tools = self.parts.iter().flat_map(|(part, _)| part.program.all_tools());
-        tools.map(|tool| tool.spec.clone()).collect()
+    /// Returns the tools.
+    pub(super) fn tools(&self) -> Vec<Tool> {
+        self.parts.iter().flat_map(|(part, _)| part.program.all_tools()).cloned().collect()
     }
 }
 
@@ -211,14 +209,17 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the document with the overlays of the import applied.
-    fn overlaid(&mut self, node: &Node<'a>, document: Arc<Document>, found: &mut Problems) -> Arc<Document> {
-        let Some(overlays) = self.texts(node, "overlay") else { return document };
-        let mut root = document.root.clone();
-        for (text, at) in overlays {
+    fn overlaid(
+        &mut self,
+        node: &Node<'a>,
+        mut document: Arc<Document>,
+        found: &mut Problems,
+    ) -> Arc<Document> {
+        for (text, at) in self.texts(node, "overlay").unwrap_or_default() {
             let Some(overlay) = self.imported_file(text, &at) else { continue };
-            overlay::apply(&mut root, &overlay, found);
+            document = Arc::new(document.overlaid(&overlay, found));
         }
-        Arc::new(Document { source: Arc::clone(&document.source), root })
+        document
     }
 
     /// Reports what the options of an import get wrong at the import, and not in the document. Returns `false` if no tool

@@ -136,10 +136,10 @@ impl<'a> Context<'a> {
             is_agent: draft.kind == "agent",
             is_broken: draft.broken,
         });
-        let imported = self.imported.tools().into_iter().map(|spec| Candidate {
+        let imported = self.imported.tools().into_iter().map(|tool| Candidate {
             id: None,
-            name: spec.name.to_text(),
-            is_agent: spec.sub_agent,
+            name: tool.spec.name.to_text(),
+            is_agent: tool.spec.sub_agent,
             is_broken: false,
         });
         let candidates: Vec<Candidate> = own.chain(imported).collect();

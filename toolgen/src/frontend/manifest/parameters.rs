@@ -7,6 +7,7 @@ use toolgen_runtime::{Def, List, Schema, Shape, Text};
 
 use super::codes;
 use super::context::Context;
+use super::guards;
 use super::node::Node;
 use super::schema::SchemaPlace;
 use crate::names::{is_portable_key, portable_key};
@@ -85,8 +86,10 @@ impl<'a> Context<'a> {
                 let optional = self.flag(node, "optional").unwrap_or(false);
                 field.aliases = self.aliases(node);
                 let mut schema = members.clone();
-                schema.retain(|key, _| !matches!(key.as_str(), "optional" | "aliases"));
+                let own = |key: &str| matches!(key, "optional" | "aliases") || guards::KEYS.contains(&key);
+                schema.retain(|key, _| !own(key));
                 field.shape = self.shape(&Value::Object(schema), &place);
+                self.guard(&mut field.shape, node);
                 field.required = !optional && field.shape.default.is_none();
             }
             _ => {

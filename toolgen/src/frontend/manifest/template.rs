@@ -1,11 +1,14 @@
 //! Texts and values with placeholders, checked against the schemas of what they stand for.
 
+mod told;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use toolgen_runtime::spec::template::{Condition, Reference, Root, Segment, Template};
 use toolgen_runtime::{Frozen, Text, ToolSpec};
 
+use self::told::Missing;
 use super::codes;
 use super::context::{Context, nearest};
 use super::keys;
@@ -286,13 +289,19 @@ impl<'a> Context<'a> {
             scope.used.insert(name.to_string());
         }
         let mut may_miss = known.as_ref().is_some_and(|known| known.may_miss);
-        let mut is_item = false;
+        let mut missing = match root {
+            Root::Step(_) if may_miss => Missing::Step,
+            Root::Step(_) => Missing::Member,
+            _ => Missing::Argument,
+        };
         let rest = one.path.get(skip..).unwrap_or_default();
         for (index, key) in rest.iter().enumerate() {
             known = match known.as_ref().map(|known| (known.step(key), known.class())) {
                 None | Some((Step::Unknown, _)) => None,
                 Some((Step::To(next), class)) => {
-                    is_item |= class == Class::List && next.may_miss;
+                    if class == Class::List && next.may_miss {
+                        missing = Missing::Item;
+                    }
                     Some(next)
                 }
                 Some((Step::Nowhere(names), class)) => {
@@ -304,57 +313,11 @@ impl<'a> Context<'a> {
             may_miss |= known.as_ref().is_some_and(|known| known.may_miss);
         }
         if may_miss && !one.optional {
-            self.may_miss(one, is_item, at);
+            self.may_miss(one, missing, at);
             return None;
         }
         let path = rest.iter().map(|key| Text::from(key.clone())).collect();
         Some((Reference { root, path, optional: one.optional }, known))
-    }
-
-    /// Reports a placeholder for a value that may be missing: `is_item` if a list may be too short to have it.
-    fn may_miss(&mut self, one: &Placeholder, is_item: bool, at: &Pointer) {
-        let (written, star) = (one.written(), if one.each { "*" } else { "" });
-        let (is, other) = if is_item {
-            ("is an item of a list that may be shorter", "state `minItems` in the schema of the list")
-        } else {
-            ("is optional", "make the argument required, or give it a default")
-        };
-        let message =
-            format!("`{written}` {is}, so a call may come without a value for `{{{written}{star}}}`");
-        let help = format!("write `{{{written}?{star}}}`, which leaves out what holds it; or {other}");
-        self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
-    }
-
-    fn no_member(&mut self, before: &str, key: &str, names: &[String], class: Class, at: &Pointer) {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let (message, help) = match class {
-            Class::List => (
-                format!("`{before}` is a list, which has no member `{key}`"),
-                format!("write the index of an item, as in `{{{before}.0}}`"),
-            ),
-            Class::Object => (format!("`{before}` has no member `{key}`"), nearest(key, &names)),
-            other => (
-                format!("`{before}` is {}, which has no members", other.name()),
-                format!("write `{{{before}}}`"),
-            ),
-        };
-        self.report(codes::PLACEHOLDER_PATH, at, message, help);
-    }
-
-    /// Reports a list or an object that becomes part of a text.
-    fn check_inline(&mut self, one: &Placeholder, known: Option<&Known>, at: &Pointer) {
-        let class = known.map_or(Class::Mixed, Known::class);
-        if matches!(class, Class::List | Class::Object) {
-            let written = one.written();
-            let message = format!("`{written}` is {}, of which a text holds the JSON", class.name());
-            let help = match class {
-                Class::List => format!(
-                    "name one item, as in `{{{written}.0}}`; in `argv`, `{{{written}*}}` alone is one argument for each item"
-                ),
-                _ => format!("name one member, as in `{{{written}.NAME}}`"),
-            };
-            self.report(codes::INLINE_JSON, at, message, help);
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::guards;
 use super::keys::{self, Keys};
 use super::schema::keywords;
 
@@ -62,8 +63,10 @@ fn the_schema_has_the_keys_of_the_reader() {
     }
     let keywords: BTreeSet<String> = keywords::names().into_iter().map(str::to_owned).collect();
     assert_eq!(keys_of(&schema, "schema"), keywords);
-    let parameter: BTreeSet<String> =
-        keywords.into_iter().chain(["optional".to_owned(), "aliases".to_owned()]).collect();
+    let parameter: BTreeSet<String> = keywords
+        .into_iter()
+        .chain(["optional", "aliases"].into_iter().chain(guards::KEYS).map(str::to_owned))
+        .collect();
     assert_eq!(keys_of(&schema, "parameter"), parameter);
 }
 

@@ -47,6 +47,10 @@ impl<'a> Context<'a> {
             program.contexts.extend(self.context(name, &node));
         }
         for (context, at) in imported_contexts {
+            // The same one, by another way.
+            if program.contexts.contains(&context) {
+                continue;
+            }
             let taken = program.contexts.iter().any(|known| known.name == context.name);
             if self.is_new("context", &context.name, taken, &at) {
                 program.contexts.push(context);
@@ -56,6 +60,9 @@ impl<'a> Context<'a> {
         let own = self.named(&top, "toolsets", "toolsets");
         let mut kept: Vec<Toolset> = Vec::new();
         for (set, at) in imported_sets {
+            if kept.contains(&set) {
+                continue;
+            }
             let taken = own.iter().any(|(name, _)| *name == &*set.name)
                 || kept.iter().any(|one| one.name == set.name);
             if self.is_new("toolset", &set.name, taken, &at) {
@@ -67,12 +74,14 @@ impl<'a> Context<'a> {
         program.toolsets.sort_by(|left, right| left.name.cmp(&right.name));
     }
 
-    /// Adds the imported documents, without tools whose names are taken.
+    /// Adds the imported documents, without tools whose names are taken. A tool that comes by several ways, as of a
+    /// document that several imports import, is one tool.
     fn add_imports(&mut self, program: &mut Program) {
         let origin = |tool: &Tool| tool.origin.source.path.display().to_string();
-        let mut taken: BTreeMap<String, String> = BTreeMap::new();
+        let mut taken: BTreeMap<String, (String, Tool)> = BTreeMap::new();
         for tool in &program.tools {
-            taken.insert(tool.spec.name.as_str().to_lowercase(), "the manifest itself".to_owned());
+            let holder = "the manifest itself".to_owned();
+            taken.insert(tool.spec.name.as_str().to_lowercase(), (holder, tool.clone()));
         }
         for (mut part, at) in std::mem::take(&mut self.imported.parts) {
             let mut doubles: BTreeSet<ToolName> = BTreeSet::new();
@@ -80,17 +89,23 @@ impl<'a> Context<'a> {
                 let name = &tool.spec.name;
                 let holder = format!("`{}`", origin(tool));
                 match taken.get(&name.as_str().to_lowercase()) {
-                    Some(other) => {
+                    Some((_, other)) if other == tool => {
+                        doubles.insert(name.clone());
+                    }
+                    Some((other, _)) => {
                         let message = format!("the tool `{name}` of {holder} has the name of one of {other}");
                         let help = "give the import a `namespace`, or leave the tool out by `exclude`";
                         self.report(codes::COLLISION, &at, message, help);
                         doubles.insert(name.clone());
                     }
-                    None => drop(taken.insert(name.as_str().to_lowercase(), holder)),
+                    None => drop(taken.insert(name.as_str().to_lowercase(), (holder, tool.clone()))),
                 }
             }
+            let had_tools = !part.program.is_empty();
             part.program.remove(&doubles);
-            program.parts.push(part);
+            if !(had_tools && part.program.is_empty()) {
+                program.parts.push(part);
+            }
         }
         program.sources.append(&mut self.imported.sources);
         program.sources.sort();

@@ -1,7 +1,7 @@
 //! Reads the bodies of requests.
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::{Extra, Kind, ObjectRules};
+use toolgen_runtime::schema::shape::{ArrayRules, Extra, Kind, ObjectRules};
 use toolgen_runtime::spec::plan::Codec;
 use toolgen_runtime::{Shape, Text};
 
@@ -50,10 +50,11 @@ impl<'a> Context<'a> {
     pub(super) fn body(&mut self, operation: &Node<'a>, method: &str) -> Result<Option<BodyDraft>, LeftOut> {
         let Some(node) = operation.get("requestBody") else { return Ok(None) };
         let resolved = self.resolve(&node).ok_or(LeftOut)?;
+        let description = resolved.prose().into_owned();
         let body = resolved.node;
         if matches!(method, "GET" | "HEAD" | "TRACE") {
             self.report(
-                codes::BODY,
+                codes::UNUSUAL_BODY,
                 &node.pointer,
                 format!("a {method} request has no defined use for a body; it is sent all the same"),
                 "use query parameters, or another method",
@@ -66,7 +67,6 @@ impl<'a> Context<'a> {
         let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_));
         let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
         let fields = if object.nullable || self.asks_for_more(&media) { None } else { flat(&object) };
-        let description = resolved.description.or(body.text("description")).unwrap_or_default();
         Ok(Some(BodyDraft {
             required,
             media_type,
@@ -74,7 +74,7 @@ impl<'a> Context<'a> {
             shape,
             fields: fields.cloned(),
             own_description: object.description,
-            description: description.trim().to_owned(),
+            description,
             files,
             example: media.object().and_then(|object| examples(object).first().copied().cloned()),
         }))
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
         let names = media.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         for (media_type, node) in &media {
             let Some(node) = self.resolve(node).map(|resolved| resolved.node) else { continue };
-            let shape = node.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, "body"));
+            let shape = self.content_shape(&node);
             if !self.takes(media::kind(media_type), &shape) {
                 continue;
             }
@@ -127,14 +127,28 @@ impl<'a> Context<'a> {
         if body.flag("required") { Err(LeftOut) } else { Ok(None) }
     }
 
+    /// Returns the shape of the content of a media type. Content that is a sequence may have the schema of its items
+    /// (OpenAPI 3.2).
+    fn content_shape(&mut self, media: &Node<'a>) -> Shape {
+        if let Some(schema) = media.get("schema") {
+            return self.shape_of(&schema, "body");
+        }
+        media.get("itemSchema").map_or(Shape::ANY, |schema| list_of(self.shape_of(&schema, "body")))
+    }
+
+    /// Returns the shape of the lines of a body: a list of what is not one itself, because it describes each of them.
+    fn lines(&mut self, shape: Shape) -> Shape {
+        if self.may_be(&shape, is_list) { shape } else { list_of(shape) }
+    }
+
     /// Whether values of this shape can be sent in a media type of this kind: a form needs fields, but the text of one
     /// that is not multipart may be given whole.
     fn takes(&mut self, kind: Medium, shape: &Shape) -> bool {
-        let value = self.resolved(shape).kind;
-        let list = matches!(value, Kind::Array(_) | Kind::Tuple(_));
         match kind {
-            Medium::Form => !list,
-            Medium::FormData | Medium::Multipart => !list && !is_scalar(&value),
+            Medium::Form => self.may_be(shape, |kind| !is_list(kind)),
+            Medium::FormData | Medium::Multipart => {
+                self.may_be(shape, |kind| !is_list(kind) && !is_scalar(kind))
+            }
             _ => true,
         }
     }
@@ -159,13 +173,15 @@ impl<'a> Context<'a> {
     fn written(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> Written {
         let (codec, shape) = match kind {
             Medium::Json | Medium::JsonLike | Medium::Any => (Codec::Json, shape),
-            Medium::Form if is_scalar(&self.resolved(&shape).kind) => (Codec::Text, shape),
+            Medium::Lines if self.is_structured(&shape) => (Codec::JsonLines, self.lines(shape)),
+            Medium::Yaml if self.is_structured(&shape) => (Codec::Json, shape),
+            Medium::Form if !self.may_be(&shape, |kind| !is_scalar(kind)) => (Codec::Text, shape),
             Medium::Form | Medium::FormData | Medium::Multipart => return self.form(kind, shape, media),
             Medium::Text | Medium::Xml if kind == Medium::Xml || self.is_structured(&shape) => {
                 self.not_written(media_type, &media.pointer, "the body is one argument, its text");
                 (Codec::Text, document_shape(&shape.description, media_type))
             }
-            Medium::Text | Medium::Xml => (Codec::Text, text_shape(shape)),
+            Medium::Text | Medium::Xml | Medium::Yaml | Medium::Lines => (Codec::Text, text_shape(shape)),
             Medium::Binary => {
                 if self.is_structured(&shape) {
                     self.not_written(media_type, &media.pointer, "the body is one argument, a file");
@@ -196,14 +212,42 @@ impl<'a> Context<'a> {
             _ => shape.clone(),
         }
     }
+
+    /// Whether the shape, or a variant of it if it is a union, is of a kind.
+    pub(super) fn may_be(&mut self, shape: &Shape, is: fn(&Kind) -> bool) -> bool {
+        self.may_be_within(shape, is, MAX_UNIONS)
+    }
+
+    fn may_be_within(&mut self, shape: &Shape, is: fn(&Kind) -> bool, depth: usize) -> bool {
+        match self.resolved(shape).kind {
+            Kind::Union(union) if depth > 0 => {
+                union.variants.iter().any(|variant| self.may_be_within(variant, is, depth - 1))
+            }
+            kind => is(&kind),
+        }
+    }
+}
+
+/// The maximum number of unions inside each other whose variants are looked at: a union may contain itself.
+const MAX_UNIONS: usize = 4;
+
+fn list_of(items: Shape) -> Shape {
+    Shape::of(Kind::Array(ArrayRules { items: items.into(), ..ArrayRules::ANY }))
+}
+
+fn is_list(kind: &Kind) -> bool {
+    matches!(kind, Kind::Array(_) | Kind::Tuple(_))
 }
 
 fn is_scalar(kind: &Kind) -> bool {
-    matches!(kind, Kind::String(_) | Kind::Enum(_) | Kind::Boolean | Kind::Integer(_) | Kind::Number(_))
+    matches!(
+        kind,
+        Kind::String(_) | Kind::Enum(_) | Kind::Boolean | Kind::Integer(_) | Kind::Number(_) | Kind::Null
+    )
 }
 
 /// Returns the rules of an object whose fields may become arguments: it has fields and no other rules.
-fn flat(shape: &Shape) -> Option<&ObjectRules> {
+pub(super) fn flat(shape: &Shape) -> Option<&ObjectRules> {
     let Kind::Object(rules) = &shape.kind else { return None };
     let plain = ObjectRules { fields: rules.fields.clone(), extra: Extra::Closed, ..ObjectRules::ANY };
     let closed = ObjectRules { extra: Extra::Closed, ..rules.clone() };

@@ -49,7 +49,7 @@ these have the same of all, as happens when two paths differ only in how they ar
 Give one of the two an `operationId` of its own, or rename it (`--rename`).
 ";
     UNKNOWN_VERSION = "W0310", "The version of OpenAPI is not known", "
-The document says it is of a version 3 other than 3.0 and 3.1, such as 3.2. It is compiled by the rules of 3.1; what
+The document says it is of a version 3 other than 3.0, 3.1 and 3.2. It is compiled by the rules of 3.1; what
 is new in its version is not understood.
 ";
     NO_PATHS = "W0311", "The document has no operations", "
@@ -63,8 +63,8 @@ rest is compiled.
 Correct it as the message says; the specification of OpenAPI lists the form of each object.
 ";
     PARAMETER = "W0313", "A parameter is not usable as it is declared", "
-A parameter needs a `name`, an `in` of `path`, `query`, `header` or `cookie`, and a `schema` or a `content`, and is
-declared once an operation. Headers such as `Content-Length` and `Host` are set by the HTTP client and are no
+A parameter needs a `name`, an `in` of `path`, `query`, `querystring`, `header` or `cookie`, and a `schema` or a
+`content`, and is declared once an operation. Headers such as `Content-Length` and `Host` are set by the HTTP client and are no
 parameters. What is missing or doubled is said in the message, together with what is done about it.
 
     parameters:
@@ -82,13 +82,12 @@ without a place in the path cannot be sent and is left out; a place without a pa
 ";
     STYLE = "W0315", "A style is not defined for its place", "
 OpenAPI defines which `style` a parameter may have by where it goes: paths take simple, label and matrix; queries
-form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form. The default of the place is used.
+form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form and cookie. The default of the place is used.
 ";
     BODY = "W0316", "A request body is not fully usable", "
 One of these things, which the message tells: the body has no media type and is left out; no media type can carry its
-schema, as a form cannot carry a list; its media type, such as XML or YAML, is not written from arguments, so the model
-writes the text itself; or it belongs to a method such as GET, for which a body has no defined meaning, and is sent all
-the same.
+schema, as a form cannot carry a list; or its media type, such as XML, is not written from arguments, so the model writes
+the text itself.
 ";
     SECURITY = "W0317", "A security scheme is not usable", "
 An operation asks for a scheme that is not declared under `components/securitySchemes`, or is declared in a way that
@@ -123,7 +122,7 @@ Name inner schemas under `components/schemas`, and refer to them.
 The default is not a value that the schema itself allows, such as the text \"10\" for an integer. It is not told to
 the model, which would otherwise send it.
 ";
-    PATTERN = "E0324", "A pattern is no regular expression", "
+    PATTERN = "W0324", "A pattern is no regular expression", "
 Patterns are regular expressions of ECMA-262 (JavaScript). This one does not parse as such, so it is left out:
 neither a model nor its arguments are held to it, and the server decides.
 
@@ -144,6 +143,10 @@ of the document, nor on filters. Names can be chosen with `--rename`.
 ";
     MEDIA_TYPE = "N0340", "Of several media types one was chosen", "
 The body may be sent as one of several media types; a tool sends one. JSON is preferred, then forms, then others.
+";
+    UNUSUAL_BODY = "N0342", "A method has no defined use for a body", "
+HTTP leaves open what the body of a GET, HEAD or TRACE request means, and some servers and proxies drop it. Services that
+declare one read it, so it is sent.
 ";
     NOT_TOOLS = "N0341", "A part of the document does not become tools", "
 Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.

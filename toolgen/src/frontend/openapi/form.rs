@@ -1,6 +1,6 @@
 //! Reads forms: the parts of a body that are written one by one, and the files among them.
 
-use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules};
+use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionRules};
 use toolgen_runtime::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style};
 use toolgen_runtime::{Shape, Text};
 
@@ -21,6 +21,9 @@ impl<'a> Context<'a> {
             let parts = first.map(|part| self.parts(media, part, kind)).unwrap_or_default();
             object.kind = Kind::All(all.into());
             return parts;
+        }
+        if let Kind::Union(union) = &mut object.kind {
+            return self.parts_of_union(media, union, kind);
         }
         let Kind::Object(rules) = &mut object.kind else { return Vec::new() };
         let encodings = media.get("encoding");
@@ -51,6 +54,28 @@ impl<'a> Context<'a> {
         parts
     }
 
+    /// Returns how the fields of the objects of a union are written. A field of this name is written in one way.
+    fn parts_of_union(&mut self, media: &Node<'a>, union: &mut UnionRules, kind: Medium) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut variants = union.variants.to_vec();
+        for variant in &mut variants {
+            let mut own = self.resolved(variant);
+            if matches!(own.kind, Kind::Union(_)) {
+                continue;
+            }
+            let found = self.parts(media, &mut own, kind);
+            if found.iter().any(|part| part.file) {
+                *variant = own;
+                // It names variants by their references.
+                union.discriminator = None;
+            }
+            let known: Vec<Text> = parts.iter().map(|part| part.name.clone()).collect();
+            parts.extend(found.into_iter().filter(|part| !known.contains(&part.name)));
+        }
+        union.variants = variants.into();
+        parts
+    }
+
     /// Turns a field that holds a file, or a list of them, into a file argument.
     fn take_file(&mut self, field: &mut Field, content_type: &str) -> bool {
         if self.is_file(&field.shape, content_type) {
@@ -72,7 +97,8 @@ impl<'a> Context<'a> {
         let types =
             || listed.split(',').map(str::trim).filter(|name| !name.is_empty() && !name.contains('*'));
         let written = |name: &&str| {
-            matches!(media::kind(name), Medium::Json | Medium::JsonLike) || *name == "text/plain"
+            matches!(media::kind(name), Medium::Json | Medium::JsonLike | Medium::Yaml)
+                || *name == "text/plain"
         };
         let first = types().next().unwrap_or_default();
         if first.is_empty() || !self.is_structured(shape) {
@@ -93,9 +119,11 @@ impl<'a> Context<'a> {
         first.to_owned()
     }
 
-    /// Whether the values of a shape are objects or lists.
+    /// Whether values of a shape are objects or lists.
     pub(super) fn is_structured(&mut self, shape: &Shape) -> bool {
-        matches!(self.resolved(shape).kind, Kind::Object(_) | Kind::All(_) | Kind::Array(_) | Kind::Tuple(_))
+        self.may_be(shape, |kind| {
+            matches!(kind, Kind::Object(_) | Kind::All(_) | Kind::Array(_) | Kind::Tuple(_))
+        })
     }
 
     pub(super) fn not_written(&mut self, media_type: &str, place: &Pointer, instead: &str) {

@@ -13,7 +13,11 @@ pub(super) enum Kind {
     FormData,
     /// `multipart/…`
     Multipart,
-    /// `text/…`, and JSON documents line by line
+    /// `application/yaml` and its other names; every JSON text is YAML
+    Yaml,
+    /// JSON texts one after another
+    Lines,
+    /// `text/…`
     Text,
     /// Bytes
     Binary,
@@ -34,14 +38,14 @@ pub(super) fn kind(media_type: &str) -> Kind {
         ("multipart", _) => Kind::Multipart,
         ("application" | "text", "xml") => Kind::Xml,
         ("*", _) | ("application", "*") => Kind::Any,
-        (
-            "application",
-            "x-ndjson" | "ndjson" | "jsonl" | "x-jsonlines" | "jsonlines" | "graphql" | "yaml" | "x-yaml",
-        ) => Kind::Text,
-        ("application", "javascript" | "sql" | "toml" | "x-sh" | "csv" | "ld+json-seq" | "json-seq") => {
-            Kind::Text
+        ("application" | "text", "yaml" | "x-yaml" | "vnd.yaml") => Kind::Yaml,
+        ("application", "x-ndjson" | "ndjson" | "jsonl" | "x-jsonlines" | "jsonlines" | "json-seq") => {
+            Kind::Lines
         }
+        ("application", "graphql" | "javascript" | "sql" | "toml" | "x-sh" | "csv") => Kind::Text,
         (_, sub) if sub.ends_with("+json") || sub == "json5" || sub == "x-json" => Kind::JsonLike,
+        (_, sub) if sub.ends_with("+json-seq") => Kind::Lines,
+        (_, sub) if sub.ends_with("+yaml") => Kind::Yaml,
         (_, sub) if sub.ends_with("+xml") && main != "image" => Kind::Xml,
         ("text", _) => Kind::Text,
         // Published documents have `json`, too.
@@ -71,7 +75,11 @@ mod tests {
             ("multipart/related", Kind::Multipart),
             ("text/plain", Kind::Text),
             ("text/*", Kind::Text),
-            ("application/x-ndjson", Kind::Text),
+            ("application/x-ndjson", Kind::Lines),
+            ("application/geo+json-seq", Kind::Lines),
+            ("application/yaml", Kind::Yaml),
+            ("text/x-yaml", Kind::Yaml),
+            ("application/vnd.oai.openapi+yaml;version=3.1", Kind::Yaml),
             ("application/octet-stream", Kind::Binary),
             ("image/svg+xml", Kind::Binary),
             ("image/*", Kind::Binary),

@@ -1,6 +1,9 @@
 //! Values of a document with their places.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
+use toolgen_runtime::schema::shape::read::plain;
 
 use crate::source::Pointer;
 
@@ -31,6 +34,11 @@ impl<'a> Node<'a> {
     /// Returns the text of this key.
     pub(super) fn text(&self, key: &str) -> Option<&'a str> {
         self.value.as_object()?.get(key)?.as_str()
+    }
+
+    /// Returns the prose of this key as a model reads it; empty if there is none.
+    pub(super) fn prose(&self, key: &str) -> Cow<'a, str> {
+        self.text(key).map(plain).unwrap_or_default()
     }
 
     /// Whether the member of this key is `true`, or a text that says so.

@@ -163,17 +163,32 @@ fn is_credential(param: &Param) -> bool {
 
 /// Returns the document's texts about the operation.
 fn described(operation: &Operation<'_>) -> ToolSpec {
-    let own = |key: &str| operation.node.text(key).map(str::trim).unwrap_or_default();
-    let shared = |key: &str| operation.path_item.text(key).map(str::trim).unwrap_or_default();
-    let title = operation.title();
-    let given = [own("description"), own("summary"), shared("description"), shared("summary"), &title];
+    let summary = operation.node.prose("summary");
+    let said = |node: &Node<'_>| joined(&node.prose("summary"), &node.prose("description"));
+    let given = [said(&operation.node), said(&operation.path_item), operation.title()];
     let description = given.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     ToolSpec {
-        label: own("summary").to_owned().into(),
-        description: description.to_owned().into(),
+        label: summary.into_owned().into(),
+        description: description.into(),
         category: operation.tags.first().map_or("general", |tag| tag).to_owned().into(),
         deprecated: operation.node.flag("deprecated").then_some(Text::EMPTY),
         ..ToolSpec::EMPTY
+    }
+}
+
+/// Returns a summary and the description it is of, without saying anything twice.
+fn joined(summary: &str, description: &str) -> String {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let (short, long) = (words(summary), words(description));
+    if summary.is_empty() || (!short.is_empty() && long.starts_with(&short)) {
+        description.to_owned()
+    } else if description.is_empty() || short.starts_with(&long) {
+        summary.to_owned()
+    } else {
+        format!("{summary}\n\n{description}")
     }
 }
 

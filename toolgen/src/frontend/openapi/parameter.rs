@@ -1,5 +1,7 @@
 //! Reads the parameters of operations.
 
+use std::collections::BTreeMap;
+
 use toolgen_runtime::schema::shape::{Kind, Literal, StringRules};
 use toolgen_runtime::spec::plan::{Encoding, HeaderOwner, Location, Style};
 use toolgen_runtime::{List, Shape};
@@ -8,6 +10,7 @@ use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::path::Template;
+use super::reference::Resolved;
 use super::schema::examples;
 
 /// A parameter of a request.
@@ -23,6 +26,8 @@ pub(super) struct Param {
     pub(super) encoding: Encoding,
     /// The shape of its value, with the parameter's own annotations.
     pub(super) shape: Shape,
+    /// Whether its value is the whole query, without a key.
+    pub(super) whole: bool,
 }
 
 impl<'a> Context<'a> {
@@ -43,14 +48,55 @@ impl<'a> Context<'a> {
         }
         self.match_template(&mut found, operation, template);
         found.sort_by_key(|param| param.location);
+        self.note_shared_keys(&found, operation);
         found
+    }
+
+    /// Reports parameters of which a request does not tell which is meant: an object that is exploded is sent under the
+    /// keys of its fields, not under its own.
+    fn note_shared_keys(&mut self, params: &[Param], operation: &Node<'a>) {
+        let mut senders: BTreeMap<(Location, String), &str> = BTreeMap::new();
+        for param in
+            params.iter().filter(|param| matches!(param.location, Location::Query | Location::Cookie))
+        {
+            for key in self.keys_of(param) {
+                let Some(other) = senders.insert((param.location, key.clone()), &param.name) else {
+                    continue;
+                };
+                self.report(
+                    codes::PARAMETER,
+                    &operation.pointer,
+                    format!(
+                        "`{key}` is sent for the parameter `{other}` and for `{}`; a service cannot tell them apart",
+                        param.name
+                    ),
+                    "give one of the two `explode: false` or `style: deepObject`, or rename the field",
+                );
+            }
+        }
+    }
+
+    /// Returns the keys that a parameter is sent under, as far as its schema lists them.
+    fn keys_of(&mut self, param: &Param) -> Vec<String> {
+        let exploded = matches!(param.encoding, Encoding::Style { style: Style::Form, explode: true, .. });
+        match self.resolved(&param.shape).kind {
+            Kind::Object(rules) if exploded => {
+                rules.fields.iter().map(|field| field.wire_name().to_owned()).collect()
+            }
+            _ => vec![param.name.clone()],
+        }
     }
 
     fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
         for node in node.items("parameters") {
             let Some(resolved) = self.resolve_or(&node, "; the parameter is left out") else { continue };
-            let Some(param) = self.parameter(&resolved.node, resolved.description) else { continue };
+            if resolved.node.text("in") == Some("querystring") {
+                let name = resolved.node.text("name").unwrap_or("query");
+                params.extend(self.querystring(&resolved, name));
+                continue;
+            }
+            let Some(param) = self.parameter(&resolved) else { continue };
             if params.iter().any(|other| same(other, &param)) {
                 self.report(
                     codes::PARAMETER,
@@ -65,7 +111,8 @@ impl<'a> Context<'a> {
         params
     }
 
-    fn parameter(&mut self, node: &Node<'a>, description: Option<&'a str>) -> Option<Param> {
+    fn parameter(&mut self, resolved: &Resolved<'a>) -> Option<Param> {
+        let node = &resolved.node;
         let Some(name) = node.text("name").filter(|name| !name.is_empty()) else {
             self.parameter_problem(node, "a parameter needs a `name`; it is left out", "add `name` and `in`");
             return None;
@@ -80,7 +127,7 @@ impl<'a> Context<'a> {
                 self.parameter_problem(
                     node,
                     &message,
-                    "use path, query, header or cookie; bodies go to `requestBody`",
+                    "use path, query, querystring, header or cookie; bodies go to `requestBody`",
                 );
                 return None;
             }
@@ -94,9 +141,9 @@ impl<'a> Context<'a> {
             return None;
         }
         let (encoding, mut shape) = self.parameter_value(node, name, location);
-        parameter_remarks(node, description, &mut shape);
+        parameter_remarks(resolved, &mut shape);
         let required = location == Location::Path || node.flag("required");
-        Some(Param { name: name.to_owned(), location, required, encoding, shape })
+        Some(Param { name: name.to_owned(), location, required, encoding, shape, whole: false })
     }
 
     /// Whether the header is no argument, because something else sets it. Credentials are told apart later.
@@ -169,7 +216,11 @@ impl<'a> Context<'a> {
         }
         // The deep-object style is defined only with explode.
         let explode = style == Style::DeepObject || explode.unwrap_or(style == Style::Form);
-        let allow_reserved = location == Location::Query && node.flag("allowReserved");
+        let allow_reserved = match location {
+            Location::Query => node.flag("allowReserved"),
+            Location::Cookie => node.text("style") == Some("cookie"),
+            Location::Path | Location::Header => false,
+        };
         Encoding::Style { style, explode, allow_reserved }
     }
 
@@ -212,19 +263,27 @@ impl<'a> Context<'a> {
                 "declare it under `parameters` with `in: path`",
             );
             let encoding = Encoding::SIMPLE;
-            params.push(Param { name, location: Location::Path, required: true, encoding, shape: text() });
+            params.push(Param {
+                name,
+                location: Location::Path,
+                required: true,
+                encoding,
+                shape: text(),
+                whole: false,
+            });
         }
     }
 }
 
 /// Applies the parameter's own annotations, which take precedence over the schema's.
-fn parameter_remarks(node: &Node<'_>, description: Option<&str>, shape: &mut Shape) {
+pub(super) fn parameter_remarks(resolved: &Resolved<'_>, shape: &mut Shape) {
+    let node = &resolved.node;
     if shape.kind == Kind::Never {
         *shape = Shape::ANY;
     }
-    let said = description.or(node.text("description")).map(str::trim).filter(|text| !text.is_empty());
-    if let Some(text) = said {
-        shape.description = text.to_owned().into();
+    let said = resolved.prose();
+    if !said.is_empty() {
+        shape.description = said.into_owned().into();
     }
     shape.deprecated |= node.flag("deprecated");
     if shape.examples.is_empty() {

@@ -17,10 +17,10 @@ impl Template {
     /// Reads a key of `paths`. A fragment only distinguishes operations on one path and is never sent to a server.
     pub(super) fn parse(key: &str) -> Template {
         let key = key.trim();
-        let key = key.split_once('#').map_or(key, |(before, _)| before);
+        let (key, _) = split_outside(key, '#');
         // `{?a,b}` (RFC 6570) only repeats the parameters.
         let key = key.split_once("{?").map_or(key, |(before, _)| before);
-        let (path, pairs) = key.split_once('?').unwrap_or((key, ""));
+        let (path, pairs) = split_outside(key, '?');
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let mut template = Template { path, query: Vec::new(), variable: Vec::new() };
         for pair in pairs.trim_matches(['{', '}']).split('&').filter(|pair| !pair.is_empty()) {
@@ -66,6 +66,16 @@ impl Template {
     }
 }
 
+/// Splits a key at a character that is not part of a parameter's name.
+fn split_outside(key: &str, at: char) -> (&str, &str) {
+    let mut inside = false;
+    let found = key.char_indices().find(|&(_, char)| {
+        inside = (inside || char == '{') && char != '}';
+        char == at && !inside
+    });
+    found.map_or((key, ""), |(index, char)| (&key[..index], &key[index + char.len_utf8()..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +93,7 @@ mod tests {
             parse("/a?beta=true&x"),
             ("/a".to_owned(), vec![("beta".to_owned(), "true".to_owned()), ("x".to_owned(), String::new())])
         );
+        assert_eq!(parse("/a/{b#c}/{d?}#x{y}"), ("/a/{b#c}/{d?}".to_owned(), vec![]));
         assert_eq!(parse("/#X-Amz-Target=Do"), ("/".to_owned(), vec![]));
         let template = Template::parse("/a?id={petId}&b=1");
         assert_eq!(template.query_key("petId"), Some("id"));

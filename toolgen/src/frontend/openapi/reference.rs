@@ -2,7 +2,10 @@
 //!
 //! Nothing is fetched: a reference never reaches the network or another file.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
+use toolgen_runtime::schema::shape::read::plain;
 
 use super::codes;
 use super::context::Context;
@@ -29,8 +32,13 @@ pub(super) struct Resolved<'a> {
     pub(super) node: Node<'a>,
     /// A description next to a reference, which takes precedence over the target's own (OpenAPI 3.1).
     pub(super) description: Option<&'a str>,
-    /// A summary next to a reference, in the same way.
-    pub(super) summary: Option<&'a str>,
+}
+
+impl<'a> Resolved<'a> {
+    /// Returns the description that counts, as a model reads it; empty if there is none.
+    pub(super) fn prose(&self) -> Cow<'a, str> {
+        self.description.map_or_else(|| self.node.prose("description"), plain)
+    }
 }
 
 /// Returns the text of a value that is a reference.
@@ -61,11 +69,10 @@ impl<'a> Context<'a> {
     }
 
     fn follow_within(&self, node: &Node<'a>, hops: usize) -> Result<Resolved<'a>, (Broken, String)> {
-        let mut resolved = Resolved { node: node.clone(), description: None, summary: None };
+        let mut resolved = Resolved { node: node.clone(), description: None };
         for hops in (0..hops).rev() {
             let Some(text) = target_of(resolved.node.value) else { return Ok(resolved) };
             resolved.description = resolved.description.or(resolved.node.text("description"));
-            resolved.summary = resolved.summary.or(resolved.node.text("summary"));
             resolved.node = self.locate_within(text, hops).map_err(|why| (why, text.to_owned()))?;
         }
         Err((Broken::Cycle, target_of(node.value).unwrap_or_default().to_owned()))

@@ -36,8 +36,7 @@ impl<'a> Context<'a> {
         for (_, node) in chosen {
             let Some(resolved) = self.resolve(node) else { continue };
             if description.is_empty() {
-                let text = resolved.description.or(resolved.node.text("description")).unwrap_or_default();
-                description = text.trim().to_owned();
+                description = resolved.prose().into_owned();
             }
             let content = resolved.node.get("content").and_then(|node| self.resolve(&node));
             let media = content.map(|resolved| resolved.node.entries()).unwrap_or_default();

@@ -9,11 +9,15 @@ use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::parameter::Param;
+use super::reference::Broken;
+use crate::source::Pointer;
 
 /// The schemes a document declares, by name.
 #[derive(Debug, Default)]
 pub(super) struct Schemes {
     placements: BTreeMap<String, Placement>,
+    /// The references to those that are declared in other documents.
+    external: BTreeMap<String, String>,
 }
 
 impl Schemes {
@@ -46,7 +50,16 @@ impl<'a> Context<'a> {
     pub(super) fn read_schemes(&mut self) {
         let components = self.top().get("components");
         for (id, node) in components.map(|node| node.members("securitySchemes")).unwrap_or_default() {
-            let Some(resolved) = self.resolve(&node) else { continue };
+            let resolved = match self.follow(&node) {
+                Ok(resolved) => resolved,
+                Err((why, text)) => {
+                    self.report_broken(why, &text, &node.pointer, "");
+                    if why == Broken::External {
+                        self.schemes.external.insert(id.to_owned(), text);
+                    }
+                    continue;
+                }
+            };
             if let Some(placement) = self.placement(&resolved.node) {
                 self.schemes.placements.insert(id.to_owned(), placement);
             }
@@ -123,17 +136,29 @@ impl<'a> Context<'a> {
             let scopes =
                 scopes.filter_map(|scope| scope.as_str()).map(|scope| Text::from(scope.to_owned())).collect();
             let Some(scheme) = self.scheme(id, scopes) else {
-                self.report(
-                    codes::SECURITY,
-                    &node.pointer.child(id),
-                    format!("no security scheme `{id}` is usable; this alternative is left out"),
-                    "declare it under `components/securitySchemes`",
-                );
+                self.report_unusable(id, &node.pointer.child(id));
                 return None;
             };
             schemes.push(scheme);
         }
         Some(SecurityRequirement { schemes: schemes.into() })
+    }
+
+    fn report_unusable(&mut self, id: &str, place: &Pointer) {
+        let (message, help) = match self.schemes.external.get(id) {
+            Some(reference) => (
+                format!(
+                    "the security scheme `{id}` is that of another document, `{reference}`, which is not read; this \
+                     alternative is left out"
+                ),
+                "copy the scheme into this document",
+            ),
+            None => (
+                format!("no security scheme `{id}` is usable; this alternative is left out"),
+                "declare it under `components/securitySchemes`",
+            ),
+        };
+        self.report(codes::SECURITY, place, message, help);
     }
 
     /// Returns a scheme by its name, with the scopes an operation needs.

@@ -26,4 +26,9 @@ has changed since the overlay was written. Names are compared with case.
 
     - target: $.paths['/Pets'].get         but the path is /pets
 ";
+    NO_CHANGE = "W0504", "An action of an overlay changes nothing", "
+The action has a target and says nothing of what becomes of it. The format allows that, and it is mostly unfinished.
+
+    - target: $.info                       add update: {title: Pets}
+";
 }

@@ -125,4 +125,13 @@ Leave out a bound that is meant to be none.
     maximum: 1e400                       leave it out
     maximum: .inf                        leave it out
 ";
+    LOOSE_YAML = "N0118", "The text is not quite YAML", "
+A closing bracket stands no further in than its key, a text in quotes continues there, or a comment follows a quote or a
+bracket without a blank. Most readers take this, and it has one meaning, so it is read; strict readers refuse the
+document.
+
+    enum: [
+      \"a\"
+    ]                                    write the bracket further in
+";
 }

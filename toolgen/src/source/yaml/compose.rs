@@ -55,8 +55,15 @@ struct Open {
     children: Vec<Id>,
 }
 
-/// Composes the first document. Returns no tree if the text is not YAML before that document's end.
-pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>) {
+/// The place where the parser gave up, and what it says.
+#[derive(Debug)]
+pub(super) struct Stuck {
+    pub(super) at: Position,
+    pub(super) info: String,
+}
+
+/// Composes the first document. Returns no tree if the text is not YAML before that document's end, and where that is.
+pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<Stuck>) {
     let mut composer = Composer {
         nodes: Vec::with_capacity(text.len() / 24),
         open: Vec::new(),
@@ -66,10 +73,13 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>) {
     };
     let mut parser = Parser::new_from_str(text);
     let mut ended = false;
+    let mut stuck = None;
     while let Some(next) = parser.next_event() {
         match next {
             Err(error) => {
                 composer.broken(text, &error, ended);
+                stuck =
+                    (!ended).then(|| Stuck { at: position(*error.marker()), info: error.info().to_owned() });
                 break;
             }
             Ok((Event::DocumentStart(_), span)) if ended => {
@@ -85,7 +95,7 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>) {
             Ok((Event::DocumentEnd, _)) => ended = true,
             Ok((event, span)) => {
                 if !composer.take(event, position(span.start)) {
-                    return (None, composer.findings);
+                    return (None, composer.findings, None);
                 }
             }
         }
@@ -96,10 +106,10 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>) {
         let message = String::from("the document is empty");
         composer.findings.push(Finding::new(codes::EMPTY_DOCUMENT, At::Byte(0), message, help));
     }
-    (tree, composer.findings)
+    (tree, composer.findings, stuck)
 }
 
-fn position(marker: Marker) -> Position {
+pub(super) fn position(marker: Marker) -> Position {
     Position { line: marker.line().max(1), column: marker.col() + 1 }
 }
 

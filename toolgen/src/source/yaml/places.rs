@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::super::{Pointer, Position};
-use super::compose::{Id, Kind, Tree, compose};
+use super::compose::{Id, Kind, Tree};
+use super::composed;
 
 /// Returns the position of each place: the key of a member, or the value of an item, through aliases and merges.
 pub(in crate::source) fn places(text: &str, pointers: &[&Pointer]) -> Vec<Position> {
-    let (Some(tree), _) = compose(text) else {
-        return vec![Position::START; pointers.len()];
-    };
-    let mut keys = Keys::new();
-    pointers.iter().map(|pointer| tree.place(pointer, &mut keys)).collect()
+    composed(text, |tree, _| {
+        let Some(tree) = tree else { return vec![Position::START; pointers.len()] };
+        let mut keys = Keys::new();
+        pointers.iter().map(|pointer| tree.place(pointer, &mut keys)).collect()
+    })
 }
 
 /// The members of the maps that were looked into, by their keys: a map may have very many of both.

@@ -294,10 +294,9 @@ fn a_file_is_of_the_type_its_argument_or_its_name_says() {
     assert_eq!(sent_as(several, json!({"base64": "aGk="})), "image/png");
     assert_eq!(sent_as(several, json!({"base64": "aGk=", "filename": "a.JPG"})), "image/jpeg");
     assert_eq!(sent_as(several, json!({"base64": "aGk=", "content_type": "image/gif"})), "image/gif");
-    assert_eq!(
-        sent_as("image/*", json!({"base64": "aGk=", "filename": "a.jpg"})),
-        "application/octet-stream"
-    );
+    assert_eq!(sent_as("image/*", json!({"base64": "aGk=", "filename": "a.jpg"})), "image/jpeg");
+    assert_eq!(sent_as("image/*", json!({"base64": "R0lGODlh"})), "image/gif");
+    assert_eq!(sent_as("image/jpeg, text/*", json!({"base64": "aGk=", "filename": "a.csv"})), "text/csv");
 }
 
 #[test]
@@ -305,6 +304,15 @@ fn text_and_binary_bodies() {
     let text = with_body("text/plain", Codec::Text, BodySource::Argument("body".into()), false);
     assert_eq!(sent(&text, &json!({"body": "hi"})), ("text/plain".to_owned(), "hi".to_owned()));
     assert_eq!(sent(&text, &json!({"body": "hí"})).0, "text/plain; charset=utf-8");
+    let lines = |media_type, body| {
+        sent(
+            &with_body(media_type, Codec::JsonLines, BodySource::Argument("body".into()), false),
+            &json!({"body": body}),
+        )
+        .1
+    };
+    assert_eq!(lines("application/x-ndjson", json!([{"a": 1}, "\n"])), "{\"a\":1}\n\"\\n\"\n");
+    assert_eq!(lines("application/json-seq", json!([1, 2])), "\u{1e}1\n\u{1e}2\n");
     let binary = with_body("image/*", Codec::Binary, BodySource::Argument("body".into()), false);
     let request = made(&binary, &json!({"body": {"base64": "_-8", "content_type": "image/gif"}}));
     assert_eq!(request.body, Body::Bytes(vec![0xff, 0xef]));

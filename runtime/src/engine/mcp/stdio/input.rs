@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::AsyncWrite;
 use tokio::process::ChildStdin;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use crate::base::sync::unpoisoned;
 use crate::engine::mcp::inbox::Inbox;
@@ -30,6 +31,8 @@ pub(super) struct Input {
     /// How many bytes are not written yet.
     queued: Arc<AtomicUsize>,
     pipe: Pipe,
+    /// Fires when the server takes nothing any more.
+    broken: CancellationToken,
 }
 
 type Pipe = Arc<Mutex<Option<ChildStdin>>>;
@@ -66,11 +69,21 @@ impl Drop for Receipt {
 
 impl Input {
     /// Returns an input, and the task that writes what does not fit at once.
-    pub(super) fn new(stdin: Option<ChildStdin>, inbox: Inbox) -> (Input, impl Future<Output = ()> + use<>) {
+    pub(super) fn new(
+        stdin: Option<ChildStdin>,
+        inbox: Inbox,
+        broken: CancellationToken,
+    ) -> (Input, impl Future<Output = ()> + use<>) {
         let (sender, queue) = mpsc::unbounded_channel();
         let (queued, pipe) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(stdin)));
-        let writing = write(Arc::clone(&pipe), queue, inbox, Arc::clone(&queued));
-        (Input { queue: Mutex::new(Some(sender)), queued, pipe }, writing)
+        let work = write(Arc::clone(&pipe), queue, inbox, Arc::clone(&queued));
+        let breaks = broken.clone();
+        let writing = async move {
+            if work.await.is_err() {
+                breaks.cancel();
+            }
+        };
+        (Input { queue: Mutex::new(Some(sender)), queued, pipe, broken }, writing)
     }
 
     /// Writes a line as soon as it is its turn.
@@ -95,6 +108,7 @@ impl Input {
                     receipt.begun = true;
                 }
                 Poll::Ready(Err(why)) => {
+                    self.broken.cancel();
                     return receipt.tell(Err(Broken { written: false, why: why.to_string() }));
                 }
                 Poll::Pending => {}
@@ -125,7 +139,7 @@ async fn write(
     mut queue: mpsc::UnboundedReceiver<Outgoing>,
     inbox: Inbox,
     queued: Arc<AtomicUsize>,
-) {
+) -> io::Result<()> {
     let (mut bytes, mut receipts) = (Vec::new(), Vec::new());
     while let Some(first) = queue.recv().await {
         let (mut next, mut taken) = (Some(first), 0);
@@ -151,11 +165,10 @@ async fn write(
                 Err(why) => Err(Broken { written: start < written, why: why.to_string() }),
             });
         }
-        if outcome.is_err() {
-            break;
-        }
+        outcome?;
     }
     drop(unpoisoned(pipe.lock()).take());
+    Ok(())
 }
 
 async fn write_all(pipe: &Pipe, bytes: &[u8], written: &mut usize) -> io::Result<()> {

@@ -33,10 +33,13 @@ impl Checker<'_> {
         let tried: Vec<Vec<ArgumentProblem>> =
             union.variants.iter().map(|variant| self.problems_of(value, variant)).collect();
         let fitting = tried.iter().filter(|problems| problems.is_empty()).count();
-        if let (Some((Choice::Missing, by)), 0) = (&choice, fitting) {
+        let ambiguous = fitting > 1 && union.mode == UnionMode::One && !self.loose_one_of;
+        if let Some((Choice::Missing, by)) = choice
+            && (fitting == 0 || ambiguous)
+        {
             return self.wrong_choice(value, by, union);
         }
-        if fitting > 1 && union.mode == UnionMode::One && !self.loose_one_of {
+        if ambiguous {
             self.value(format!(
                 "fits {fitting} of the alternatives, must fit exactly one; leave out what makes it ambiguous"
             ));

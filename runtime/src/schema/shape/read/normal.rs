@@ -2,10 +2,13 @@
 
 mod compose;
 mod fields;
+mod foreign;
 mod merge;
 mod patterns;
 mod types;
 mod values;
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
@@ -13,6 +16,7 @@ pub(super) use types::implied;
 pub use values::examples;
 
 use self::types::Types;
+use super::plain::{plain, visible};
 use super::{MAX_DEPTH, Place, ReadProblem, ReadProblemKind, Rules, Source, within_depth};
 use crate::schema::shape::{pointer, rules};
 
@@ -325,7 +329,11 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             self.malformed(format!("`{keyword}` must be a text; it is left out"));
             return None;
         };
-        let text = if keyword == "description" { text.trim() } else { text };
+        let text = match keyword {
+            "description" if self.rules.is_openapi() => plain(text),
+            "description" => visible(text.trim()),
+            _ => Cow::Borrowed(text.as_str()),
+        };
         (!text.is_empty()).then(|| Value::from(text))
     }
 

@@ -318,6 +318,12 @@ fn problems_tell_their_kind_and_place() {
             Keyword,
             "/unevaluatedProperties",
         ),
+        (
+            json!({"prefixItems": [{"type": "string"}], "contains": {"type": "integer"}, "unevaluatedItems": false}),
+            json!({"allOf": [{"type": "array", "prefixItems": [{"type": "string"}]}, {"contains": {"type": "integer"}}]}),
+            Keyword,
+            "/unevaluatedItems",
+        ),
         (json!({"items": 5}), json!({"type": "array"}), NoSchema, "/items"),
         (json!({"const": "5", "type": "integer"}), json!({"const": 5}), Values, "/const"),
         (json!({"enum": [1, "a"], "type": "integer"}), json!({"const": 1}), Values, "/enum"),

@@ -13,6 +13,7 @@ use super::super::node::Node;
 use super::super::placeholder::{Piece, Placeholder};
 use super::super::template::{Place, Scope};
 use super::super::tools::Draft;
+use super::starters::starter;
 
 /// What only a shell understands.
 const SHELL: [&str; 11] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "$("];
@@ -83,6 +84,14 @@ impl<'a> Context<'a> {
         if words.is_some() && !constant {
             let message = "the program must be a constant text: no argument may choose what is started";
             self.report(codes::COMMAND, &first.pointer, message, "write a tool for each program");
+        }
+        if let Some(starter) = starter(words.unwrap_or_default()) {
+            let message = format!(
+                "`--` ends the options of `{starter}`, not those of the program that `{starter}` starts: a value after it may be one of them"
+            );
+            let help = "leave `--` out if `{starter}` needs none, or write the program and a `--` of its own before the values, as in `[…, --, wc, --, \"{file}\"]`";
+            let help = help.replace("{starter}", starter);
+            self.report(codes::STARTER, &argv.pointer, message, help);
         }
         for item in items {
             let text = item.value.as_str().unwrap_or_default();

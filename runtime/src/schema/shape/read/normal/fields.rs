@@ -104,7 +104,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         // An `allOf` of OpenAPI is written out.
         let merged = self.rules.is_openapi() || !object.contains_key("allOf");
-        if evaluates(object) || !merged {
+        let contains = known != "additionalProperties" && object.contains_key("contains");
+        if evaluates(object) || contains || !merged {
             self.malformed(format!(
                 "`{keyword}` means what no other part of the schema speaks of, which is not followed; it is left out"
             ));

@@ -2,42 +2,61 @@
 
 use serde_json::Value;
 
+use super::foreign::{Foreign, is_misread, rewrite};
 use super::{Object, Reader};
 use crate::schema::shape::is_pattern;
 use crate::schema::shape::read::{ReadProblemKind, Source};
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Reads `pattern`. One of another dialect is not enforced, but a model may read it.
+    /// Reads `pattern`. One of another dialect is rewritten; what cannot be is not enforced, but a model may read it.
     pub(super) fn pattern(&mut self, value: &Value) -> Option<Value> {
         let text = self.text("pattern", value)?;
         let pattern = text.as_str().unwrap_or_default();
-        if !self.rules.is_openapi() || is_pattern(pattern) {
-            return Some(text);
+        match self.dialect(pattern) {
+            Dialect::Ours => Some(text),
+            Dialect::Rewritten(pattern) => Some(Value::String(pattern)),
+            Dialect::Other => {
+                let message =
+                    format!("`{pattern}` is of another dialect than ECMA-262; it is told, but not checked");
+                self.problem(ReadProblemKind::PatternDialect, message);
+                Some(text)
+            }
+            Dialect::Unknown => {
+                self.no_pattern(pattern);
+                None
+            }
         }
-        let foreign = is_of_other_dialect(pattern);
-        if foreign {
-            let message =
-                format!("`{pattern}` is of another dialect than ECMA-262; it is told, but not checked");
-            self.problem(ReadProblemKind::PatternDialect, message);
-        } else {
-            self.no_pattern(pattern);
-        }
-        foreign.then_some(text)
     }
 
     pub(super) fn patterns(&mut self, value: &'a Value) -> Option<Value> {
         let mut read = Object::new();
         for (pattern, schema) in self.map("patternProperties", value)? {
-            let schema = self.at(pattern, |reader| {
-                if !reader.rules.is_openapi() || is_pattern(pattern) {
-                    return Some(reader.schema(schema));
-                }
-                reader.no_pattern(pattern);
-                None
+            let member = self.at(pattern, |reader| {
+                let pattern = match reader.dialect(pattern) {
+                    Dialect::Ours => pattern.clone(),
+                    Dialect::Rewritten(pattern) => pattern,
+                    Dialect::Other | Dialect::Unknown => {
+                        reader.no_pattern(pattern);
+                        return None;
+                    }
+                };
+                Some((pattern, reader.schema(schema)))
             });
-            read.extend(schema.map(|schema| (pattern.clone(), schema)));
+            read.extend(member);
         }
         Some(Value::Object(read))
+    }
+
+    fn dialect(&self, pattern: &str) -> Dialect {
+        if !self.rules.is_openapi() || (is_pattern(pattern) && !is_misread(pattern)) {
+            return Dialect::Ours;
+        }
+        let Foreign { pattern, flagged } = rewrite(pattern);
+        match is_pattern(&pattern) {
+            true if flagged => Dialect::Other,
+            true => Dialect::Rewritten(pattern),
+            false => Dialect::Unknown,
+        }
     }
 
     fn no_pattern(&mut self, pattern: &str) {
@@ -46,24 +65,14 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Whether a text would be a regular expression without features of other dialects: flags at its start, `\A` and `\z`,
-/// atomic groups, named groups and possessive repetitions.
-fn is_of_other_dialect(pattern: &str) -> bool {
-    const OTHER: [(&str, &str); 8] = [
-        ("\\A", "^"),
-        ("\\z", "$"),
-        ("\\Z", "$"),
-        ("(?>", "(?:"),
-        ("(?P<", "(?<"),
-        ("++", "+"),
-        ("*+", "*"),
-        ("?+", "?"),
-    ];
-    let flags = pattern.strip_prefix("(?").and_then(|rest| rest.split_once(')'));
-    let rest = flags.filter(|(flags, _)| flags.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
-    let mut plain = rest.map_or(pattern, |(_, rest)| rest).to_owned();
-    for (theirs, ours) in OTHER {
-        plain = plain.replace(theirs, ours);
-    }
-    is_pattern(&plain)
+/// The dialect of a pattern.
+enum Dialect {
+    /// ECMA-262.
+    Ours,
+    /// Another, and this is what it means in ECMA-262.
+    Rewritten(String),
+    /// Another, which ECMA-262 has no form for.
+    Other,
+    /// None.
+    Unknown,
 }

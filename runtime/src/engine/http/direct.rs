@@ -1,0 +1,119 @@
+//! Requests that are no calls of HTTP tools: for documents, and for other engines, such as messages to MCP servers.
+//!
+//! They take the way of every request: one client, one guard.
+
+#[cfg(feature = "mcp")]
+use reqwest::Response;
+use reqwest::Url;
+
+#[cfg(feature = "mcp")]
+use super::engine::HttpEngine;
+#[cfg(feature = "mcp")]
+use super::guard::Guard;
+use super::request::{Body, HttpRequest};
+use super::secret::{Applied, Secret};
+#[cfg(feature = "mcp")]
+use super::transport::{Redirects, Route, SendError};
+use super::{settings, transport};
+#[cfg(feature = "mcp")]
+use crate::call::error::ToolError;
+#[cfg(feature = "mcp")]
+use crate::spec::Network;
+
+/// Why a request has no response.
+#[cfg(feature = "mcp")]
+#[derive(Debug)]
+pub(in crate::engine) struct Unanswered {
+    /// Whether the server may have received the request.
+    pub(in crate::engine) written: bool,
+    /// What went wrong, without credentials.
+    pub(in crate::engine) why: String,
+}
+
+impl HttpRequest {
+    /// Creates a request without a body. A secret header takes the place of a plain one of the same name.
+    ///
+    /// # Errors
+    ///
+    /// If the URL is none that can be asked, or holds a user.
+    pub(in crate::engine) fn direct<'a>(
+        method: &str,
+        url: &str,
+        plain: Vec<(String, String)>,
+        secret: impl IntoIterator<Item = (&'a str, &'a Secret)>,
+    ) -> Result<HttpRequest, String> {
+        let url = Url::parse(url.trim()).map_err(|why| format!("this is not a URL: {why}"))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err("this is not an http or https URL".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("the URL must not hold a user name or a password; send a header".to_owned());
+        }
+        let (mut credentials, mut headers) = (Applied::default(), plain);
+        for secret in settings::secret_pairs(url.query().unwrap_or_default()) {
+            credentials.hide(secret);
+        }
+        for (name, value) in secret {
+            credentials.hide(value.expose());
+            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            headers.push((name.to_owned(), value.expose().to_owned()));
+        }
+        Ok(HttpRequest {
+            method: method.to_owned(),
+            url: url.to_string(),
+            headers,
+            body: Body::None,
+            credentials,
+        })
+    }
+
+    /// Hides one more text, such as the token within a header.
+    #[cfg(feature = "mcp")]
+    pub(in crate::engine) fn hide(&mut self, text: &str) {
+        self.credentials.hide(text);
+    }
+
+    /// Returns a text with the credentials of the request shown as `****`.
+    #[cfg(feature = "mcp")]
+    pub(in crate::engine) fn redact(&self, text: &str) -> String {
+        self.credentials.redact(text)
+    }
+
+    /// Describes a failure of the network in words that hold no credential.
+    pub(in crate::engine) fn failure(&self, error: reqwest::Error) -> String {
+        self.credentials.redact(&transport::describe(error))
+    }
+}
+
+#[cfg(feature = "mcp")]
+impl HttpEngine {
+    /// Sends a request. Of the engine's settings, headers and credentials are not used.
+    pub(in crate::engine) async fn exchange(
+        &self,
+        request: &HttpRequest,
+        redirects: Redirects,
+    ) -> Result<Response, Unanswered> {
+        let route = Route { redirects, ..self.route(&Network::Any) };
+        let unanswered = |written, why| Err(Unanswered { written, why });
+        match transport::send(&route, request, &[]).await {
+            Ok(reply) => match reply.refused {
+                None => Ok(reply.response),
+                Some(why) => unanswered(true, format!("the server redirects the request, and {why}")),
+            },
+            Err(SendError::Malformed(why)) => unanswered(false, why),
+            Err(SendError::Refused(refused)) => unanswered(false, refused.to_string()),
+            Err(SendError::Network(error)) => unanswered(!error.is_connect(), request.failure(error)),
+        }
+    }
+}
+
+/// Whether a call that may reach these hosts may reach this URL. One that cannot be read is not judged.
+///
+/// # Errors
+///
+/// The refusal, for the model.
+#[cfg(feature = "mcp")]
+pub(in crate::engine) fn reaches(url: &str, allowed: &Network) -> Result<(), ToolError> {
+    let Ok(url) = Url::parse(url.trim()) else { return Ok(()) };
+    Ok(Guard::allows(&url, allowed)?)
+}

@@ -1,0 +1,239 @@
+//! The headers by which servers and what stands before them route a message without reading it (revision 2026-07-28).
+//!
+//! A tool may mark parameters of its input schema with `x-mcp-header`: their values are sent as headers as well. A tool
+//! whose marks break the rules is not offered; the other tools of its server are.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Map, Value};
+
+use crate::engine::http::is_token;
+
+/// The mark of a parameter.
+const MARK: &str = "x-mcp-header";
+
+/// Where encoded values begin and end.
+const ENCODED: (&str, &str) = ("=?base64?", "?=");
+
+/// A parameter whose value is sent as a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Marked {
+    /// The properties that lead to it.
+    path: Vec<String>,
+    /// The name of the header.
+    header: String,
+}
+
+/// Returns the marked parameters of an input schema.
+///
+/// # Errors
+///
+/// The first rule that a mark breaks.
+pub(super) fn marked(schema: &Value) -> Result<Vec<Marked>, String> {
+    let mut found = Vec::new();
+    collect(schema, &mut Vec::new(), &mut found)?;
+    for (index, one) in found.iter().enumerate() {
+        if found[..index].iter().any(|other| other.header.eq_ignore_ascii_case(&one.header)) {
+            return Err(format!("two parameters are marked with `{}`", &one.header["Mcp-Param-".len()..]));
+        }
+    }
+    Ok(found)
+}
+
+/// Walks what is reached through `properties` alone, and makes sure that there is no mark anywhere else.
+fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> Result<(), String> {
+    let Some(schema) = schema.as_object() else { return Ok(()) };
+    if let Some(mark) = schema.get(MARK) {
+        found.push(Marked { path: path.clone(), header: header(mark, schema, path)? });
+    }
+    for (key, value) in schema {
+        match (key.as_str(), value) {
+            (MARK, _) => {}
+            ("properties", Value::Object(properties)) => {
+                for (name, property) in properties {
+                    path.push(name.clone());
+                    collect(property, path, found)?;
+                    path.pop();
+                }
+            }
+            (key, value) if marks(key, value) => {
+                return Err(format!("`{MARK}` below `{key}`, where no value can be found by its path"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is a mark in what a keyword of a schema holds.
+fn marks(key: &str, value: &Value) -> bool {
+    match (key, value) {
+        // These hold values and not schemas.
+        ("const" | "default" | "enum" | "examples", _) => false,
+        // The keys of these are names.
+        (
+            "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties",
+            Value::Object(map),
+        ) => map.values().any(is_marked),
+        (_, Value::Array(items)) => items.iter().any(is_marked),
+        (_, value) => is_marked(value),
+    }
+}
+
+fn is_marked(schema: &Value) -> bool {
+    let Some(schema) = schema.as_object() else { return false };
+    schema.contains_key(MARK) || schema.iter().any(|(key, value)| marks(key, value))
+}
+
+fn header(mark: &Value, schema: &Map<String, Value>, path: &[String]) -> Result<String, String> {
+    let place = path.join(".");
+    let Some(name) = mark.as_str().filter(|name| is_token(name)) else {
+        return Err(format!("`{place}`: `{MARK}` is {mark}, which is not the name of a header"));
+    };
+    let primitive = |kind: &Value| matches!(kind.as_str(), Some("string" | "integer" | "boolean"));
+    let allowed = match schema.get("type") {
+        // A value that is null is not sent.
+        Some(Value::Array(kinds)) => {
+            kinds.iter().any(primitive) && kinds.iter().all(|kind| primitive(kind) || kind == "null")
+        }
+        kind => kind.is_some_and(primitive),
+    };
+    if path.is_empty() || !allowed {
+        return Err(format!("`{place}`: only a string, an integer or a boolean can be sent as a header"));
+    }
+    Ok(format!("Mcp-Param-{name}"))
+}
+
+/// Returns the headers of a request: its method, and what is asked for.
+pub(super) fn standard(method: &str, name: Option<&str>) -> impl Iterator<Item = (String, String)> {
+    let pair = |header: &str, value| (header.to_owned(), encode(value));
+    [Some(pair("Mcp-Method", method)), name.map(|name| pair("Mcp-Name", name))].into_iter().flatten()
+}
+
+/// Returns the headers of the marked parameters that have values.
+pub(super) fn of_arguments(marked: &[Marked], arguments: &Value) -> Vec<(String, String)> {
+    let headers = marked.iter().filter_map(|Marked { path, header }| {
+        let value = path.iter().try_fold(arguments, |value, name| value.get(name))?;
+        Some((header.clone(), encode(&text(value)?)))
+    });
+    headers.collect()
+}
+
+/// Returns a value as the text of a header; `None` for one that is not sent.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        // `42.0` is an integer, too.
+        Value::Number(number) => {
+            let whole = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0);
+            Some(whole.map_or_else(|| number.to_string(), |float| format!("{float:.0}")))
+        }
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Returns a text as a header can carry it.
+fn encode(text: &str) -> String {
+    let carried = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim_matches(' ') == text;
+    let looks_encoded = text.starts_with(ENCODED.0) && text.ends_with(ENCODED.1);
+    if carried && !looks_encoded {
+        return text.to_owned();
+    }
+    format!("{}{}{}", ENCODED.0, BASE64_STANDARD.encode(text), ENCODED.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(properties: &Value) -> Result<Vec<Marked>, String> {
+        marked(&json!({"type": "object", "properties": properties}))
+    }
+
+    fn sent(properties: &Value, arguments: &Value) -> Vec<(String, String)> {
+        of_arguments(&of(properties).unwrap(), arguments)
+    }
+
+    #[test]
+    fn marked_parameters_are_found_through_properties() {
+        let arguments =
+            json!({"region": "us-west1", "n": -7, "f": 42.0, "on": false, "none": null, "o": {"in": "x"}});
+        let properties = json!({
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "n": {"type": "integer", "x-mcp-header": "N"},
+            "f": {"type": "integer", "x-mcp-header": "F"},
+            "on": {"type": "boolean", "x-mcp-header": "On"},
+            "none": {"type": ["string", "null"], "x-mcp-header": "None"},
+            "absent": {"type": "string", "x-mcp-header": "Absent"},
+            "o": {"type": "object", "properties": {"in": {"type": "string", "x-mcp-header": "In"}}},
+            // A parameter of this name is no mark.
+            "x-mcp-header": {"type": "string", "default": {"x-mcp-header": "not a schema"}},
+        });
+        let expected = [("Region", "us-west1"), ("N", "-7"), ("F", "42"), ("On", "false"), ("In", "x")];
+        let expected = expected.map(|(name, value)| (format!("Mcp-Param-{name}"), value.to_owned()));
+        assert_eq!(sent(&properties, &arguments), expected);
+    }
+
+    #[test]
+    fn a_mark_that_breaks_a_rule_is_refused() {
+        let mark = |mark: Value| json!({"a": {"type": "string", "x-mcp-header": mark}});
+        let kind = |kind: Value| json!({"a": {"type": kind, "x-mcp-header": "A"}});
+        let one = json!({"type": "string", "x-mcp-header": "A"});
+        for properties in [
+            mark(json!("")),
+            mark(json!("a b")),
+            mark(json!("a:b")),
+            mark(json!("a\r\nb")),
+            mark(json!("ä")),
+            mark(json!(7)),
+            kind(json!("number")),
+            kind(json!("object")),
+            kind(json!("array")),
+            kind(json!("null")),
+            kind(json!(["string", "number"])),
+            json!({"a": {"x-mcp-header": "A"}}),
+            json!({"a": one, "b": {"type": "string", "x-mcp-header": "a"}}),
+            json!({"a": {"type": "array", "items": one}}),
+            json!({"a": {"type": "array", "prefixItems": [one]}}),
+            json!({"a": {"anyOf": [one]}}),
+            json!({"a": {"type": "object", "additionalProperties": {"properties": {"b": one}}}}),
+            json!({"a": {"if": {"properties": {"b": one}}}}),
+        ] {
+            assert!(of(&properties).is_err(), "{properties}");
+        }
+        for schema in [
+            json!({"type": "string", "x-mcp-header": "Root"}),
+            json!({"$defs": {"default": one}}),
+            json!({"patternProperties": {".": one}}),
+        ] {
+            assert!(marked(&schema).is_err(), "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_no_header_can_carry_is_encoded() {
+        for (value, header) in [
+            ("us-west1", "us-west1"),
+            ("a b", "a b"),
+            ("", ""),
+            ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
+            (" padded ", "=?base64?IHBhZGRlZCA=?="),
+            ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
+            ("a\tb", "=?base64?YQli?="),
+            ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
+        ] {
+            assert_eq!(encode(value), header, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_names_its_method_and_what_it_is_about() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let headers: Vec<_> = standard("tools/call", Some("é")).collect();
+        assert_eq!(headers, [pair("Mcp-Method", "tools/call"), pair("Mcp-Name", "=?base64?w6k=?=")]);
+        assert_eq!(standard("tools/list", None).collect::<Vec<_>>(), [pair("Mcp-Method", "tools/list")]);
+    }
+}

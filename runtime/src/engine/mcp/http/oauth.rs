@@ -1,0 +1,375 @@
+//! Tokens by OAuth 2.1, as MCP asks for it: discovery, registration, PKCE, refresh.
+//!
+//! The steps are those of rmcp. Each of its requests is sent by the client of the server, so that the guard of the HTTP
+//! engine decides which hosts are reached, whatever a document of a server names.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::transport::auth::{
+    AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, ClientCredentialsConfig,
+    CredentialStore, OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
+    StoredCredentials,
+};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::auth::{McpTokenRequest, TokenSource, wants_more};
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::engine::http::{Body, HttpEngine, HttpRequest, Redirects, Secret};
+
+/// How long a person may take to allow the access.
+const CONSENT: Duration = Duration::from_secs(300);
+
+/// How long one request may take.
+const REQUEST: Duration = Duration::from_secs(30);
+
+/// The most bytes of a response.
+const MAX_RESPONSE: usize = 1 << 20;
+
+/// Shows a URL to a person and returns where their browser was sent afterwards.
+type Open = Arc<dyn Fn(String) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
+
+/// Keeps the tokens of a server between runs of a program. What is kept is a credential.
+pub trait TokenStore: fmt::Debug + Send + Sync {
+    /// Returns what was saved last.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read.
+    fn load(&self) -> BoxFuture<'_, Result<Option<Secret>, String>>;
+
+    /// Saves this in place of what was saved before; `None` removes it.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be saved.
+    fn save(&self, tokens: Option<Secret>) -> BoxFuture<'_, Result<(), String>>;
+}
+
+/// Gets the tokens of one MCP server by OAuth, and new ones when they expire.
+///
+/// ```no_run
+/// use toolgen_runtime::engine::mcp::{McpOAuth, McpOptions};
+///
+/// let tokens = McpOAuth::consent("http://127.0.0.1:8765/callback", |url| async move {
+///     println!("Open {url}");
+///     // Wait for the browser at the callback, and return the URL that it asks for.
+///     # let asked = String::new();
+///     Ok(asked)
+/// });
+/// let options = McpOptions::new().tokens("docs", tokens);
+/// ```
+#[derive(Clone)]
+pub struct McpOAuth {
+    grant: Grant,
+    client_id: Option<String>,
+    client_secret: Option<Secret>,
+    metadata_url: Option<String>,
+    scopes: Vec<String>,
+    store: Option<Arc<dyn TokenStore>>,
+    /// The server that the tokens are for, and what is known of its authorization.
+    state: Arc<Mutex<Option<(Text, AuthorizationManager)>>>,
+}
+
+#[derive(Clone)]
+enum Grant {
+    /// A person allows the access; the browser comes back to this URL.
+    Consent(String, Open),
+    /// The program has credentials of its own.
+    Program,
+}
+
+impl fmt::Debug for McpOAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpOAuth")
+            .field("client_id", &self.client_id)
+            .field("scopes", &self.scopes)
+            .field("store", &self.store)
+            .finish_non_exhaustive()
+    }
+}
+
+impl McpOAuth {
+    /// Lets a person allow the access: `open` shows them a URL, and returns the URL below `redirect_uri` that their
+    /// browser was sent to afterwards. They have five minutes, and calls wait for them.
+    #[must_use]
+    pub fn consent<F>(
+        redirect_uri: impl Into<String>,
+        open: impl Fn(String) -> F + Send + Sync + 'static,
+    ) -> McpOAuth
+    where
+        F: Future<Output = Result<String, String>> + Send + 'static,
+    {
+        McpOAuth::of(Grant::Consent(redirect_uri.into(), Arc::new(move |url| Box::pin(open(url)))))
+    }
+
+    /// Uses credentials that the program has of the authorization server, without a person.
+    #[must_use]
+    pub fn credentials(client_id: impl Into<String>, client_secret: Secret) -> McpOAuth {
+        McpOAuth::of(Grant::Program).client(client_id, Some(client_secret))
+    }
+
+    fn of(grant: Grant) -> McpOAuth {
+        McpOAuth {
+            grant,
+            client_id: None,
+            client_secret: None,
+            metadata_url: None,
+            scopes: Vec::new(),
+            store: None,
+            state: Arc::default(),
+        }
+    }
+
+    /// Sets the client that was registered with the authorization server beforehand. Without it, the program registers
+    /// itself.
+    #[must_use]
+    pub fn client(mut self, client_id: impl Into<String>, client_secret: Option<Secret>) -> McpOAuth {
+        self.client_id = Some(client_id.into());
+        self.client_secret = client_secret;
+        self
+    }
+
+    /// Sets the `https` URL of the document that describes this client, for servers that read one in place of a
+    /// registration.
+    #[must_use]
+    pub fn client_document(mut self, url: impl Into<String>) -> McpOAuth {
+        self.metadata_url = Some(url.into());
+        self
+    }
+
+    /// Sets the scopes to ask for, in place of those that the server names.
+    #[must_use]
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> McpOAuth {
+        self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets where tokens are kept between runs of the program. Without it, they are forgotten at its end.
+    #[must_use]
+    pub fn store(mut self, store: impl TokenStore + 'static) -> McpOAuth {
+        self.store = Some(Arc::new(store));
+        self
+    }
+
+    async fn manager(&self, wanted: &McpTokenRequest) -> Result<AuthorizationManager, AuthError> {
+        let client = Arc::new(Guarded(wanted.client.clone()));
+        let mut manager =
+            AuthorizationManager::new_with_oauth_http_client(wanted.url.as_str(), client).await?;
+        if let Some(store) = &self.store {
+            manager.set_credential_store(Kept(Arc::clone(store)));
+            manager.initialize_from_store().await?;
+        }
+        Ok(manager)
+    }
+
+    /// Returns a token in place of one that was refused.
+    async fn renewed(
+        &self,
+        manager: AuthorizationManager,
+        wanted: &McpTokenRequest,
+        challenge: &str,
+    ) -> (Option<AuthorizationManager>, Result<String, AuthError>) {
+        let refused = wanted.refused.as_ref().map(Secret::expose);
+        // Another request may have been first.
+        if let Ok(token) = manager.get_access_token().await
+            && refused != Some(&token)
+        {
+            return (Some(manager), Ok(token));
+        }
+        if refused.is_some() && !wants_more(challenge) {
+            match manager.refresh_token().await {
+                Ok(_) => {
+                    let token = manager.get_access_token().await;
+                    return (Some(manager), token);
+                }
+                // Nobody is asked because a network failed.
+                Err(why @ AuthError::TokenRefreshFailed(_)) => return (Some(manager), Err(why)),
+                Err(_) => {}
+            }
+        }
+        match self.authorized(manager, wanted, challenge).await {
+            Ok(manager) => {
+                let token = manager.get_access_token().await;
+                (Some(manager), token)
+            }
+            Err(why) => (None, Err(why)),
+        }
+    }
+
+    /// Gets the access that a server asks for.
+    async fn authorized(
+        &self,
+        mut manager: AuthorizationManager,
+        wanted: &McpTokenRequest,
+        challenge: &str,
+    ) -> Result<AuthorizationManager, AuthError> {
+        let challenge = Some(challenge).filter(|challenge| !challenge.is_empty());
+        let resolution = manager.resolve_metadata_from_challenge(challenge).await?;
+        manager.set_metadata(resolution.metadata);
+        match &self.grant {
+            Grant::Program => {
+                let scopes = if self.scopes.is_empty() {
+                    manager.select_scopes(None, &[])
+                } else {
+                    self.scopes.clone()
+                };
+                let secret = self.client_secret.as_ref().map_or("", Secret::expose);
+                let config = ClientCredentialsConfig::ClientSecret {
+                    client_id: self.client_id.clone().unwrap_or_default(),
+                    client_secret: secret.to_owned(),
+                    scopes,
+                    resource: Some(wanted.url.to_string()),
+                };
+                manager.validate_client_credentials_metadata(&config)?;
+                manager.configure_client_credentials(&config)?;
+                manager.exchange_client_credentials(&config).await?;
+                Ok(manager)
+            }
+            Grant::Consent(redirect_uri, open) => {
+                let mut request =
+                    AuthorizationRequest::new(redirect_uri).with_client_name(env!("CARGO_PKG_NAME"));
+                request.scopes.clone_from(&self.scopes);
+                request.client_id.clone_from(&self.client_id);
+                request.client_secret = self.client_secret.as_ref().map(|secret| secret.expose().to_owned());
+                request.client_metadata_url.clone_from(&self.metadata_url);
+                let session = AuthorizationSession::new(manager, request).await.map_err(|(_, why)| why)?;
+                let opened = open(session.get_authorization_url().to_owned());
+                let late =
+                    |_| AuthError::AuthorizationFailed(format!("nobody allowed it within {CONSENT:?}"));
+                let asked = timeout(CONSENT, opened).await.map_err(late)?;
+                session.handle_callback_url(&asked.map_err(AuthError::AuthorizationFailed)?).await?;
+                Ok(session.auth_manager)
+            }
+        }
+    }
+
+    async fn get(&self, wanted: &McpTokenRequest) -> Result<Option<Secret>, AuthError> {
+        // One request at a time asks for a token, and the others get it, too.
+        let mut state = self.state.lock().await;
+        let manager = match state.take() {
+            Some((url, manager)) if url == wanted.url => manager,
+            _ => self.manager(wanted).await?,
+        };
+        let (manager, token) = match &wanted.challenge {
+            Some(challenge) => self.renewed(manager, wanted, challenge).await,
+            None => {
+                let token = manager.get_access_token().await;
+                (Some(manager), token)
+            }
+        };
+        *state = manager.map(|manager| (wanted.url.clone(), manager));
+        match token {
+            Ok(token) => Ok(Some(Secret::new(token))),
+            // The server says what it wants when it refuses the request.
+            Err(AuthError::AuthorizationRequired) if wanted.challenge.is_none() => Ok(None),
+            Err(why) => Err(why),
+        }
+    }
+}
+
+impl TokenSource for McpOAuth {
+    fn token<'a>(&'a self, wanted: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
+        Box::pin(async move {
+            let told = |why: AuthError| {
+                let mut text = format!("no token for the MCP server `{}`: {why}", wanted.server);
+                let mut cause = std::error::Error::source(&why);
+                while let Some(why) = cause {
+                    text = format!("{text}: {why}");
+                    cause = why.source();
+                }
+                text
+            };
+            self.get(wanted).await.map_err(told)
+        })
+    }
+}
+
+/// Sends the requests of rmcp under the guard.
+struct Guarded(HttpEngine);
+
+impl Guarded {
+    async fn send(&self, asked: OAuthHttpRequest) -> Result<http::Response<Vec<u8>>, String> {
+        let redirects = match asked.redirect_policy {
+            OAuthHttpRedirectPolicy::Follow => Redirects::AtOrigin,
+            _ => Redirects::None,
+        };
+        let (parts, body) = asked.request.into_parts();
+        let headers: Vec<(String, Secret)> = parts
+            .headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), Secret::new(String::from_utf8_lossy(value.as_bytes()))))
+            .collect();
+        let headers = headers.iter().map(|(name, value)| (name.as_str(), value));
+        let mut request =
+            HttpRequest::direct(parts.method.as_str(), &parts.uri.to_string(), Vec::new(), headers)?;
+        if !body.is_empty() {
+            request.body = Body::Bytes(body);
+        }
+        let response = self.0.exchange(&request, redirects).await;
+        let mut response = response.map_err(|unanswered| unanswered.why)?;
+        let mut body = Vec::new();
+        while let Some(bytes) = response.chunk().await.map_err(|error| request.failure(error))? {
+            if body.len() + bytes.len() > MAX_RESPONSE {
+                return Err(format!("the response has more than {MAX_RESPONSE} bytes"));
+            }
+            body.extend_from_slice(&bytes);
+        }
+        Ok(http::Response::from(response).map(|_| body))
+    }
+}
+
+impl OAuthHttpClient for Guarded {
+    fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
+        Box::pin(async move {
+            let limit = request.timeout.unwrap_or(REQUEST).min(REQUEST);
+            let late = |_| format!("no response within {limit:?}");
+            Ok(timeout(limit, self.send(request)).await.map_err(late)??)
+        })
+    }
+}
+
+/// Keeps what rmcp knows of the tokens as a text.
+struct Kept(Arc<dyn TokenStore>);
+
+type Stored<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
+
+// The signatures are those that `async_trait` makes.
+impl CredentialStore for Kept {
+    fn load<'s, 'f>(&'s self) -> Stored<'f, Option<StoredCredentials>>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        Box::pin(async move {
+            let kept = self.0.load().await.map_err(AuthError::CredentialStoreError)?;
+            let unusable = |_| AuthError::CredentialStoreError("what was kept cannot be read".to_owned());
+            kept.map(|kept| serde_json::from_str(kept.expose()).map_err(unusable)).transpose()
+        })
+    }
+
+    fn save<'s, 'f>(&'s self, credentials: StoredCredentials) -> Stored<'f, ()>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        Box::pin(async move {
+            let text = serde_json::to_string(&credentials);
+            let text = text.map_err(|why| AuthError::CredentialStoreError(why.to_string()))?;
+            self.0.save(Some(Secret::new(text))).await.map_err(AuthError::CredentialStoreError)
+        })
+    }
+
+    fn clear<'s, 'f>(&'s self) -> Stored<'f, ()>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        Box::pin(async move { self.0.save(None).await.map_err(AuthError::CredentialStoreError) })
+    }
+}

@@ -1,0 +1,204 @@
+//! Revisions before 2026-07-28: sessions, a stream for what the server says, and streams that are taken up again.
+
+use super::*;
+
+/// Makes the handshake, in a session if there is one.
+async fn shaken(server: &mut Server, session: &str) -> Wire {
+    let wire = Wire::speaking("", &server.url).await;
+    let (ticket, sending) = wire.ask("initialize");
+    let asked = server.next().await;
+    for name in ["mcp-session-id", "mcp-protocol-version", "mcp-method"] {
+        assert_eq!(asked.header(name), None, "{name}");
+    }
+    let headers = format!("content-type: application/json\r\n{session}");
+    asked.respond("200 OK", &headers, &answer(ticket.id, "hello").to_string()).await;
+    sending.await.unwrap();
+    result(ticket).await;
+    wire.transport.agreed(LEGACY);
+    wire
+}
+
+const IN_SESSION: &str = "Mcp-Session-Id: s-1\r\n";
+
+/// Ends the handshake; the server has a stream of its own if `listened`. Returns the request for it.
+async fn ready(server: &mut Server, wire: &Wire) -> Asked {
+    let told = wire.tell("notifications/initialized");
+    let accepted = async {
+        let asked = server.next().await;
+        assert_eq!(asked.body["method"], "notifications/initialized");
+        asked.respond("202 Accepted", "", "").await;
+    };
+    let (told, ()) = tokio::join!(told, accepted);
+    told.unwrap();
+    let asked = server.next().await;
+    assert_eq!((asked.method.as_str(), asked.header("accept")), ("GET", Some("text/event-stream")));
+    asked
+}
+
+#[tokio::test]
+async fn a_session_is_named_by_every_request_and_ended_at_the_end() {
+    let mut server = Server::start().await;
+    let wire = shaken(&mut server, IN_SESSION).await;
+    let listening = ready(&mut server, &wire).await;
+    for name in [("mcp-session-id", "s-1"), ("mcp-protocol-version", LEGACY)] {
+        assert_eq!(listening.header(name.0), Some(name.1));
+    }
+    listening.respond("405 Method Not Allowed", "", "").await;
+    let (ticket, _sending) = wire.ask("tools/list");
+    let asked = server.next().await;
+    assert_eq!(asked.header("mcp-session-id"), Some("s-1"));
+    asked.json(&answer(ticket.id, "tools")).await;
+    assert_eq!(result(ticket).await, "tools");
+    let end = async {
+        let asked = server.next().await;
+        assert_eq!((asked.method.as_str(), asked.header("mcp-session-id")), ("DELETE", Some("s-1")));
+        asked.respond("200 OK", "", "").await;
+    };
+    tokio::join!(wire.transport.close(), end);
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn a_server_without_a_session_is_not_told_of_its_end() {
+    let mut server = Server::start().await;
+    let wire = shaken(&mut server, "").await;
+    wire.transport.close().await;
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn a_session_that_is_gone_ends_the_connection_and_its_request_was_not_made() {
+    let mut server = Server::start().await;
+    let wire = shaken(&mut server, IN_SESSION).await;
+    let (other, _other_sending) = wire.ask("tools/call");
+    let _at_other = server.next().await.stream().await;
+    let (_ticket, sending) = wire.ask("tools/call");
+    server.next().await.respond("404 Not Found", "", "no such session").await;
+    let broken = sending.await.unwrap_err();
+    assert!(!broken.written);
+    assert_eq!(lost(other).await, "the server has ended the session");
+    assert_eq!(wire.inbox.ended().as_deref(), Some("the server has ended the session"));
+}
+
+#[tokio::test]
+async fn a_status_404_without_a_session_is_an_error_of_its_request() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking("", &server.url).await;
+    let (ticket, sending) = wire.ask("initialize");
+    server.next().await.respond("404 Not Found", "", "").await;
+    sending.await.unwrap();
+    let why = refused(ticket).await;
+    assert!(why.contains("Does the URL lead to streamable HTTP"), "{why}");
+    assert_eq!(wire.inbox.ended(), None);
+}
+
+#[tokio::test]
+async fn what_a_server_says_of_its_own_accord_is_heard_and_its_stream_is_taken_up_again() {
+    let mut server = Server::start().await;
+    let mut wire = shaken(&mut server, IN_SESSION).await;
+    let mut listening = ready(&mut server, &wire).await.stream().await;
+    listening.write(b"retry: 1\n\n").await;
+    listening.event(&json!({"method": "notifications/tools/list_changed"})).await;
+    listening.event(&json!({"jsonrpc": "2.0", "id": "a", "method": "ping"})).await;
+    // No request is answered here.
+    let (ticket, sending) = wire.ask("tools/list");
+    drop(sending);
+    let at_ticket = server.next().await;
+    listening.event(&answer(ticket.id, "wrong")).await;
+    listening.write(b"id: e-1\ndata:\n\nid: e-2\ndata: half").await;
+    drop(listening);
+    let again = server.next().await;
+    assert_eq!(again.header("last-event-id"), Some("e-1"));
+    at_ticket.json(&answer(ticket.id, "right")).await;
+    assert_eq!(result(ticket).await, "right");
+    assert_eq!(wire.inbox.changes(), 1);
+    assert!(matches!(wire.said.recv().await, Some(Said::Request { method, .. }) if method == "ping"));
+}
+
+#[tokio::test]
+async fn a_stream_that_broke_off_is_taken_up_after_its_last_event_and_the_pause_asked_for() {
+    let mut server = Server::start().await;
+    let wire = shaken(&mut server, IN_SESSION).await;
+    let (count, on_progress) = counter();
+    let (ticket, _sending) = wire.ask_heard("tools/call", Some(on_progress));
+    let mut asked = server.next().await.stream().await;
+    let progress =
+        json!({"method": "notifications/progress", "params": {"progressToken": ticket.id, "progress": 1}});
+    asked
+        .write(format!("retry: 200\nid: 1\ndata:\n\nid: 2\ndata: {progress}\n\nid: 3\ndata: {{").as_bytes())
+        .await;
+    let before = tokio::time::Instant::now();
+    drop(asked);
+    let mut again = server.next().await;
+    assert!(before.elapsed() >= Duration::from_millis(200));
+    assert_eq!((again.method.as_str(), again.header("last-event-id")), ("GET", Some("2")));
+    assert_eq!(again.header("mcp-session-id"), Some("s-1"));
+    again = again.stream().await;
+    again.write(b"id: 3\ndata:\n\n").await;
+    drop(again);
+    let mut again = server.next().await.stream().await;
+    assert_eq!(again.header("last-event-id"), Some("3"));
+    again.event(&answer(ticket.id, "done")).await;
+    assert_eq!(result(ticket).await, "done");
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn a_stream_that_is_not_taken_up_loses_its_request() {
+    let mut server = Server::start().await;
+    let wire = shaken(&mut server, IN_SESSION).await;
+    for (prime, expected) in [
+        (
+            "id: 1\nretry: 1\ndata:\n\n",
+            "the stream ended without the answer, and the server does not take it up: status 405 Method Not Allowed",
+        ),
+        ("data: {}\n\n", "the stream ended without the answer; there was what is no message on it"),
+    ] {
+        let (ticket, _sending) = wire.ask("tools/call");
+        let mut asked = server.next().await.stream().await;
+        asked.write(prime.as_bytes()).await;
+        drop(asked);
+        if prime.starts_with("id") {
+            server.next().await.respond("405 Method Not Allowed", "", "").await;
+        }
+        assert_eq!(lost(ticket).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn to_cancel_is_a_notice() {
+    let mut server = Server::start().await;
+    let wire = shaken(&mut server, IN_SESSION).await;
+    let (ticket, sending) = wire.ask("tools/call");
+    let asked = server.next().await.stream().await;
+    sending.await.unwrap();
+    wire.transport.cancel(ticket.id);
+    let told = server.next().await;
+    assert_eq!(told.body["method"], "notifications/cancelled");
+    assert_eq!(told.body["params"]["requestId"], ticket.id);
+    assert_eq!(told.header("mcp-session-id"), Some("s-1"));
+    told.respond("202 Accepted", "", "").await;
+    asked.closed().await;
+}
+
+#[tokio::test]
+async fn a_notice_that_is_refused_is_an_error() {
+    let mut server = Server::start().await;
+    let wire = shaken(&mut server, "").await;
+    let refuse = async { server.next().await.respond("400 Bad Request", "", "no").await };
+    let (told, ()) = tokio::join!(wire.tell("notifications/initialized"), refuse);
+    assert!(told.unwrap_err().why.contains("status 400 Bad Request: no"));
+    // Nothing is listened to.
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn answers_may_come_in_an_array() {
+    let mut server = Server::start().await;
+    let wire = shaken(&mut server, "").await;
+    let (ticket, _sending) = wire.ask("tools/list");
+    let changed = json!({"method": "notifications/tools/list_changed"});
+    server.next().await.json(&json!([changed, answer(99, "wrong"), answer(ticket.id, "right")])).await;
+    assert_eq!(result(ticket).await, "right");
+    assert_eq!(wire.inbox.changes(), 1);
+}

@@ -1,0 +1,243 @@
+//! Revision 2026-07-28: every request stands alone.
+
+use super::*;
+
+#[tokio::test]
+async fn a_request_says_in_its_headers_what_it_is() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    let (ticket, sending) = wire.ask("tools/call");
+    let asked = server.next().await;
+    assert_eq!(asked.method, "POST");
+    for (name, value) in [
+        ("mcp-protocol-version", MODERN),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "echo"),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+    ] {
+        assert_eq!(asked.header(name), Some(value), "{name}");
+    }
+    assert_eq!(asked.header("mcp-session-id"), None);
+    assert_eq!(asked.body["id"], ticket.id);
+    asked.json(&answer(ticket.id, "one")).await;
+    sending.await.unwrap();
+    assert_eq!(result(ticket).await, "one");
+}
+
+#[tokio::test]
+async fn notices_come_before_the_answer_and_one_byte_at_a_time() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    let (count, on_progress) = counter();
+    let (ticket, sending) = wire.ask_heard("tools/call", Some(on_progress));
+    let mut asked = server.next().await.stream().await;
+    // The request is known to have been received before anything is said of it.
+    sending.await.unwrap();
+    let progress =
+        json!({"method": "notifications/progress", "params": {"progressToken": ticket.id, "progress": 1}});
+    let changed = json!({"method": "notifications/tools/list_changed"});
+    let stream = format!(
+        ": hello\r\n\r\nevent: ping\ndata: {{}}\n\ndata: {progress}\r\n\r\ndata: {progress}\r\rdata: {changed}\n\n\
+         event: message\r\ndata: {{\"jsonrpc\": \"2.0\",\r\ndata: \"id\": {}, \"result\": \"größer 😀\"}}\r\n\r\n",
+        ticket.id
+    );
+    for byte in stream.as_bytes() {
+        asked.write(&[*byte]).await;
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(result(ticket).await, "größer 😀");
+    assert_eq!(count.load(Ordering::Relaxed), 2);
+    assert_eq!(wire.inbox.changes(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_counts_only_where_it_was_asked_for() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    let (first, _sending) = wire.ask("tools/call");
+    let mut at_first = server.next().await.stream().await;
+    let (second, _sending) = wire.ask("tools/call");
+    let at_second = server.next().await;
+    let (third, _sending) = wire.ask("tools/call");
+    let mut at_third = server.next().await.stream().await;
+
+    // The answer to the first request, where the second and the third were made.
+    at_second.json(&answer(first.id, "wrong")).await;
+    at_third.event(&answer(first.id, "wrong")).await;
+    at_third.event(&json!({"id": first.id, "error": {"code": 1, "message": "wrong"}})).await;
+    drop(at_third);
+    let why = lost(second).await;
+    assert_eq!(why, "the response ended without the answer; there was the answer to another request on it");
+    assert!(lost(third).await.contains("the answer to another request"));
+    at_first.event(&answer(first.id, "right")).await;
+    assert_eq!(result(first).await, "right");
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_loses_its_request_and_no_other() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    let (other, _sending) = wire.ask("tools/call");
+    let at_other = server.next().await;
+    let (ticket, _sending) = wire.ask("tools/call");
+    let mut asked = server.next().await.stream().await;
+    // A stream that could be taken up in older revisions.
+    asked.write(b"id: 1\ndata:\n\ndata: {\"jsonrpc\": \"2.0\", \"id\"").await;
+    drop(asked);
+    assert_eq!(lost(ticket).await, "the stream ended without the answer");
+    assert!(server.is_left_alone().await);
+    at_other.json(&answer(other.id, "there")).await;
+    assert_eq!(result(other).await, "there");
+}
+
+#[tokio::test]
+async fn what_is_no_answer_says_what_it_is() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    for (status, headers, body, expected) in [
+        ("200 OK", "content-type: application/json\r\n", "{\"id\":", "is not JSON"),
+        ("200 OK", "content-type: text/html\r\n", "<p>hello</p>", "answered with `text/html`"),
+        ("202 Accepted", "", "", "with status 202 Accepted and without an answer"),
+        (
+            "503 Service Unavailable",
+            "retry-after: 7\r\n",
+            "too\nbusy",
+            "503 Service Unavailable (retry after 7): too busy",
+        ),
+        ("200 OK", "content-type: application/json\r\ncontent-encoding: gzip\r\n", "no gzip", "broke off"),
+    ] {
+        let (ticket, sending) = wire.ask("tools/list");
+        server.next().await.respond(status, headers, body).await;
+        let why = match sending.await {
+            Ok(()) => lost(ticket).await,
+            Err(Broken { written, why }) => {
+                assert!(written);
+                why
+            }
+        };
+        assert!(why.contains(expected), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_with_a_status_is_the_answer_even_without_an_id() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    for id in [json!(null), json!(1)] {
+        let (ticket, sending) = wire.ask("server/discover");
+        let body =
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32022, "message": "no", "data": {"x": 1}}});
+        server.next().await.respond("400 Bad Request", "", &body.to_string()).await;
+        sending.await.unwrap();
+        match reply(ticket).await {
+            Reply::Error { code, message, data } => {
+                assert_eq!((code, message.as_str(), data), (-32022, "no", json!({"x": 1})));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_larger_than_the_limit_is_not_read() {
+    let mut server = Server::start().await;
+    let options = McpOptions { max_message: 1 << 10, ..open() };
+    let wire = Wire::to(&server_at(&server.url), &options).await.unwrap();
+    wire.transport.agreed(MODERN);
+    let large = "x".repeat(2 << 10);
+    let (ticket, _sending) = wire.ask("tools/list");
+    server.next().await.json(&answer(ticket.id, &large)).await;
+    assert_eq!(lost(ticket).await, "the answer has more than 1024 bytes");
+    let (ticket, _sending) = wire.ask("tools/list");
+    let mut asked = server.next().await.stream().await;
+    asked.event(&answer(ticket.id, &large)).await;
+    assert_eq!(lost(ticket).await, "the server sent an event of more than 1024 bytes");
+    asked.closed().await;
+}
+
+#[tokio::test]
+async fn to_cancel_is_to_close_the_stream() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    let (ticket, sending) = wire.ask("tools/call");
+    let asked = server.next().await.stream().await;
+    sending.await.unwrap();
+    wire.transport.cancel(ticket.id);
+    asked.closed().await;
+    // One that is not answered yet, too.
+    let (ticket, _sending) = wire.ask("tools/call");
+    let asked = server.next().await;
+    wire.transport.cancel(ticket.id);
+    asked.closed().await;
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn a_server_asks_nothing_on_a_stream() {
+    let mut server = Server::start().await;
+    let mut wire = Wire::speaking(MODERN, &server.url).await;
+    let (ticket, sending) = wire.ask("tools/call");
+    drop(sending);
+    let mut asked = server.next().await.stream().await;
+    asked.event(&json!({"jsonrpc": "2.0", "id": 7, "method": "sampling/createMessage", "params": {}})).await;
+    drop(asked);
+    assert!(lost(ticket).await.ends_with("there was a request of its own on it"));
+    assert!(wire.said.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn a_subscription_hears_changes_for_as_long_as_its_stream_is_open() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    let (ticket, sending) = wire.ask("subscriptions/listen");
+    let mut asked = server.next().await.stream().await;
+    assert_eq!(asked.header("mcp-method"), Some("subscriptions/listen"));
+    sending.await.unwrap();
+    asked.event(&json!({"method": "notifications/subscriptions/acknowledged", "params": {}})).await;
+    for changes in 1..4 {
+        asked.event(&json!({"method": "notifications/tools/list_changed"})).await;
+        timeout(SOON, async {
+            while wire.inbox.changes() < changes {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await
+        .unwrap();
+    }
+    drop(asked);
+    lost(ticket).await;
+}
+
+#[tokio::test]
+async fn what_goes_on_ends_with_the_transport() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    let (_ticket, sending) = wire.ask("tools/call");
+    let asked = server.next().await.stream().await;
+    sending.await.unwrap();
+    let Wire { transport, .. } = wire;
+    drop(transport);
+    asked.closed().await;
+}
+
+#[tokio::test]
+async fn marked_arguments_are_headers() {
+    let mut server = Server::start().await;
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    let schema =
+        json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+    let headers = wire.transport.repeated(&schema, &json!({"region": "é"})).unwrap();
+    let ticket = wire.inbox.expect(None).unwrap();
+    let text = json!({"jsonrpc": "2.0", "id": ticket.id, "method": "tools/call"}).to_string();
+    let name = Some("t".to_owned());
+    let _sending =
+        wire.transport.send(Message { text, id: Some(ticket.id), method: "tools/call", name, headers });
+    assert_eq!(server.next().await.header("mcp-param-region"), Some("=?base64?w6k=?="));
+    let schema =
+        json!({"type": "object", "properties": {"region": {"type": "number", "x-mcp-header": "Region"}}});
+    wire.transport.repeated(&schema, &Value::Null).unwrap_err();
+    // Older revisions know of no such headers.
+    wire.transport.agreed(LEGACY);
+    assert!(wire.transport.repeated(&schema, &Value::Null).unwrap().is_empty());
+}

@@ -1,0 +1,304 @@
+//! Rewrites regular expressions of other dialects as ECMA-262 has them.
+//!
+//! Documents hold patterns of the engine that their service uses. What Perl, Python, Java, .NET, PHP and Ruby have in
+//! common and ECMA-262 has not is rewritten: flags at the start, delimiters, `\A`, `\z`, `\h`, `\Q…\E`, POSIX classes,
+//! named groups of Python, comments. Atomic groups and possessive repetitions become ordinary ones, which match a little
+//! more.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// The POSIX classes, and the characters that they stand for inside a class.
+const CLASSES: [(&str, &str); 12] = [
+    ("alnum", "a-zA-Z0-9"),
+    ("alpha", "a-zA-Z"),
+    ("ascii", r"\x00-\x7F"),
+    ("blank", r" \t"),
+    ("cntrl", r"\x00-\x1F\x7F"),
+    ("digit", "0-9"),
+    ("graph", r"\x21-\x7E"),
+    ("lower", "a-z"),
+    ("punct", r"!-\/:-@\[-`\{-~"),
+    ("space", r"\s"),
+    ("upper", "A-Z"),
+    ("xdigit", "0-9A-Fa-f"),
+];
+
+/// A pattern as another dialect writes it.
+pub(super) struct Foreign {
+    /// The same in ECMA-262, apart from the flags.
+    pub(super) pattern: String,
+    /// Whether flags change what it means in a way that ECMA-262 has no form for.
+    pub(super) flagged: bool,
+}
+
+/// Whether a pattern would mean something else in ECMA-262, although it is one: `/^a$/`, which no text matches, and
+/// `[[:alpha:]]`.
+pub(super) fn is_misread(pattern: &str) -> bool {
+    delimited(pattern).is_some()
+        || pattern.contains("[:") && CLASSES.iter().any(|(name, _)| pattern.contains(&format!("[:{name}:]")))
+}
+
+/// Rewrites a pattern.
+pub(super) fn rewrite(pattern: &str) -> Foreign {
+    let (pattern, outer) = delimited(pattern).unwrap_or((pattern, ""));
+    let inner = pattern.strip_prefix("(?").and_then(|rest| rest.split_once(')'));
+    let inner =
+        inner.filter(|(flags, _)| flags.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-'));
+    let (flags, pattern) = inner.unwrap_or(("", pattern));
+    let has = |flag| outer.contains(flag) || flags.contains(flag);
+    // `u` and `U` are about characters outside ASCII, and `g` and `y` about where a search begins.
+    let known = |flag: char| "isuUgy".contains(flag);
+    let writer = Writer {
+        rest: pattern.chars().peekable(),
+        out: String::new(),
+        any_case: has('i'),
+        any_line: has('s'),
+    };
+    Foreign { pattern: writer.write(), flagged: !outer.chars().chain(flags.chars()).all(known) }
+}
+
+/// Takes `/…/flags` apart, where `/` cannot be part of the pattern: nothing stands before `^` or after `$`.
+fn delimited(pattern: &str) -> Option<(&str, &str)> {
+    let (inner, flags) = pattern.strip_prefix('/')?.rsplit_once('/')?;
+    let anchored = inner.starts_with('^') || inner.ends_with('$') && !inner.ends_with("\\$");
+    (anchored && flags.bytes().all(|flag| b"gimsuy".contains(&flag))).then_some((inner, flags))
+}
+
+struct Writer<'p> {
+    rest: Peekable<Chars<'p>>,
+    out: String,
+    any_case: bool,
+    any_line: bool,
+}
+
+impl Writer<'_> {
+    fn write(mut self) -> String {
+        while let Some(char) = self.rest.next() {
+            match char {
+                '\\' => self.escape(false),
+                '[' => self.class(),
+                '(' => self.group(),
+                '.' if self.any_line => self.out.push_str(r"[\s\S]"),
+                '*' | '+' | '?' | '}' => {
+                    self.out.push(char);
+                    // A possessive repetition.
+                    self.rest.next_if_eq(&'+');
+                }
+                letter => match other_case(letter).filter(|_| self.any_case) {
+                    Some(other) => self.out.extend(['[', letter, other, ']']),
+                    None => self.out.push(letter),
+                },
+            }
+        }
+        self.out
+    }
+
+    fn escape(&mut self, in_class: bool) {
+        let Some(char) = self.rest.next() else { return self.out.push('\\') };
+        match char {
+            'A' if !in_class => self.out.push('^'),
+            'z' | 'Z' if !in_class => self.out.push('$'),
+            'h' => self.out.push_str(if in_class { r" \t" } else { r"[ \t]" }),
+            'e' => self.out.push_str(r"\x1B"),
+            'a' => self.out.push_str(r"\x07"),
+            'Q' => self.literal(),
+            'x' | 'u' | 'p' | 'P' | 'k' => {
+                self.out.extend(['\\', char]);
+                self.name(char);
+            }
+            other => self.out.extend(['\\', other]),
+        }
+    }
+
+    /// Copies what belongs to an escape: digits, or a name in brackets.
+    fn name(&mut self, escape: char) {
+        let close = match self.rest.peek() {
+            Some('{') => '}',
+            Some('<') => '>',
+            _ => {
+                let digits = if escape == 'u' { 4 } else { 2 };
+                for _ in 0..digits {
+                    self.out.extend(self.rest.next_if(char::is_ascii_hexdigit));
+                }
+                return;
+            }
+        };
+        self.through(close);
+    }
+
+    fn through(&mut self, close: char) {
+        for char in self.rest.by_ref() {
+            self.out.push(char);
+            if char == close {
+                break;
+            }
+        }
+    }
+
+    /// Writes what stands between `\Q` and `\E`.
+    fn literal(&mut self) {
+        while let Some(char) = self.rest.next() {
+            if char == '\\' && self.rest.next_if_eq(&'E').is_some() {
+                break;
+            }
+            if r"\^$.*+?()[]{}|/".contains(char) {
+                self.out.push('\\');
+            }
+            self.out.push(char);
+        }
+    }
+
+    fn group(&mut self) {
+        self.out.push('(');
+        if self.rest.next_if_eq(&'?').is_none() {
+            return;
+        }
+        match self.rest.peek() {
+            Some('>') => {
+                self.rest.next();
+                self.out.push_str("?:");
+            }
+            Some('#') => {
+                self.out.pop();
+                self.rest.by_ref().find(|char| *char == ')');
+            }
+            Some('P' | '<') => {
+                self.rest.next_if_eq(&'P');
+                self.out.push('?');
+                self.out.extend(self.rest.next_if_eq(&'<'));
+                // Not a look behind, but a name.
+                if self.out.ends_with('<') && !matches!(self.rest.peek(), Some('=' | '!')) {
+                    self.through('>');
+                }
+            }
+            _ => self.out.push('?'),
+        }
+    }
+
+    fn class(&mut self) {
+        self.out.push('[');
+        self.out.extend(self.rest.next_if_eq(&'^'));
+        // In other dialects a bracket at the start is a member.
+        if self.rest.next_if_eq(&']').is_some() {
+            self.out.push_str(r"\]");
+        }
+        let mut members: Vec<char> = Vec::new();
+        while let Some(char) = self.rest.next() {
+            match char {
+                ']' => break,
+                '\\' => {
+                    members.clear();
+                    self.escape(true);
+                }
+                '[' if self.rest.peek() == Some(&':') => self.posix(),
+                '[' => self.out.push_str(r"\["),
+                member => {
+                    self.out.push(member);
+                    members.push(member);
+                    if self.any_case {
+                        self.other_members(&mut members);
+                    }
+                }
+            }
+        }
+        self.out.push(']');
+    }
+
+    /// Adds the other case of the last member of a class, or of the range that it ends.
+    fn other_members(&mut self, members: &mut Vec<char>) {
+        let next_is_dash = self.rest.peek() == Some(&'-');
+        match members.as_slice() {
+            [.., from, '-', to] => {
+                let other = other_case(*from).zip(other_case(*to));
+                let range = other.filter(|(from, to)| from <= to);
+                self.out.extend(range.into_iter().flat_map(|(from, to)| [from, '-', to]));
+                members.clear();
+            }
+            [.., last] if !next_is_dash && *last != '-' => {
+                self.out.extend(other_case(*last));
+                members.clear();
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes a POSIX class inside a class, after its `[`.
+    fn posix(&mut self) {
+        let ahead: String = self.rest.clone().skip(1).take_while(|char| char.is_ascii_lowercase()).collect();
+        let class = CLASSES.iter().find(|(name, _)| *name == ahead);
+        let closes = self.rest.clone().skip(1 + ahead.len()).take(2).eq([':', ']']);
+        match class.filter(|_| closes) {
+            Some((name, members)) => {
+                self.rest.nth(name.len() + 2);
+                self.out.push_str(members);
+            }
+            None => self.out.push_str(r"\["),
+        }
+    }
+}
+
+/// Returns the same letter in the other case, if there is one.
+fn other_case(letter: char) -> Option<char> {
+    let mut lower = letter.to_lowercase();
+    let mut upper = letter.to_uppercase();
+    let (lower, upper) =
+        (lower.next().filter(|_| lower.next().is_none())?, upper.next().filter(|_| upper.next().is_none())?);
+    [lower, upper].into_iter().find(|other| *other != letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::shape::is_pattern;
+    use crate::schema::shape::pattern::matches;
+
+    #[test]
+    fn common_forms_are_rewritten() {
+        for (foreign, expected) in [
+            ("(?i)^(all|none)$", "^([aA][lL][lL]|[nN][oO][nN][eE])$"),
+            ("(?i)[a-f_x9-]", "[a-fA-F_xX9-]"),
+            (r"(?i)\p{Lu}\x4a\u004a\d(?<name>a)\k<name>", r"\p{Lu}\x4a\u004a\d(?<name>[aA])\k<name>"),
+            ("(?s)a.[.]", r"a[\s\S][.]"),
+            (r"\A[a-z]++\z", "^[a-z]+$"),
+            ("^(?P<year>[0-9]{4}+)-(?<=-)(?>a|b)*+$", "^(?<year>[0-9]{4})-(?<=-)(?:a|b)*$"),
+            ("^[[:alpha:]_[:digit:]]+$", "^[a-zA-Z_0-9]+$"),
+            ("[[:nope:]]", r"[\[:nope:]]"),
+            ("[]a[]", r"[\]a\[]"),
+            ("/^abc$/i", "^[aA][bB][cC]$"),
+            (r"\Qa.b\E+", r"a\.b+"),
+            ("a(?#says so)b", "ab"),
+            (r"^\h+$", r"^[ \t]+$"),
+        ] {
+            assert_eq!(rewrite(foreign).pattern, expected, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn what_ecma_262_would_take_for_something_else_is_known() {
+        for pattern in ["/^abc$/", "/abc$/i", "^[[:alpha:]]+$"] {
+            assert!(is_misread(pattern), "{pattern}");
+        }
+        for pattern in ["/abc/", "^/abc/$", "/", "//", "[:alpha:", "/v1/[a-z]+/cost\\$/"] {
+            assert!(!is_misread(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn rewritten_patterns_match_what_was_meant() {
+        for (foreign, text, fits) in [
+            ("(?i)^(all|none)$", "ALL", true),
+            ("(?i)^(all|none)$", "some", false),
+            ("(?i)^[^a-c]$", "B", false),
+            ("(?i)^ä$", "Ä", true),
+            ("^[[:punct:]]+$", "!/:@[`{~-]", true),
+            ("^[[:punct:]]+$", "a", false),
+            (r"\A[[:upper:]\d]+\Z", "A1", true),
+        ] {
+            let Foreign { pattern, flagged } = rewrite(foreign);
+            assert!(is_pattern(&pattern) && !flagged, "{foreign}: {pattern}");
+            assert_eq!(matches(&pattern, text), fits, "{foreign}: {pattern}");
+        }
+        assert!(rewrite("(?x)a b").flagged && rewrite("/^a$/m").flagged);
+    }
+}

@@ -1,0 +1,71 @@
+//! Turns the prose of API descriptions into what a model reads: Markdown without HTML, entities and hidden characters.
+//!
+//! Markdown stays as it is. HTML is recognized by the names of its elements, so that `<id>` and `Vec<String>` stay, and
+//! never inside of Markdown code.
+
+mod entities;
+mod html;
+mod tags;
+
+use std::borrow::Cow;
+
+/// Returns a text without hidden characters and surrounding white space, with HTML as Markdown: lists, code, links
+/// and paragraphs keep their meaning, everything that only looks is dropped.
+///
+/// ```
+/// use toolgen_runtime::schema::shape::read::plain;
+///
+/// assert_eq!(plain("<p>Returns <code>null</code> if a &lt; b.</p><ul><li>one<li>two</ul>"),
+///     "Returns `null` if a < b.\n\n- one\n- two");
+/// assert_eq!(plain("The **id**, as `<kind>:<id>`."), "The **id**, as `<kind>:<id>`.");
+/// ```
+#[must_use]
+pub fn plain(text: &str) -> Cow<'_, str> {
+    let visible = visible(text.trim());
+    if !visible.contains(['<', '&']) {
+        return visible;
+    }
+    Cow::Owned(html::to_markdown(&visible))
+}
+
+/// Returns a text without the characters that nobody sees and a model still reads: controls, marks of direction, zero
+/// widths, tags and selectors. Line ends become `\n`, other white space becomes a space.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => out.push('\n'),
+            '\n' | '\t' => out.push(char),
+            // Persian and Indic scripts and emoji join and part letters by them.
+            '\u{200c}' | '\u{200d}' => {
+                let beside =
+                    |char: Option<&char>| char.is_some_and(|char| !char.is_ascii() && !is_hidden(*char));
+                if beside(out.chars().next_back().as_ref()) && beside(chars.peek()) {
+                    out.push(char);
+                }
+            }
+            _ if is_hidden(char) => {}
+            _ if char.is_whitespace() => out.push(' '),
+            _ => out.push(char),
+        }
+    }
+    let trimmed = out.trim();
+    Cow::Owned(if trimmed.len() == out.len() { out } else { trimmed.to_owned() })
+}
+
+fn is_hidden(char: char) -> bool {
+    char.is_control()
+        || matches!(char,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! Reading schemas of descriptors, with the keys of objects as every provider accepts them.
+//!
+//! A field whose key was changed keeps its own one for the wire, see [`Field`](crate::schema::shape::Field).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::canonical::sha256;
+use crate::schema::shape::read::{Place, ReadProblem, Source, normal_form, read_normal_form};
+use crate::schema::shape::{Def, Shape};
+
+/// The longest key, in bytes.
+const MAX_KEY: usize = 64;
+
+/// A schema on its own, whose keys are made portable.
+struct Keys<'p> {
+    problems: &'p mut Vec<ReadProblem>,
+}
+
+impl Source<'_> for Keys<'_> {
+    fn report(&mut self, problem: ReadProblem) {
+        self.problems.push(problem);
+    }
+
+    fn keys<'k>(&self, keys: &mut dyn Iterator<Item = &'k str>) -> BTreeMap<&'k str, String> {
+        portable(keys.collect())
+    }
+}
+
+/// Reads a schema and the schemas in its `$defs`. Places start with `prefix`.
+pub(super) fn read(schema: &Value, prefix: &str, problems: &mut Vec<ReadProblem>) -> (Shape, Vec<Def>) {
+    let mut shape = |schema: &Value, pointer: String| {
+        let place = Place { pointer, ..Place::default() };
+        let normal = normal_form(schema, place, &mut Keys { problems: &mut *problems });
+        read_normal_form(&normal, "", problems)
+    };
+    let root = shape(schema, prefix.to_owned());
+    let named = schema.get("$defs").and_then(Value::as_object).into_iter().flat_map(Map::iter);
+    let defs = named.map(|(name, schema)| Def {
+        name: name.clone().into(),
+        schema: shape(schema, format!("{prefix}/$defs/{name}")).into(),
+    });
+    (root, defs.collect())
+}
+
+/// Returns a key that every provider accepts for each key of an object: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`. Keys that are
+/// accepted stay; of the others, those that fall together get digits of their own.
+fn portable(keys: Vec<&str>) -> BTreeMap<&str, String> {
+    let plain: Vec<String> = keys.iter().map(|key| legal(key)).collect();
+    let pairs = keys.iter().zip(&plain).map(|(key, own)| {
+        let alone = plain.iter().filter(|other| *other == own).count() == 1;
+        let fits = own.len() <= MAX_KEY && (alone || own == key);
+        (*key, if fits { own.clone() } else { with_hash(own, key) })
+    });
+    pairs.collect()
+}
+
+fn legal(key: &str) -> String {
+    let mut own: String = key
+        .chars()
+        .map(|char| if char.is_ascii_alphanumeric() || char == '_' { char } else { '_' })
+        .collect();
+    if !own.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
+        own.insert(0, '_');
+    }
+    own
+}
+
+fn with_hash(own: &str, key: &str) -> String {
+    let digest = sha256(key.as_bytes());
+    let stem = own.get(..own.len().min(MAX_KEY - 9)).unwrap_or(own);
+    format!("{stem}_{}", digest.get(..8).unwrap_or(&digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_those_that_providers_accept() {
+        let long = "x".repeat(70);
+        let keys = portable(vec!["id", "user-id", "a.b", "a b", "a_b", "2d", "", &long]);
+        assert_eq!(
+            (keys["id"].as_str(), keys["user-id"].as_str(), keys["a_b"].as_str()),
+            ("id", "user_id", "a_b")
+        );
+        assert_eq!((keys["2d"].as_str(), keys[""].as_str(), keys[long.as_str()].len()), ("_2d", "_", 64));
+        assert!(
+            keys["a.b"].starts_with("a_b_") && keys["a b"].starts_with("a_b_") && keys["a.b"] != keys["a b"]
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! Programs that start another one, whose options a `--` of their own does not end.
+
+use serde_json::Value;
+use toolgen_runtime::spec::plan::Word;
+use toolgen_runtime::spec::template::Template;
+
+/// Programs that start another one, with the commands of theirs that do; none stands for any.
+const STARTERS: [(&str, &[&str]); 26] = [
+    ("bash", &[]),
+    ("bunx", &[]),
+    ("cargo", &["bench", "nextest", "run", "test"]),
+    ("dash", &[]),
+    ("doas", &[]),
+    ("docker", &["compose", "exec", "run"]),
+    ("env", &[]),
+    ("kubectl", &["debug", "exec", "run"]),
+    ("ksh", &[]),
+    ("nice", &[]),
+    ("nohup", &[]),
+    ("npm", &["exec", "run", "test", "x"]),
+    ("npx", &[]),
+    ("pnpm", &["dlx", "exec", "run"]),
+    ("podman", &["exec", "run"]),
+    ("setsid", &[]),
+    ("sh", &[]),
+    ("ssh", &[]),
+    ("stdbuf", &[]),
+    ("sudo", &[]),
+    ("timeout", &[]),
+    ("uv", &["run", "tool"]),
+    ("uvx", &[]),
+    ("xargs", &[]),
+    ("yarn", &["dlx", "exec", "run"]),
+    ("zsh", &[]),
+];
+
+/// Returns the program that starts another one to which values are given after a `--` that is not its own: they may be
+/// its options, or choose it.
+pub(super) fn starter(words: &[Word]) -> Option<&'static str> {
+    let words = flat(words);
+    let program = constant(words.first()?)?;
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let (name, commands) = STARTERS.iter().find(|(name, _)| *name == program)?;
+    let end = words.iter().position(|word| constant(word).as_deref() == Some("--"))?;
+    let (before, after) = (words.get(1..end)?, words.get(end + 1..)?);
+    let starts = |word: &&Word| constant(word).is_some_and(|word| commands.contains(&word.as_str()));
+    if !commands.is_empty() && !before.iter().any(starts) {
+        return None;
+    }
+    let value = after.iter().position(|word| {
+        matches!(word, Word::One { dash: false, .. } | Word::Each { dash: false, .. })
+            && constant(word).is_none()
+    })?;
+    let own = after.iter().take(value).any(|word| constant(word).as_deref() == Some("--"));
+    (!own).then_some(name)
+}
+
+/// Returns the words of groups, too.
+fn flat<'w>(words: &'w [Word]) -> Vec<&'w Word> {
+    let of = |word: &'w Word| match word {
+        Word::Group { words, .. } => flat(words),
+        word => vec![word],
+    };
+    words.iter().flat_map(of).collect()
+}
+
+/// Returns the text of a word without placeholders.
+fn constant(word: &Word) -> Option<String> {
+    match word {
+        Word::One { text: Template::Constant(text), .. } => match serde_json::from_str(text) {
+            Ok(Value::String(text)) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,70 @@
+//! Rules of arguments that JSON Schema does not have: `deny_pattern`, `deny_message` and `path`, as in `#[arg(…)]`.
+
+use serde_json::Value;
+use toolgen_runtime::schema::shape::{ArrayRules, Kind, StringRules, is_pattern};
+use toolgen_runtime::{Shape, Text};
+
+use super::codes;
+use super::context::Context;
+use super::node::Node;
+
+/// The keys of the rules.
+pub(super) const KEYS: [&str; 3] = ["deny_pattern", "deny_message", "path"];
+
+/// What a path holds that leads out of a directory: a part `..`, or the start of an absolute path.
+const LEADS_OUT: &str = r"(^|[/\\])\.\.([/\\]|$)|^[/\\]|^[A-Za-z]:|\x00";
+
+impl<'a> Context<'a> {
+    /// Adds the rules of an argument to its shape; those of a list are for its items.
+    pub(super) fn guard(&mut self, shape: &mut Shape, node: &Node<'a>) {
+        let Some(first) = KEYS.into_iter().find(|key| node.get(key).is_some()) else { return };
+        let [deny, message, path] = KEYS.map(|key| node.get(key).map(|node| node.value));
+        let text = |value: Option<&'a Value>| value.map(Value::as_str).unwrap_or(Some(""));
+        let rules = match (deny, text(deny), text(message), path) {
+            (None, _, Some(""), Some(Value::Bool(false))) => return,
+            (None, _, Some(""), Some(Value::Bool(true))) => Ok((LEADS_OUT, "path traversal not allowed")),
+            (_, _, _, Some(Value::Bool(_))) => {
+                Err(("`path` takes no other rule for the same text", "leave one of the two out"))
+            }
+            (_, _, _, Some(_)) => {
+                Err(("`path` must be `true`: a relative path without `..`", "write `path: true`"))
+            }
+            (Some(_), Some(pattern), Some(told), None) if !pattern.is_empty() && is_pattern(pattern) => {
+                Ok((pattern, told))
+            }
+            (None, ..) => {
+                Err(("`deny_message` tells why `deny_pattern` refuses a text", "add `deny_pattern`"))
+            }
+            _ => Err((
+                "`deny_pattern` must be a regular expression of ECMAScript, and `deny_message` a text",
+                "write `deny_pattern: '^-'`",
+            )),
+        };
+        let guarded = rules.and_then(|(deny, told)| {
+            let of_others = ("the rule is for texts, and lists of texts", "add `type: string`");
+            denying(shape, deny, told).ok_or(of_others)
+        });
+        match guarded {
+            Ok(guarded) => *shape = guarded,
+            Err((message, help)) => self.report(codes::SCHEMA, &node.pointer.child(first), message, help),
+        }
+        if path.is_some() && !shape.description.is_empty() {
+            shape.description = format!("{} A relative path without `..`.", shape.description).into();
+        }
+    }
+}
+
+/// Returns the shape of texts, or of lists of them, that denies a pattern.
+fn denying(shape: &Shape, deny: &str, told: &str) -> Option<Shape> {
+    let owned = |text: &str| Text::from(text.to_owned());
+    let kind = match &shape.kind {
+        Kind::String(rules) => {
+            Kind::String(StringRules { deny: owned(deny), deny_message: owned(told), ..rules.clone() })
+        }
+        Kind::Array(rules) if matches!(rules.items.kind, Kind::String(_)) => {
+            Kind::Array(ArrayRules { items: denying(&rules.items, deny, told)?.into(), ..rules.clone() })
+        }
+        _ => return None,
+    };
+    Some(Shape { kind, ..shape.clone() })
+}

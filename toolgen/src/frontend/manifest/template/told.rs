@@ -1,0 +1,97 @@
+//! What is told of placeholders that cannot stand where they do.
+
+use crate::frontend::manifest::codes;
+use crate::frontend::manifest::context::{Context, nearest};
+use crate::frontend::manifest::known::{Class, Known};
+use crate::frontend::manifest::placeholder::Placeholder;
+use crate::source::Pointer;
+
+/// Why a value may be missing.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Missing {
+    /// The argument is optional.
+    Argument,
+    /// The list may be too short to have the item.
+    Item,
+    /// The step may be left out, or fail.
+    Step,
+    /// The result of the step may lack the member.
+    Member,
+}
+
+impl Missing {
+    /// Returns what the value is, and what to do beside writing a `?`.
+    fn told(self) -> (&'static str, &'static str) {
+        match self {
+            Missing::Argument => ("is optional", "make the argument required, or give it a default"),
+            Missing::Item => {
+                ("is an item of a list that may be shorter", "state `minItems` in the schema of the list")
+            }
+            Missing::Step => (
+                "is of a step that may be left out or fail",
+                "let the step always run, without `if` and `on_error: continue`",
+            ),
+            Missing::Member => {
+                ("may be missing in the result of the step", "require it in the `output` of the step's tool")
+            }
+        }
+    }
+}
+
+impl Context<'_> {
+    /// Reports a placeholder for a value that may be missing.
+    pub(super) fn may_miss(&mut self, one: &Placeholder, why: Missing, at: &Pointer) {
+        let (written, star) = (one.written(), if one.each { "*" } else { "" });
+        let (is, other) = why.told();
+        let message =
+            format!("`{written}` {is}, so a call may come without a value for `{{{written}{star}}}`");
+        let help = format!("write `{{{written}?{star}}}`, which leaves out what holds it; or {other}");
+        self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
+    }
+
+    /// Reports a placeholder that leads into nothing.
+    pub(super) fn no_member(
+        &mut self,
+        before: &str,
+        key: &str,
+        names: &[String],
+        class: Class,
+        at: &Pointer,
+    ) {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (message, help) = match class {
+            Class::List => (
+                format!("`{before}` is a list, which has no member `{key}`"),
+                format!("write the index of an item, as in `{{{before}.0}}`"),
+            ),
+            Class::Object => (format!("`{before}` has no member `{key}`"), nearest(key, &names)),
+            other => (
+                format!("`{before}` is {}, which has no members", other.name()),
+                // What a request returns is only known by the `output` of its tool.
+                match before.strip_prefix("steps.").filter(|_| other == Class::Text) {
+                    Some(step) => format!(
+                        "write `{{{before}}}`, or state the `output` of the tool that the step `{step}` calls"
+                    ),
+                    None => format!("write `{{{before}}}`"),
+                },
+            ),
+        };
+        self.report(codes::PLACEHOLDER_PATH, at, message, help);
+    }
+
+    /// Reports a list or an object that becomes part of a text.
+    pub(super) fn check_inline(&mut self, one: &Placeholder, known: Option<&Known>, at: &Pointer) {
+        let class = known.map_or(Class::Mixed, Known::class);
+        if matches!(class, Class::List | Class::Object) {
+            let written = one.written();
+            let message = format!("`{written}` is {}, of which a text holds the JSON", class.name());
+            let help = match class {
+                Class::List => format!(
+                    "name one item, as in `{{{written}.0}}`; in `argv`, `{{{written}*}}` alone is one argument for each item"
+                ),
+                _ => format!("name one member, as in `{{{written}.NAME}}`"),
+            };
+            self.report(codes::INLINE_JSON, at, message, help);
+        }
+    }
+}

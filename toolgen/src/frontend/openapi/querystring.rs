@@ -1,0 +1,56 @@
+//! Reads parameters that are the whole query (`in: querystring`, OpenAPI 3.2).
+
+use toolgen_runtime::Shape;
+use toolgen_runtime::schema::shape::{Access, Field, Kind};
+use toolgen_runtime::spec::plan::{Encoding, Location};
+
+use super::body::flat;
+use super::codes;
+use super::context::Context;
+use super::media::{self, Kind as Medium};
+use super::parameter::{Param, parameter_remarks};
+use super::reference::Resolved;
+
+impl<'a> Context<'a> {
+    /// Returns the parameters that a query is made of: the fields of a form, each one of its own, or else one whose
+    /// value is the query.
+    pub(super) fn querystring(&mut self, resolved: &Resolved<'a>, name: &str) -> Vec<Param> {
+        let node = &resolved.node;
+        let Some((media_type, media)) = node.members("content").into_iter().next() else {
+            self.report(
+                codes::PARAMETER,
+                &node.pointer,
+                format!("the parameter `{name}` is a whole query and has no `content`; it is left out"),
+                "add `content` with a media type and a schema",
+            );
+            return Vec::new();
+        };
+        let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
+        let required = node.flag("required");
+        let param = |name: &str, required, encoding, shape| Param {
+            name: name.to_owned(),
+            location: Location::Query,
+            required,
+            encoding,
+            shape,
+            whole: false,
+        };
+        parameter_remarks(resolved, &mut shape);
+        if media::kind(media_type) != Medium::Form {
+            self.take_text(&mut shape, media_type, &media);
+            let encoding = Encoding::Content(media_type.to_owned().into());
+            return vec![Param { whole: true, ..param(name, required, encoding, shape) }];
+        }
+        let object = self.resolved(&shape);
+        let Some(rules) = flat(&object) else { return vec![param(name, required, Encoding::FORM, shape)] };
+        let sent = |field: &&Field| field.access != Access::ReadOnly && field.shape.kind != Kind::Never;
+        let mut params = Vec::new();
+        for field in rules.fields.iter().filter(sent) {
+            let object = self.may_be(&field.shape, |kind| matches!(kind, Kind::Object(_) | Kind::All(_)));
+            // As in the body of a form, an object inside is JSON.
+            let encoding = if object { Encoding::Content("application/json".into()) } else { Encoding::FORM };
+            params.push(param(field.wire_name(), required && field.required, encoding, field.shape.clone()));
+        }
+        params
+    }
+}

@@ -1,0 +1,244 @@
+//! Mends what most readers of YAML take, although its grammar does not.
+//!
+//! Three slips change nothing about what a text means: a closing bracket that is not further in than the key it belongs
+//! to, a text in quotes that continues there, and a comment right after a quote or a bracket. Blanks are put where they
+//! lack, which moves no line. What might as well be another mistake, such as a quote that nothing closes, is left to the
+//! parser, which refuses it.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use saphyr_parser::{Event, Parser};
+
+use super::super::{At, Finding, MAX_FINDINGS, Position};
+use super::compose::{Stuck, position};
+use crate::problem::codes;
+
+/// A text that the parser reads further than the original.
+pub(super) struct Mended {
+    pub(super) text: String,
+    /// What was mended.
+    pub(super) notes: Vec<Finding>,
+}
+
+/// Puts this many blanks before a column of a line.
+struct Edit {
+    at: Position,
+    blanks: usize,
+}
+
+const HELP: &str = "write it as the message says: strict readers refuse the document";
+
+/// The most blanks that are tried before a bracket.
+const MAX_BLANKS: usize = 1 << 12;
+
+/// Mends a text, if the place where the parser got stuck can be mended.
+///
+/// The parser cannot go on after a mistake. It begins anew at the last line that it took as a whole, as if the document
+/// began there: its lines end the document where they are less far in, and it begins anew there. So each part of the text
+/// is read a few times, however many slips there are. Whether the whole is YAML is for a last reading to say.
+pub(super) fn mend(text: &str, stuck: &Stuck) -> Option<Mended> {
+    let mut lines: Vec<Cow<'_, str>> = text.split_inclusive('\n').map(Cow::Borrowed).collect();
+    slip(&lines, stuck, 1)?;
+    let mut notes: Vec<Finding> = Vec::new();
+    let budget = Cell::new(text.len().saturating_mul(8));
+    let (mut from, mut last, mut blanks) = (0, 0, 1);
+    while let Some((stuck, resume)) = next_stuck(&lines, from, &budget) {
+        let line = stuck.at.line;
+        blanks = if line == last { 2 * blanks } else { 1 };
+        match slip(&lines, &stuck, blanks).filter(|_| blanks <= MAX_BLANKS) {
+            Some((message, edits)) => {
+                for Edit { at, blanks } in edits {
+                    let text = lines.get_mut(at.line - 1)?;
+                    let byte = text.char_indices().nth(at.column - 1)?.0;
+                    text.to_mut().insert_str(byte, &" ".repeat(blanks));
+                }
+                if line != last && notes.len() < MAX_FINDINGS {
+                    notes.push(Finding::new(
+                        codes::LOOSE_YAML,
+                        At::Position(stuck.at),
+                        message.to_owned(),
+                        HELP,
+                    ));
+                }
+                (from, last) = (resume, line);
+            }
+            None => from = (line - 1).max(from + 1),
+        }
+    }
+    Some(Mended { text: lines.concat(), notes })
+}
+
+/// Reads the lines from an index on. Returns where the parser gets stuck, if it does, and the index of the last line
+/// before that it can begin at. Characters that are read are taken off the budget; without one nothing is read.
+fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Option<(Stuck, usize)> {
+    let rest = lines.get(from..).filter(|rest| !rest.is_empty())?;
+    let spend = |char: char| {
+        budget.set(budget.get().checked_sub(1)?);
+        Some(char)
+    };
+    let mut parser = Parser::new_from_iter(rest.iter().flat_map(|line| line.chars()).map_while(spend));
+    let mut resume = from;
+    // The number of collections in brackets that are open.
+    let mut brackets = 0_usize;
+    while let Some(next) = parser.next_event() {
+        let (event, span) = match next {
+            Ok(event) => event,
+            Err(error) => {
+                let mut at = position(*error.marker());
+                at.line += from;
+                let stuck = Stuck { at, info: error.info().to_owned() };
+                return (budget.get() > 0).then_some((stuck, resume));
+            }
+        };
+        let at = position(span.start);
+        match event {
+            Event::SequenceStart(..) | Event::MappingStart(..) => {
+                let first = rest.get(at.line - 1).and_then(|line| line.chars().nth(at.column - 1));
+                brackets += usize::from(brackets > 0 || matches!(first, Some('[' | '{')));
+            }
+            Event::SequenceEnd | Event::MappingEnd => brackets = brackets.saturating_sub(1),
+            Event::Scalar(..) if brackets == 0 => resume = from + at.line - 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns what slipped at this place, and what mends it.
+fn slip(lines: &[Cow<'_, str>], stuck: &Stuck, blanks: usize) -> Option<(&'static str, Vec<Edit>)> {
+    let Stuck { at, info } = stuck;
+    let line = lines.get(at.line - 1)?;
+    let (before, rest) = line.split_at(line.char_indices().nth(at.column - 1)?.0);
+    if info == "invalid indentation" && rest.starts_with([']', '}']) {
+        let edit = Edit { at: *at, blanks };
+        return Some(("a closing bracket stands further in than the key of its list or object", vec![edit]));
+    }
+    if info.starts_with("comments must be separated") {
+        let quote = before.chars().next_back().filter(|last| "'\"]}".contains(*last))?;
+        // Otherwise the quote may be part of the text: `'it'#s'`.
+        let clear = "]}".contains(quote) || !rest.contains(quote);
+        return clear
+            .then(|| ("a blank stands before the `#` of a comment", vec![Edit { at: *at, blanks: 1 }]));
+    }
+    if info == "invalid indentation in quoted scalar" {
+        let edits = continued(lines, *at)?;
+        return Some(("the lines of a text in quotes stand further in than its key", edits));
+    }
+    None
+}
+
+/// Returns what puts the lines of a text in quotes further in than its key, if they begin where the key does. A line
+/// that may be the next key or item is not one of them: the quote is not closed then.
+fn continued(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
+    let mut lines = lines.iter().enumerate().skip(start.line - 1);
+    let (_, first) = lines.next()?;
+    let opening = first.char_indices().nth(start.column - 1)?.0;
+    let quote = first[opening..].chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+    let key = first.len() - first.trim_start_matches([' ', '-', '?']).len();
+    let mut closed = closes(&first[opening + 1..], quote);
+    let mut edits = Vec::new();
+    while !closed {
+        let (index, line) = lines.next()?;
+        let content = line.trim_start_matches(' ');
+        let indent = line.len() - content.len();
+        let word = content.split(' ').next().unwrap_or_default();
+        let is_key = word == "-" || word.ends_with(':') || content.trim_end().ends_with(':');
+        let marks_document = line.starts_with("---") || line.starts_with("...");
+        if indent <= key && !content.trim_end().is_empty() {
+            if indent < key || is_key || marks_document {
+                return None;
+            }
+            edits.push(Edit { at: Position { line: index + 1, column: indent + 1 }, blanks: 1 });
+        }
+        closed = closes(line, quote);
+    }
+    (!edits.is_empty()).then_some(edits)
+}
+
+/// Whether a quote is closed within a line that stands in it.
+fn closes(line: &str, quote: char) -> bool {
+    let mut chars = line.chars().peekable();
+    while let Some(char) = chars.next() {
+        if char == '\\' && quote == '"' {
+            chars.next();
+        } else if char == quote && (quote == '"' || chars.next_if_eq(&quote).is_none()) {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::{Value, json};
+
+    use crate::Document;
+    use crate::problem::Problems;
+
+    /// The value of a text, and the codes and lines of its problems.
+    fn read(text: &str) -> (Option<Value>, Vec<(&'static str, usize)>) {
+        let mut problems = Problems::new();
+        let document = Document::parse(Path::new("x"), text, &mut problems);
+        let told = problems.placed().iter().map(|(at, problem)| (problem.code.id(), at.line)).collect();
+        (document.map(|document| document.root.clone()), told)
+    }
+
+    #[test]
+    fn slips_of_one_meaning_are_read_with_a_note() {
+        for (text, value, lines) in [
+            ("a:\n  b: [\n    \"x\"\n]\nc: 1\n", json!({"a": {"b": ["x"]}, "c": 1}), &[4][..]),
+            (
+                "a:\n  - b: {\n      \"x\": [\n        'y'\n    ]\n    }\n  - c\n",
+                json!({"a": [{"b": {"x": ["y"]}}, "c"]}),
+                &[5, 6],
+            ),
+            ("a:\n        b: [\n         \"x\"\n ]\nc: 1\n", json!({"a": {"b": ["x"]}, "c": 1}), &[4]),
+            ("a: {\n  \"x\": \"1\"\n}\nb: [\n \"y\"\n]\n", json!({"a": {"x": "1"}, "b": ["y"]}), &[3, 6]),
+            ("a: 'x\n  y\n\nit''s\n'\nb: 1\n", json!({"a": "x y\nit's ", "b": 1}), &[1]),
+            ("a:\n- b: \"x\\\"\\\n  y\\\n  z\" # c\n", json!({"a": [{"b": "x\"yz"}]}), &[2]),
+            ("a: 'x'#c\nb: \"é\"# 'd'\nc: [1]#e\n", json!({"a": "x", "b": "é", "c": [1]}), &[1, 2, 3]),
+        ] {
+            let (found, told) = read(text);
+            let notes: Vec<_> = lines.iter().map(|line| ("N0118", *line)).collect();
+            assert_eq!((found, told), (Some(value), notes), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_another_slip_is_refused() {
+        for text in [
+            "a: \"x\nb: 3\nc: \"d\"\n",
+            "a: 'x\n- 3\n'\n",
+            "a:\n  b: 'x\ny'\n",
+            "a: 'x\n---\ny'\n",
+            "a: [1, 2\nb: 3\n",
+            "a: 'it'#s'\n",
+            "a: 'x'#\n  b: 1\n c: 2\n",
+            "]\n",
+            "a: [\n  \"x\"\n}\n",
+        ] {
+            let (found, told) = read(text);
+            assert!(found.is_none() && told[0].0 == "E0104", "{text}: {found:?} {told:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_found_in_a_mended_text() {
+        let mut problems = Problems::new();
+        let document = Document::parse(Path::new("x"), "a: [\n \"x\"\n]\nb: 1\n", &mut problems).unwrap();
+        let at = document.source.locate(&crate::Pointer::ROOT.child("b"));
+        assert_eq!((at.line, at.column), (4, 1));
+    }
+
+    #[test]
+    fn many_slips_cost_little_time() {
+        let text: String = (0..5_000)
+            .map(|index| format!("k{index}:\n- a: &a\n    b: [\n      \"x\"\n    ]\n  c: *a\n"))
+            .collect();
+        let (value, told) = read(&text);
+        assert_eq!((value.unwrap().as_object().unwrap().len(), told.len()), (5_000, 5_000));
+    }
+}
