@@ -79,14 +79,14 @@ async fn test_tool_with_progress(ctx: &ToolContext) -> &'static str {
 }
 
 /// Asks, and says what it was answered.
-fn asks(ctx: &ToolContext, message: &str, title: &str, properties: Value, required: &[&str]) -> ToolResult {
+fn asks(ctx: &ToolContext, message: &str, title: &str, properties: &Value, required: &[&str]) -> ToolResult {
     match ctx.input() {
         Some(answer) => ToolResult::text(format!("Elicitation completed: action=accept, content={answer}")),
         None => need(message, title, properties, required),
     }
 }
 
-fn need(message: &str, title: &str, properties: Value, required: &[&str]) -> ToolResult {
+fn need(message: &str, title: &str, properties: &Value, required: &[&str]) -> ToolResult {
     let mut schema = json!({ "type": "object", "properties": properties, "required": required });
     if !title.is_empty() {
         schema["title"] = title.into();
@@ -101,7 +101,7 @@ fn test_elicitation(message: String, ctx: &ToolContext) -> ToolResult {
         "username": { "type": "string", "description": "User's response" },
         "email": { "type": "string", "description": "User's email address" },
     });
-    asks(ctx, &message, "", properties, &["username", "email"])
+    asks(ctx, &message, "", &properties, &["username", "email"])
 }
 
 /// Asks for values that have defaults.
@@ -114,7 +114,7 @@ fn test_elicitation_sep1034_defaults(ctx: &ToolContext) -> ToolResult {
         "status": { "type": "string", "enum": ["active", "inactive", "pending"], "default": "active" },
         "verified": { "type": "boolean", "default": true },
     });
-    asks(ctx, "Please review the values", "", properties, &[])
+    asks(ctx, "Please review the values", "", &properties, &[])
 }
 
 /// Asks for values of lists.
@@ -136,7 +136,7 @@ fn test_elicitation_sep1330_enums(ctx: &ToolContext) -> ToolResult {
         "untitledMulti": { "type": "array", "items": { "type": "string", "enum": options } },
         "titledMulti": { "type": "array", "items": { "anyOf": titled("Choice") } },
     });
-    asks(ctx, "Please choose", "", properties, &[])
+    asks(ctx, "Please choose", "", &properties, &[])
 }
 
 /// Asks for a name.
@@ -144,7 +144,7 @@ fn test_elicitation_sep1330_enums(ctx: &ToolContext) -> ToolResult {
 fn test_input_required_result_elicitation(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
         Some(answer) => ToolResult::text(format!("Hello, {}!", answer["name"].as_str().unwrap_or_default())),
-        None => need("What is your name?", "user_name", json!({ "name": { "type": "string" } }), &["name"]),
+        None => need("What is your name?", "user_name", &json!({ "name": { "type": "string" } }), &["name"]),
     }
 }
 
@@ -154,7 +154,7 @@ fn test_input_required_result_request_state(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
         // The provider has checked the seal of the state.
         Some(_) => ToolResult::text("state-ok"),
-        None => need("Please confirm", "confirm", json!({ "ok": { "type": "boolean" } }), &["ok"]),
+        None => need("Please confirm", "confirm", &json!({ "ok": { "type": "boolean" } }), &["ok"]),
     }
 }
 
@@ -163,7 +163,7 @@ fn test_input_required_result_request_state(ctx: &ToolContext) -> ToolResult {
 fn test_input_required_result_tampered_state(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
         Some(_) => ToolResult::text("state-ok"),
-        None => need("Please confirm", "confirm", json!({ "ok": { "type": "boolean" } }), &["ok"]),
+        None => need("Please confirm", "confirm", &json!({ "ok": { "type": "boolean" } }), &["ok"]),
     }
 }
 
@@ -171,11 +171,13 @@ fn test_input_required_result_tampered_state(ctx: &ToolContext) -> ToolResult {
 #[tool]
 fn test_input_required_result_multi_round(ctx: &ToolContext) -> ToolResult {
     match ctx.inputs() {
-        [] => need("Step 1: What is your name?", "step1", json!({ "name": { "type": "string" } }), &["name"]),
+        [] => {
+            need("Step 1: What is your name?", "step1", &json!({ "name": { "type": "string" } }), &["name"])
+        }
         [_] => need(
             "Step 2: What is your favourite colour?",
             "step2",
-            json!({ "color": { "type": "string" } }),
+            &json!({ "color": { "type": "string" } }),
             &["color"],
         ),
         [name, color, ..] => ToolResult::text(format!("{name} {color}")),
@@ -185,14 +187,14 @@ fn test_input_required_result_multi_round(ctx: &ToolContext) -> ToolResult {
 /// Needs a client that can be asked.
 #[tool]
 fn test_missing_capability(ctx: &ToolContext) -> ToolResult {
-    asks(ctx, "Please confirm", "", json!({ "ok": { "type": "boolean" } }), &["ok"])
+    asks(ctx, "Please confirm", "", &json!({ "ok": { "type": "boolean" } }), &["ok"])
 }
 
 /// Asks within a stream.
 #[tool]
 fn test_streaming_elicitation(ctx: &ToolContext) -> ToolResult {
     ctx.progress("about to ask");
-    asks(ctx, "Please confirm", "", json!({ "ok": { "type": "boolean" } }), &["ok"])
+    asks(ctx, "Please confirm", "", &json!({ "ok": { "type": "boolean" } }), &["ok"])
 }
 
 /// Logs nothing, because there is no such capability.

@@ -22,14 +22,14 @@ fn start(words: &[&str], env: &[(&str, &str)]) -> Child {
     streams.spawn().unwrap()
 }
 
-fn message(id: u32, method: &str, params: Value) -> Value {
+fn message(id: u32, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
 fn begin() -> [Value; 2] {
     let client = json!({"name": "test", "version": "1"});
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-    [message(0, "initialize", params), json!({"jsonrpc": "2.0", "method": "notifications/initialized"})]
+    [message(0, "initialize", &params), json!({"jsonrpc": "2.0", "method": "notifications/initialized"})]
 }
 
 /// Serves a session over standard streams. Returns the messages that came back, the rest of what was said, and whether
@@ -101,9 +101,9 @@ fn a_document_is_served_and_its_calls_are_made_limited_and_recorded() {
         audit.to_str().unwrap(),
     ];
     let requests = [
-        message(1, "tools/list", json!({})),
-        message(2, "tools/call", json!({"name": "listTasks", "arguments": {"status": "open"}})),
-        message(3, "tools/call", json!({"name": "createTask", "arguments": {"title": "x"}})),
+        message(1, "tools/list", &json!({})),
+        message(2, "tools/call", &json!({"name": "listTasks", "arguments": {"status": "open"}})),
+        message(3, "tools/call", &json!({"name": "createTask", "arguments": {"title": "x"}})),
     ];
     let (messages, told, fine) = session(&words, &[("TASKS_TOKEN", "s3cret")], &requests);
     assert!(fine, "{told}");
@@ -122,7 +122,7 @@ fn a_document_is_served_and_its_calls_are_made_limited_and_recorded() {
 #[test]
 fn tools_that_cannot_run_here_are_left_out_aloud() {
     let manifest = specs().join("manifest-program.yaml");
-    let requests = [message(1, "tools/list", json!({}))];
+    let requests = [message(1, "tools/list", &json!({}))];
     let (messages, told, fine) = session(&[manifest.to_str().unwrap()], &[], &requests);
     assert!(fine, "{told}");
     assert!(told.contains("is left out: it is a function"), "{told}");

@@ -122,7 +122,7 @@ fn tools_come_and_go() {
     assert_eq!(told(&[tool()], &[other.clone(), tool()]), ["other added", "other security"]);
     assert_eq!(told(&[tool(), other.clone()], &[tool()]), ["other breaking"]);
     assert_eq!(told(&[tool()], &[tool(), tool()]), ["find breaking"]);
-    assert_eq!(told(&[tool(), other.clone()], &[other, tool()]), [String::new(); 0]);
+    assert_eq!(told(&[tool(), other.clone()], &[other, tool()]), Vec::<String>::new());
 }
 
 #[test]
