@@ -389,8 +389,13 @@ fn the_readme_knows_the_commands_and_the_commands_know_the_readme() {
         assert!(row, "no row says what `{command}` does");
     }
     for line in readme.lines().filter_map(|line| line.trim().strip_prefix("cargo toolgen ")) {
-        let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
-        let (code, help, _) = cargo_toolgen(&place, &[words[0], "--help"]);
+        let words = line.split('#').next().unwrap().split_whitespace();
+        // What comes after `--` is for another program.
+        let words: Vec<&str> = words.take_while(|word| *word != "--").collect();
+        let (mut code, mut help, _) = cargo_toolgen(&place, &[words[0], "--help"]);
+        if help.contains("Commands:") {
+            (code, help, _) = cargo_toolgen(&place, &[words[0], words[1], "--help"]);
+        }
         assert_eq!(code, Some(0), "there is no command {}", words[0]);
         for option in words.iter().filter(|word| word.starts_with("--")) {
             assert!(help.contains(option), "{} has no option {option}", words[0]);
