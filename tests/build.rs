@@ -18,6 +18,7 @@ fn main() {
         let options = toolgen::Options::default().types(false);
         toolgen::Build::new(format!("{name}_untyped")).document(&path).options(options).emit();
     }
+    toolgen::Build::new("shop").document("../specs/mcp/shop.lock.json").emit();
     for name in ["types", "deep"] {
         toolgen::Build::new(name).document(format!("documents/{name}.yaml")).emit();
     }

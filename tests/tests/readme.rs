@@ -61,6 +61,24 @@ fn from_a_manifest() -> AnyResult<Registry> {
     Ok(registry)
 }
 
+pub mod shop {
+    toolgen_runtime::include_tools!("shop");
+}
+
+fn from_an_mcp_server() -> AnyResult<Registry> {
+    use toolgen_runtime::engine::Engines;
+    use toolgen_runtime::engine::mcp::McpEngine;
+
+    let engines = Engines::new().with(McpEngine::new()); // feature `mcp`
+    let registry = Registry::new(engines.tools(shop::TOOLS)?)?; // shop__find_orders, …
+    Ok(registry)
+}
+
+#[test]
+fn locked_tools_of_mcp_servers_are_tools() {
+    assert!(from_an_mcp_server().unwrap().get("shop__find_orders").is_some());
+}
+
 #[test]
 fn manifests_are_tools() {
     assert!(from_a_manifest().unwrap().get("text__count_lines").is_some());
