@@ -11,16 +11,18 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[2]
 INFO = {"name": "bench", "version": "1"}
-ROUNDS = 3
+ROUNDS = 2
 CALLS = 300
 # A round of calls ends after so many seconds.
-LONGEST = 4
+LONGEST = 3
 
 PROXY = """
 import json, sys
@@ -35,6 +37,22 @@ from fastmcp import FastMCP
 client = httpx2.AsyncClient(base_url=sys.argv[2])
 FastMCP.from_openapi(json.load(open(sys.argv[1])), client=client, validate_output=False).run(show_banner=False)
 """
+
+
+class Api(BaseHTTPRequestHandler):
+    """Answers every request with a small object."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", "12")
+        self.end_headers()
+        self.wfile.write(b'{"ok": true}')
+
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 class Server:
@@ -139,8 +157,10 @@ def gateway(toolgen: list[str], python: str, modules: Path, folder: Path) -> Non
 
 
 def openapi(toolgen: list[str], python: str, document: Path, operation: str, arguments: dict) -> None:
-    """The call goes to a port of this machine where nothing listens: what is compared is all that comes before."""
-    base = "http://127.0.0.1:9"
+    """The operation is a GET: the call goes to a server in this process."""
+    api = ThreadingHTTPServer(("127.0.0.1", 0), Api)
+    threading.Thread(target=api.serve_forever, daemon=True).start()
+    base = f"http://127.0.0.1:{api.server_port}"
     peers = {
         "toolgen": [*toolgen, "serve", str(document), "--base-url", base, "--private-host", "127.0.0.1"],
         "fastmcp": [python, "-c", FROM_OPENAPI, str(document), base],
