@@ -33,7 +33,10 @@ pub(super) struct Session {
     pub(super) agreement: Agreement,
     desk: Arc<Desk>,
     options: Arc<McpOptions>,
-    list: tokio::sync::Mutex<Option<Arc<Listed>>>,
+    /// The list that was asked for last. Every call of a locked tool reads it, so no call waits for another to do so.
+    list: Mutex<Option<Arc<Listed>>>,
+    /// Held while the list is asked for, or forgotten.
+    listing: tokio::sync::Mutex<()>,
     /// Whether the server tells when its list changes.
     told: Arc<Mutex<bool>>,
     _tasks: Tasks,
@@ -118,7 +121,8 @@ impl Session {
             tasks.0.push(subscribe(&link, &agreement, &told));
         }
         let options = Arc::clone(options);
-        Ok(Session { link, agreement, desk, options, list: Default::default(), told, _tasks: tasks })
+        let (list, listing) = Default::default();
+        Ok(Session { link, agreement, desk, options, list, listing, told, _tasks: tasks })
     }
 
     /// Whether requests can still be answered.
@@ -153,20 +157,28 @@ impl Session {
     ///
     /// Why there is no whole list.
     pub(super) async fn tools(&self) -> Result<Arc<Listed>, Failure> {
-        let mut list = self.list.lock().await;
-        let changes = self.link.inbox.changes();
-        if let Some(known) = &*list
-            && known.changes == changes
-            && (Instant::now() < known.stale
-                || (*unpoisoned(self.told.lock()) && self.link.transport.hears()))
-        {
-            return Ok(Arc::clone(known));
+        if let Some(known) = self.known() {
+            return Ok(known);
+        }
+        let _listing = self.listing.lock().await;
+        // Another call may have asked meanwhile.
+        if let Some(known) = self.known() {
+            return Ok(known);
         }
         // What was known is not true any more, whatever becomes of this.
-        *list = None;
-        let fresh = Arc::new(self.read_list(changes).await?);
-        *list = Some(Arc::clone(&fresh));
+        *unpoisoned(self.list.lock()) = None;
+        let fresh = Arc::new(self.read_list(self.link.inbox.changes()).await?);
+        *unpoisoned(self.list.lock()) = Some(Arc::clone(&fresh));
         Ok(fresh)
+    }
+
+    /// The list, if it cannot have changed since.
+    fn known(&self) -> Option<Arc<Listed>> {
+        let known = unpoisoned(self.list.lock()).clone()?;
+        let current = known.changes == self.link.inbox.changes()
+            && (Instant::now() < known.stale
+                || (*unpoisoned(self.told.lock()) && self.link.transport.hears()));
+        current.then_some(known)
     }
 
     async fn read_list(&self, changes: u64) -> Result<Listed, Failure> {
@@ -224,14 +236,13 @@ impl Session {
         how: &How,
     ) -> Result<Value, Failure> {
         let _open = how.asker.clone().map(|asker| self.desk.open(asker));
-        let arguments = Value::Object(arguments.clone());
-        let mut headers = self.headers(tool, &arguments).await?;
+        let mut headers = self.headers(tool, arguments).await?;
         let (mut more, mut corrected) = (Map::new(), false);
         for _ in 0..ROUNDS {
             let mut request = Request::new("tools/call", how.patience);
             request.params.clone_from(&more);
             request.params.insert("name".to_owned(), Value::from(tool));
-            request.params.insert("arguments".to_owned(), arguments.clone());
+            request.params.insert("arguments".to_owned(), Value::Object(arguments.clone()));
             request.name = Some(tool.to_owned());
             request.headers.clone_from(&headers);
             request.on_progress = Some(how.on_progress.clone().unwrap_or_else(|| Arc::new(|_| {})));
@@ -240,8 +251,10 @@ impl Session {
                 Err(Failure::Refused { code: HEADER_MISMATCH, .. }) if !corrected => {
                     // The tool asks for other headers than when it was listed.
                     corrected = true;
-                    *self.list.lock().await = None;
-                    headers = self.headers(tool, &arguments).await?;
+                    let listing = self.listing.lock().await;
+                    *unpoisoned(self.list.lock()) = None;
+                    drop(listing);
+                    headers = self.headers(tool, arguments).await?;
                     continue;
                 }
                 result => result?,
@@ -265,15 +278,20 @@ impl Session {
     }
 
     /// Returns the headers that repeat arguments, where the tool asks for them.
-    async fn headers(&self, tool: &str, arguments: &Value) -> Result<Vec<(String, String)>, Failure> {
+    async fn headers(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<Vec<(String, String)>, Failure> {
         let transport = &self.link.transport;
         if !transport.repeats() {
             return Ok(Vec::new());
         }
         let listed = self.tools().await?;
-        let found = listed.tools.iter().find(|known| known["name"] == tool);
-        found
-            .map_or(Ok(Vec::new()), |found| transport.repeated(&found["inputSchema"], arguments).map_err(odd))
+        let Some(found) = listed.tools.iter().find(|known| known["name"] == tool) else {
+            return Ok(Vec::new());
+        };
+        transport.repeated(&found["inputSchema"], &Value::Object(arguments.clone())).map_err(odd)
     }
 
     /// Answers the requests in a result that is not complete.

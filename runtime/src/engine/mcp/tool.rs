@@ -68,14 +68,16 @@ impl McpTool {
     }
 
     async fn outcome(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
-        let arguments = match params {
+        let arguments = Arc::new(match params {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
-        };
-        let key = self.key(&arguments, ctx);
+        });
         let inputs = ctx.inputs();
-        let parked = if inputs.is_empty() { None } else { unpoisoned(self.parked.lock()).take(&key) };
-        let mut running = parked.unwrap_or_else(|| self.start(arguments));
+        let parked = match inputs.is_empty() {
+            true => None,
+            false => unpoisoned(self.parked.lock()).take(&self.key(&arguments, ctx)),
+        };
+        let mut running = parked.unwrap_or_else(|| self.start(Arc::clone(&arguments)));
         *unpoisoned(running.ctx.lock()) = Some(ctx.clone());
         loop {
             if let (Some(open), Some(answer)) = (running.open.take(), inputs.get(running.used)) {
@@ -88,7 +90,7 @@ impl McpTool {
                 Step::Question(_) if running.used < inputs.len() => {}
                 Step::Question(request) => {
                     *unpoisoned(running.ctx.lock()) = None;
-                    self.park(key, running);
+                    self.park(self.key(&arguments, ctx), running);
                     return Ok(ToolResult::empty().with_control(Control::NeedInput(request)));
                 }
             }
@@ -96,7 +98,7 @@ impl McpTool {
     }
 
     /// Makes the call.
-    fn start(&self, arguments: Map<String, Value>) -> Running {
+    fn start(&self, arguments: Arc<Map<String, Value>>) -> Running {
         let client = Arc::clone(&self.client.0);
         let heard: Arc<Mutex<Option<ToolContext>>> = Arc::default();
         let listener = Arc::clone(&heard);
