@@ -25,6 +25,7 @@ fn main() {
         ("the_tools_of_a_lock_are_tools_of_every_command", the_tools_of_a_lock_are_tools_of_every_command),
         ("a_tool_that_is_not_as_locked_is_not_called", a_tool_that_is_not_as_locked_is_not_called),
         ("shadows_of_other_servers_are_told", shadows_of_other_servers_are_told),
+        ("an_edited_lock_is_refused_and_locked_again", an_edited_lock_is_refused_and_locked_again),
         ("what_cannot_be_done_is_told", what_cannot_be_done_is_told),
     ];
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
@@ -134,6 +135,31 @@ fn shop() -> Value {
     ])
 }
 
+/// The help for a lock that was edited is to lock again, which needs only the server of it.
+fn an_edited_lock_is_refused_and_locked_again(folder: &Folder) {
+    folder.offer(&shop());
+    let program = std::env::current_exe().unwrap();
+    let script =
+        format!("{TOOLS}='{}' exec '{}' --serve", folder.file("tools.json").display(), program.display());
+    folder.told(0, &["mcp", "lock", "--alias", "shop", "--", "sh", "-c", &script]);
+    let lock = folder.read("shop.lock.json");
+    fs::write(folder.file("shop.lock.json"), lock.replace("Finds orders.", "Finds all orders.")).unwrap();
+    let (_, told) = folder.told(1, &["mcp", "verify", "shop.lock.json"]);
+    assert!(told.contains("E0601") && !told.contains("names no MCP server"), "{told}");
+    let (_, told) = folder.told(0, &["mcp", "lock", "shop.lock.json"]);
+    assert!(told.contains("shop.lock.json was edited"), "{told}");
+    assert_eq!(folder.read("shop.lock.json"), lock);
+    // Of another broken file nothing is believed.
+    fs::write(folder.file("shop.lock.json"), lock.replace("\"argv\"", "\"words\"")).unwrap();
+    folder.told(1, &["mcp", "lock", "shop.lock.json"]);
+    // What is not written is not said to be.
+    fs::write(folder.file("shop.lock.json"), &lock).unwrap();
+    fs::write(folder.file("locks"), "").unwrap();
+    fs::write(folder.file("shop.yaml"), folder.manifest("")).unwrap();
+    let (told, problems) = folder.told(1, &["mcp", "lock", "shop.yaml"]);
+    assert!(told.is_empty() && problems.contains("cannot be written"), "{told}{problems}");
+}
+
 /// Locks the server through a manifest in a folder that is there.
 fn locked(folder: &Folder) {
     folder.offer(&shop());
@@ -220,6 +246,8 @@ fn the_servers_of_a_manifest_are_locked(folder: &Folder) {
     assert!(told.contains("there is no lock `locks/shop.lock.json` yet"), "{told}");
     let (_, told) = folder.told(1, &["mcp", "verify", "shop.yaml"]);
     assert!(told.contains("the lock of `shop`, locks/shop.lock.json, is not there"), "{told}");
+    // The folder of a lock is made with it.
+    fs::remove_dir(folder.file("locks")).unwrap();
     folder.told(0, &["mcp", "lock", "shop.yaml"]);
     let (told, _) = folder.told(0, &["check", "shop.yaml"]);
     assert!(told.contains("2 operations, 2 tools (0 errors, 0 warnings"), "{told}");
@@ -305,6 +333,21 @@ fn what_cannot_be_done_is_told(folder: &Folder) {
             "LEFT=RIGHT",
         ),
         (2, &["mcp", "verify"], "required"),
+        (
+            2,
+            &["mcp", "lock", "--alias", "shop", "--capability", "magic", "--", "true"],
+            "elicitation, roots, sampling",
+        ),
+        (
+            1,
+            &["mcp", "lock", "--alias", "shop", "--url", "http://127.0.0.1:9/mcp"],
+            "which is not public. Open it with `--private-host 127.0.0.1`\n",
+        ),
+        (
+            1,
+            &["mcp", "lock", "--alias", "shop", "--", "no-such-program"],
+            "is it installed, and its folder in `PATH`?\n",
+        ),
         (1, &["mcp", "verify", "none.yaml"], "there is no such file"),
         (1, &["mcp", "lock", "--alias", "shop", "--", "./not-a-program"], "not-a-program"),
         (

@@ -38,6 +38,8 @@ mod session;
 mod stdio;
 mod tool;
 mod transport;
+#[cfg(feature = "typed")]
+mod typed;
 
 use std::fmt;
 use std::sync::{Arc, Mutex};

@@ -50,14 +50,20 @@ struct Report {
 }
 
 fn lock(task: &args::Lock, output: &mut Output) -> io::Result<Outcome> {
-    let (mut targets, complete) = targets(&task.documents, output);
+    let (mut targets, complete) = targets(&task.documents, true, output);
     if let Some(given) = &task.server {
         if !is_alias(&given.alias) {
             let rule = "use `a` to `z`, digits and `-`, at most 32, and start with a letter";
             output.complain(&format!("`{}` is no alias of a server; {rule}", given.alias));
             return Ok(Outcome::Usage);
         }
-        targets.push(Target { server: server_of(given), path: given.out.clone(), locked: read(&given.out) });
+        let server = server_of(given);
+        if let McpTransport::Stdio { inherit, .. } = &server.transport {
+            for variable in inherit.iter().filter(|variable| std::env::var_os(variable.as_str()).is_none()) {
+                output.note(&format!("{variable} is not set, so the program starts without it"));
+            }
+        }
+        targets.push(Target { server, path: given.out.clone(), locked: read(&given.out) });
     }
     for target in &mut targets {
         if !task.capabilities.is_empty() {
@@ -66,13 +72,14 @@ fn lock(task: &args::Lock, output: &mut Output) -> io::Result<Outcome> {
     }
     let (mut reports, answered) = ask_all(&targets, &task.private_hosts, output);
     let mut fine = complete && answered;
-    for report in &mut reports {
+    reports.retain_mut(|report| {
         if let Some(scope) = &task.scope {
             report.now.auth.clone_from(scope);
         }
-        if let Err(why) = std::fs::write(&report.path, report.now.text()) {
+        if let Err(why) = write(report) {
             output.complain(&format!("{} cannot be written: {why}", report.path.display()));
             fine = false;
+            return false;
         }
         if let Some(package) = report.now.package.as_ref().filter(|package| package.version.is_empty()) {
             let (alias, name) = (&report.alias, &package.name);
@@ -81,17 +88,26 @@ fn lock(task: &args::Lock, output: &mut Output) -> io::Result<Outcome> {
                 if package.registry == "npm" { "@1.2.3" } else { "==1.2.3" }
             ));
         }
-    }
+        true
+    });
     show(&reports, "locked", task.json, output)?;
     Ok(if fine { Outcome::Fine } else { Outcome::Problems })
 }
 
+/// Writes a lock, in a folder that is made for it.
+fn write(report: &Report) -> io::Result<()> {
+    if let Some(folder) = report.path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(&report.path, report.now.text())
+}
+
 fn verify(task: &args::Verify, output: &mut Output) -> io::Result<Outcome> {
-    let (targets, complete) = targets(&task.documents, output);
+    let (targets, complete) = targets(&task.documents, false, output);
     let mut fine = complete;
     for target in targets.iter().filter(|target| target.locked.is_none()) {
         let (alias, path) = (&target.server.alias, target.path.display());
-        output.complain(&format!("the lock of `{alias}`, {path}, is not there or cannot be read"));
+        output.complain(&format!("the lock of `{alias}`, {path}, is not there or cannot be read; write it by `cargo toolgen mcp lock`"));
         fine = false;
     }
     let (locked, _): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| target.locked.is_some());
@@ -102,20 +118,32 @@ fn verify(task: &args::Verify, output: &mut Output) -> io::Result<Outcome> {
 }
 
 /// Returns the servers that documents name, and whether all documents could be read. What else is wrong with a document
-/// is for `check`: a lock that is not there yet is no mistake here.
-fn targets(documents: &[PathBuf], output: &mut Output) -> (Vec<Target>, bool) {
+/// is for `check`: a lock that is not there yet is no mistake here, and one that was edited is none where it is made `anew`.
+fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Target>, bool) {
     let mut targets = Vec::new();
     let mut complete = true;
     for path in documents {
         let mut problems = Problems::new();
         let document = Document::load(path, &mut problems);
-        let program =
-            document.and_then(|document| toolgen::compile(&document, &Options::default(), &mut problems));
+        let program = document
+            .as_ref()
+            .and_then(|document| toolgen::compile(document, &Options::default(), &mut problems));
         let servers: Vec<McpSource> =
             program.iter().flat_map(|program| program.all_servers()).cloned().collect();
+        let edited = document.filter(|_| anew && program.is_none());
+        if let Some(server) = edited.and_then(|document| Lock::read_server(&document.root)) {
+            let path = path.display();
+            output.note(&format!(
+                "{path} was edited, so nobody can say what changed since: read all of the new one"
+            ));
+            targets.push(Target { server, path: path.to_string().into(), locked: None });
+            continue;
+        }
         if servers.is_empty() {
             output.problems(&problems, |problem| problem.severity() == Severity::Error);
-            output.complain(&format!("{} names no MCP server", path.display()));
+            if !problems.has_errors() {
+                output.complain(&format!("{} names no MCP server", path.display()));
+            }
             complete = false;
         }
         for McpSource { mut server, lock } in servers {

@@ -139,10 +139,17 @@ fn serve(
                 output.note(&format!("{tools} served on the standard input and output"));
                 return server.stdio().await.map_err(|why| why.to_string());
             };
-            let listener = TcpListener::bind(address)
-                .await
-                .map_err(|why| format!("cannot listen at {address}: {why}"))?;
+            let listener = TcpListener::bind(address).await.map_err(|why| {
+                let help = if why.kind() == io::ErrorKind::InvalidInput { "; write it as 127.0.0.1:8080" } else { "" };
+                format!("cannot listen at {address}: {why}{help}")
+            })?;
             let address = listener.local_addr().map_err(|why| why.to_string())?;
+            if task.token.is_none() && !address.ip().is_loopback() {
+                return Err(format!(
+                    "everybody who reaches {address} could call the tools: set a bearer token with `--token VARIABLE`, or \
+                     listen at 127.0.0.1"
+                ));
+            }
             output.note(&format!("{tools} served at http://{address}/mcp"));
             server.listen(listener).await.map_err(|why| why.to_string())
         };

@@ -104,7 +104,9 @@ pub(super) async fn agree(
     }
     let why = match first {
         Failure::Refused { code, message, .. } => {
-            format!("it refuses the handshake of revision {}: {message} ({code})", LEGACY[0])
+            // A refusal of HTTP has no code.
+            let code = if code == 0 { String::new() } else { format!(" ({code})") };
+            format!("it refuses the handshake of revision {}: {message}{code}", LEGACY[0])
         }
         Failure::Silent(after) | Failure::Late(after) => {
             format!("it did not answer the handshake within {after:?}")

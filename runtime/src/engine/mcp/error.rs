@@ -21,11 +21,9 @@ const INVALID_PARAMS: i64 = -32602;
 
 /// The server cannot be reached.
 pub(super) fn unreachable(server: &McpServer, why: &str) -> ToolError {
-    let text = format!(
-        "the MCP server `{}` is not there: {why}. The call was not made; another call cannot mend this",
-        server.alias
-    );
-    ToolError::failed_with(UNREACHABLE, text)
+    let told = format!("the MCP server `{}` is not there: {}", server.alias, why.trim_end_matches('.'));
+    let text = format!("{told}. The call was not made; another call cannot mend this");
+    ToolError::failed_with(UNREACHABLE, text).with_operator_detail(told)
 }
 
 /// The server has failed too often.

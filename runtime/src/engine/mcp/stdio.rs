@@ -66,8 +66,8 @@ impl Stdio {
         all.extend(env.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())));
         let work_dir = Some(Path::new(work_dir.as_str())).filter(|path| !path.as_os_str().is_empty());
         Handle::try_current().map_err(|why| why.to_string())?;
-        let (mut child, group) =
-            piped(&argv, &all, work_dir).map_err(|why| format!("`{program}` does not start: {why}"))?;
+        let (mut child, group) = piped(&argv, &all, work_dir)
+            .map_err(|why| format!("`{program}` does not start: {why}{}", hint(program)))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let group = Arc::new(Mutex::new(group));
         let [read, drained, broken, gone] = [(); 4].map(|()| CancellationToken::new());
@@ -263,5 +263,16 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.inbox.closed("the connection was closed");
         self.gone.cancel();
+    }
+}
+
+/// Returns what to look at if a program does not start.
+fn hint(program: &str) -> &'static str {
+    if !program.contains('/') {
+        "; is it installed, and its folder in `PATH`?"
+    } else if Path::new(program).is_relative() {
+        "; a relative path starts at the folder that this process runs in"
+    } else {
+        ""
     }
 }

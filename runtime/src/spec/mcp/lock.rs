@@ -108,6 +108,15 @@ impl Lock {
             _ => Err(reader.problems),
         }
     }
+
+    /// Returns the server of a lock whose list of tools may have been edited: enough to lock it again.
+    #[must_use]
+    pub fn read_server(root: &Value) -> Option<McpServer> {
+        let mut reader = Reader { problems: Vec::new() };
+        let lock = reader.lock(root)?;
+        let is_whole = reader.problems.iter().all(|problem| problem.pointer.starts_with("/tools"));
+        is_whole.then_some(lock.server)
+    }
 }
 
 fn texts_value(texts: &List<Text>) -> Value {

@@ -73,7 +73,10 @@ fn lock() -> Command {
         .arg(option("url", "URL", "Where it is, if it is no program").requires("alias"))
         .arg(several("header", "NAME=VARIABLE", "A header, by the variable that holds it").requires("url"))
         .arg(option("bearer", "VARIABLE", "The variable that holds the bearer token").requires("url"))
-        .arg(several("capability", "NAME", "Tell servers that they may ask for this, such as `elicitation`"))
+        .arg(
+            several("capability", "NAME", "Tell servers that they may ask for this")
+                .value_parser(["elicitation", "roots", "sampling"]),
+        )
         .arg(option("auth-scope", "TEXT", "As whom it is asked, if the list depends on it: kept in the lock"))
         .arg(private_host())
         .arg(format())

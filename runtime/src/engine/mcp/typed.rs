@@ -1,0 +1,101 @@
+//! Typed calls from Rust.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::McpEngine;
+use crate::base::frozen::Frozen;
+use crate::call::context::ToolContext;
+use crate::call::control::Control;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::AgentTool;
+use crate::engine::Engine;
+use crate::engine::typed::TypedTool;
+
+/// The code of a call whose tool has failed, as its server says.
+const FAILED: &str = "MCP_FAILED";
+
+impl McpEngine {
+    /// Calls a tool of a lock with arguments that the compiler has checked. The result is its structured content; without
+    /// one, `serde_json::Value` takes the text.
+    ///
+    /// ```ignore
+    /// let orders = engine.call(shop::ShopFindOrders { customer: 7, state: None, since: None, limit: None }).await?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of a call by a model; and unlike for a model, a failed result, a question of the server that no handler
+    /// answers, and a result that is not of its type.
+    pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, ToolError> {
+        self.call_in(arguments, &ToolContext::new("", "")).await
+    }
+
+    /// As [`call`](Self::call), in a context: its token cancels the call, its time limit and its allowed hosts apply.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call); [`ToolError::Cancelled`] when the token fires.
+    pub async fn call_in<A: TypedTool>(
+        &self,
+        arguments: A,
+        ctx: &ToolContext,
+    ) -> Result<A::Output, ToolError> {
+        let arguments = arguments
+            .into_arguments()
+            .map_err(|why| ToolError::invalid_args(format!("the arguments are not JSON: {why}")))?;
+        let tool = self.make(Frozen::Static(A::tool()), &[]);
+        let tool = tool.map_err(|why| ToolError::failed(why.to_string()))?;
+        let run = ctx.cancel().run_until_cancelled(tool.execute(arguments, ctx));
+        let outcome = match ctx.timeout() {
+            Some(duration) => {
+                tokio::time::timeout(duration, run).await.map_err(|_| ToolError::Timeout { duration })?
+            }
+            None => run.await,
+        };
+        value(&outcome.unwrap_or(Err(ToolError::Cancelled))?)
+    }
+}
+
+/// Returns the value of a result.
+fn value<T: for<'de> Deserialize<'de>>(result: &ToolResult) -> Result<T, ToolError> {
+    if matches!(result.control, Control::NeedInput(_)) {
+        let text = "the server has a question, and nobody answers it: set `McpOptions::elicitation`";
+        return Err(ToolError::failed_with(FAILED, text));
+    }
+    if result.is_error() {
+        return Err(ToolError::failed_with(FAILED, result.to_text()));
+    }
+    let value =
+        result.structured().map_or_else(|_| Value::String(result.to_text()), |value| value.into_owned());
+    serde_json::from_value(value).map_err(|why| {
+        let text = format!("the tool ran, but its result is not of its type: {why}");
+        ToolError::failed_with("INVALID_OUTPUT", text).with_operator_detail(result.to_text())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::call::control::InputRequest;
+    use crate::call::structured::Structured;
+
+    #[test]
+    fn a_result_is_its_value_or_an_error() {
+        let told = ToolResult::text("sunny").with_details(json!({"degrees": 21}));
+        assert_eq!(value::<Value>(&told).unwrap(), json!({"degrees": 21}));
+        let wrong = value::<Vec<u8>>(&told).unwrap_err();
+        assert_eq!(wrong.code(), "INVALID_OUTPUT");
+        let mut text = ToolResult::text("sunny");
+        text.structured = Structured::Missing("the tool declares none".into());
+        assert_eq!(value::<Value>(&text).unwrap(), "sunny");
+        let failed = ToolResult::text("no such city").with_details(json!({"success": false}));
+        assert!(value::<Value>(&failed).unwrap_err().to_string().contains("no such city"));
+        let question = InputRequest::new("Which city?", json!({"type": "object"}));
+        let asked = ToolResult::empty().with_control(Control::NeedInput(question));
+        assert!(value::<Value>(&asked).unwrap_err().to_string().contains("McpOptions::elicitation"));
+    }
+}
