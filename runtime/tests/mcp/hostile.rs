@@ -29,6 +29,11 @@ pub(crate) const TESTS: &[Test] = &[
     ("messages_are_not_mixed_up", || run(messages_are_not_mixed_up(200, 50))),
     ("a_server_that_does_not_read_holds_nobody_up", || run(a_server_that_does_not_read_holds_nobody_up())),
     ("a_secret_of_the_server_is_not_told", || run(a_secret_of_the_server_is_not_told())),
+    ("results_that_are_no_objects_are_refused", || run(results_that_are_no_objects_are_refused())),
+    ("a_server_that_asks_without_end_is_not_kept_in_memory", || {
+        run(a_server_that_asks_without_end_is_not_kept_in_memory());
+    }),
+    ("a_list_that_is_too_large_is_given_up", || run(a_list_that_is_too_large_is_given_up())),
 ];
 
 async fn what_fits_nothing_is_ignored_and_counted() {
@@ -233,5 +238,50 @@ async fn a_secret_of_the_server_is_not_told() {
         let told = format!("{} {:?}", response.text(), response.outcome);
         assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
     }
-    let _: Value = json!(null);
+    // Nor where there is no call: what a server says when it does not start, or when it is called without a provider.
+    let refused = |words: &str| {
+        let mut server = self::server(words);
+        if let McpTransport::Stdio { env, .. } = &mut server.transport {
+            *env = env.iter().cloned().chain([("HOSTILE_TOKEN".into(), "s3cr3t-value".into())]).collect();
+        }
+        server
+    };
+    let error = McpClient::connect(refused("die"), options()).await.unwrap_err();
+    let client = McpClient::connect(refused("legacy"), options()).await.unwrap();
+    for error in [error, client.call("die", serde_json::Map::new()).await.unwrap_err()] {
+        let told = format!("{error} {} {error:?}", error.operator_text());
+        assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
+    }
+}
+
+async fn results_that_are_no_objects_are_refused() {
+    // A name that is not where it should be is no name.
+    assert_eq!(
+        McpClient::connect(server("modern nameless"), options()).await.unwrap().server_info(),
+        Some(Value::Null)
+    );
+    let client = connect("legacy oddlist").await;
+    let error = client.list_tools().await.unwrap_err();
+    assert!(error.to_string().contains("no object"), "{error}");
+    let server = Frozen::from(server("legacy"));
+    let provider = provider(McpEngine::with_options(options()), [tool(&server, "odd")]);
+    for result in [json!("x"), json!([1]), json!(7), Value::Null] {
+        let call = ToolCall::new("1", "odd", json!({"result": result}));
+        let response = provider.call(call, &turn()).await;
+        assert!(response.text().contains("no object"), "{result}: {}", response.text());
+    }
+}
+
+async fn a_server_that_asks_without_end_is_not_kept_in_memory() {
+    let client = connect("legacy deaf asks").await;
+    // It reads nothing, so that all answers wait.
+    eventually("most are not answered", async || client.ignored() > 700).await;
+}
+
+async fn a_list_that_is_too_large_is_given_up() {
+    let mut options = options();
+    options.max_message = 1 << 20;
+    let client = McpClient::connect(server("legacy heavy"), options).await.unwrap();
+    let error = client.list_tools().await.unwrap_err();
+    assert!(error.to_string().contains("its list of tools has more than"), "{error}");
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(words: &str) {
         calls: AtomicU64::new(0),
     });
     if server.is("die") {
-        eprintln!("no configuration found");
+        eprintln!("no configuration found for {}", std::env::var("HOSTILE_TOKEN").unwrap_or_default());
         std::process::exit(3);
     }
     if server.is("wrapped") {
@@ -98,12 +98,14 @@ impl Server {
                 if params["_meta"]["io.modelcontextprotocol/protocolVersion"] != "2026-07-28" {
                     return error(id, -32022, "which revision?");
                 }
+                let named =
+                    json!({"io.modelcontextprotocol/serverInfo": {"name": "hostile", "version": "1"}});
                 answer(
                     id,
                     &json!({
                         "resultType": "complete", "supportedVersions": ["2026-07-28"],
                         "capabilities": {"tools": {"listChanged": true}}, "ttlMs": 0, "cacheScope": "private",
-                        "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "hostile", "version": "1"}},
+                        "_meta": if self.is("nameless") { json!("x") } else { named },
                     }),
                 );
             }
@@ -138,7 +140,12 @@ impl Server {
                 self.cancelled.lock().unwrap().push(params["requestId"].clone());
             }
             "notifications/initialized" if self.is("deaf") => loop {
-                thread::sleep(Duration::from_secs(1));
+                // The answers are longer than the pipe, and nobody reads them.
+                let pad = "x".repeat(1000);
+                for ping in (0..1000).filter(|_| self.is("asks")) {
+                    say(&json!({"jsonrpc": "2.0", "id": format!("{ping}{pad}"), "method": "ping"}));
+                }
+                thread::sleep(Duration::from_secs(1000));
             },
             _ if id.is_null() => {}
             _ => error(id, -32601, "no such method"),
@@ -165,6 +172,13 @@ impl Server {
         }
         if self.is("unlisted") {
             return;
+        }
+        if self.is("oddlist") {
+            return answer(id, &json!("x"));
+        }
+        if self.is("heavy") {
+            let next = cursor.map_or(0, |cursor| cursor.parse().unwrap_or(0)) + 1;
+            return page(json!([tool(&format!("t{next}"), &"x".repeat(900_000))]), Some(next.to_string()));
         }
         let tools = self.tools();
         if self.is("paged") {
@@ -324,6 +338,7 @@ impl Server {
                 let reply = self.request(given["method"].as_str().unwrap(), &given["params"]);
                 answer(id, &text(&reply.to_string()));
             }
+            "odd" => answer(id, &given["result"]),
             "every" => answer(id, &json!({"content": given["content"]})),
             other => error(id, -32602, &format!("unknown tool: {other}")),
         }

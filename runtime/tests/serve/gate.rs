@@ -99,10 +99,9 @@ async fn a_session_is_its_principals_alone() {
         Some(Principal::new(token).with_scopes(["read", "write"]))
     }))
     .await;
-    let http = reqwest::Client::builder().build().unwrap_or_else(|_| {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        reqwest::Client::new()
-    });
+    // Another test may have been first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let http = reqwest::Client::new();
     let post = |who: &str, session: Option<String>, body: Value| {
         let mut request = http
             .post(&url)
@@ -123,8 +122,25 @@ async fn a_session_is_its_principals_alone() {
     let call = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "who", "arguments": {}}});
     let mine = post("alice", Some(session.clone()), call(2)).await.unwrap().text().await.unwrap();
     assert!(mine.contains("alice"), "{mine}");
-    let theirs = post("mallory", Some(session), call(3)).await.unwrap().text().await.unwrap();
+    let theirs = post("mallory", Some(session.clone()), call(3)).await.unwrap().text().await.unwrap();
     assert!(theirs.contains("belongs to another caller") && !theirs.contains("mallory"), "{theirs}");
+    // Nor can one read what the session says, end it, or cancel its calls, which are no calls of tools.
+    let plain = session.split('.').next().unwrap().to_owned();
+    for id in [&session, &plain, &format!("{plain}.x.y")] {
+        let cancel =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}});
+        let ping = json!({"jsonrpc": "2.0", "id": 4, "method": "ping"});
+        for body in [cancel, ping] {
+            assert_eq!(post("mallory", Some(id.clone()), body).await.unwrap().status(), 404);
+        }
+        for method in [reqwest::Method::GET, reqwest::Method::DELETE] {
+            let request = http.request(method, &url).header("authorization", "mallory");
+            let request = request.header("accept", "text/event-stream").header("mcp-session-id", id);
+            assert_eq!(request.send().await.unwrap().status(), 404);
+        }
+    }
+    let mine = post("alice", Some(session), call(5)).await.unwrap().text().await.unwrap();
+    assert!(mine.contains("alice"), "{mine}");
 }
 
 #[tokio::test]

@@ -123,7 +123,7 @@ impl McpClient {
         options: McpOptions,
     ) -> Result<McpClient, ToolError> {
         let client = McpClient::new(server, options);
-        client.0.session().await?;
+        client.0.session().await.map_err(|why| client.0.told(why))?;
         Ok(client)
     }
 
@@ -133,7 +133,7 @@ impl McpClient {
     ///
     /// Why there is no list.
     pub async fn list_tools(&self) -> Result<Vec<Value>, ToolError> {
-        Ok(self.0.listed().await?.tools.clone())
+        Ok(self.0.listed().await.map_err(|why| self.0.told(why))?.tools.clone())
     }
 
     /// Returns the tools as they are now, without a lock: nothing tells whether they change later. What the server says
@@ -143,7 +143,7 @@ impl McpClient {
     ///
     /// Why there is no list.
     pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
-        let listed = self.0.listed().await?;
+        let listed = self.0.listed().await.map_err(|why| self.0.told(why))?;
         let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
         let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
         Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
@@ -162,7 +162,8 @@ impl McpClient {
             descriptor: crate::base::frozen::Text::EMPTY,
         };
         let how = How { patience: self.0.patience, on_progress: None, asker: None };
-        self.0.call(&plan, &arguments, &Manner { how, idempotent: false, place: Place::default() }).await
+        let manner = Manner { how, idempotent: false, place: Place::default() };
+        self.0.call(&plan, &arguments, &manner).await.map_err(|why| self.0.told(why))
     }
 
     /// Waits until the server says that its list of tools is another one now, or the connection has ended: then the list
@@ -172,7 +173,7 @@ impl McpClient {
     ///
     /// Why there is no connection.
     pub async fn changed(&self) -> Result<(), ToolError> {
-        self.0.session().await?.changed().await;
+        self.0.session().await.map_err(|why| self.0.told(why))?.changed().await;
         Ok(())
     }
 
@@ -295,6 +296,23 @@ impl Client {
     pub(super) async fn listed(&self) -> Result<Arc<super::session::Listed>, ToolError> {
         let session = self.session().await?;
         session.tools().await.map_err(|why| error::failure(&self.server, "tools/list", why))
+    }
+
+    /// Hides the credentials of the server in an error: what it says last, on its standard error too, may hold them.
+    pub(super) fn hide_in_error(&self, why: &mut ToolError) {
+        match why {
+            ToolError::Failed { message, detail, .. } => {
+                self.credentials.hide_in_text(message);
+                self.credentials.hide_in_text(detail);
+            }
+            ToolError::InvalidArgs { message, .. } => self.credentials.hide_in_text(message),
+            _ => {}
+        }
+    }
+
+    fn told(&self, mut why: ToolError) -> ToolError {
+        self.hide_in_error(&mut why);
+        why
     }
 
     /// Calls a tool, if it is what it was when it was locked.

@@ -20,10 +20,10 @@ const TOLD: usize = 5;
 ///
 /// What is wrong with the result, if it is not what the tool declares.
 pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, ToolError> {
-    let blocks = match answer["content"].take() {
-        Value::Array(blocks) => blocks,
-        Value::Null => Vec::new(),
-        other => vec![other],
+    let blocks = match answer.get_mut("content").map(Value::take) {
+        Some(Value::Array(blocks)) => blocks,
+        None | Some(Value::Null) => Vec::new(),
+        Some(other) => vec![other],
     };
     let content: Vec<Content> = blocks.iter().map(piece).collect();
     let mut result = ToolResult::empty();

@@ -19,6 +19,8 @@ use crate::call::control::InputRequest;
 
 /// How many requests of a server are answered at the same time.
 const MOST: usize = 16;
+/// How many more are refused at the same time. A server that does not read its refusals is not answered any more.
+const REFUSED: usize = 64;
 
 /// The code of JSON-RPC for a method that is not there.
 const NO_METHOD: i64 = -32601;
@@ -115,7 +117,8 @@ impl Desk {
         let is_form = params.get("mode").is_none_or(|mode| mode == "form");
         let (Some(asker), true) = (asker, is_form) else { return json!({ "action": "decline" }) };
         let message = params["message"].as_str().unwrap_or("The tool needs input.").to_owned();
-        let request = InputRequest::new(message, params["requestedSchema"].take());
+        let schema = params.get_mut("requestedSchema").map(Value::take).unwrap_or_default();
+        let request = InputRequest::new(message, schema);
         let (answer, answered) = oneshot::channel();
         if asker.send(Question { request, answer }).await.is_err() {
             return json!({ "action": "decline" });
@@ -145,6 +148,7 @@ pub(super) async fn attend(
                     handle.abort();
                 }
             }
+            Said::Request { .. } if running.len() >= MOST + REFUSED => inbox.ignore(),
             Said::Request { id, method, params } => {
                 let busy = running.len() >= MOST;
                 let (desk, inbox, transport) = (Arc::clone(&desk), inbox.clone(), Weak::clone(&transport));

@@ -143,7 +143,8 @@ async fn discover(link: &Link, capabilities: &List<Text>, patience: Duration) ->
         let message = format!("it does not speak revision {revision}");
         return Err(Failure::Refused { code: 0, message, data: Value::Null });
     }
-    let info = result["_meta"][key("serverInfo")].take();
+    let meta_info = result.get_mut("_meta").and_then(|meta| meta.get_mut(key("serverInfo")));
+    let info = meta_info.map(Value::take).unwrap_or_default();
     Ok(Agreement {
         revision: revision.to_owned(),
         info: if info.is_null() { result["serverInfo"].take() } else { info },

@@ -272,7 +272,8 @@ impl Inbox {
         }
     }
 
-    fn ignore(&self) {
+    /// Counts a message that fits nothing.
+    pub(super) fn ignore(&self) {
         self.0.ignored.fetch_add(1, Ordering::Relaxed);
     }
 }

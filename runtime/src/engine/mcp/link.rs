@@ -168,7 +168,11 @@ async fn wait(
     poll_fn(|cx| {
         if !known && let Poll::Ready(reply) = Pin::new(&mut waiting.ticket.reply).poll(cx) {
             match reply {
-                Ok(Reply::Result(result)) => return Poll::Ready(Ok(result)),
+                Ok(Reply::Result(result @ Value::Object(_))) => return Poll::Ready(Ok(result)),
+                Ok(Reply::Result(_)) => {
+                    let message = "its result is no object".to_owned();
+                    return Poll::Ready(Err(Failure::Refused { code: 0, message, data: Value::Null }));
+                }
                 Ok(Reply::Error { code, message, data }) => {
                     return Poll::Ready(Err(Failure::Refused { code, message, data }));
                 }

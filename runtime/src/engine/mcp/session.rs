@@ -24,6 +24,8 @@ const ROUNDS: usize = 10;
 const HEADER_MISMATCH: i64 = -32020;
 /// The most tools of a server.
 const MOST_TOOLS: usize = 10_000;
+/// How many times the longest message all tools of a server may be.
+const MOST_LISTED: usize = 4;
 /// How long a list is good for at least, and at most, where the server does not say when it changes.
 const FRESH: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(86_400)];
 
@@ -184,7 +186,8 @@ impl Session {
     async fn read_list(&self, changes: u64) -> Result<Listed, Failure> {
         let ends = Instant::now() + self.options.connect;
         let (mut tools, mut seen, mut ttl) = (Vec::new(), HashSet::new(), Duration::MAX);
-        let mut cursor = None;
+        let (mut cursor, mut by_name, mut size) = (None, BTreeMap::new(), 0);
+        let largest = self.options.max_message.saturating_mul(MOST_LISTED);
         for _ in 0..self.options.max_pages.max(1) {
             let left = ends.saturating_duration_since(Instant::now());
             let mut request = Request::new("tools/list", Patience::of(left));
@@ -197,6 +200,15 @@ impl Session {
                 return Err(odd("its answer to `tools/list` has no list `tools`"));
             };
             found.retain(|tool| self.link.transport.repeated(&tool["inputSchema"], &Value::Null).is_ok());
+            for tool in &found {
+                let (name, text) = (tool["name"].as_str().unwrap_or_default(), canonical(tool));
+                size += text.len();
+                let entry = by_name.entry(name.to_owned());
+                entry.and_modify(String::clear).or_insert(text);
+            }
+            if size > largest {
+                return Err(odd(format!("its list of tools has more than {largest} bytes")));
+            }
             tools.extend(found);
             ttl = ttl.min(Duration::from_millis(page["ttlMs"].as_u64().unwrap_or_default()));
             if tools.len() > MOST_TOOLS {
@@ -209,13 +221,6 @@ impl Session {
                 Value::String(next) => cursor = Some(next),
                 _ => {
                     let stale = Instant::now() + ttl.clamp(FRESH[0], FRESH[1]);
-                    let mut by_name = BTreeMap::new();
-                    for tool in &tools {
-                        let name = tool["name"].as_str().unwrap_or_default().to_owned();
-                        let entry = by_name.entry(name);
-                        let entry = entry.and_modify(String::clear);
-                        entry.or_insert_with(|| canonical(tool));
-                    }
                     return Ok(Listed { tools, by_name, changes, stale });
                 }
             }
@@ -300,7 +305,7 @@ impl Session {
         let Value::Object(requests) = requests else { return Ok(answers) };
         for (key, mut request) in requests {
             let method = request["method"].as_str().unwrap_or_default().to_owned();
-            let params = request["params"].take();
+            let params = request.get_mut("params").map(Value::take).unwrap_or_default();
             let answer = timeout(self.options.total, self.desk.answer(&method, params, how.asker.as_ref()));
             let refused = |(_, why)| odd(format!("it needs an answer to `{method}`: {why}"));
             let late = |_| Failure::Late(self.options.total);

@@ -57,12 +57,7 @@ impl McpTool {
         let mut outcome = self.outcome(params, ctx).await;
         match &mut outcome {
             Ok(result) => client.credentials.hide_in(result),
-            Err(ToolError::Failed { message, detail, .. }) => {
-                client.credentials.hide_in_text(message);
-                client.credentials.hide_in_text(detail);
-            }
-            Err(ToolError::InvalidArgs { message, .. }) => client.credentials.hide_in_text(message),
-            Err(_) => {}
+            Err(why) => client.hide_in_error(why),
         }
         outcome
     }

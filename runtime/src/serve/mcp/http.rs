@@ -7,21 +7,26 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::net::{TcpListener, ToSocketAddrs};
 
 use super::handler::Handler;
 use super::{ServeError, Server};
+use crate::call::digest::SealKey;
 use crate::call::principal::Principal;
 
 /// Where the server answers.
 const PATH: &str = "/mcp";
+
+/// The header with the ID of a session.
+const SESSION: &str = "mcp-session-id";
 
 /// The names of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -37,6 +42,8 @@ pub(super) struct Gate {
     principal: Option<Arc<PrincipalOf>>,
     hosts: Vec<String>,
     origins: Vec<String>,
+    /// Seals the IDs of sessions.
+    key: Option<Arc<SealKey>>,
 }
 
 impl fmt::Debug for Gate {
@@ -66,6 +73,34 @@ impl Gate {
     }
 }
 
+/// The ID of a session holds a seal that says whose it is. So another principal who learns it can neither use nor end the
+/// session, nor read its stream, nor cancel its calls.
+impl Gate {
+    /// Puts the ID that the session has here into the headers of a request, and returns the one that its client knows.
+    ///
+    /// # Errors
+    ///
+    /// If the session is not this principal's.
+    fn owned(&self, headers: &mut HeaderMap, owner: &str) -> Result<Option<HeaderValue>, ()> {
+        let Some(told) = headers.get(SESSION).cloned() else { return Ok(None) };
+        let parts = told.to_str().ok().and_then(|told| told.split_once('.'));
+        let (Some((id, seal)), Some(key)) = (parts, &self.key) else { return Err(()) };
+        if !key.holds(seal, &json!([id, owner])) {
+            return Err(());
+        }
+        let id = HeaderValue::from_str(id).map_err(drop)?;
+        headers.insert(SESSION, id);
+        Ok(Some(told))
+    }
+
+    /// Returns the ID of a new session as its client is told it.
+    fn sealed(&self, id: &HeaderValue, owner: &str) -> Option<HeaderValue> {
+        let id = id.to_str().ok()?;
+        let seal = self.key.as_ref()?.seal(&json!([id, owner])).ok()?;
+        HeaderValue::from_str(&format!("{id}.{seal}")).ok()
+    }
+}
+
 /// Digests of tokens have one length, and say nothing of the token.
 fn digest(token: &[u8]) -> [u8; 32] {
     Sha256::digest(token).into()
@@ -86,6 +121,7 @@ impl Server {
         principal: impl Fn(&Parts) -> Option<Principal> + Send + Sync + 'static,
     ) -> Server {
         self.gate.principal = Some(Arc::new(principal));
+        self.gate.key = SealKey::random().ok().map(Arc::new);
         self
     }
 
@@ -162,13 +198,20 @@ async fn admit(State(gate): State<Gate>, request: Request, next: Next) -> Respon
     }
     let Some(principal) = &gate.principal else { return next.run(request).await };
     let (mut parts, body) = request.into_parts();
-    match principal(&parts) {
-        Some(principal) => {
-            parts.extensions.insert(principal);
-            next.run(Request::from_parts(parts, body)).await
-        }
-        None => refusal("who you are is not known here"),
+    let Some(principal) = principal(&parts) else { return refusal("who you are is not known here") };
+    let Ok(owned) = gate.owned(&mut parts.headers, &principal.id) else {
+        return (StatusCode::NOT_FOUND, "This session belongs to another caller.").into_response();
+    };
+    let owner = principal.id.clone();
+    parts.extensions.insert(principal);
+    let mut response = next.run(Request::from_parts(parts, body)).await;
+    if let Some(id) = response.headers().get(SESSION) {
+        let Some(told) = owned.or_else(|| gate.sealed(id, &owner)) else {
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        };
+        response.headers_mut().insert(SESSION, told);
     }
+    response
 }
 
 fn refusal(text: &'static str) -> Response {

@@ -1,6 +1,6 @@
 //! Changes of schemas.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -229,15 +229,16 @@ impl Found<'_> {
             return self.turned(pointer, "the list", (old, new), turn, side);
         };
         let left = |from: &[Value], other: &[Value]| -> Vec<usize> {
-            let mut other: Vec<String> = other.iter().map(canonical).collect();
-            let mut left = Vec::new();
-            for (index, one) in from.iter().enumerate() {
-                match other.iter().position(|text| *text == canonical(one)) {
-                    Some(at) => drop(other.swap_remove(at)),
-                    None => left.push(index),
+            let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+            other.iter().for_each(|one| *counts.entry(canonical(one)).or_default() += 1);
+            let mut is_there = |one: &Value| match counts.get_mut(&canonical(one)) {
+                Some(count @ 1..) => {
+                    *count -= 1;
+                    true
                 }
-            }
-            left
+                _ => false,
+            };
+            (0..).zip(from).filter(|(_, one)| !is_there(one)).map(|(index, _)| index).collect()
         };
         let (removed, added) = (left(was, is), left(is, was));
         match (removed.as_slice(), added.as_slice()) {
