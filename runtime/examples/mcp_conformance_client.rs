@@ -63,12 +63,14 @@ fn tokens(context: &Value) -> McpOAuth {
     let word = |name: &str| context[name].as_str().map(str::to_owned);
     let secret = word("client_secret").map(Secret::new);
     match (context["name"].as_str(), word("client_id"), secret) {
-        (Some("auth/client-credentials-basic"), Some(id), Some(secret)) => McpOAuth::credentials(id, secret),
+        (Some("auth/client-credentials-basic"), Some(id), Some(secret)) => {
+            McpOAuth::credentials(id, secret).any_token_url()
+        }
         (_, id, secret) => {
             let tokens = McpOAuth::consent("http://localhost:3000/callback", agree);
             let tokens = tokens.client_document("https://conformance-test.local/client-metadata.json");
             match id {
-                Some(id) => tokens.client(id, secret),
+                Some(id) => tokens.client(id, secret).any_token_url(),
                 None => tokens,
             }
         }

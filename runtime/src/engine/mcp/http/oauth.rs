@@ -3,6 +3,8 @@
 //! The steps are those of rmcp. Each of its requests is sent by the client of the server, so that the guard of the HTTP
 //! engine decides which hosts are reached, whatever a document of a server names.
 
+mod guarded;
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -11,25 +13,19 @@ use std::time::Duration;
 
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, ClientCredentialsConfig,
-    CredentialStore, OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
-    StoredCredentials, WWWAuthenticateParams,
+    CredentialStore, StoredCredentials, WWWAuthenticateParams,
 };
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use self::guarded::Guarded;
 use super::auth::{McpTokenRequest, TokenSource, wants_more};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
-use crate::engine::http::{Body, HttpEngine, HttpRequest, Redirects, Secret};
+use crate::engine::http::Secret;
 
 /// How long a person may take to allow the access.
 const CONSENT: Duration = Duration::from_secs(300);
-
-/// How long one request may take.
-const REQUEST: Duration = Duration::from_secs(30);
-
-/// The most bytes of a response.
-const MAX_RESPONSE: usize = 1 << 20;
 
 /// Shows a URL to a person and returns where their browser was sent afterwards.
 type Open = Arc<dyn Fn(String) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
@@ -70,10 +66,22 @@ pub struct McpOAuth {
     client_id: Option<String>,
     client_secret: Option<Secret>,
     metadata_url: Option<String>,
+    secret_to: SecretTo,
     scopes: Vec<String>,
     store: Option<Arc<dyn TokenStore>>,
     /// The server that the tokens are for, and what is known of its authorization.
     state: Arc<Mutex<Option<(Text, AuthorizationManager)>>>,
+}
+
+/// Which authorization server gets the secret of the client. The MCP server says which one there is, so its word alone
+/// is not enough.
+#[derive(Clone)]
+enum SecretTo {
+    Nobody,
+    /// The one whose tokens come from this URL.
+    TokenUrl(String),
+    /// Whichever the MCP server names.
+    Anybody,
 }
 
 #[derive(Clone)]
@@ -108,7 +116,8 @@ impl McpOAuth {
         McpOAuth::of(Grant::Consent(redirect_uri.into(), Arc::new(move |url| Box::pin(open(url)))))
     }
 
-    /// Uses credentials that the program has of the authorization server, without a person.
+    /// Uses credentials that the program has of the authorization server, without a person. Set
+    /// [`token_url`](Self::token_url), too: the secret is sent nowhere else.
     #[must_use]
     pub fn credentials(client_id: impl Into<String>, client_secret: Secret) -> McpOAuth {
         McpOAuth::of(Grant::Program).client(client_id, Some(client_secret))
@@ -120,6 +129,7 @@ impl McpOAuth {
             client_id: None,
             client_secret: None,
             metadata_url: None,
+            secret_to: SecretTo::Nobody,
             scopes: Vec::new(),
             store: None,
             state: Arc::default(),
@@ -127,12 +137,44 @@ impl McpOAuth {
     }
 
     /// Sets the client that was registered with the authorization server beforehand. Without it, the program registers
-    /// itself.
+    /// itself. A secret needs [`token_url`](Self::token_url), too.
     #[must_use]
     pub fn client(mut self, client_id: impl Into<String>, client_secret: Option<Secret>) -> McpOAuth {
         self.client_id = Some(client_id.into());
         self.client_secret = client_secret;
         self
+    }
+
+    /// Sets the URL of the authorization server that tokens come from, which is the only one that the client's secret is
+    /// sent to: an MCP server that names another authorization server does not get it.
+    #[must_use]
+    pub fn token_url(mut self, url: impl Into<String>) -> McpOAuth {
+        self.secret_to = SecretTo::TokenUrl(url.into());
+        self
+    }
+
+    /// Sends the client's secret to whichever authorization server the MCP server names: only for a server that may know
+    /// the secret itself.
+    #[must_use]
+    pub fn any_token_url(mut self) -> McpOAuth {
+        self.secret_to = SecretTo::Anybody;
+        self
+    }
+
+    /// Whether the client's secret, if it has one, may go to this URL.
+    fn check_token_url(&self, named: &str) -> Result<(), AuthError> {
+        let problem = match &self.secret_to {
+            _ if self.client_secret.is_none() => return Ok(()),
+            SecretTo::Anybody => return Ok(()),
+            SecretTo::TokenUrl(url) if url == named => return Ok(()),
+            SecretTo::TokenUrl(url) => {
+                format!("the server wants the secret of the client sent to {named}, not to {url}")
+            }
+            SecretTo::Nobody => {
+                format!("if the secret of the client belongs to {named}, set that as `McpOAuth::token_url`")
+            }
+        };
+        Err(AuthError::AuthorizationFailed(problem))
     }
 
     /// Sets the `https` URL of the document that describes this client, for servers that read one in place of a
@@ -211,6 +253,7 @@ impl McpOAuth {
     ) -> Result<AuthorizationManager, AuthError> {
         let challenge = Some(challenge).filter(|challenge| !challenge.is_empty());
         let resolution = manager.resolve_metadata_from_challenge(challenge).await?;
+        self.check_token_url(&resolution.metadata.token_endpoint)?;
         manager.set_metadata(resolution.metadata);
         let own = if self.scopes.is_empty() { wider(wanted, challenge) } else { self.scopes.clone() };
         match &self.grant {
@@ -293,50 +336,6 @@ fn wider(wanted: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
     let parsed = challenge.zip(reqwest::Url::parse(&wanted.url).ok());
     let scope = parsed.and_then(|(challenge, url)| WWWAuthenticateParams::parse(challenge, &url).scope);
     scope.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
-}
-
-/// Sends the requests of rmcp under the guard.
-struct Guarded(HttpEngine);
-
-impl Guarded {
-    async fn send(&self, asked: OAuthHttpRequest) -> Result<http::Response<Vec<u8>>, String> {
-        let redirects = match asked.redirect_policy {
-            OAuthHttpRedirectPolicy::Follow => Redirects::AtOrigin,
-            _ => Redirects::None,
-        };
-        let (parts, body) = asked.request.into_parts();
-        let headers: Vec<(String, Secret)> = parts
-            .headers
-            .iter()
-            .map(|(name, value)| (name.to_string(), Secret::new(String::from_utf8_lossy(value.as_bytes()))))
-            .collect();
-        let headers = headers.iter().map(|(name, value)| (name.as_str(), value));
-        let mut request =
-            HttpRequest::direct(parts.method.as_str(), &parts.uri.to_string(), Vec::new(), headers)?;
-        if !body.is_empty() {
-            request.body = Body::Bytes(body);
-        }
-        let response = self.0.exchange(&request, redirects).await;
-        let mut response = response.map_err(|unanswered| unanswered.why)?;
-        let mut body = Vec::new();
-        while let Some(bytes) = response.chunk().await.map_err(|error| request.failure(error))? {
-            if body.len() + bytes.len() > MAX_RESPONSE {
-                return Err(format!("the response has more than {MAX_RESPONSE} bytes"));
-            }
-            body.extend_from_slice(&bytes);
-        }
-        Ok(http::Response::from(response).map(|_| body))
-    }
-}
-
-impl OAuthHttpClient for Guarded {
-    fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
-        Box::pin(async move {
-            let limit = request.timeout.unwrap_or(REQUEST).min(REQUEST);
-            let late = |_| format!("no response within {limit:?}");
-            Ok(timeout(limit, self.send(request)).await.map_err(late)??)
-        })
-    }
 }
 
 /// Keeps what rmcp knows of the tokens as a text.

@@ -233,6 +233,7 @@ async fn a_token_that_allows_too_little_is_replaced_by_one_that_allows_more() {
 async fn a_program_has_credentials_of_its_own() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let tokens = McpOAuth::credentials("robot", Secret::new("robot-secret"));
+    let tokens = tokens.token_url(server.url.replace("/mcp", "/token"));
     assert!(!format!("{tokens:?}").contains("robot-secret"));
     let wire = wire_with(&server, tokens).await;
     let_in(&wire, &mut server, &mut authority).await;
@@ -240,6 +241,28 @@ async fn a_program_has_credentials_of_its_own() {
     authority.refuses_refresh = true;
     let_in(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["client_credentials", "client_credentials"]);
+}
+
+#[tokio::test]
+async fn a_secret_goes_only_where_the_program_says() {
+    let robot = || McpOAuth::credentials("robot", Secret::new("robot-secret"));
+    let bound = robot().token_url("https://login.example.com/token");
+    let person = Authority::default().person().client("robot", Some(Secret::new("robot-secret")));
+    for (tokens, expected) in [
+        (bound, "not to https://login.example.com/token"),
+        (robot(), "set that as `McpOAuth::token_url`"),
+        (person, "set that as `McpOAuth::token_url`"),
+    ] {
+        let (mut server, mut authority) = (Server::start().await, Authority::default());
+        let wire = wire_with(&server, tokens).await;
+        let (_ticket, sending) = wire.ask("tools/call");
+        let why = tokio::select! {
+            sent = sending => sent.unwrap_err().why,
+            () = authority.serve(&mut server) => panic!("it was let in"),
+        };
+        assert!(why.contains(expected), "{why}");
+        assert!(authority.grants.is_empty() && !why.contains("robot-secret"), "{why}");
+    }
 }
 
 #[tokio::test]
