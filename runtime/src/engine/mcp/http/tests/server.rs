@@ -21,6 +21,7 @@ pub(super) struct Server {
 pub(super) struct Asked {
     pub(super) method: String,
     /// The path and the query.
+    #[cfg_attr(not(feature = "mcp-oauth"), allow(dead_code, reason = "only the tests of OAuth look at it"))]
     pub(super) path: String,
     head: String,
     /// The body as it came, and as JSON if it is that.
