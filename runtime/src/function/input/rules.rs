@@ -182,7 +182,7 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
 /// Refines a shape by the rules of attributes.
 ///
 /// An enum that says what its values mean goes on to do so where its use has a description of its own: a constant cannot
-/// join texts, so the enum is kept whole inside, and [`renamed`](super::named_shapes::renamed) joins them.
+/// join texts, so the enum is kept whole inside, and `renamed` joins them.
 ///
 /// # Panics
 ///
