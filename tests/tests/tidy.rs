@@ -223,7 +223,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["std::fs", "std::process::Command"],
         "looks at the crate it prepares, and lets cargo add dependencies",
     ),
-    ("toolgen/src/cli/mcp.rs", &["std::fs"], "writes locks"),
+    (
+        "toolgen/src/cli/mcp.rs",
+        &["std::env", "std::fs"],
+        "writes locks, and says which variables are not set",
+    ),
     (
         "toolgen/src/cli/mcp/package.rs",
         &["std::env", "std::fs"],
