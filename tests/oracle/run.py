@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import time
@@ -75,7 +76,8 @@ def main() -> int:
 
 def _is_openapi(path: Path) -> bool:
     with path.open(encoding="utf-8") as file:
-        return "openapi" in file.read(2000)
+        # A manifest has the key, too, for its imports: further in.
+        return re.search(r'^(openapi|\s*\{?\s*"openapi")\s*:', file.read(2000), re.MULTILINE) is not None
 
 
 if __name__ == "__main__":
