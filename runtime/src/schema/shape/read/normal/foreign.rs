@@ -186,7 +186,7 @@ impl Writer<'_> {
         let mut members: Vec<char> = Vec::new();
         while let Some(char) = self.rest.next() {
             match char {
-                ']' => break,
+                ']' => return self.out.push(']'),
                 '\\' => {
                     members.clear();
                     self.escape(true);
@@ -202,7 +202,7 @@ impl Writer<'_> {
                 }
             }
         }
-        self.out.push(']');
+        // A class that is not closed stays so, and the pattern is none.
     }
 
     /// Adds the other case of the last member of a class, or of the range that it ends.
