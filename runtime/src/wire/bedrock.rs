@@ -8,14 +8,14 @@ use super::content::{self, Media, MediaKind};
 use super::tools::{self, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
-use crate::schema::dialect::ANTHROPIC;
+use crate::schema::dialect::BEDROCK;
 use crate::spec::ToolSpec;
 
 pub(super) const FORMAT: Format = Format {
     name: "bedrock",
     // Bedrock has few rules of its own; each model has those of its maker. Claude's are the narrowest that still
     // express a whole schema.
-    dialect: &ANTHROPIC,
+    dialect: &BEDROCK,
     ids_optional: false,
     layout: Layout {
         title: "Bedrock Converse",
