@@ -94,7 +94,9 @@ fn nine_of_ten_questions_find_their_operation_among_the_first_five() {
     for (set, figures) in &sets {
         let [one, five] = [1, FIRST].map(|most| figures.share(most));
         let (count, rank) = (figures.places.len(), figures.reciprocal_rank());
-        println!("{set}: {count} questions, {five:.1} % in the first {FIRST}, {one:.1} % first, MRR {rank:.3}");
+        println!(
+            "{set}: {count} questions, {five:.1} % in the first {FIRST}, {one:.1} % first, MRR {rank:.3}"
+        );
         figures.misses.iter().for_each(|miss| println!("    {miss}"));
     }
     for (set, figures) in &sets {

@@ -222,7 +222,8 @@ impl SearchIndex {
                 *score *= factor;
             }
         }
-        let mut found: Vec<(usize, f32)> = scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
+        let mut found: Vec<(usize, f32)> =
+            scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
         found.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
         found.into_iter().map(|(tool, _)| tool).filter(|tool| keep(*tool)).take(limit).collect()
     }
@@ -236,7 +237,8 @@ impl SearchIndex {
     fn beginning_like(&self, word: &str) -> Vec<&str> {
         let letters = word.chars().count();
         let same = (letters * 3).div_ceil(4).max(4);
-        let Some((end, _)) = word.char_indices().nth(same.min(letters)).or((letters >= same).then_some((word.len(), ' ')))
+        let Some((end, _)) =
+            word.char_indices().nth(same.min(letters)).or((letters >= same).then_some((word.len(), ' ')))
         else {
             return Vec::new();
         };

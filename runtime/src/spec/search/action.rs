@@ -26,7 +26,8 @@ const DELETE: &str = "delete remove destroy drop erase purge clear rid unassign 
 /// The actions that a word stands for.
 fn meant(word: &str) -> Vec<Action> {
     let is_in = |list: &str| list.split_whitespace().any(|known| stem(known) == word);
-    let all = [(READ, Action::Read), (CREATE, Action::Create), (UPDATE, Action::Update), (DELETE, Action::Delete)];
+    let all =
+        [(READ, Action::Read), (CREATE, Action::Create), (UPDATE, Action::Update), (DELETE, Action::Delete)];
     all.into_iter().filter(|(list, _)| is_in(list)).map(|(_, action)| action).collect()
 }
 

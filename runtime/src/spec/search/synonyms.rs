@@ -104,7 +104,10 @@ const PHRASES: [(&str, &str); 20] = [
 /// Returns a question in lower case with one verb for each verb of several words.
 pub(super) fn plain(question: &str) -> String {
     let lower = question.to_lowercase();
-    PHRASES.iter().fold(lower, |text, (phrase, verb)| if text.contains(phrase) { text.replace(phrase, verb) } else { text })
+    PHRASES.iter().fold(
+        lower,
+        |text, (phrase, verb)| if text.contains(phrase) { text.replace(phrase, verb) } else { text },
+    )
 }
 
 /// Returns the stems of the words that mean the same as the word of this stem, and how much each counts.

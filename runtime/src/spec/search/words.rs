@@ -2,10 +2,11 @@
 
 /// Words that occur in most questions and say nothing about a tool.
 const FILLERS: [&str; 58] = [
-    "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did", "do", "does",
-    "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me", "may", "much", "my",
-    "need", "of", "on", "or", "our", "please", "should", "that", "the", "their", "there", "these", "this", "to", "tool",
-    "use", "want", "was", "we", "what", "when", "where", "will", "with",
+    "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did",
+    "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its",
+    "me", "may", "much", "my", "need", "of", "on", "or", "our", "please", "should", "that", "the", "their",
+    "there", "these", "this", "to", "tool", "use", "want", "was", "we", "what", "when", "where", "will",
+    "with",
 ];
 
 /// Returns whether a word says nothing about a tool.
@@ -94,7 +95,8 @@ impl<'a> Iterator for Parts<'a> {
         let end = chars.find_map(|(at, c)| {
             let follows = self.rest[at..].chars().nth(1);
             let begins = c.is_uppercase()
-                && (before.is_lowercase() || before.is_uppercase() && follows.is_some_and(char::is_lowercase));
+                && (before.is_lowercase()
+                    || before.is_uppercase() && follows.is_some_and(char::is_lowercase));
             let digits = c.is_numeric() != before.is_numeric();
             before = c;
             (begins || digits).then_some(at)
@@ -113,10 +115,21 @@ pub(super) fn stem(word: &str) -> String {
     }
     let mut stem = singular(word);
     for (ending, least, with) in [
-        ("ization", 4, "iz"), ("isation", 4, "iz"), ("ising", 4, "iz"), ("ised", 4, "iz"), ("ation", 5, ""),
-        ("ment", 5, ""), ("tion", 3, "t"), ("sion", 3, "s"), ("ing", 3, ""), ("ied", 3, "y"), ("ed", 3, ""),
+        ("ization", 4, "iz"),
+        ("isation", 4, "iz"),
+        ("ising", 4, "iz"),
+        ("ised", 4, "iz"),
+        ("ation", 5, ""),
+        ("ment", 5, ""),
+        ("tion", 3, "t"),
+        ("sion", 3, "s"),
+        ("ing", 3, ""),
+        ("ied", 3, "y"),
+        ("ed", 3, ""),
     ] {
-        if let Some(short) = stem.strip_suffix(ending).filter(|short| short.len() >= least && has_vowel(short)) {
+        if let Some(short) =
+            stem.strip_suffix(ending).filter(|short| short.len() >= least && has_vowel(short))
+        {
             let twice = with.is_empty() && is_doubled(short);
             stem = format!("{}{with}", if twice { &short[..short.len() - 1] } else { short });
             break;
@@ -195,7 +208,10 @@ mod tests {
             let stems: Vec<String> = same.iter().map(|word| stem(word)).collect();
             assert!(stems.iter().all(|other| *other == stems[0]), "{stems:?}");
         }
-        assert_eq!((stem("status").as_str(), stem("address").as_str(), stem("this").as_str()), ("status", "address", "this"));
+        assert_eq!(
+            (stem("status").as_str(), stem("address").as_str(), stem("this").as_str()),
+            ("status", "address", "this")
+        );
     }
 
     #[test]
