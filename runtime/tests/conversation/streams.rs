@@ -339,8 +339,10 @@ fn recordings_are_written_for_the_libraries_of_the_providers() {
     let recorded: Vec<Value> = all()
         .into_iter()
         .map(|recorded| {
+            let frames = recorded.framings.contains(&Framing::Frames);
+            let frames = frames.then(|| bytes(Framing::Frames, &recorded.events));
             json!({"name": recorded.name, "format": recorded.format.name(), "events": recorded.events,
-                               "whole": recorded.whole})
+                   "whole": recorded.whole, "frames": frames})
         })
         .collect();
     let requests = crate::transcripts::requests();

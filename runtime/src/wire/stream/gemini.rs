@@ -77,9 +77,9 @@ fn part(assembly: &mut Assembly, more: &Value) -> Result<(), WireError> {
             _ => parts.push(more.clone()),
         }
         if thought {
-            assembly.thinking(said)
+            assembly.thinking(said);
         } else {
-            assembly.text(said)
+            assembly.text(said);
         }
         return Ok(());
     };
