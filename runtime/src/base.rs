@@ -23,6 +23,7 @@ pub(crate) mod json;
 pub(crate) mod media_type;
 #[cfg(feature = "runtime")]
 pub(crate) mod needle;
+pub(crate) mod printable;
 #[cfg(feature = "runtime")]
 pub(crate) mod secret_names;
 #[cfg(feature = "runtime")]

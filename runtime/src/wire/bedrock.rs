@@ -12,14 +12,14 @@ use super::tools::{self, object};
 use super::turn::{Stop, Usage, count};
 use super::{AnswerOptions, anthropic};
 use crate::call::{ToolCall, ToolResponse};
-use crate::schema::dialect::{ANTHROPIC, Dialect};
+use crate::schema::dialect::{BEDROCK, Dialect};
 use crate::spec::ToolSpec;
 
 pub(super) static FORMAT: Format = Format {
     name: "bedrock",
     // Bedrock has few rules of its own; each model has those of its maker. Claude's are the narrowest that still
     // express a whole schema.
-    dialect: &ANTHROPIC,
+    dialect: &BEDROCK,
     ids_optional: false,
     layout: Layout {
         title: "Bedrock Converse",

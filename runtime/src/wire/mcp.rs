@@ -84,7 +84,9 @@ fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
 /// Returns what was wrong with the request itself, an error of the protocol. A failure of the tool is a result instead.
 pub(crate) fn refusal(response: &ToolResponse) -> Option<String> {
     let why = response.outcome.as_ref().err()?;
-    let is_of_protocol = matches!(why, ToolError::NotFound { .. }) || why.code() == MALFORMED_CALL;
+    // A tool that was called through another is named in the arguments of a request that is right.
+    let is_unknown = matches!(why, ToolError::NotFound { name, .. } if *name == *response.name);
+    let is_of_protocol = is_unknown || why.code() == MALFORMED_CALL;
     is_of_protocol.then(|| response.text())
 }
 
