@@ -35,6 +35,8 @@ mod anthropic;
 mod bedrock;
 mod calls;
 mod content;
+#[cfg(feature = "agent")]
+pub(crate) mod conversation;
 pub mod format;
 mod gemini;
 mod ids;
@@ -193,11 +195,12 @@ impl WireFormat {
     #[must_use]
     pub fn answers_with(self, responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
         let format = self.format();
-        let answers = responses.iter().map(|response| (format.answer)(response, options));
+        let answers: Vec<Value> =
+            responses.iter().map(|response| (format.answer)(response, options)).collect();
         if responses.is_empty() || format.message.is_empty() {
-            return answers.collect();
+            return answers;
         }
-        vec![tools::object([("role", "user".into()), (format.message, answers.collect())])]
+        vec![tools::object([("role", "user".into()), (format.message, answers.into())])]
     }
 }
 

@@ -136,6 +136,34 @@ async fn a_turn(provider: Provider) -> AnyResult<Vec<Value>> {
     Ok(messages)
 }
 
+async fn a_loop(provider: Provider, client: reqwest::Client, url: &str, key: &str) -> AnyResult<String> {
+    use toolgen_runtime::agent::agent_loop::Loop; // feature `agent`
+    use toolgen_runtime::wire::WireFormat;
+
+    let send = |request: Value| {
+        let request = client
+            .post(url)
+            .header("x-api-key", key)
+            .header("anthropic-version", "2023-06-01")
+            .json(&request);
+        async { request.send().await?.json().await }
+    };
+    let mut agent = Loop::new(&provider, WireFormat::Anthropic, send)?.with_model("claude-sonnet-5-5");
+    let answer = agent.run("Which pets are waiting?").await.text()?;
+    Ok(answer)
+}
+
+#[tokio::test]
+async fn a_loop_needs_a_function_that_sends_json() {
+    let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
+    let said =
+        r#"{"role": "assistant", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Rex."}]}"#;
+    let (url, request) = service(said).await;
+    let answer = a_loop(for_an_agent().unwrap(), reqwest::Client::new(), &url, "k-1").await.unwrap();
+    assert_eq!(answer, "Rex.");
+    assert!(request.await.unwrap().contains("x-api-key: k-1\r\n"));
+}
+
 struct AskFirst;
 
 impl Middleware for AskFirst {
@@ -242,6 +270,11 @@ async fn service(answer: &'static str) -> (String, tokio::task::JoinHandle<Strin
         while !request.ends_with(b"\r\n\r\n") {
             request.push(socket.read_u8().await.unwrap());
         }
+        // A body that stays unread would reset the connection.
+        let asked = String::from_utf8_lossy(&request).to_lowercase();
+        let length =
+            asked.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+        socket.read_exact(&mut vec![0; length.unwrap_or(0)]).await.unwrap();
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
         let reply = format!("{head}\r\nContent-Length: {}\r\n\r\n{answer}", answer.len());
         socket.write_all(reply.as_bytes()).await.unwrap();

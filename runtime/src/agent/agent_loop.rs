@@ -1,18 +1,24 @@
 //! A small agent loop: it asks the model, answers its calls, and repeats until the model is done.
 //!
-//! The model is a function or a [`Model`]; how it is reached is up to the program. Each turn goes through the provider
+//! The model is a function or a [`Model`]; how it is reached is up to the program. A [`Loop`] needs no more than a function
+//! that sends JSON to a provider, and a [`Transcript`] renders itself as the messages of each. Each turn goes through the provider
 //! as a whole, and every call is answered, even if one of them completes, fails, or was cut off; only then does the
 //! loop look at what the answers request.
 
+mod rendered;
 mod transcript;
+mod wire_model;
 
 use std::fmt;
 
 use serde_json::Value;
 
+pub use rendered::{Lost, Rendered};
 pub use transcript::{Entry, Messages, ModelTurn, Transcript};
+pub use wire_model::{Loop, ModelError, WireModel};
 
 use crate::agent::dispatch::DispatchOptions;
+use crate::base::depth::{is_shallow, shallow};
 use crate::base::discreet::{Hidden, discreet_debug};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
@@ -21,6 +27,7 @@ use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
+use crate::wire::{Kept, Stop};
 
 /// How often a model is asked by default.
 pub const MAX_ITERATIONS: u32 = 10;
@@ -150,6 +157,26 @@ pub struct LoopRun<E> {
     pub iterations: u32,
 }
 
+impl<E> LoopRun<E> {
+    /// Why the model stopped in its last turn: whether its text is whole, or was cut or refused.
+    #[must_use]
+    pub fn stop(&self) -> Stop {
+        self.transcript.turns().next_back().map_or(Stop::Unknown, |turn| turn.stop)
+    }
+
+    /// Returns the text with which the model ended the loop. Empty if the loop ended otherwise.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the loop was stopped.
+    pub fn text(self) -> Result<String, LoopError<E>> {
+        match self.outcome? {
+            LoopEnd::Text(text) => Ok(text),
+            LoopEnd::Completed(_) | LoopEnd::Waiting => Ok(String::new()),
+        }
+    }
+}
+
 /// The regular end of a loop.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
@@ -221,7 +248,8 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 ///
 /// - a tool completed: the first in the order of the calls, if several of a turn did. All calls of the turn are still
 ///   run and answered. A completion tool that failed completes nothing;
-/// - the model made no calls, see [`WithoutCalls`]. If a message of the user is waiting, the model reads it first;
+/// - the model made no calls, see [`WithoutCalls`]. If a message of the user is waiting, the model reads it first, and a
+///   model that its provider paused goes on;
 /// - the model was asked as often as the options allow, could not answer, or the token of the context fired.
 ///
 /// The context is that of the turns. If it has no session, the loop creates its own, so that tools can require earlier
@@ -294,7 +322,13 @@ impl Running<'_> {
                 Some(said) => said.map_err(LoopError::Model)?,
             };
             said.calls.iter_mut().for_each(ToolCall::shallow);
-            let (text, calls) = (said.text.clone(), said.calls.clone());
+            if !said.kept.messages.iter().all(is_shallow) {
+                said.kept = Kept {
+                    messages: said.kept.messages.into_iter().filter_map(shallow).collect(),
+                    ..said.kept
+                };
+            }
+            let (text, calls, stop) = (said.text.clone(), said.calls.clone(), said.stop);
             self.transcript.push(Entry::Model(said));
             if !calls.is_empty() {
                 nudged = false;
@@ -304,7 +338,7 @@ impl Running<'_> {
                 continue;
             }
             match &self.options.without_calls {
-                _ if self.user_waits() => nudged = false,
+                _ if self.user_waits() || stop == Stop::Paused => nudged = false,
                 WithoutCalls::End => return Ok(LoopEnd::Text(text)),
                 WithoutCalls::Nudge(_) if nudged => return Err(LoopError::NoToolTwice),
                 WithoutCalls::Nudge(told) => {

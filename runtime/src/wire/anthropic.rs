@@ -11,7 +11,7 @@ use super::request::Request;
 use super::tools::{self, object};
 use super::turn::{Stop, Usage, count};
 use crate::call::{ToolCall, ToolResponse};
-use crate::schema::dialect::ANTHROPIC;
+use crate::schema::dialect::{ANTHROPIC, Dialect};
 use crate::spec::ToolSpec;
 
 pub(super) static FORMAT: Format = Format {
@@ -170,6 +170,6 @@ fn media(media: &Media<'_>) -> Option<Value> {
     Some(object([("type", kind.into()), ("source", source)]))
 }
 
-fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
-    tools::written(spec, "input_schema", schema, strict)
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
+    tools::written(spec, "input_schema", schema, dialect)
 }

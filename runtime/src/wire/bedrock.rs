@@ -12,7 +12,7 @@ use super::tools::{self, object};
 use super::turn::{Stop, Usage, count};
 use super::{AnswerOptions, anthropic};
 use crate::call::{ToolCall, ToolResponse};
-use crate::schema::dialect::BEDROCK;
+use crate::schema::dialect::{BEDROCK, Dialect};
 use crate::spec::ToolSpec;
 
 pub(super) static FORMAT: Format = Format {
@@ -156,7 +156,7 @@ fn document_name(id: &str, index: usize) -> String {
     format!("document-{digits}-{}", index + 1)
 }
 
-fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let schema = object([("json", schema)]);
-    object([("toolSpec", tools::written(spec, "inputSchema", schema, strict))])
+    object([("toolSpec", tools::written(spec, "inputSchema", schema, dialect))])
 }

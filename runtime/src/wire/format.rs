@@ -55,7 +55,7 @@ pub struct Format {
     pub name: &'static str,
     /// The dialect of the schemas of tools.
     pub dialect: &'static Dialect,
-    /// Writes a tool from its specification, the schema of its arguments and whether that is strict.
+    /// Writes a tool from its specification and the schema of its arguments in a dialect.
     pub tool: ToolWriter,
     /// Makes the list of tools the value that a request has.
     pub list: fn(Vec<Value>) -> Value,
@@ -99,7 +99,7 @@ impl Format {
     pub const EMPTY: Format = Format {
         name: "",
         dialect: &JSON_SCHEMA,
-        tool: |spec, schema, strict| tools::written(spec, "parameters", schema, strict),
+        tool: |spec, schema, dialect| tools::written(spec, "parameters", schema, dialect),
         list: Value::Array,
         layout: Layout::EMPTY,
         item: |_| Item::Skip,

@@ -15,7 +15,7 @@ use super::request::Request;
 use super::tools::{named, object};
 use super::turn::{Stop, Usage, count};
 use crate::call::{ToolCall, ToolResponse};
-use crate::schema::dialect::OPENAI;
+use crate::schema::dialect::{Dialect, OPENAI};
 use crate::spec::ToolSpec;
 
 pub(super) static FORMAT: Format = Format {
@@ -152,13 +152,13 @@ fn media(media: &Media<'_>) -> Option<Value> {
     })
 }
 
-fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let mut tool = object([("type", "function".into())]);
     if let (Value::Object(tool), Value::Object(named)) = (&mut tool, named(spec)) {
         tool.extend(named);
     }
     // Without the key, the server makes the schema strict itself, and a model has to invent optional values.
     tool["parameters"] = schema;
-    tool["strict"] = Value::Bool(strict);
+    tool["strict"] = Value::Bool(dialect.strict);
     tool
 }

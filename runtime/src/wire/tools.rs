@@ -43,8 +43,8 @@ impl fmt::Display for RefusedTools {
 
 impl std::error::Error for RefusedTools {}
 
-/// Writes a tool with the schema of its arguments and whether that is strict.
-pub type ToolWriter = fn(&ToolSpec, Value, bool) -> Value;
+/// Writes a tool with the schema of its arguments in a dialect.
+pub type ToolWriter = fn(&ToolSpec, Value, &Dialect) -> Value;
 
 /// Renders each tool in the form of a format.
 pub(super) fn render<'a>(
@@ -60,7 +60,7 @@ pub(super) fn render<'a>(
                     Cow::Owned(text) => Some(ToolSpec { description: text.into(), ..spec.clone() }),
                     Cow::Borrowed(_) => None,
                 };
-                tools.push(tool(cut.as_ref().unwrap_or(spec), told.schema, dialect.strict));
+                tools.push(tool(cut.as_ref().unwrap_or(spec), told.schema, dialect));
             }
             Err(reasons) => {
                 refused.push(RefusedTool { name: Text::from(spec.name.as_str().to_owned()), reasons });
@@ -80,10 +80,10 @@ pub(super) fn named(spec: &ToolSpec) -> Value {
 }
 
 /// Returns a tool as `{"name", "description", key: schema}`, with the flag for strict schemas if it is one.
-pub(super) fn written(spec: &ToolSpec, key: &str, schema: Value, strict: bool) -> Value {
+pub(super) fn written(spec: &ToolSpec, key: &str, schema: Value, dialect: &Dialect) -> Value {
     let mut tool = named(spec);
     tool[key] = schema;
-    if strict {
+    if dialect.strict {
         tool["strict"] = Value::Bool(true);
     }
     tool

@@ -13,6 +13,7 @@ use crate::base::discreet::{Hidden, discreet_debug};
 use crate::base::sync::unpoisoned;
 use crate::call::blocked::Blocked;
 use crate::call::{ToolCall, ToolResponse};
+use crate::wire::{Kept, Stop, Turn, Usage};
 
 /// A conversation with a model, in order. Clones share their entries until one of them changes.
 ///
@@ -42,8 +43,8 @@ impl fmt::Debug for Entry {
     }
 }
 
-discreet_debug!(ModelTurn: calls, tokens; text);
-plain_data!(ModelTurn: ; text, calls, tokens);
+discreet_debug!(ModelTurn: calls, tokens, usage, stop, kept; text);
+plain_data!(ModelTurn: ; text, calls, tokens, usage, stop, kept);
 
 impl Transcript {
     /// Creates an empty transcript.
@@ -57,6 +58,20 @@ impl Transcript {
         let mut transcript = Transcript::new();
         transcript.push(Entry::User(text.into()));
         transcript
+    }
+
+    /// Returns what all turns of the model cost together.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.turns().fold(Usage::default(), |sum, turn| sum.plus(turn.usage))
+    }
+
+    /// Returns the turns of the model, oldest first.
+    pub fn turns(&self) -> impl DoubleEndedIterator<Item = &ModelTurn> {
+        self.0.iter().filter_map(|entry| match entry {
+            Entry::Model(turn) => Some(turn),
+            _ => None,
+        })
     }
 
     /// Appends an entry.
@@ -85,6 +100,20 @@ impl Transcript {
             Entry::Answer(response) => Some(&**response),
             _ => None,
         })
+    }
+}
+
+/// A message of the user.
+impl From<&str> for Transcript {
+    fn from(text: &str) -> Transcript {
+        Transcript::user(text)
+    }
+}
+
+/// A message of the user.
+impl From<String> for Transcript {
+    fn from(text: String) -> Transcript {
+        Transcript::user(text)
     }
 }
 
@@ -144,6 +173,27 @@ pub struct ModelTurn {
     pub calls: Vec<ToolCall>,
     /// The cost of the turn in tokens, input and output. Zero if it is unknown.
     pub tokens: u64,
+    /// The cost of the turn, in detail.
+    pub usage: Usage,
+    /// Why the model stopped.
+    pub stop: Stop,
+    /// The turn as its provider wrote it: as such it goes back to the same provider. Empty: it goes back as text and calls.
+    pub kept: Kept,
+}
+
+/// What goes back to the provider as it came is left out if not all of its calls can be answered.
+impl From<Turn> for ModelTurn {
+    fn from(turn: Turn) -> ModelTurn {
+        let kept = if turn.calls.problems.is_empty() { turn.kept } else { Kept::default() };
+        ModelTurn {
+            text: turn.text,
+            calls: turn.calls.calls,
+            tokens: turn.usage.total(),
+            usage: turn.usage,
+            stop: turn.stop,
+            kept,
+        }
+    }
 }
 
 impl ModelTurn {

@@ -69,15 +69,17 @@ fn part(assembly: &mut Assembly, more: &Value) -> Result<(), WireError> {
         let said = text(more, "text");
         let thought = more.get("thought") == Some(&Value::Bool(true));
         match parts.last_mut() {
+            // The last event often has an empty text, which says nothing and is refused when it goes back.
+            _ if said.is_empty() && is_plain(more) => {}
             Some(last) if is_plain(last) && is_plain(more) && last.get("thought") == more.get("thought") => {
                 add_text(last, "text", said);
             }
             _ => parts.push(more.clone()),
         }
         if thought {
-            assembly.thinking(said)
+            assembly.thinking(said);
         } else {
-            assembly.text(said)
+            assembly.text(said);
         }
         return Ok(());
     };

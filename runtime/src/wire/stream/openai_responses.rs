@@ -116,9 +116,9 @@ fn delta(assembly: &mut Assembly, kind: &str, event: &Value) -> Result<(), WireE
         add_text(block(parts, number)?, key, more);
     }
     if part_type.starts_with("reasoning") || list == "summary" {
-        assembly.thinking(more)
+        assembly.thinking(more);
     } else {
-        assembly.text(more)
+        assembly.text(more);
     }
     Ok(())
 }

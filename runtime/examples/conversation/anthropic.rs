@@ -1,0 +1,22 @@
+//! Anthropic Messages: `https://api.anthropic.com`.
+
+use std::error::Error;
+
+use serde_json::Value;
+use toolgen_runtime::Provider;
+use toolgen_runtime::agent::agent_loop::Loop;
+use toolgen_runtime::wire::WireFormat;
+
+pub(crate) async fn ask(provider: &Provider, base: &str, key: &str) -> Result<String, Box<dyn Error>> {
+    let client = reqwest::Client::new();
+    let send = |request: Value| {
+        let request = client
+            .post(format!("{base}/v1/messages"))
+            .header("x-api-key", key)
+            .header("anthropic-version", "2023-06-01")
+            .json(&request);
+        async { request.send().await?.json().await }
+    };
+    let mut agent = Loop::new(provider, WireFormat::Anthropic, send)?.with_model("claude-sonnet-5-5");
+    Ok(agent.run("What is 17 + 25?").await.text()?)
+}

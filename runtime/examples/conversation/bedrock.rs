@@ -1,0 +1,22 @@
+//! Amazon Bedrock Converse: `https://bedrock-runtime.us-east-1.amazonaws.com`, with an API key of Bedrock. The model is
+//! part of the URL.
+
+use std::error::Error;
+
+use serde_json::Value;
+use toolgen_runtime::Provider;
+use toolgen_runtime::agent::agent_loop::Loop;
+use toolgen_runtime::wire::WireFormat;
+
+pub(crate) async fn ask(provider: &Provider, base: &str, key: &str) -> Result<String, Box<dyn Error>> {
+    let client = reqwest::Client::new();
+    let send = |request: Value| {
+        let request = client
+            .post(format!("{base}/model/amazon.nova-pro-v1:0/converse"))
+            .bearer_auth(key)
+            .json(&request);
+        async { request.send().await?.json().await }
+    };
+    let mut agent = Loop::new(provider, WireFormat::Bedrock, send)?.with_system("Use the tools.");
+    Ok(agent.run("What is 17 + 25?").await.text()?)
+}

@@ -1,0 +1,21 @@
+//! Google Gemini: `https://generativelanguage.googleapis.com`. The model is part of the URL.
+
+use std::error::Error;
+
+use serde_json::Value;
+use toolgen_runtime::Provider;
+use toolgen_runtime::agent::agent_loop::Loop;
+use toolgen_runtime::wire::WireFormat;
+
+pub(crate) async fn ask(provider: &Provider, base: &str, key: &str) -> Result<String, Box<dyn Error>> {
+    let client = reqwest::Client::new();
+    let send = |request: Value| {
+        let request = client
+            .post(format!("{base}/v1beta/models/gemini-3-pro:generateContent"))
+            .header("x-goog-api-key", key)
+            .json(&request);
+        async { request.send().await?.json().await }
+    };
+    let mut agent = Loop::new(provider, WireFormat::Gemini, send)?.with_system("Use the tools.");
+    Ok(agent.run("What is 17 + 25?").await.text()?)
+}

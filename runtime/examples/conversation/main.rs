@@ -1,0 +1,51 @@
+//! A model and a tool, with each provider: `cargo run --example conversation --features agent -- anthropic
+//! https://api.anthropic.com`. The key is in `API_KEY`.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+mod anthropic;
+mod bedrock;
+mod gemini;
+mod ollama;
+mod openai_chat;
+mod openai_responses;
+
+use std::env;
+use std::error::Error;
+
+use toolgen_runtime::{Registry, tool, toolset};
+
+/// Adds two whole numbers.
+#[tool(read_only)]
+fn add(
+    /// The first number.
+    a: i64,
+    /// The second number.
+    b: i64,
+) -> i64 {
+    a + b
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    // The `reqwest` of this repository leaves the choice of cryptography to the program.
+    let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
+    let mut arguments = env::args().skip(1);
+    let (name, base) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
+    let key = env::var("API_KEY").unwrap_or_default();
+    let provider = Registry::new(toolset![add])?.provider(Default::default());
+    let answer = match name.as_str() {
+        "openai-chat" => openai_chat::ask(&provider, &base, &key).await?,
+        "openai-responses" => openai_responses::ask(&provider, &base, &key).await?,
+        "anthropic" => anthropic::ask(&provider, &base, &key).await?,
+        "gemini" => gemini::ask(&provider, &base, &key).await?,
+        "bedrock" => bedrock::ask(&provider, &base, &key).await?,
+        "ollama" => ollama::ask(&provider, &base, &key).await?,
+        _ => {
+            return Err(
+                "usage: conversation PROVIDER BASE_URL, see the names of the files beside this one".into()
+            );
+        }
+    };
+    println!("{answer}");
+    Ok(())
+}

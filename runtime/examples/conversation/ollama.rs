@@ -1,0 +1,22 @@
+//! Ollama: `http://localhost:11434`, which needs no key and streams lines of JSON. The text is shown as it comes.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+
+use serde_json::Value;
+use toolgen_runtime::Provider;
+use toolgen_runtime::agent::agent_loop::Loop;
+use toolgen_runtime::wire::{Stream, WireFormat};
+
+pub(crate) async fn ask(provider: &Provider, base: &str, _: &str) -> Result<String, Box<dyn Error>> {
+    let client = reqwest::Client::new();
+    let send = async |request: Value, mut stream: Stream| {
+        let mut reply = client.post(format!("{base}/api/chat")).json(&request).send().await?;
+        while let Some(bytes) = reply.chunk().await? {
+            stream.push_bytes(&bytes)?.iter().for_each(|piece| print!("{}", piece.text()));
+        }
+        Ok::<_, Box<dyn Error + Send + Sync>>(stream)
+    };
+    let mut agent = Loop::streaming(provider, WireFormat::OpenAiChat, send)?.with_model("qwen3");
+    Ok(agent.run("What is 17 + 25?").await.text()?)
+}
