@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
 
+#[path = "mcp/gateway.rs"]
+mod gateway;
+
 use std::fs;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -27,6 +30,7 @@ fn main() {
         ("shadows_of_other_servers_are_told", shadows_of_other_servers_are_told),
         ("an_edited_lock_is_refused_and_locked_again", an_edited_lock_is_refused_and_locked_again),
         ("what_cannot_be_done_is_told", what_cannot_be_done_is_told),
+        ("servers_are_served_as_one", gateway::servers_are_served_as_one),
     ];
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     for (name, test) in tests {
@@ -45,13 +49,18 @@ fn serve(tools: &Path) {
         let Some(id) = request.get("id") else { continue };
         let result = match request["method"].as_str().unwrap_or_default() {
             "initialize" => json!({
-                "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                "protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": true}},
                 "serverInfo": {"name": "shop", "version": "1"},
             }),
             "tools/list" => {
                 json!({"tools": serde_json::from_str::<Value>(&fs::read_to_string(tools).unwrap()).unwrap()})
             }
+            "tools/call" if request["params"]["name"] == "die" => std::process::exit(9),
             "tools/call" => {
+                if request["params"]["name"] == "restock" {
+                    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+                    writeln!(out, "{changed}").unwrap();
+                }
                 json!({"content": [{"type": "text", "text": request["params"]["arguments"].to_string()}]})
             }
             _ => {
