@@ -30,6 +30,7 @@ fn main() {
         ("shadows_of_other_servers_are_told", shadows_of_other_servers_are_told),
         ("an_edited_lock_is_refused_and_locked_again", an_edited_lock_is_refused_and_locked_again),
         ("what_cannot_be_done_is_told", what_cannot_be_done_is_told),
+        ("a_lock_holds_no_credential", a_lock_holds_no_credential),
         ("servers_are_served_as_one", gateway::servers_are_served_as_one),
     ];
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
@@ -311,6 +312,21 @@ fn a_tool_that_is_not_as_locked_is_not_called(folder: &Folder) {
     let (_, told) = folder.told(1, &call);
     assert!(told.contains("locked"), "{told}");
     folder.told(0, &["call", "shop.yaml", "shop__cancel", "id=3"]);
+}
+
+/// A server that repeats what it was given is locked without it, and can be called.
+fn a_lock_holds_no_credential(folder: &Folder) {
+    let mut tools = shop();
+    tools[0]["description"] = json!("Finds orders at pg://shop:s3cr3t-value@db.");
+    folder.offer(&tools);
+    let manifest = folder.manifest("").replace("env: {", "env: {SHOP_PASSWORD: s3cr3t-value, ");
+    fs::write(folder.file("shop.yaml"), manifest).unwrap();
+    let (told, _) = folder.told(0, &["mcp", "lock", "shop.yaml"]);
+    assert!(told.contains("look at `find`/description: the text repeats a credential"), "{told}");
+    let lock = folder.read("locks/shop.lock.json");
+    assert!(!lock.contains("s3cr3t") && lock.contains("pg://shop:[REDACTED]@db"), "{lock}");
+    folder.told(0, &["mcp", "verify", "shop.yaml"]);
+    folder.told(0, &["call", "shop.yaml", "shop__find", "text=a"]);
 }
 
 fn shadows_of_other_servers_are_told(folder: &Folder) {
