@@ -83,3 +83,39 @@ pub(crate) fn reference_texts(root: &Value) -> BTreeSet<&str> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    use serde_json::json;
+
+    use crate::{Document, Options, Problems, compile};
+
+    /// Compiles a list of so many tools, each with schemas of its own.
+    fn compiling(tools: usize) -> Duration {
+        let tool = |number: usize| {
+            let own = format!("B{number}");
+            json!({
+                "name": format!("tool_{number}"), "description": "Does.",
+                "inputSchema": {"type": "object", "properties": {"b": {"$ref": format!("#/$defs/{own}")}},
+                    "$defs": {own: {"type": "object", "properties": {"y": {"type": "integer"}}}}},
+            })
+        };
+        let text = json!({"tools": (0..tools).map(tool).collect::<Vec<_>>()}).to_string();
+        let mut problems = Problems::new();
+        let document = Document::parse(Path::new("list.json"), &text, &mut problems).unwrap();
+        let started = Instant::now();
+        let program = compile(&document, &Options::default(), &mut problems).unwrap();
+        assert_eq!((program.tools.len(), program.defs.len()), (tools, tools));
+        started.elapsed()
+    }
+
+    #[test]
+    fn the_time_grows_with_the_number_of_tools_not_with_its_square() {
+        let best = |tools| (0..3).map(|_| compiling(tools)).min().unwrap_or_default();
+        let (few, many) = (best(250), best(2_000));
+        assert!(many < few * 24, "{few:?} for 250, {many:?} for 2,000");
+    }
+}

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
 
+#[path = "mcp/gateway.rs"]
+mod gateway;
+
 use std::fs;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -27,6 +30,8 @@ fn main() {
         ("shadows_of_other_servers_are_told", shadows_of_other_servers_are_told),
         ("an_edited_lock_is_refused_and_locked_again", an_edited_lock_is_refused_and_locked_again),
         ("what_cannot_be_done_is_told", what_cannot_be_done_is_told),
+        ("a_lock_holds_no_credential", a_lock_holds_no_credential),
+        ("servers_are_served_as_one", gateway::servers_are_served_as_one),
     ];
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     for (name, test) in tests {
@@ -45,13 +50,18 @@ fn serve(tools: &Path) {
         let Some(id) = request.get("id") else { continue };
         let result = match request["method"].as_str().unwrap_or_default() {
             "initialize" => json!({
-                "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                "protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": true}},
                 "serverInfo": {"name": "shop", "version": "1"},
             }),
             "tools/list" => {
                 json!({"tools": serde_json::from_str::<Value>(&fs::read_to_string(tools).unwrap()).unwrap()})
             }
+            "tools/call" if request["params"]["name"] == "die" => std::process::exit(9),
             "tools/call" => {
+                if request["params"]["name"] == "restock" {
+                    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+                    writeln!(out, "{changed}").unwrap();
+                }
                 json!({"content": [{"type": "text", "text": request["params"]["arguments"].to_string()}]})
             }
             _ => {
@@ -302,6 +312,21 @@ fn a_tool_that_is_not_as_locked_is_not_called(folder: &Folder) {
     let (_, told) = folder.told(1, &call);
     assert!(told.contains("locked"), "{told}");
     folder.told(0, &["call", "shop.yaml", "shop__cancel", "id=3"]);
+}
+
+/// A server that repeats what it was given is locked without it, and can be called.
+fn a_lock_holds_no_credential(folder: &Folder) {
+    let mut tools = shop();
+    tools[0]["description"] = json!("Finds orders at pg://shop:s3cr3t-value@db.");
+    folder.offer(&tools);
+    let manifest = folder.manifest("").replace("env: {", "env: {SHOP_PASSWORD: s3cr3t-value, ");
+    fs::write(folder.file("shop.yaml"), manifest).unwrap();
+    let (told, _) = folder.told(0, &["mcp", "lock", "shop.yaml"]);
+    assert!(told.contains("look at `find`/description: the text repeats a credential"), "{told}");
+    let lock = folder.read("locks/shop.lock.json");
+    assert!(!lock.contains("s3cr3t") && lock.contains("pg://shop:[REDACTED]@db"), "{lock}");
+    folder.told(0, &["mcp", "verify", "shop.yaml"]);
+    folder.told(0, &["call", "shop.yaml", "shop__find", "text=a"]);
 }
 
 fn shadows_of_other_servers_are_told(folder: &Folder) {

@@ -11,10 +11,9 @@ use std::borrow::Cow;
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     let obeyed = |char: char| match char {
-        '\n' | '\t' => false,
         '\u{2028}' | '\u{2029}' => true,
-        // Scripts such as Persian, and emoji, are written with these.
-        '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' => false,
+        // Scripts such as Persian, and emoji, are written with these others.
+        '\n' | '\t' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' => false,
         char => is_hidden(char),
     };
     if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, " ")) } else { Cow::Borrowed(text) }

@@ -91,3 +91,12 @@ async fn a_call_that_changes_the_list_says_so() {
     until("told of the tool that reads on", || *changes.lock().unwrap() == 1).await;
     assert!(client.names().await.contains(&"read_result".to_owned()));
 }
+
+#[tokio::test]
+async fn the_example_serves_its_functions() {
+    for (era, way) in ALL {
+        let client = Client::connect(crate::example::server().unwrap(), era, way).await;
+        assert_eq!(client.names().await, ["fahrenheit", "miles"]);
+        assert_eq!(client.text("fahrenheit", json!({"celsius": 100})).await, ("212.0".to_owned(), false));
+    }
+}

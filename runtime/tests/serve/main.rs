@@ -8,6 +8,9 @@ mod asking;
 mod bridge;
 mod calling;
 mod client;
+#[path = "../../examples/serve_tools.rs"]
+#[allow(dead_code, reason = "nobody starts it here")]
+mod example;
 mod gate;
 mod limits;
 mod listing;

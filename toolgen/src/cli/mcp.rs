@@ -17,6 +17,7 @@ use toolgen_runtime::{List, Text, ToolError};
 
 use super::Outcome;
 use super::args::{self, Given, Mcp, Reached};
+use super::engines::mcp_options;
 use super::output::Output;
 
 /// How long a server may take to start: a package may have to be installed first.
@@ -192,8 +193,7 @@ fn ask_all(targets: &[Target], private_hosts: &[String], output: &mut Output) ->
             return (Vec::new(), false);
         }
     };
-    let options = McpOptions::new().connect(START);
-    let options = private_hosts.iter().fold(options, |options, host| options.private_host(host));
+    let options = mcp_options(private_hosts).connect(START);
     let mut found = Vec::new();
     for target in targets {
         output.progress(&format!("asking {}", target.server.alias));

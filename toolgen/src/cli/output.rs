@@ -81,7 +81,7 @@ impl Output {
 
     /// Reports that something cannot be done.
     pub(super) fn complain(&mut self, message: &str) {
-        self.remark(Severity::Error, &for_the_shell(message));
+        self.remark(Severity::Error, message);
     }
 
     /// Reports something worth knowing.
@@ -149,12 +149,4 @@ fn more_notes(first: Position, notes: &[&Shown<'_>]) -> String {
         0 => text,
         more => format!("{text}{margin} … and {more} more; `--notes` shows all\n"),
     }
-}
-
-/// Returns a message with the remedies of a program as options of the command line.
-fn for_the_shell(message: &str) -> Cow<'_, str> {
-    const OPEN: (&str, &str) = ("The program can open it with `HttpEngineBuilder::private_host(\"", "\")`");
-    let Some((before, rest)) = message.split_once(OPEN.0) else { return Cow::Borrowed(message) };
-    let Some((host, after)) = rest.split_once(OPEN.1) else { return Cow::Borrowed(message) };
-    Cow::Owned(format!("{before}Open it with `--private-host {host}`{after}"))
 }

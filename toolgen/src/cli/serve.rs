@@ -10,12 +10,13 @@ use toolgen::Tool;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::mcp::McpEngine;
 use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink};
+use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::layers::policy::Rules;
-use toolgen_runtime::provider::one_shot;
+use toolgen_runtime::provider::{ProviderError, one_shot};
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::spec::{Requirement, RequirementKind};
-use toolgen_runtime::{Limits, Provider, ProviderContext, Registry};
+use toolgen_runtime::{BoxFuture, Limits, Provider, ProviderContext, Registry};
 
 use super::Outcome;
 use super::args::Serve;
@@ -81,12 +82,37 @@ fn provider(task: &Serve, engines: &Engines, tools: &[&Tool], auditor: Auditor) 
     if !task.allow.is_empty() {
         rules = rules.include(task.allow.iter().cloned());
     }
-    let provider = Provider::builder(&registry)
+    let mut builder = Provider::builder(&registry);
+    if !task.ask.is_empty() {
+        let asked =
+            Rules::builder().include(task.ask.iter().cloned()).build().map_err(|why| why.to_string())?;
+        let unused = asked.unused(&registry);
+        if !unused.is_empty() {
+            return Err(ProviderError::UnusedRules(unused).to_string());
+        }
+        builder = builder.middleware(Ask(asked));
+    }
+    let provider = builder
         .context(ProviderContext::new().with_limits(limits))
         .rules(rules.build().map_err(|why| why.to_string())?)
         .default_timeout(Duration::from_secs(task.requests.timeout))
         .auditor(auditor);
     provider.build().map_err(|why| why.to_string())
+}
+
+/// Has the calls of some tools approved.
+struct Ask(Rules);
+
+impl Middleware for Ask {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        let asks = self.0.allows(request.spec) && !request.approved();
+        let decision = if asks {
+            Decision::NeedApproval("Whoever serves the tool wants to be asked.".to_owned())
+        } else {
+            Decision::Allow
+        };
+        Box::pin(async move { decision })
+    }
 }
 
 fn server(task: &Serve, provider: Provider) -> Result<Server, String> {
@@ -95,6 +121,9 @@ fn server(task: &Serve, provider: Provider) -> Result<Server, String> {
         && let Some(name) = document.file_stem()
     {
         server = server.name(name.to_string_lossy());
+    }
+    if !task.ask.is_empty() {
+        server = server.client_approves();
     }
     if let Some(variable) = &task.token {
         let token = env::var(variable).ok().filter(|token| !token.trim().is_empty());

@@ -57,6 +57,23 @@ fn people_get_the_line_with_a_mark() {
     assert!(Human::new(true).show(at, problem).contains("\u{1b}[1;33mwarning[W0115]\u{1b}[0m"));
 }
 
+/// A text that turns the direction of what follows would hide what is wrong.
+#[test]
+fn nothing_of_a_document_changes_what_is_shown() {
+    let mut problems = problems("{\n\"a\u{202e}b\": \"\u{2066}\u{200b}c\"}");
+    problems.report(
+        codes::UNKNOWN_TAG,
+        &pointer("/a\u{202e}b"),
+        "this is \u{202e}bad\u{2028}",
+        "make\u{feff} it good",
+    );
+    let (at, problem) = problems.placed()[0];
+    let shown = Human::new(false).show(at, problem);
+    assert!(shown.contains("this is  bad ") && shown.contains("\"a b\": \"  c\""), "{shown}");
+    assert!(shown.chars().all(|char| char.is_ascii_graphic() || char.is_whitespace()), "{shown}");
+    assert!(!shown.contains('\u{2028}'));
+}
+
 #[test]
 fn long_lines_are_cut_around_the_place() {
     let text = format!("{{\"a\": \"{}\", \"b\": 1, \"c\": \"{}\"}}", "x".repeat(5000), "y".repeat(5000));

@@ -89,7 +89,7 @@ impl HttpEngineBuilder {
     pub fn build(self) -> Result<HttpEngine, EngineError> {
         let urls = self.base_url.0.iter().chain(&self.document_url);
         let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
-        let guard = Guard::new(opened, Arc::clone(&self.resolver));
+        let guard = Guard::new(opened, Arc::clone(&self.resolver), self.remedy);
         let tls = tls::config(&self.root_certificates).map_err(|error| EngineError(error.into()))?;
         let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
         let client = client.tls_backend_preconfigured(tls);

@@ -29,16 +29,26 @@ pub(super) struct Guard {
     /// The hosts at which private addresses are reached.
     opened: Arc<[Text]>,
     resolver: Arc<dyn Resolver>,
+    remedy: Remedy,
+}
+
+/// Says how a private host is opened.
+pub(super) type Remedy = fn(&str) -> String;
+
+/// How a program opens a private host.
+pub(super) fn by_the_program(host: &str) -> String {
+    format!("The program can open it with `HttpEngineBuilder::private_host({host:?})`.")
 }
 
 /// Why a request does not go to a host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Refused {
     host: String,
     why: Why,
+    remedy: Remedy,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Why {
     /// The call may reach only these other hosts.
     Hosts(String),
@@ -53,15 +63,19 @@ enum Why {
 }
 
 impl Guard {
-    pub(super) fn new(opened: impl IntoIterator<Item = String>, resolver: Arc<dyn Resolver>) -> Guard {
-        Guard { opened: opened.into_iter().map(Text::from).collect(), resolver }
+    pub(super) fn new(
+        opened: impl IntoIterator<Item = String>,
+        resolver: Arc<dyn Resolver>,
+        remedy: Remedy,
+    ) -> Guard {
+        Guard { opened: opened.into_iter().map(Text::from).collect(), resolver, remedy }
     }
 
     /// Checks where a request goes, and which host led it there, if any.
     pub(super) fn check(&self, url: &Url, from: Option<&Url>, allowed: &Network) -> Result<(), Refused> {
         Guard::allows(url, allowed)?;
         let (host, port) = target(url);
-        let refuse = |why| Err(Refused { host: host.to_owned(), why });
+        let refuse = |why| Err(Refused { host: host.to_owned(), why, remedy: self.remedy });
         let opened = hosts::covers(&self.opened, host, port);
         let range = match literal(host) {
             Some(address) => match (address, address::range(address)) {
@@ -90,7 +104,8 @@ impl Guard {
         if hosts::allows(allowed, host, port) {
             return Ok(());
         }
-        Err(Refused { host: host.to_owned(), why: Why::Hosts(hosts::told(allowed)) })
+        let why = Why::Hosts(hosts::told(allowed));
+        Err(Refused { host: host.to_owned(), why, remedy: by_the_program })
     }
 
     /// Returns the addresses of a name that a connection may be made to.
@@ -102,8 +117,8 @@ impl Guard {
             if range.access <= most {
                 passed.push(address);
             } else {
-                refused =
-                    refused.or(Some(Refused { host: name.to_owned(), why: Why::Range(address, range) }));
+                let (host, why) = (name.to_owned(), Why::Range(address, range));
+                refused = refused.or(Some(Refused { host, why, remedy: self.remedy }));
             }
         }
         match refused {
@@ -157,11 +172,9 @@ pub(super) fn opened_by(url: &str) -> Option<String> {
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let host = &self.host;
+        let Refused { host, remedy, .. } = self;
         write!(f, "The host `{host}` may not be reached: ")?;
-        let open = |f: &mut fmt::Formatter<'_>| {
-            write!(f, " The program can open it with `HttpEngineBuilder::private_host({host:?})`.")
-        };
+        let open = |f: &mut fmt::Formatter<'_>| write!(f, " {}", remedy(host));
         match &self.why {
             Why::Hosts(allowed) => write!(f, "this context allows {allowed}."),
             Why::Range(address, range) => {

@@ -38,6 +38,7 @@ pub struct HttpEngineBuilder {
     pub(super) user_agent: String,
     pub(super) system_proxy: bool,
     pub(super) private_hosts: Vec<String>,
+    pub(super) remedy: super::guard::Remedy,
     accepted: Vec<(String, u16)>,
     pub(super) resolver: Arc<dyn Resolver>,
     #[cfg(test)]
@@ -103,6 +104,7 @@ impl HttpEngineBuilder {
             system_proxy: false,
             root_certificates: Vec::new(),
             private_hosts: Vec::new(),
+            remedy: super::guard::by_the_program,
             accepted: Vec::new(),
             resolver: Arc::new(SystemResolver),
             #[cfg(test)]
@@ -241,6 +243,14 @@ impl HttpEngineBuilder {
     #[must_use]
     pub fn private_host(mut self, host: impl Into<String>) -> Self {
         self.private_hosts.push(host.into());
+        self
+    }
+
+    /// Sets what the error says that would open a private host, for programs whose users do not write Rust: an option of
+    /// a command line, perhaps. Given the host; by default the sentence names [`private_host`](Self::private_host).
+    #[must_use]
+    pub fn private_host_remedy(mut self, remedy: fn(&str) -> String) -> Self {
+        self.remedy = remedy;
         self
     }
 

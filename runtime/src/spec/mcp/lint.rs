@@ -64,7 +64,14 @@ pub(super) fn texts(value: &Value) -> Vec<(String, String)> {
 
 /// Returns what is suspicious in a text.
 pub(super) fn of_text(text: &str, others: Others<'_>) -> Option<String> {
-    hidden(text).or_else(|| instruction(text)).or_else(|| shadow(text, others))
+    hidden(text).or_else(|| credential(text)).or_else(|| instruction(text)).or_else(|| shadow(text, others))
+}
+
+/// Finds what a client has written in place of a credential.
+fn credential(text: &str) -> Option<String> {
+    let found = text.contains("[REDACTED]");
+    found
+        .then(|| "repeats a credential that the server was given; the lock has `[REDACTED]` there".to_owned())
 }
 
 fn shadow(text: &str, others: Others<'_>) -> Option<String> {

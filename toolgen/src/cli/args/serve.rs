@@ -17,6 +17,8 @@ pub(in super::super) struct Serve {
     pub(in super::super) allow: Vec<String>,
     /// The rules of which a tool must fit none.
     pub(in super::super) deny: Vec<String>,
+    /// The rules of the tools whose calls the person at the client approves.
+    pub(in super::super) ask: Vec<String>,
     pub(in super::super) read_only: bool,
     pub(in super::super) audit: Option<PathBuf>,
     /// The environment variable with the bearer token.
@@ -52,6 +54,7 @@ pub(super) fn command() -> Command {
             "Only tools of this rule: a name with `*`, `category:NAME` or `effect:KIND`",
         ))
         .arg(several("deny", "RULE", "No tools of this rule, even if another allows them"))
+        .arg(several("ask", "RULE", "Ask the person at the client before each call of a tool of this rule"))
         .arg(flag("read-only", "Only tools that declare that they change nothing"))
         .arg(path("audit", "FILE", "Append a record of each call to this file, as lines of JSON"));
     with_requests(command).after_help(
@@ -69,6 +72,7 @@ pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, 
         requests: requests(matches)?,
         allow: texts("allow"),
         deny: texts("deny"),
+        ask: texts("ask"),
         read_only: matches.get_flag("read-only"),
         audit: matches.get_one("audit").cloned(),
         token: text("token"),

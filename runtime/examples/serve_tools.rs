@@ -1,0 +1,40 @@
+//! Serves two functions to every client of the Model Context Protocol, on standard streams:
+//!
+//! ```json
+//! {"mcpServers": {"units": {"command": "target/debug/examples/serve_tools"}}}
+//! ```
+
+use std::error::Error;
+
+use toolgen_runtime::serve::mcp::Server;
+use toolgen_runtime::{ProviderContext, Registry, RegistryError, tool, toolset};
+
+/// Converts a temperature to degrees Fahrenheit.
+#[tool(pure)]
+fn fahrenheit(
+    /// The temperature in degrees Celsius.
+    celsius: f64,
+) -> f64 {
+    celsius * 9.0 / 5.0 + 32.0
+}
+
+/// Converts a distance to miles.
+#[tool(pure)]
+fn miles(
+    /// The distance in kilometres.
+    kilometres: f64,
+) -> f64 {
+    kilometres / 1.609_344
+}
+
+/// The server of both.
+pub(crate) fn server() -> Result<Server, RegistryError> {
+    let provider = Registry::new(toolset![fahrenheit, miles])?.provider(ProviderContext::new());
+    Ok(Server::new(provider).name("units"))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    server()?.stdio().await?;
+    Ok(())
+}
