@@ -1,5 +1,6 @@
 //! The foundation: helpers independent of tools.
 
+pub(crate) mod canonical;
 pub(crate) mod const_text;
 #[cfg(test)]
 pub(crate) mod cpu_time;
@@ -25,6 +26,7 @@ pub(crate) mod media_type;
 pub(crate) mod needle;
 #[cfg(feature = "runtime")]
 pub(crate) mod secret_names;
+pub(crate) mod sha256;
 #[cfg(feature = "runtime")]
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]

@@ -1,12 +1,12 @@
 //! Amazon Bedrock Converse.
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::calls::{Call, Ending, Item, Layout, text};
 use super::content::{self, Media, MediaKind};
 use super::tools::{self, object};
 use super::{AnswerOptions, Format};
+use crate::base::sha256::sha256;
 use crate::call::ToolResponse;
 use crate::schema::dialect::ANTHROPIC;
 use crate::spec::ToolSpec;
@@ -98,9 +98,7 @@ fn media(media: &Media<'_>) -> Option<Value> {
 /// Returns a unique document name, since duplicates in a conversation are refused. It consists of letters, digits and
 /// hyphens and has no meaning: a model may take a name for an instruction.
 fn document_name(id: &str, index: usize) -> String {
-    let digest = Sha256::digest(id);
-    let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("document-{digits}-{}", index + 1)
+    format!("document-{:.16}-{}", sha256(id.as_bytes()), index + 1)
 }
 
 fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
