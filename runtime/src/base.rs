@@ -1,5 +1,6 @@
 //! The foundation: helpers independent of tools.
 
+pub(crate) mod canonical;
 pub(crate) mod const_text;
 #[cfg(test)]
 pub(crate) mod cpu_time;
@@ -26,6 +27,7 @@ pub(crate) mod needle;
 pub(crate) mod printable;
 #[cfg(feature = "runtime")]
 pub(crate) mod secret_names;
+pub(crate) mod sha256;
 #[cfg(feature = "runtime")]
 #[cfg_attr(
     not(all(feature = "mcp", feature = "http")),

@@ -70,6 +70,12 @@ pub fn push_token(pointer: &mut String, token: &str) {
     crate::schema::shape::pointer::push(pointer, token);
 }
 
+/// Returns the SHA-256 of bytes, in hexadecimal.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    crate::base::sha256::sha256(bytes)
+}
+
 /// Whether a regular expression of ECMA-262 is found in a text. One that is none, or that would take too long on the
 /// text, is not.
 #[must_use]

@@ -9,15 +9,18 @@ pub use schema::ToolSchema;
 
 mod defaults;
 pub mod docs;
+pub mod drift;
 pub mod graph;
 pub(crate) mod hosts;
 pub mod limits;
 pub mod mcp;
 pub mod output;
 pub mod plan;
+mod reader;
 mod require;
 mod schema;
 pub mod search;
+pub mod surface;
 pub mod template;
 pub mod toolset;
 

@@ -24,6 +24,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use crate::contract;
 use crate::emit::{self, ModuleStyle};
 use crate::frontend;
 use crate::options::Options;
@@ -47,12 +48,12 @@ pub struct Build {
 /// The result of a build.
 #[derive(Debug)]
 pub struct Built {
-    /// The text of the module; `None` if a document could not be compiled, an exclusion selects nothing, or another
-    /// filter that selects nothing left no tools.
+    /// The text of the module; `None` if a document could not be compiled, an exclusion selects nothing, another filter
+    /// that selects nothing left no tools, or the tools break the contract that is locked.
     pub module: Option<String>,
     /// The problems found in the documents.
     pub problems: Problems,
-    /// The files that the documents import or refer to.
+    /// The files that the documents import or refer to, and the contract locks.
     pub sources: Vec<PathBuf>,
 }
 
@@ -119,8 +120,12 @@ impl Build {
         }
         let complete = !programs.is_empty() && programs.len() == self.documents.len();
         let empty = programs.iter().all(Program::is_empty) && problems.left_no_tools();
-        let wanted = complete && !empty && !problems.missed_exclusion();
-        let sources = programs.iter().flat_map(|program| program.sources.clone()).collect();
+        let contract = contract::check(&programs.iter().collect::<Vec<_>>(), &self.options);
+        let kept = !contract.has_errors();
+        problems.append(contract);
+        let wanted = complete && !empty && kept && !problems.missed_exclusion();
+        let locks = contract::paths(&programs, &self.options);
+        let sources = programs.iter().flat_map(|program| program.sources.clone()).chain(locks).collect();
         Built { module: wanted.then(|| self.module(&programs)), problems, sources }
     }
 

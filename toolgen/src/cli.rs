@@ -8,6 +8,7 @@ mod bin;
 mod call;
 mod check;
 mod compile;
+mod diff;
 mod docs;
 mod engines;
 mod explain;
@@ -15,6 +16,7 @@ mod generate;
 mod graph;
 mod init;
 mod list;
+mod lock;
 mod mcp;
 mod new;
 mod output;
@@ -66,6 +68,8 @@ pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
 fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
     match &invocation.task {
         Task::Check(task) => check::run(task, output),
+        Task::Lock(task) => lock::run(task, output),
+        Task::Diff(task) => diff::run(task, output),
         Task::List(task) => list::run(task, output),
         Task::Schema(task) => schema::run(task, output),
         Task::Docs(task) => docs::run(task, output),

@@ -49,6 +49,7 @@ use toolgen_runtime::engine::http::{Fetch, FetchError, HttpEngine};
 use toolgen_runtime::engine::{Engines, EnginesError};
 use toolgen_runtime::{AgentTool, Text};
 
+use crate::contract;
 use crate::frontend;
 use crate::options::Options;
 use crate::problem::{Problems, Severity, codes, one_a_line};
@@ -226,16 +227,19 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// If no front end compiles the document, an exclusion selects nothing, or another filter that selects nothing left
-    /// no tools. An operation that cannot be compiled is left out, with a problem.
+    /// If no front end compiles the document, an exclusion selects nothing, another filter that selects nothing left no
+    /// tools, or the tools break a contract that is [locked](Options::lock). An operation that cannot be compiled is left out, with a problem.
     pub fn compile(&self) -> Result<(Program, Problems), LoadError> {
         let mut problems = self.problems.clone();
         let program = frontend::compile(&self.document, &self.options, &mut problems);
         let empty = |program: &Program| program.is_empty() && problems.left_no_tools();
-        match program.filter(|program| !empty(program) && !problems.missed_exclusion()) {
-            Some(program) => Ok((program, problems)),
-            None => Err(LoadError::Document(problems)),
-        }
+        let Some(program) = program.filter(|program| !empty(program) && !problems.missed_exclusion()) else {
+            return Err(LoadError::Document(problems));
+        };
+        let contract = contract::check(&[&program], &self.options);
+        let broken = contract.has_errors();
+        problems.append(contract);
+        if broken { Err(LoadError::Document(problems)) } else { Ok((program, problems)) }
     }
 
     /// Returns the tools, run by an HTTP engine. Relative servers are relative to the URL that the document came from.

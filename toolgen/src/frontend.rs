@@ -6,6 +6,7 @@
 pub mod manifest;
 pub mod mcp;
 pub mod openapi;
+pub mod surface;
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +22,7 @@ use crate::source::{Document, Pointer};
 use crate::tool::Program;
 
 /// All front ends.
-static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi, &manifest::Manifest, &mcp::Mcp];
+static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi, &manifest::Manifest, &mcp::Mcp, &surface::Locked];
 
 /// A kind of document, and how it becomes tools.
 pub trait Frontend: Sync {

@@ -5,6 +5,7 @@
 mod build;
 pub mod catalogue;
 mod choice;
+pub mod contract;
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
 pub mod emit;

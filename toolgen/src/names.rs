@@ -4,9 +4,8 @@
 //! tool.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
-use sha2::{Digest, Sha256};
+use toolgen_runtime::__private::sha256;
 use toolgen_runtime::spec::MAX_NAME;
 
 /// What a tool is named after.
@@ -111,12 +110,9 @@ pub fn with_suffix(name: &str, suffix: &str, limit: usize) -> String {
 /// Returns the first eight hexadecimal digits of a text's SHA-256.
 #[must_use]
 pub fn hash8(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(4).fold(String::with_capacity(8), |mut hex, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    let mut digest = sha256(text.as_bytes());
+    digest.truncate(8);
+    digest
 }
 
 /// The longest key of an argument that every provider accepts.

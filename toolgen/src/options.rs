@@ -1,6 +1,9 @@
 //! The options for compiling a document.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use toolgen_runtime::spec::drift::Class;
 
 use crate::select::Selector;
 
@@ -29,6 +32,10 @@ pub struct Options {
     pub credentials: BTreeMap<String, String>,
     /// Whether argument and result structs are generated in addition to the tools.
     pub types: bool,
+    /// The contract lock that the tools of all documents together are compared with.
+    pub lock: Option<PathBuf>,
+    /// The least class of changes since the lock that are errors.
+    pub deny_changes: Class,
 }
 
 impl Default for Options {
@@ -41,6 +48,8 @@ impl Default for Options {
             renames: BTreeMap::new(),
             credentials: BTreeMap::new(),
             types: true,
+            lock: None,
+            deny_changes: Class::Breaking,
         }
     }
 }
@@ -92,6 +101,22 @@ impl Options {
     #[must_use]
     pub fn types(mut self, generate: bool) -> Self {
         self.types = generate;
+        self
+    }
+
+    /// Compares the tools with a contract lock, as `cargo toolgen lock` writes it: build scripts, `cargo toolgen check` and
+    /// loaders fail if a change is breaking, or worse, and warn of every other one. A relative path starts where
+    /// those of documents do.
+    #[must_use]
+    pub fn lock(mut self, path: impl Into<PathBuf>) -> Self {
+        self.lock = Some(path.into());
+        self
+    }
+
+    /// Sets the least class of changes since the lock that are errors; the default is [`Class::Breaking`].
+    #[must_use]
+    pub fn deny_changes(mut self, least: Class) -> Self {
+        self.deny_changes = least;
         self
     }
 

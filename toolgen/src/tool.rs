@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::Value;
 use toolgen_runtime::spec::plan::McpServer;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
 use toolgen_runtime::{Call, Def, List, ToolName, ToolSpec};
@@ -98,6 +99,10 @@ pub struct Program {
     pub sources: Vec<PathBuf>,
     /// The MCP servers that the document names, whether or not they are locked yet.
     pub servers: Vec<McpSource>,
+    /// How tools are executed elsewhere, by their names: what a contract lock says of them.
+    pub calls: BTreeMap<String, Value>,
+    /// The contract lock that the document names for its tools.
+    pub lock: Option<PathBuf>,
 }
 
 /// An MCP server and the lock of its tools.

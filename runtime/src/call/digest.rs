@@ -1,11 +1,12 @@
 //! Digests of tool promises, and keyed digests that seal data leaving the program.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::base::frozen::Text;
+use crate::base::sha256::{hex, sha256};
 use crate::call::error::ToolError;
 use crate::call::tool::AgentTool;
 
@@ -27,7 +28,7 @@ pub(crate) fn promise(tool: &dyn AgentTool) -> String {
 
 /// Returns the SHA-256 of a text, in hexadecimal.
 pub(crate) fn fingerprint(text: &str) -> String {
-    hex(&Sha256::digest(text))
+    sha256(text.as_bytes())
 }
 
 /// The block size of SHA-256 in bytes, which is also the length of HMAC keys.
@@ -108,14 +109,6 @@ fn random<const LENGTH: usize>() -> Result<[u8; LENGTH], ToolError> {
         ToolError::failed("The call was not executed: it could not be sealed").with_operator_detail(detail)
     })?;
     Ok(bytes)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a `String` does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Writes JSON that is the same for equal values: keys in order, whole numbers as integers. Stores and browsers change

@@ -2,7 +2,6 @@
 //!
 //! A descriptor is an item of a server's answer to `tools/list`. It becomes a [`Tool`] as every document does.
 
-mod canonical;
 pub mod drift;
 mod keys;
 pub mod lint;
@@ -21,8 +20,9 @@ use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape, cycles};
 use crate::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
 use crate::spec::{Effects, Files, Network, ToolName, ToolSpec};
 
-pub use canonical::{canonical, digest};
-pub use lock::{LOCK, Lock, LockProblem, Package, transport};
+pub use crate::base::canonical::{canonical, digest};
+pub use crate::spec::reader::LockProblem;
+pub use lock::{LOCK, Lock, Package, transport};
 pub use names::{MAX_ALIAS, is_alias, names};
 
 /// The largest descriptor, in bytes of canonical JSON.

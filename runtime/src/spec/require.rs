@@ -100,7 +100,6 @@ impl Requirement {
 
 impl RequirementKind {
     /// All kinds.
-    #[cfg(feature = "runtime")]
     pub(crate) const ALL: [RequirementKind; 6] = [
         RequirementKind::Context,
         RequirementKind::Session,

@@ -1,7 +1,6 @@
 //! Amazon Bedrock Converse.
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::calls::{Call, Item, arguments, text};
 use super::content::{self, Media, MediaKind};
@@ -11,6 +10,7 @@ use super::request::{Request, parts};
 use super::tools::{self, object};
 use super::turn::{Stop, Usage, count};
 use super::{AnswerOptions, anthropic};
+use crate::base::sha256::sha256;
 use crate::call::{ToolCall, ToolResponse};
 use crate::schema::dialect::{BEDROCK, Dialect};
 use crate::spec::ToolSpec;
@@ -151,9 +151,7 @@ fn media(media: &Media<'_>) -> Option<Value> {
 /// Returns a unique document name, since duplicates in a conversation are refused. It consists of letters, digits and
 /// hyphens and has no meaning: a model may take a name for an instruction.
 fn document_name(id: &str, index: usize) -> String {
-    let digest = Sha256::digest(id);
-    let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("document-{digits}-{}", index + 1)
+    format!("document-{:.16}-{}", sha256(id.as_bytes()), index + 1)
 }
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {

@@ -3,8 +3,11 @@
 //! Uses `clap` without its default features: four small crates. A custom parser would save a second of building and
 //! lose the suggestions, the usage lines and the conventions people know.
 
+mod exported;
+mod lock;
 mod mcp;
 mod project;
+mod requests;
 mod serve;
 
 use std::ffi::OsString;
@@ -14,8 +17,13 @@ use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolgen::{Options, frontend};
 
+use requests::{requests, with_requests};
+
+pub(super) use exported::Exported;
+pub(super) use lock::{Check, Diff, LOCK, WriteLock};
 pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
+pub(super) use requests::Requests;
 pub(super) use serve::Serve;
 
 /// The requested task.
@@ -27,7 +35,9 @@ pub(super) struct Invocation {
 /// The commands.
 #[derive(Debug)]
 pub(super) enum Task {
-    Check(Selection),
+    Check(Check),
+    Lock(WriteLock),
+    Diff(Diff),
     List(Selection),
     Schema(Schema),
     Docs(Docs),
@@ -47,6 +57,8 @@ pub(super) enum Task {
 #[derive(Debug)]
 pub(super) struct Selection {
     pub(super) documents: Vec<PathBuf>,
+    /// The programs of the crate whose own tools are taken, too.
+    pub(super) exported: Vec<Exported>,
     pub(super) options: Options,
     pub(super) json: bool,
     pub(super) quiet: bool,
@@ -90,16 +102,6 @@ pub(super) struct Call {
     pub(super) dry_run: bool,
     pub(super) requests: Requests,
     pub(super) show_secrets: bool,
-}
-
-/// How calls are made.
-#[derive(Debug)]
-pub(super) struct Requests {
-    pub(super) base_url: Option<String>,
-    pub(super) private_hosts: Vec<String>,
-    pub(super) server_variables: Vec<(String, String)>,
-    /// How long a call may take, in seconds.
-    pub(super) timeout: u64,
 }
 
 /// `explain`
@@ -150,12 +152,7 @@ fn command() -> Command {
         .after_help(format!("{EXAMPLES}\n\n{EXIT_CODES}"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(
-            compiling("check", "Report what is wrong with documents, and how many tools they give")
-                .arg(format())
-                .arg(flag("quiet", "Show errors and warnings only").short('q'))
-                .arg(flag("notes", "Show every note, not the first few of each kind").conflicts_with("quiet")),
-        )
+        .subcommand(lock::check())
         .subcommand(compiling("list", "List the tools of documents").arg(format()))
         .subcommand(
             compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
@@ -192,7 +189,10 @@ fn command() -> Command {
                 .arg(Arg::new("code").value_name("CODE"))
                 .arg(format()),
         );
-    project::with_commands(command).subcommand(mcp::command())
+    project::with_commands(command)
+        .subcommand(mcp::command())
+        .subcommand(lock::lock())
+        .subcommand(lock::diff())
 }
 
 fn call() -> Command {
@@ -217,41 +217,16 @@ fn call() -> Command {
     ))
 }
 
-/// Adds the options of how calls are made.
-fn with_requests(command: Command) -> Command {
-    command
-        .arg(option("base-url", "URL", "Send requests here, whatever servers the document names"))
-        .arg(private_host())
-        .arg(
-            option("server-variable", "NAME=VALUE", "The value of a variable of the server's URL")
-                .action(ArgAction::Append),
-        )
-        .arg(
-            option("timeout", "SECONDS", "How long a call may take")
-                .default_value("30")
-                .value_parser(value_parser!(u64).range(1..=86_400)),
-        )
-}
-
-fn requests(matches: &ArgMatches) -> Result<Requests, String> {
-    Ok(Requests {
-        base_url: matches.get_one("base-url").cloned(),
-        private_hosts: matches.get_many("private-host").unwrap_or_default().cloned().collect(),
-        server_variables: pairs(matches, "server-variable")?,
-        timeout: matches.get_one("timeout").copied().unwrap_or(30),
-    })
-}
-
 /// Creates a command that compiles documents.
 fn compiling(name: &'static str, about: &'static str) -> Command {
     let kinds: Vec<&str> = frontend::all().iter().map(|front_end| front_end.title()).collect();
     let documents = Arg::new("documents")
         .value_name("DOCUMENT")
-        .required(true)
+        .required_unless_present_any(exported::WORDS)
         .num_args(1..)
         .value_parser(value_parser!(PathBuf))
-        .help(format!("Documents, JSON or YAML: {}", kinds.join(", ")));
-    with_options(Command::new(name).about(about).arg(documents))
+        .help(format!("Documents, JSON or YAML, `-` for the standard input: {}", kinds.join(", ")));
+    with_options(exported::with_words(Command::new(name).about(about).arg(documents)))
 }
 
 /// Adds the options of all commands that compile documents.
@@ -322,7 +297,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     }
     let selection = selection(name, matches)?;
     Ok(match name {
-        "check" => Task::Check(selection),
+        "check" | "lock" | "diff" => lock::task(name, matches, selection),
         "list" => Task::List(selection),
         "schema" => Task::Schema(Schema {
             selection,
@@ -363,6 +338,7 @@ fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
     let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
     Ok(Selection {
         documents,
+        exported: exported::given(matches),
         options,
         json: has("format") && is_json(matches),
         quiet: name == "check" && matches.get_flag("quiet"),

@@ -6,29 +6,39 @@ use serde_json::{Value, json};
 use toolgen::{Program, Severity, problem};
 
 use super::Outcome;
-use super::args::Selection;
+use super::args::{Check, Selection};
 use super::compile::{Compiled, compile_each};
+use super::lock;
 use super::output::Output;
 
-/// Runs the command. "Problems found" means that an operation or a document was left out.
-pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outcome> {
+/// Runs the command. "Problems found" means that an operation or a document was left out, or that the tools differ from
+/// their lock in a way that is denied.
+pub(super) fn run(task: &Check, output: &mut Output) -> io::Result<Outcome> {
+    let selection = &task.selection;
     let mut outcome = Outcome::Fine;
+    let all = compile_each(selection, output);
     if selection.json {
         output.write("{\"documents\":[")?;
     }
-    for (index, compiled) in compile_each(selection, output).into_iter().enumerate() {
+    for (index, compiled) in all.iter().enumerate() {
         if compiled.program.is_none() || compiled.problems.has_errors() {
             outcome = Outcome::Problems;
         }
         if selection.json {
             output.write(if index == 0 { "\n" } else { ",\n" })?;
-            output.json(&report(&compiled))?;
+            output.json(&report(compiled))?;
         } else {
-            show(&compiled, selection, output)?;
+            show(compiled, selection, output)?;
         }
     }
     if selection.json {
-        output.line("\n]}")?;
+        output.write("\n]")?;
+    }
+    if lock::compare(task, &all, output)? == Outcome::Problems {
+        outcome = Outcome::Problems;
+    }
+    if selection.json {
+        output.line("}")?;
     }
     Ok(outcome)
 }

@@ -1,16 +1,18 @@
 //! Compiles documents, the first step of all commands that read them.
 
 use std::collections::BTreeSet;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use toolgen::problem::keep_common;
 use toolgen::select::did_you_mean;
 use toolgen::source::Pointer;
-use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
+use toolgen::{Document, Options, Problem, Problems, Program, Severity, Tool};
 use toolgen_runtime::Call;
 use toolgen_runtime::spec::Requirement;
 
-use super::args::Selection;
+use super::args::{Exported, Selection};
 use super::output::Output;
 
 /// A document and its compiled form.
@@ -24,21 +26,62 @@ pub(super) struct Compiled {
 /// Compiles the documents of a command. What is wrong with options counts only if it is for all documents.
 pub(super) fn compile_each(selection: &Selection, output: &mut Output) -> Vec<Compiled> {
     let documents = selection.documents.iter();
-    let mut all: Vec<Compiled> = documents.map(|path| compile(path, selection, output)).collect();
+    let mut all: Vec<Compiled> = documents.map(|path| compile(path, &selection.options, output)).collect();
+    all.extend(
+        selection.exported.iter().map(|program| compile_exported(program, &selection.options, output)),
+    );
     let with_program = all.iter_mut().filter(|compiled| compiled.program.is_some());
     keep_common(with_program.map(|compiled| &mut compiled.problems));
     all
 }
 
-fn compile(path: &Path, selection: &Selection, output: &mut Output) -> Compiled {
+/// Compiles a document; `-` is the standard input.
+pub(super) fn compile(path: &Path, options: &Options, output: &mut Output) -> Compiled {
     output.progress(&format!("reading {}", path.display()));
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        let limit = toolgen::source::MAX_BYTES as u64 + 1;
+        return match io::stdin().lock().take(limit).read_to_end(&mut bytes) {
+            Ok(_) => compile_bytes(path, bytes, options),
+            Err(why) => {
+                output.complain(&format!("the standard input cannot be read: {why}"));
+                Compiled { path: path.to_path_buf(), program: None, problems: Problems::new() }
+            }
+        };
+    }
     let mut problems = Problems::new();
     let document = Document::load(path, &mut problems);
     let program = document.and_then(|document| {
         output.progress(&format!("compiling {}", path.display()));
-        toolgen::compile(&document, &selection.options, &mut problems)
+        toolgen::compile(&document, options, &mut problems)
     });
     Compiled { path: path.to_path_buf(), program, problems }
+}
+
+fn compile_bytes(path: &Path, bytes: Vec<u8>, options: &Options) -> Compiled {
+    let mut problems = Problems::new();
+    let document = Document::from_bytes(path, bytes, &mut problems);
+    let program = document.and_then(|document| toolgen::compile(&document, options, &mut problems));
+    Compiled { path: path.to_path_buf(), program, problems }
+}
+
+/// Runs a program of the crate that prints its tools, and compiles what it prints.
+fn compile_exported(program: &Exported, options: &Options, output: &mut Output) -> Compiled {
+    let path = PathBuf::from(program.words.join(" "));
+    output.progress(&format!("running cargo run {}", path.display()));
+    let mut cargo = super::cargo();
+    cargo.arg("run").arg("--quiet").args(&program.words).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let why = match cargo.output() {
+        Ok(ran) if ran.status.success() => return compile_bytes(&path, ran.stdout, options),
+        Ok(ran) => format!(
+            "`cargo run {}` failed ({}); the program is one line: `toolgen_runtime::export!(registry());`",
+            path.display(),
+            ran.status
+        ),
+        Err(why) => format!("cargo could not be started: {why}"),
+    };
+    output.complain(&why);
+    Compiled { path, program: None, problems: Problems::new() }
 }
 
 /// Compiles the documents of a command that is about their tools, and reports on the standard error what was left out

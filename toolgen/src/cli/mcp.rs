@@ -9,7 +9,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgen::{Document, McpSource, Options, Problems, Severity};
 use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
-use toolgen_runtime::spec::mcp::drift::{Change, Class, drift};
+use toolgen_runtime::spec::drift::Change;
+use toolgen_runtime::spec::drift::report::{counted, visible};
+use toolgen_runtime::spec::mcp::drift::drift;
 use toolgen_runtime::spec::mcp::lint::{shadows, suspicions};
 use toolgen_runtime::spec::mcp::{self, Lock, is_alias};
 use toolgen_runtime::spec::plan::{McpServer, McpTransport};
@@ -293,21 +295,11 @@ fn show(reports: &[Report], verb: &str, json: bool, output: &mut Output) -> io::
     Ok(())
 }
 
-/// Returns how many changes of each class there are, the worst first.
-fn counted(changes: &[Change]) -> String {
-    let classes = [Class::Security, Class::Breaking, Class::Added, Class::Text, Class::Compatible];
-    let counts = classes.into_iter().filter_map(|class| {
-        let count = changes.iter().filter(|change| change.class == class).count();
-        (count > 0).then(|| format!("{count} {class}"))
-    });
-    counts.collect::<Vec<_>>().join(", ")
-}
-
 fn report_json(report: &Report) -> Value {
     let Report { path, alias, now, changes, suspicious } = report;
     let change = |change: &Change| {
-        let Change { tool, pointer, class, message } = change;
-        json!({"tool": tool, "pointer": pointer, "class": class.name(), "message": message})
+        let Change { tool, pointer, class, message, why, .. } = change;
+        json!({"tool": tool, "pointer": pointer, "class": class.name(), "message": message, "why": why})
     };
     json!({
         "path": path.display().to_string(),
@@ -320,15 +312,4 @@ fn report_json(report: &Report) -> Value {
             .map(|(tool, pointer, message)| json!({"tool": tool, "pointer": pointer, "message": message}))
             .collect::<Vec<_>>(),
     })
-}
-
-/// Returns a text of a server as a terminal may show it.
-fn visible(text: &str) -> String {
-    text.chars()
-        .flat_map(|char| if is_plain(char) { vec![char] } else { char.escape_unicode().collect() })
-        .collect()
-}
-
-fn is_plain(char: char) -> bool {
-    char.is_ascii_graphic() || char == ' ' || char.is_alphanumeric() || "“”…–".contains(char)
 }

@@ -87,6 +87,7 @@ mod unquoted;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -171,11 +172,17 @@ fn lower(
         schemes: std::mem::take(&mut cx.schemes),
         sources: cx.files.sources(),
         servers: std::mem::take(&mut cx.imported.servers),
+        lock: cx.text(&top, "lock").map(|path| beside(document, path)),
         ..Program::default()
     };
     cx.lower_toolsets(&mut program);
     select(&mut program, options, problems);
     Some(program)
+}
+
+/// Returns the path of a file that is named from the folder of the document.
+fn beside(document: &Document, path: &str) -> PathBuf {
+    document.source.path.parent().map_or_else(|| path.into(), |folder| folder.join(path))
 }
 
 /// Leaves out the tools that the options do not select, unless one that is selected calls them.

@@ -16,6 +16,13 @@ pub(crate) fn push(pointer: &mut String, token: &str) {
     }
 }
 
+/// Returns the pointer to a member of what a JSON pointer leads to.
+pub(crate) fn child(pointer: &str, token: &str) -> String {
+    let mut child = pointer.to_owned();
+    push(&mut child, token);
+    child
+}
+
 /// The longest part of a given key that is told, in characters.
 const MAX_KEY: usize = 100;
 /// The length of a pointer, in bytes, after which no more keys are told.
@@ -57,7 +64,8 @@ pub(crate) fn token_of(token: &str) -> String {
     token.replace("~1", "/").replace("~0", "~")
 }
 
-fn percent_decode(text: &str) -> Option<String> {
+/// Returns the text of a URI fragment; `None` if what it encodes is no text.
+pub(crate) fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::canonical::sha256;
+use crate::base::sha256::sha256;
 use crate::schema::shape::read::{Place, ReadProblem, Source, normal_form, read_normal_form};
 use crate::schema::shape::{Def, Shape};
 

@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use crate::schema::shape::pointer::child;
+
 /// What is wrong with a text of a descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspicion {
@@ -37,7 +39,7 @@ pub fn shadows(descriptor: &Value, others: Others<'_>) -> Vec<Suspicion> {
 }
 
 /// Returns all texts of a value with their places. The keys of an object are texts, too: a model reads them.
-pub(super) fn texts(value: &Value) -> Vec<(String, String)> {
+pub(in crate::spec) fn texts(value: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open = vec![(String::new(), value)];
     while let Some((pointer, value)) = open.pop() {
@@ -50,7 +52,7 @@ pub(super) fn texts(value: &Value) -> Vec<(String, String)> {
             }
             Value::Object(members) => {
                 for (key, value) in members {
-                    let at = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                    let at = child(&pointer, key);
                     found.push((at.clone(), key.clone()));
                     open.push((at, value));
                 }
@@ -63,7 +65,7 @@ pub(super) fn texts(value: &Value) -> Vec<(String, String)> {
 }
 
 /// Returns what is suspicious in a text.
-pub(super) fn of_text(text: &str, others: Others<'_>) -> Option<String> {
+pub(in crate::spec) fn of_text(text: &str, others: Others<'_>) -> Option<String> {
     hidden(text).or_else(|| credential(text)).or_else(|| instruction(text)).or_else(|| shadow(text, others))
 }
 

@@ -4,10 +4,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::canonical::digest;
 use super::{is_alias, names, raw_name};
+use crate::base::canonical::digest;
 use crate::base::frozen::{List, Text};
 use crate::spec::plan::{McpServer, McpTransport};
+use crate::spec::reader::{LockProblem, Reader};
 
 /// The key by which a lock is known. Its value is the version of the format.
 pub const LOCK: &str = "toolgen_mcp_lock";
@@ -43,17 +44,6 @@ pub struct Package {
     pub version: String,
     /// The hash of the package as its registry writes it. Empty if it is not known.
     pub integrity: String,
-}
-
-/// A mistake in a lock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LockProblem {
-    /// The place, as a JSON pointer.
-    pub pointer: String,
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub help: &'static str,
 }
 
 const LOCK_AGAIN: &str = "lock the server again by `cargo toolgen mcp lock`, and read what changed";
@@ -101,7 +91,7 @@ impl Lock {
     ///
     /// All mistakes.
     pub fn read(root: &Value) -> Result<Lock, Vec<LockProblem>> {
-        let mut reader = Reader { problems: Vec::new() };
+        let mut reader = Reader::new(LOCK_AGAIN);
         let lock = reader.lock(root);
         match lock {
             Some(lock) if reader.problems.is_empty() => Ok(lock),
@@ -112,7 +102,7 @@ impl Lock {
     /// Returns the server of a lock whose list of tools may have been edited: enough to lock it again.
     #[must_use]
     pub fn read_server(root: &Value) -> Option<McpServer> {
-        let mut reader = Reader { problems: Vec::new() };
+        let mut reader = Reader::new(LOCK_AGAIN);
         let lock = reader.lock(root)?;
         let is_whole = reader.problems.iter().all(|problem| problem.pointer.starts_with("/tools"));
         is_whole.then_some(lock.server)
@@ -150,26 +140,14 @@ pub fn transport(transport: &McpTransport) -> Value {
     }
 }
 
-/// Reads a lock and collects its mistakes.
-struct Reader {
-    problems: Vec<LockProblem>,
-}
-
 impl Reader {
-    fn fail(&mut self, pointer: impl Into<String>, message: impl Into<String>, help: &'static str) {
-        self.problems.push(LockProblem { pointer: pointer.into(), message: message.into(), help });
-    }
-
     fn lock(&mut self, root: &Value) -> Option<Lock> {
         let found = root.get(LOCK);
         if found.and_then(Value::as_u64) != Some(VERSION) {
             let given = found.map_or_else(|| "missing".to_owned(), Value::to_string);
             let message = format!("the version of a lock is {VERSION}, and here it is {given}");
-            self.fail(
-                format!("/{LOCK}"),
-                message,
-                "lock the server again with this version of `cargo toolgen`",
-            );
+            let help = "lock the server again with this version of `cargo toolgen`";
+            self.fail_with(format!("/{LOCK}"), message, help);
             return None;
         }
         const KEYS: [&str; 9] =
@@ -178,11 +156,8 @@ impl Reader {
         let alias = self.text(root, "", "alias");
         if !is_alias(&alias) {
             let message = format!("`{alias}` is no alias of a server");
-            self.fail(
-                "/alias",
-                message,
-                "use `a` to `z`, digits and `-`, at most 32, and start with a letter",
-            );
+            let help = "use `a` to `z`, digits and `-`, at most 32, and start with a letter";
+            self.fail_with("/alias", message, help);
         }
         let transport = self.transport(root);
         let package = root.get("package").map(|package| self.package(package));
@@ -208,7 +183,7 @@ impl Reader {
                 self.keys(program, at, &["argv", "env", "work_dir"]);
                 let argv = self.texts(program, at, "argv");
                 if argv.is_empty() {
-                    self.fail(format!("{at}/argv"), "the program has no name", LOCK_AGAIN);
+                    self.fail(format!("{at}/argv"), "the program has no name");
                 }
                 let work_dir = if program.get("work_dir").is_some() {
                     self.text(program, at, "work_dir").into()
@@ -229,7 +204,7 @@ impl Reader {
                             headers.push((Text::copy_of(name), Text::from(variable)));
                         }
                     }
-                    _ => self.fail(format!("{at}/headers"), "`headers` is no object", LOCK_AGAIN),
+                    _ => self.fail(format!("{at}/headers"), "`headers` is no object"),
                 }
                 let bearer = if remote.get("bearer").is_some() {
                     self.text(remote, at, "bearer").into()
@@ -243,7 +218,7 @@ impl Reader {
                 }
             }
             _ => {
-                self.fail(AT, "`transport` has either `stdio` or `http`", LOCK_AGAIN);
+                self.fail(AT, "`transport` has either `stdio` or `http`");
                 McpTransport::EMPTY
             }
         }
@@ -262,7 +237,7 @@ impl Reader {
 
     fn tools(&mut self, root: &Value, alias: &str) -> Vec<Value> {
         let Some(Value::Array(entries)) = root.get("tools") else {
-            self.fail("/tools", "`tools` is no list", LOCK_AGAIN);
+            self.fail("/tools", "`tools` is no list");
             return Vec::new();
         };
         let tools: Vec<Value> =
@@ -272,54 +247,22 @@ impl Reader {
             let at = format!("/tools/{index}");
             self.keys(entry, &at, &["name", "digest", "descriptor"]);
             let Some(descriptor) = entry.get("descriptor").filter(|descriptor| descriptor.is_object()) else {
-                self.fail(format!("{at}/descriptor"), "the descriptor is no object", LOCK_AGAIN);
+                self.fail(format!("{at}/descriptor"), "the descriptor is no object");
                 continue;
             };
             let raw = raw_name(descriptor);
             if self.text(entry, &at, "digest") != format!("sha256:{}", digest(descriptor)) {
                 let message =
                     format!("the digest of `{raw}` is not that of its descriptor: one of them was edited");
-                self.fail(format!("{at}/digest"), message, LOCK_AGAIN);
+                self.fail(format!("{at}/digest"), message);
             }
             let name = name.map(|name| name.to_string()).unwrap_or_default();
             if self.text(entry, &at, "name") != name {
                 let message = format!("`{raw}` is called `{name}`, by the names of the tools of this server");
-                self.fail(format!("{at}/name"), message, LOCK_AGAIN);
+                self.fail(format!("{at}/name"), message);
             }
         }
         tools
-    }
-
-    fn text(&mut self, object: &Value, at: &str, key: &str) -> String {
-        match object.get(key) {
-            Some(Value::String(text)) => text.clone(),
-            _ => {
-                self.fail(format!("{at}/{key}"), format!("`{key}` is no text"), LOCK_AGAIN);
-                String::new()
-            }
-        }
-    }
-
-    fn texts(&mut self, object: &Value, at: &str, key: &str) -> List<Text> {
-        let items = object.get(key).and_then(Value::as_array);
-        let texts: Option<Vec<Text>> =
-            items.and_then(|items| items.iter().map(|item| item.as_str().map(Text::copy_of)).collect());
-        texts.map_or_else(
-            || {
-                self.fail(format!("{at}/{key}"), format!("`{key}` is no list of texts"), LOCK_AGAIN);
-                List::EMPTY
-            },
-            List::from,
-        )
-    }
-
-    fn keys(&mut self, object: &Value, at: &str, known: &[&str]) {
-        let Some(members) = object.as_object() else {
-            return self.fail(at, "this is no object", LOCK_AGAIN);
-        };
-        for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
-            self.fail(format!("{at}/{key}"), format!("`{key}` is not known here"), LOCK_AGAIN);
-        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::canonical::sha256;
+use crate::base::sha256::sha256;
 use crate::spec::{MAX_NAME, ToolName};
 
 /// The longest alias, in bytes.

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::canonical::{canonical, sha256};
+use crate::base::canonical::canonical;
+use crate::base::sha256::sha256;
+use crate::schema::shape::pointer::{child, percent_decode, token_of};
 
 /// The keys under which a schema names others.
 const DEFS: [&str; 2] = ["$defs", "definitions"];
@@ -28,7 +30,7 @@ impl Closed {
         let mut names = Names::default();
         for key in DEFS {
             for name in schema.get(key).and_then(Value::as_object).into_iter().flat_map(Map::keys) {
-                names.name(&format!("/{key}/{}", escaped(name)));
+                names.name(&child(&format!("/{key}"), name));
             }
         }
         let root = names.rewritten(&without_defs(schema), schema);
@@ -111,7 +113,7 @@ impl Names {
         if let Some(name) = self.names.get(pointer) {
             return name.clone();
         }
-        let tokens = pointer.split('/').skip(1).map(unescaped);
+        let tokens = pointer.split('/').skip(1).map(token_of);
         let is_name = |token: &String| !matches!(token.as_str(), "properties" | "$defs" | "definitions");
         let text = tokens.filter(is_name).collect::<Vec<_>>().join("_");
         let legal =
@@ -131,7 +133,7 @@ impl Names {
 
     fn rewritten(&mut self, part: &Value, whole: &Value) -> Value {
         map_references(part, &mut |text| {
-            let pointer = normal(&decoded(text.strip_prefix('#')?)?);
+            let pointer = normal(&percent_decode(text.strip_prefix('#')?)?);
             whole.pointer(&pointer).map(|_| format!("#/$defs/{}", self.name(&pointer)))
         })
     }
@@ -185,40 +187,11 @@ fn with_hash(name: &str, of: &str) -> String {
     format!("{name}_{}", digest.get(..8).unwrap_or(&digest))
 }
 
-fn escaped(token: &str) -> String {
-    token.replace('~', "~0").replace('/', "~1")
-}
-
-fn unescaped(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
-}
-
 /// Returns a pointer as all notations of it are: a `~` may be escaped or not, so that a key of many has as many pointers as
 /// a server likes, each of which would be a schema of its own.
 fn normal(pointer: &str) -> String {
-    pointer.split('/').map(|token| escaped(&unescaped(token))).collect::<Vec<_>>().join("/")
-}
-
-/// Returns the pointer of a fragment, whose characters may be written as `%3C`.
-fn decoded(fragment: &str) -> Option<String> {
-    if !fragment.contains('%') {
-        return Some(fragment.to_owned());
-    }
-    let mut bytes = Vec::new();
-    let mut rest = fragment.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let (byte, tail) = match (first, tail) {
-            (b'%', [high, low, tail @ ..]) => {
-                let digit =
-                    |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-                (digit(*high)? * 16 + digit(*low)?, tail)
-            }
-            _ => (*first, tail),
-        };
-        bytes.push(byte);
-        rest = tail;
-    }
-    String::from_utf8(bytes).ok()
+    let Some(tokens) = pointer.strip_prefix('/') else { return pointer.to_owned() };
+    tokens.split('/').fold(String::new(), |normal, token| child(&normal, &token_of(token)))
 }
 
 #[cfg(test)]

@@ -76,6 +76,7 @@ pub(super) const TOP: Keys = Keys {
         "title",
         "description",
         "namespace",
+        "lock",
         "defaults",
         "schemas",
         "tools",

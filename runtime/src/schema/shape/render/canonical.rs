@@ -23,7 +23,8 @@ pub fn canonical(shape: &Shape) -> String {
     value(shape).to_string()
 }
 
-fn value(shape: &Shape) -> Value {
+/// Returns the canonical text of a shape as a tree.
+pub(crate) fn value(shape: &Shape) -> Value {
     if matches!(shape.kind, Kind::Never) && *shape == Shape::of(Kind::Never) {
         return Value::Bool(false);
     }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use serde_json::{Number, Value};
-use sha2::{Digest as _, Sha256};
+
+use super::sha256::sha256;
 
 /// Returns a value as canonical JSON (RFC 8785): no white space, keys in the order of their UTF-16 code units, numbers
 /// as ECMAScript writes them, no escape that is not needed.
@@ -20,15 +21,6 @@ pub fn canonical(value: &Value) -> String {
 #[must_use]
 pub fn digest(value: &Value) -> String {
     sha256(canonical(value).as_bytes())
-}
-
-/// Returns the SHA-256 of bytes, in hexadecimal.
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 fn write(value: &Value, out: &mut String) {

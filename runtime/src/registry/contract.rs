@@ -1,0 +1,186 @@
+//! The surface of a program's own tools: shown to `cargo toolgen`, and held to a lock by a test.
+
+use std::fmt::Display;
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use crate::call::tool::AgentTool;
+use crate::registry::Registry;
+use crate::spec::drift::report::report;
+use crate::spec::drift::{Change, Class};
+use crate::spec::plan::Tool;
+use crate::spec::surface::{LockProblem, Surface, recorded};
+
+/// Tools that have a surface: a registry, a list of tools or of tools as data, a surface itself, or what may fail to be one.
+pub trait HasSurface {
+    /// Returns the surface.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, for the person who runs the program or the test.
+    fn surface(self) -> Result<Surface, String>;
+}
+
+impl HasSurface for &Registry {
+    fn surface(self) -> Result<Surface, String> {
+        of_tools(self.iter())
+    }
+}
+
+impl HasSurface for Registry {
+    fn surface(self) -> Result<Surface, String> {
+        of_tools(self.iter())
+    }
+}
+
+impl HasSurface for Vec<Arc<dyn AgentTool>> {
+    fn surface(self) -> Result<Surface, String> {
+        of_tools(&self)
+    }
+}
+
+/// Tools as data, such as generated modules have them under `TOOLS`.
+impl HasSurface for &[&Tool] {
+    fn surface(self) -> Result<Surface, String> {
+        let tools = self.iter().map(|tool| (&tool.spec, Some(recorded(&tool.call))));
+        Surface::of(tools).map_err(|why| why.to_string())
+    }
+}
+
+impl HasSurface for Surface {
+    fn surface(self) -> Result<Surface, String> {
+        Ok(self)
+    }
+}
+
+impl<T: HasSurface, E: Display> HasSurface for Result<T, E> {
+    fn surface(self) -> Result<Surface, String> {
+        self.map_err(|why| why.to_string())?.surface()
+    }
+}
+
+fn of_tools<'t>(tools: impl IntoIterator<Item = &'t Arc<dyn AgentTool>>) -> Result<Surface, String> {
+    Surface::of(tools.into_iter().map(|tool| (tool.spec(), None))).map_err(|why| why.to_string())
+}
+
+/// Writes a program that shows its tools to `cargo toolgen`: the whole of `src/bin/tools.rs`, or of an example.
+///
+/// The program prints its [`Surface`], which every command takes as a document.
+///
+/// ```ignore
+/// // src/bin/tools.rs
+/// toolgen_runtime::export!(my_crate::registry());
+/// ```
+///
+/// ```sh
+/// cargo toolgen list --bin tools
+/// cargo toolgen lock --bin tools
+/// ```
+///
+/// It takes what [`HasSurface`] is implemented for: a [`Registry`], a `Vec` of tools, as `toolset!` makes it, a [`Surface`],
+/// or a `Result` of one.
+#[macro_export]
+macro_rules! export {
+    ($tools:expr $(,)?) => {
+        fn main() -> ::std::process::ExitCode {
+            $crate::registry::contract::print($tools)
+        }
+    };
+}
+
+/// Fails a test if the tools differ from the lock that was committed, and says what each change means.
+///
+/// The path starts at the folder of the crate. With the variable `TOOLGEN_UPDATE` set, the lock is written instead. A third
+/// argument lets changes pass that are less than this [`Class`].
+///
+/// ```no_run
+/// use toolgen_runtime::{assert_contract, tool, toolset};
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() {
+/// assert_contract!("toolgen.lock", toolset![add]);
+///
+/// use toolgen_runtime::spec::drift::Class;
+/// assert_contract!("toolgen.lock", toolset![add], Class::Breaking);
+/// # }
+/// ```
+///
+/// # Panics
+///
+/// If something changed, if there is no lock, or if it cannot be read or written.
+#[macro_export]
+macro_rules! assert_contract {
+    ($path:expr, $tools:expr $(,)?) => {
+        $crate::assert_contract!($path, $tools, $crate::spec::drift::Class::Compatible)
+    };
+    ($path:expr, $tools:expr, $least:expr $(,)?) => {{
+        let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
+        if let ::core::result::Result::Err(why) = $crate::registry::contract::check(&path, $tools, $least) {
+            ::core::panic!("{why}");
+        }
+    }};
+}
+
+/// Prints the surface of tools. [`export!`](crate::export) is a program of this alone.
+pub fn print(tools: impl HasSurface) -> ExitCode {
+    let told = tools.surface().and_then(|surface| {
+        let mut out = std::io::stdout().lock();
+        let written = out.write_all(surface.text().as_bytes()).and_then(|()| out.flush());
+        written.map_err(|why| format!("the tools cannot be written: {why}"))
+    });
+    match told {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            // Nobody is left to be told if this fails, too.
+            let _ = writeln!(std::io::stderr(), "{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Compares tools with their lock, or writes it if the variable `TOOLGEN_UPDATE` is set.
+/// [`assert_contract!`](crate::assert_contract) is this in a test.
+///
+/// # Errors
+///
+/// The changes of this class or a worse one, each with its class and the reason, or why the lock cannot be used.
+pub fn check(path: &Path, tools: impl HasSurface, least: Class) -> Result<(), String> {
+    let now = tools.surface()?;
+    let shown = path.display();
+    let update = std::env::var_os("TOOLGEN_UPDATE").is_some_and(|value| !value.is_empty() && value != "0");
+    let locked = match fs::read_to_string(path) {
+        Ok(text) => Some(text),
+        Err(why) if why.kind() == ErrorKind::NotFound => None,
+        Err(why) => return Err(format!("{shown} cannot be read: {why}")),
+    };
+    let text = now.text();
+    if update {
+        if locked.as_deref() == Some(text.as_str()) {
+            return Ok(());
+        }
+        return fs::write(path, text).map_err(|why| format!("{shown} cannot be written: {why}"));
+    }
+    const REMEDY: &str = "run the test with TOOLGEN_UPDATE=1 to write it, read what changed, and commit it";
+    let Some(locked) = locked else {
+        return Err(format!("there is no lock {shown}; {REMEDY}"));
+    };
+    let locked = Surface::parse(&locked).map_err(|problems| {
+        let told =
+            problems.iter().map(|LockProblem { pointer, message, .. }| format!("  {pointer}: {message}\n"));
+        format!("{shown} cannot be used:\n{}{REMEDY}", told.collect::<String>())
+    })?;
+    let mut changes = locked.drift(&now);
+    changes.retain(|Change { class, .. }| *class >= least);
+    if changes.is_empty() {
+        return Ok(());
+    }
+    Err(format!("the tools differ from {shown}:\n{}If that is meant, {REMEDY}.", report(&changes)))
+}

@@ -1,0 +1,93 @@
+//! Changes as text for people.
+
+use serde_json::Value;
+
+use super::{Change, Class};
+use crate::base::canonical::canonical;
+
+/// The longest part of a value that is shown, in characters.
+const SHOWN: usize = 200;
+
+/// Returns changes as text, the worst first: the place, what changed, why that is of its class, and what stood there before
+/// and stands there now where that is long.
+#[must_use]
+pub fn report(changes: &[Change]) -> String {
+    let mut text = String::new();
+    for class in Class::ALL.into_iter().rev() {
+        let of_class: Vec<&Change> = changes.iter().filter(|change| change.class == class).collect();
+        if of_class.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("{class} ({}): {}\n", of_class.len(), class.meaning()));
+        for change in of_class {
+            text.push_str(&format!("  {}{}\n", visible(&change.place()), visible(&change.message)));
+            if change.why != class.meaning() {
+                text.push_str(&format!("      because {}\n", change.why));
+            }
+            if let (Some(before), Some(after)) = (&change.before, &change.after) {
+                let (before, after) = (canonical(before), canonical(after));
+                // Short ones are in the message.
+                if before.len().max(after.len()) > 60 {
+                    let (before, after) = around(&before, &after);
+                    text.push_str(&format!("      - {}\n      + {}\n", visible(&before), visible(&after)));
+                }
+            }
+        }
+    }
+    text
+}
+
+/// Returns changes as JSON, in their order.
+#[must_use]
+pub fn json(changes: &[Change]) -> Value {
+    let one = |change: &Change| {
+        let Change { tool, tools, pointer, class, message, why, before, after } = change;
+        let tools = if tools.is_empty() { std::slice::from_ref(tool) } else { tools };
+        let mut out = serde_json::json!({
+            "class": class.name(), "tools": tools, "pointer": pointer, "message": message, "why": why,
+        });
+        for (key, value) in [("before", before), ("after", after)] {
+            if let Some(value) = value {
+                out[key] = value.clone();
+            }
+        }
+        out
+    };
+    changes.iter().map(one).collect()
+}
+
+/// Returns how many changes of each class there are, the worst first.
+#[must_use]
+pub fn counted(changes: &[Change]) -> String {
+    let counts = Class::ALL.into_iter().rev().filter_map(|class| {
+        let count = changes.iter().filter(|change| change.class == class).count();
+        (count > 0).then(|| format!("{count} {class}"))
+    });
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the parts of two texts around their first difference.
+fn around(before: &str, after: &str) -> (String, String) {
+    let same = before.chars().zip(after.chars()).take_while(|(left, right)| left == right).count();
+    let skipped = same.saturating_sub(SHOWN / 4);
+    let part = |text: &str| {
+        let start = if skipped > 0 { "…" } else { "" };
+        let shown: String = text.chars().skip(skipped).take(SHOWN).collect();
+        let end = if text.chars().count() > skipped + SHOWN { "…" } else { "" };
+        format!("{start}{shown}{end}")
+    };
+    (part(before), part(after))
+}
+
+/// Returns a text of a document or a server as a terminal may show it: everything that is not plainly a letter, a digit or a
+/// mark is escaped.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    text.chars()
+        .flat_map(|char| if is_plain(char) { vec![char] } else { char.escape_unicode().collect() })
+        .collect()
+}
+
+fn is_plain(char: char) -> bool {
+    char.is_ascii_graphic() || char == ' ' || char.is_alphanumeric() || "“”…–".contains(char)
+}

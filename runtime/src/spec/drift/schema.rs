@@ -1,0 +1,436 @@
+//! Changes of schemas.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::{Class, Found, Given, Named, differ, members};
+use crate::base::canonical::canonical;
+use crate::schema::shape::pointer::{child, referenced};
+
+/// Who must keep to a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::spec) enum Side {
+    /// The caller: more is allowed is compatible.
+    Input,
+    /// The tool: less is allowed is compatible.
+    Output,
+    /// A place where neither is known to be, or both.
+    Either,
+}
+
+/// What became of the values that a keyword allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// The same ones, written differently.
+    Same,
+    Wider,
+    Narrower,
+    /// Others.
+    Other,
+}
+
+impl Turn {
+    fn flipped(self) -> Turn {
+        match self {
+            Turn::Wider => Turn::Narrower,
+            Turn::Narrower => Turn::Wider,
+            other => other,
+        }
+    }
+
+    /// Returns what the change means to the other side, and why.
+    fn class(self, side: Side) -> (Class, &'static str) {
+        match (self, side) {
+            (Turn::Same, _) => (Class::Text, "the same values are allowed"),
+            (Turn::Wider, Side::Input) => (Class::Compatible, "all arguments that were accepted still are"),
+            (Turn::Narrower, Side::Output) => (Class::Compatible, "all results are as promised before"),
+            (Turn::Narrower, _) => (Class::Breaking, "arguments that were accepted may be refused"),
+            (Turn::Wider, _) => (Class::Breaking, "results may be what was not promised before"),
+            (Turn::Other, Side::Output) => (Class::Breaking, "results may be what was not promised before"),
+            (Turn::Other, _) => (Class::Breaking, "arguments that were accepted may be refused"),
+        }
+    }
+}
+
+/// Returns the schemas that a schema names by itself.
+pub(in crate::spec) fn own_names(schema: Option<&Value>) -> Named<'_> {
+    let mut named = Named::new();
+    for key in ["definitions", "$defs"] {
+        let members = schema.and_then(|schema| schema.get(key)).and_then(Value::as_object);
+        named.extend(members.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema)));
+    }
+    named
+}
+
+/// The types of JSON Schema, an integer being a number as well.
+const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+
+impl Found<'_> {
+    /// Compares two schemas that stand at one place.
+    pub(in crate::spec) fn schema(&mut self, pointer: &str, given: Given<'_>, side: Side) {
+        let before = self.changes.len();
+        match given {
+            (Some(old @ Value::Object(_)), Some(new @ Value::Object(_))) => {
+                if !self.referred(pointer, old, new, side) {
+                    for (key, given) in members(old, new) {
+                        self.keyword(&child(pointer, key), key, given, (old, new), side);
+                    }
+                }
+            }
+            (Some(Value::Bool(_) | Value::Object(_)), Some(Value::Bool(_) | Value::Object(_))) => {
+                self.suspicious(pointer, given);
+                let turn = match (as_bool(given.0), as_bool(given.1)) {
+                    (old, new) if old == new => Turn::Same,
+                    (_, Some(true)) | (Some(false), _) => Turn::Wider,
+                    _ => Turn::Narrower,
+                };
+                self.turned(pointer, "the schema", given, turn, side);
+            }
+            _ => self.unknown(pointer, given),
+        }
+        if self.changes.len() == before && differ(given) {
+            self.unknown(pointer, given);
+        }
+    }
+
+    /// Compares the schemas of results, which a tool need not have.
+    pub(in crate::spec) fn output(&mut self, pointer: &str, given: Given<'_>) {
+        match given {
+            (None, Some(_)) => {
+                self.suspicious(pointer, given);
+                self.add(pointer, Class::Compatible, "the tool now says what its results are");
+            }
+            (Some(_), None) => {
+                self.add(pointer, Class::Breaking, "the tool no longer says what its results are");
+            }
+            _ => self.schema(pointer, given, Side::Output),
+        }
+    }
+
+    /// Compares what references stand for, if they are not the same: another name alone changes nothing. Returns whether
+    /// that was done.
+    fn referred(&mut self, pointer: &str, old: &Value, new: &Value, side: Side) -> bool {
+        let name = |schema: &Value| schema.get("$ref").and_then(Value::as_str).and_then(referenced);
+        let (was, is) = (name(old), name(new));
+        if was == is {
+            return false;
+        }
+        let whole = |schema: &Value, name: &Option<String>, named: &Named<'_>| match name {
+            Some(name) => named.get(name.as_str()).map(|target| beside(schema, target)),
+            None => Some(schema.clone()),
+        };
+        let (Some(old), Some(new)) = (whole(old, &was, &self.named.0), whole(new, &is, &self.named.1)) else {
+            return false;
+        };
+        let pair = was.zip(is);
+        if let Some(class) = pair.as_ref().and_then(|pair| self.renamed.get(pair)).copied() {
+            self.add(pointer, class, "the schema has another name here, too");
+        } else if differ((Some(&old), Some(&new))) {
+            // Within itself it is no other change.
+            self.renamed.extend(pair.clone().map(|pair| (pair, Class::Text)));
+            let before = self.changes.len();
+            self.schema(pointer, (Some(&old), Some(&new)), side);
+            let worst = self.changes.iter().skip(before).map(|change| change.class).max();
+            self.renamed.extend(pair.zip(worst));
+        } else {
+            self.add(pointer, Class::Text, "the schema has another name, and is the same");
+        }
+        true
+    }
+
+    fn turned(&mut self, pointer: &str, what: &str, given: Given<'_>, turn: Turn, side: Side) {
+        self.changed_as(pointer, turn.class(side), what, given);
+    }
+
+    /// Compares the values of one keyword. `whole` are the schemas it stands in.
+    fn keyword(&mut self, pointer: &str, key: &str, given: Given<'_>, whole: (&Value, &Value), side: Side) {
+        let (old, new) = given;
+        let all = Value::Bool(true);
+        let what = format!("`{key}`");
+        let turn = match key {
+            "description" | "title" | "$comment" | "examples" | "deprecated" => {
+                return self.text(pointer, given);
+            }
+            "properties" => return self.properties(pointer, given, whole.0, side),
+            "$defs" | "definitions" => return self.named(pointer, given, side),
+            "items" | "additionalProperties" | "propertyNames" => {
+                return self.schema(pointer, (old.or(Some(&all)), new.or(Some(&all))), side);
+            }
+            "anyOf" | "x-anyOf" => return self.alternatives(pointer, given, Turn::Wider, side),
+            "allOf" | "x-all" => return self.alternatives(pointer, given, Turn::Narrower, side),
+            // A value that two of them allow is not allowed: more in one may be less in all.
+            "oneOf" | "x-oneOf" => return self.alternatives(pointer, given, Turn::Other, Side::Either),
+            "prefixItems" => return self.tuple(pointer, given, side),
+            "default" => {
+                self.suspicious(pointer, given);
+                let class = match (side, old) {
+                    (Side::Input, None) => Class::Compatible,
+                    (Side::Output, _) => Class::Text,
+                    _ => {
+                        let why = "a call that leaves the argument out means something else";
+                        return self.changed_as(pointer, (Class::Breaking, why), &what, given);
+                    }
+                };
+                return self.changed(pointer, class, &what, given);
+            }
+            "enum" | "const" | "x-enum" => {
+                self.suspicious(pointer, given);
+                listed(given, key == "const")
+            }
+            "multipleOf" | "pattern" | "format" | "contentEncoding" | "contentMediaType" => {
+                self.suspicious(pointer, given);
+                presence(given)
+            }
+            _ => match rule(key, given, side) {
+                Some(turn) => turn,
+                None => return self.unknown(pointer, given),
+            },
+        };
+        self.turned(pointer, &what, given, turn, side);
+    }
+
+    /// Compares the fields of an object.
+    fn properties(&mut self, pointer: &str, (old, new): Given<'_>, whole: &Value, side: Side) {
+        let none = Value::Object(Map::new());
+        let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
+        if !old.is_object() || !new.is_object() {
+            return self.unknown(pointer, (Some(old), Some(new)));
+        }
+        let closed = whole.get("additionalProperties").is_some_and(|extra| extra != &Value::Bool(true));
+        let changed = members(old, new);
+        if changed.is_empty() {
+            self.add(pointer, Class::Text, "`properties` is written differently");
+        }
+        for (key, given) in changed {
+            let at = child(pointer, key);
+            match given {
+                (Some(_), Some(_)) => self.schema(&at, given, side),
+                (None, _) => {
+                    self.suspicious(&at, given);
+                    if self.suspicious_name(&at, key) {
+                        continue;
+                    }
+                    // Whoever checks a result by the schema he knows refuses a field that it does not allow.
+                    let fits = side == Side::Input || (side == Side::Output && !closed);
+                    let class = if fits { Class::Compatible } else { Class::Breaking };
+                    self.add(&at, class, format!("`{key}` was added"));
+                }
+                (_, None) => self.add(&at, Class::Breaking, format!("`{key}` was removed")),
+            }
+        }
+    }
+
+    /// Compares named schemas. One that is new is only used by what refers to it, which is another change.
+    fn named(&mut self, pointer: &str, (old, new): Given<'_>, side: Side) {
+        let none = Value::Object(Map::new());
+        let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
+        if !old.is_object() || !new.is_object() {
+            return self.unknown(pointer, (Some(old), Some(new)));
+        }
+        let changed = members(old, new);
+        if changed.is_empty() {
+            self.add(pointer, Class::Text, "the named schemas are written differently");
+        }
+        for (key, given) in changed {
+            let at = child(pointer, key);
+            match given {
+                (Some(_), Some(_)) => self.schema(&at, given, side),
+                (None, _) => {
+                    self.suspicious(&at, given);
+                    self.add(&at, Class::Compatible, format!("the named schema `{key}` was added"));
+                }
+                _ => self.add(&at, Class::Breaking, format!("the named schema `{key}` was removed")),
+            }
+        }
+    }
+
+    /// Compares lists of alternatives, or of schemas that all hold. `more` is what one more of them means.
+    fn alternatives(&mut self, pointer: &str, (old, new): Given<'_>, more: Turn, side: Side) {
+        let (Some(Value::Array(was)), Some(Value::Array(is))) = (old, new) else {
+            self.suspicious(pointer, (old, new));
+            // None at all is no rule.
+            let turn = presence((old, new));
+            return self.turned(pointer, "the list", (old, new), turn, side);
+        };
+        let left = |from: &[Value], other: &[Value]| -> Vec<usize> {
+            let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+            other.iter().for_each(|one| *counts.entry(canonical(one)).or_default() += 1);
+            let mut is_there = |one: &Value| match counts.get_mut(&canonical(one)) {
+                Some(count @ 1..) => {
+                    *count -= 1;
+                    true
+                }
+                _ => false,
+            };
+            (0..).zip(from).filter(|(_, one)| !is_there(one)).map(|(index, _)| index).collect()
+        };
+        let (removed, added) = (left(was, is), left(is, was));
+        match (removed.as_slice(), added.as_slice()) {
+            ([], []) => self.turned(pointer, "the order of the list", (old, new), Turn::Same, side),
+            (removed, added) if removed.len() == added.len() => {
+                for (was_at, is_at) in removed.iter().zip(added) {
+                    self.schema(&format!("{pointer}/{is_at}"), (was.get(*was_at), is.get(*is_at)), side);
+                }
+            }
+            (removed, added) => {
+                self.suspicious(pointer, (old, new));
+                let turn = match (removed, added) {
+                    ([], _) => more,
+                    (_, []) => more.flipped(),
+                    _ => Turn::Other,
+                };
+                self.turned(pointer, "the list", (old, new), turn, side);
+            }
+        }
+    }
+
+    /// Compares the schemas of the items of a tuple, place by place.
+    fn tuple(&mut self, pointer: &str, (old, new): Given<'_>, side: Side) {
+        match (old.and_then(Value::as_array), new.and_then(Value::as_array)) {
+            (Some(was), Some(is)) if was.len() == is.len() => {
+                let pairs = (0..).zip(was.iter().zip(is)).filter(|(_, (was, is))| was != is);
+                for (index, (was, is)) in pairs {
+                    self.schema(&format!("{pointer}/{index}"), (Some(was), Some(is)), side);
+                }
+            }
+            _ => {
+                self.suspicious(pointer, (old, new));
+                self.turned(pointer, "the items", (old, new), Turn::Other, side);
+            }
+        }
+    }
+}
+
+/// Returns a schema in the place of a reference to it, with what stands beside the reference.
+fn beside(reference: &Value, target: &Value) -> Value {
+    let mut whole = target.clone();
+    if let (Value::Object(whole), Value::Object(own)) = (&mut whole, reference) {
+        let own = own.iter().filter(|(key, _)| *key != "$ref");
+        whole.extend(own.map(|(key, value)| (key.clone(), value.clone())));
+    }
+    whole
+}
+
+/// Returns what became of a rule; `None` if the keyword is not known.
+fn rule(key: &str, given: Given<'_>, side: Side) -> Option<Turn> {
+    let (old, new) = given;
+    Some(match key {
+        "type" => types(old, new),
+        "required" => sets(texts_of(old, &[]), texts_of(new, &[])).map_or(Turn::Other, Turn::flipped),
+        "x-aliases" => sets(texts_of(old, &[]), texts_of(new, &[])).unwrap_or(Turn::Other),
+        "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" | "minContains" => {
+            bound(given, false)
+        }
+        "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" | "maxContains" => {
+            bound(given, true)
+        }
+        "dependentRequired" | "dependentSchemas" | "unevaluatedProperties" | "unevaluatedItems" => {
+            presence(given)
+        }
+        "uniqueItems" => flag(given).flipped(),
+        "nullable" => flag(given),
+        // What is only read is no argument, and what is only written is in no result.
+        "readOnly" if side == Side::Output => Turn::Same,
+        "writeOnly" if side == Side::Input => Turn::Same,
+        "readOnly" | "writeOnly" => Turn::Other,
+        _ => return None,
+    })
+}
+
+/// Compares switches that allow more, and are off if they are not there.
+fn flag((old, new): Given<'_>) -> Turn {
+    match (old.unwrap_or(&Value::Bool(false)), new.unwrap_or(&Value::Bool(false))) {
+        (Value::Bool(old), Value::Bool(new)) if old == new => Turn::Same,
+        (Value::Bool(_), Value::Bool(true)) => Turn::Wider,
+        (Value::Bool(_), Value::Bool(false)) => Turn::Narrower,
+        _ => Turn::Other,
+    }
+}
+
+/// Returns a schema that allows everything or nothing as what it is.
+fn as_bool(schema: Option<&Value>) -> Option<bool> {
+    match schema {
+        Some(Value::Bool(all)) => Some(*all),
+        Some(Value::Object(members)) if members.is_empty() => Some(true),
+        _ => None,
+    }
+}
+
+/// Compares sets of allowed values.
+fn sets(old: Option<BTreeSet<String>>, new: Option<BTreeSet<String>>) -> Option<Turn> {
+    let (old, new) = (old?, new?);
+    Some(match (old.is_subset(&new), new.is_subset(&old)) {
+        (true, true) => Turn::Same,
+        (true, false) => Turn::Wider,
+        (false, true) => Turn::Narrower,
+        (false, false) => Turn::Other,
+    })
+}
+
+/// Returns the texts of a list, or of one text. `None` if it has something else.
+fn texts_of(value: Option<&Value>, default: &[&str]) -> Option<BTreeSet<String>> {
+    match value {
+        None => Some(default.iter().map(|text| (*text).to_owned()).collect()),
+        Some(Value::String(text)) => Some(BTreeSet::from([text.clone()])),
+        Some(Value::Array(items)) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
+        Some(_) => None,
+    }
+}
+
+fn types(old: Option<&Value>, new: Option<&Value>) -> Turn {
+    let all = |value: Option<&Value>| {
+        let mut types = texts_of(value, &TYPES)?;
+        if types.contains("number") {
+            types.insert("integer".to_owned());
+        }
+        types.iter().all(|one| TYPES.contains(&one.as_str())).then_some(types)
+    };
+    sets(all(old), all(new)).unwrap_or(Turn::Other)
+}
+
+/// Compares lists of allowed values, or single ones. No list allows everything.
+fn listed((old, new): Given<'_>, single: bool) -> Turn {
+    let values = |value: &Value| -> Option<BTreeSet<String>> {
+        match value {
+            _ if single => Some(BTreeSet::from([canonical(value)])),
+            Value::Array(items) => Some(items.iter().map(canonical).collect()),
+            _ => None,
+        }
+    };
+    match (old, new) {
+        (Some(old), Some(new)) => sets(values(old), values(new)).unwrap_or(Turn::Other),
+        _ => presence((old, new)),
+    }
+}
+
+/// Compares bounds: none allows the most.
+fn bound((old, new): Given<'_>, upper: bool) -> Turn {
+    match (old.map(Value::as_f64), new.map(Value::as_f64)) {
+        (Some(Some(old)), Some(Some(new))) if old < new => {
+            if upper {
+                Turn::Wider
+            } else {
+                Turn::Narrower
+            }
+        }
+        (Some(Some(old)), Some(Some(new))) if old > new => {
+            if upper {
+                Turn::Narrower
+            } else {
+                Turn::Wider
+            }
+        }
+        (Some(Some(_)), None) | (None, Some(Some(_))) => presence((old, new)),
+        _ => Turn::Other,
+    }
+}
+
+/// Compares rules of which it is only known that none allows the most.
+fn presence((old, new): Given<'_>) -> Turn {
+    match (old, new) {
+        (None, Some(_)) => Turn::Narrower,
+        (Some(_), None) => Turn::Wider,
+        _ => Turn::Other,
+    }
+}

@@ -1,0 +1,78 @@
+//! Reads files of which no part may be lost: every key is known, and every mistake is told.
+
+use serde_json::Value;
+
+use crate::base::frozen::{List, Text};
+use crate::schema::shape::pointer::child;
+
+/// A mistake in a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockProblem {
+    /// The place, as a JSON pointer.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: &'static str,
+}
+
+/// Reads a value and collects its mistakes.
+pub(super) struct Reader {
+    pub(super) problems: Vec<LockProblem>,
+    /// What to do about most mistakes.
+    help: &'static str,
+}
+
+impl Reader {
+    pub(super) fn new(help: &'static str) -> Reader {
+        Reader { problems: Vec::new(), help }
+    }
+
+    pub(super) fn fail(&mut self, pointer: impl Into<String>, message: impl Into<String>) {
+        self.fail_with(pointer, message, self.help);
+    }
+
+    pub(super) fn fail_with(
+        &mut self,
+        pointer: impl Into<String>,
+        message: impl Into<String>,
+        help: &'static str,
+    ) {
+        self.problems.push(LockProblem { pointer: pointer.into(), message: message.into(), help });
+    }
+
+    /// Returns a text that has to be there.
+    pub(super) fn text(&mut self, object: &Value, at: &str, key: &str) -> String {
+        match object.get(key) {
+            Some(Value::String(text)) => text.clone(),
+            _ => {
+                self.fail(child(at, key), format!("`{key}` is no text"));
+                String::new()
+            }
+        }
+    }
+
+    /// Returns a list of texts that has to be there.
+    pub(super) fn texts(&mut self, object: &Value, at: &str, key: &str) -> List<Text> {
+        let items = object.get(key).and_then(Value::as_array);
+        let texts: Option<Vec<Text>> =
+            items.and_then(|items| items.iter().map(|item| item.as_str().map(Text::copy_of)).collect());
+        texts.map_or_else(
+            || {
+                self.fail(child(at, key), format!("`{key}` is no list of texts"));
+                List::EMPTY
+            },
+            List::from,
+        )
+    }
+
+    /// Reports the keys that are not known, and what is no object.
+    pub(super) fn keys(&mut self, object: &Value, at: &str, known: &[&str]) {
+        let Some(members) = object.as_object() else {
+            return self.fail(at, "this is no object");
+        };
+        for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
+            self.fail(child(at, key), format!("`{key}` is not known here"));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! How a tool is executed, as a surface says it: what a person has to know of it, not all that an engine needs.
+
+use serde_json::{Map, Value, json};
+
+use crate::base::frozen::{List, Text};
+use crate::spec::mcp;
+use crate::spec::plan::{
+    AgentPlan, Call, CommandOutput, CommandPlan, CompletePlan, ComposePlan, EffectPlan, McpPlan, Placement,
+    RequestPlan, SecurityScheme, Stdin, Step, Word,
+};
+use crate::spec::template::{Condition, Segment, Template};
+
+/// The kinds of calls, as the keys of a recorded call.
+pub(super) const KINDS: [&str; 8] =
+    ["http", "command", "mcp", "compose", "complete", "effect", "agent", "function"];
+
+/// Returns what a surface says of a call: an object with one member, whose name is the kind of the call. Values of
+/// credentials are not part of it, only the variables that hold them.
+#[must_use]
+pub fn recorded(call: &Call) -> Value {
+    match call {
+        Call::Http(plan) => json!({ "http": request(plan) }),
+        Call::Command(plan) => json!({ "command": command(plan) }),
+        Call::Mcp(McpPlan { server, tool, descriptor: _ }) => {
+            json!({ "mcp": {"server": mcp::transport(&server.transport), "tool": tool.as_str()} })
+        }
+        Call::Compose(ComposePlan { steps, result }) => {
+            let mut out = Map::new();
+            out.insert("steps".into(), steps.iter().map(step).collect());
+            put(&mut out, "result", result.as_ref().map(filled));
+            json!({ "compose": out })
+        }
+        Call::Complete(CompletePlan { message, data }) => {
+            let mut out = Map::new();
+            put(&mut out, "message", message.as_ref().map(filled));
+            put(&mut out, "data", data.as_ref().map(filled));
+            json!({ "complete": out })
+        }
+        Call::Effect(EffectPlan { name, data }) => {
+            let mut out = Map::new();
+            out.insert("name".into(), name.as_str().into());
+            put(&mut out, "data", data.as_ref().map(filled));
+            json!({ "effect": out })
+        }
+        Call::Agent(plan) => json!({ "agent": agent(plan) }),
+        Call::Function => json!({ "function": {} }),
+    }
+}
+
+fn put(out: &mut Map<String, Value>, key: &str, value: Option<Value>) {
+    out.extend(value.map(|value| (key.to_owned(), value)));
+}
+
+fn listed(texts: &List<Text>) -> Option<Value> {
+    (!texts.is_empty()).then(|| texts.iter().map(|text| Value::from(text.as_str())).collect())
+}
+
+fn text(text: &Text) -> Option<Value> {
+    (!text.is_empty()).then(|| text.as_str().into())
+}
+
+/// Where a request goes and what it proves there. How the arguments are written is for the engine.
+fn request(plan: &RequestPlan) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("method".into(), plan.method.as_str().into());
+    out.insert("path".into(), plan.path.as_str().into());
+    if !plan.query.is_empty() {
+        let pairs = plan.query.iter().map(|(name, value)| Value::from(format!("{name}={value}")));
+        out.insert("query".into(), pairs.collect());
+    }
+    if !plan.servers.is_empty() {
+        let servers = plan.servers.iter().map(|server| Value::from(server.url.as_str()));
+        out.insert("servers".into(), servers.collect());
+    }
+    if !plan.security.is_empty() {
+        let all = plan.security.iter().map(|one| {
+            let schemes: Vec<String> = one.schemes.iter().map(scheme).collect();
+            Value::from(if schemes.is_empty() { "none".to_owned() } else { schemes.join(" and ") })
+        });
+        out.insert("auth".into(), all.collect());
+    }
+    out
+}
+
+fn scheme(scheme: &SecurityScheme) -> String {
+    let SecurityScheme { id, placement, scopes, env } = scheme;
+    let place = match placement {
+        Placement::Header(name) => format!("header {name}"),
+        Placement::Query(name) => format!("query {name}"),
+        Placement::Cookie(name) => format!("cookie {name}"),
+        Placement::Basic => "basic".to_owned(),
+        Placement::Bearer => "bearer".to_owned(),
+        Placement::MutualTls => "mutual TLS".to_owned(),
+        Placement::Other(name) => name.to_string(),
+    };
+    let mut told = format!("{id}: {place}");
+    if !env.is_empty() {
+        told.push_str(&format!(" from {env}"));
+    }
+    if !scopes.is_empty() {
+        told.push_str(&format!(" with {}", scopes.iter().map(Text::as_str).collect::<Vec<_>>().join(", ")));
+    }
+    told
+}
+
+fn command(plan: &CommandPlan) -> Map<String, Value> {
+    let CommandPlan {
+        argv,
+        script,
+        stdin,
+        env,
+        inherit,
+        work_dir,
+        output,
+        exit_codes,
+        stream,
+        max_output,
+        cpus,
+        memory,
+        pids,
+        programs,
+    } = plan;
+    let mut out = Map::new();
+    out.insert("argv".into(), argv.iter().map(word).collect());
+    put(&mut out, "script", text(script));
+    put(
+        &mut out,
+        "stdin",
+        match stdin {
+            Stdin::Nothing => None,
+            Stdin::Text(template) => Some(json!({ "text": filled(template) })),
+            Stdin::Arguments => Some("arguments".into()),
+        },
+    );
+    let env: Map<String, Value> = env.iter().map(|(name, value)| (name.to_string(), filled(value))).collect();
+    put(&mut out, "env", (!env.is_empty()).then(|| env.into()));
+    put(&mut out, "inherit", listed(inherit));
+    put(&mut out, "work_dir", work_dir.as_ref().map(filled));
+    put(
+        &mut out,
+        "output",
+        match output {
+            CommandOutput::Text => None,
+            CommandOutput::Json => Some("json".into()),
+            CommandOutput::JsonLines => Some("json_lines".into()),
+            CommandOutput::Envelope => Some("envelope".into()),
+        },
+    );
+    let codes: Map<String, Value> = exit_codes
+        .iter()
+        .map(|code| {
+            let told = json!({"success": code.success, "message": code.message.as_str()});
+            (code.code.to_string(), told)
+        })
+        .collect();
+    put(&mut out, "exit_codes", (!codes.is_empty()).then(|| codes.into()));
+    put(&mut out, "stream", stream.then_some(true.into()));
+    put(&mut out, "max_output", (*max_output > 0).then(|| (*max_output).into()));
+    put(&mut out, "cpus", cpus.map(Value::from));
+    put(&mut out, "memory", memory.map(Value::from));
+    put(&mut out, "pids", pids.map(Value::from));
+    put(&mut out, "programs", listed(programs));
+    out
+}
+
+fn word(one: &Word) -> Value {
+    let dashed = |mut value: Map<String, Value>, dash: bool| {
+        put(&mut value, "dash", dash.then_some(true.into()));
+        Value::Object(value)
+    };
+    match one {
+        Word::One { text, dash: false } => filled(text),
+        Word::One { text, dash } => dashed(Map::from_iter([("text".to_owned(), filled(text))]), *dash),
+        Word::Each { list, dash } => dashed(Map::from_iter([("each".to_owned(), filled(list))]), *dash),
+        Word::Group { condition, words } => {
+            let mut out = Map::new();
+            put(&mut out, "if", condition.as_ref().map(told));
+            out.insert("words".into(), words.iter().map(word).collect());
+            Value::Object(out)
+        }
+    }
+}
+
+fn step(step: &Step) -> Value {
+    let Step { id, tool, arguments, condition, for_each, optional } = step;
+    let mut out = Map::new();
+    out.insert("id".into(), id.as_str().into());
+    out.insert("tool".into(), tool.as_str().into());
+    out.insert("arguments".into(), filled(arguments));
+    put(&mut out, "if", condition.as_ref().map(told));
+    let each = for_each.as_ref().map(|each| {
+        let list = format!("{{{}}}", each.list);
+        json!({"list": list, "parallel": each.parallel, "max_items": each.max_items})
+    });
+    put(&mut out, "for_each", each);
+    put(&mut out, "optional", optional.then_some(true.into()));
+    Value::Object(out)
+}
+
+fn agent(plan: &AgentPlan) -> Map<String, Value> {
+    let AgentPlan { system_prompt, model, thinking_level, tools, max_turns, max_tokens, max_time } = plan;
+    let mut out = Map::new();
+    put(&mut out, "system_prompt", text(system_prompt));
+    out.insert("model".into(), serde_json::from_str(model).unwrap_or_else(|_| model.as_str().into()));
+    put(&mut out, "thinking_level", text(thinking_level));
+    put(&mut out, "tools", listed(tools));
+    out.insert("max_turns".into(), (*max_turns).into());
+    out.insert("max_tokens".into(), (*max_tokens).into());
+    out.insert("max_time".into(), (*max_time).into());
+    out
+}
+
+/// Returns a template as a manifest writes it.
+fn filled(template: &Template) -> Value {
+    match template {
+        Template::Constant(text) => match serde_json::from_str(text) {
+            Ok(Value::String(text)) => escaped(&text).into(),
+            Ok(value) => value,
+            Err(_) => escaped(text).into(),
+        },
+        Template::Value(reference) => format!("{{{reference}}}").into(),
+        Template::Text(segments) => segments
+            .iter()
+            .map(|segment| match segment {
+                Segment::Literal(text) => escaped(text),
+                Segment::Value(reference) => format!("{{{reference}}}"),
+            })
+            .collect::<String>()
+            .into(),
+        Template::List(items) => items.iter().map(filled).collect(),
+        Template::Object(members) => {
+            members.iter().map(|(key, value)| (key.to_string(), filled(value))).collect()
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
+}
+
+fn told(condition: &Condition) -> Value {
+    match condition {
+        Condition::Given(reference) => json!({ "given": format!("{{{reference}}}") }),
+        Condition::True(reference) => json!({ "true": format!("{{{reference}}}") }),
+        Condition::Equal(left, right) => json!({ "equal": [filled(left), filled(right)] }),
+        Condition::Not(inner) => json!({ "not": told(inner) }),
+        Condition::All(all) => json!({ "all": all.iter().map(told).collect::<Vec<_>>() }),
+        Condition::Any(any) => json!({ "any": any.iter().map(told).collect::<Vec<_>>() }),
+    }
+}

@@ -1,0 +1,328 @@
+//! What changed between two surfaces.
+
+mod call;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::named::{NamedSchema, Reached, reached, same};
+use super::{Entry, Surface};
+use crate::base::frozen::Text;
+use crate::schema::shape::pointer::child;
+use crate::spec::Network;
+use crate::spec::drift::schema::Side;
+use crate::spec::drift::{Change, Class, Found, Given, Named, members};
+use crate::spec::hosts::{beyond, told};
+use crate::spec::mcp::lint::suspicions;
+
+/// A named schema of each side.
+type Pair<'s> = (&'s Arc<NamedSchema>, &'s Arc<NamedSchema>);
+
+pub(super) fn drift(old: &Surface, new: &Surface) -> Vec<Change> {
+    let names: BTreeSet<&String> = old.tools.keys().chain(new.tools.keys()).collect();
+    let mut changes = Vec::new();
+    let mut shared = Shared::default();
+    for name in names {
+        let mut found = Found::new(&[]);
+        match (old.tools.get(name), new.tools.get(name)) {
+            (Some(old), Some(new)) => {
+                found.names(named(&old.named), named(&new.named));
+                tool(&mut found, old, new);
+                shared.add(name, old, new);
+            }
+            (Some(gone), None) => {
+                let now =
+                    new.tools.iter().find(|(name, new)| !old.tools.contains_key(*name) && alike(gone, new));
+                let message = match now {
+                    Some((now, _)) => format!("the tool is now called `{now}`"),
+                    None => "there is no such tool any more".to_owned(),
+                };
+                found.add("", Class::Breaking, message);
+            }
+            (None, Some(added)) => {
+                found.add("", Class::Added, "the tool is new");
+                suspicious(&mut found, added);
+            }
+            (None, None) => {}
+        }
+        changes.extend(found.of_tool(name));
+    }
+    shared.compare(&mut changes);
+    toolsets(old, new, &mut changes);
+    changes
+}
+
+fn named(reached: &Reached) -> Named<'_> {
+    reached.iter().map(|(name, one)| (name.as_str(), &one.schema)).collect()
+}
+
+/// Whether two tools differ in their names alone.
+fn alike(left: &Entry, right: &Entry) -> bool {
+    let named = |entry: &Entry| entry.named.len();
+    left.tool == right.tool
+        && named(left) == named(right)
+        && left.named.iter().all(|(name, one)| right.named.get(name).is_some_and(|other| same(one, other)))
+}
+
+/// Reports what is suspicious in the texts of a new tool.
+fn suspicious(found: &mut Found<'_>, entry: &Entry) {
+    let schemas = entry.named.iter().map(|(name, one)| (child("/$defs", name), &one.schema));
+    for (at, value) in std::iter::once((String::new(), &entry.tool)).chain(schemas) {
+        for one in suspicions(value, &[]) {
+            found.add(&format!("{at}{}", one.pointer), Class::Security, format!("the text {}", one.message));
+        }
+    }
+}
+
+/// Compares two tools of one name, without their named schemas.
+fn tool(found: &mut Found<'_>, old: &Entry, new: &Entry) {
+    let changed = members(&old.tool, &new.tool);
+    for (key, given) in &changed {
+        let (at, given) = (child("", key), *given);
+        match *key {
+            "description" | "label" | "returns" | "use_for" | "documentation" | "examples" => {
+                found.text(&at, given);
+            }
+            "input" => found.schema(&at, given, Side::Input),
+            "output" => found.output(&at, given),
+            "effects" => effects(found, given),
+            "scopes" => scopes(found, &old.tool, &new.tool),
+            "requires" => requires(found, given),
+            "timeout" => timeout(found, given),
+            "call" => call::compare(found, given),
+            "exclusive" | "service" | "reads" | "writes" => {
+                let why = "it only says which calls run beside each other, or how failures are counted";
+                found.changed_as(&at, (Class::Compatible, why), &format!("`{key}`"), given);
+            }
+            "category" | "deprecated" | "result_limit" if !found.suspicious(&at, given) => {
+                found.changed(&at, Class::Model, &format!("`{key}`"), given);
+            }
+            "category" | "deprecated" | "result_limit" => {}
+            "completion" | "sub_agent" => {
+                let why = "the agent goes on where it stopped, or stops where it went on";
+                found.changed_as(&at, (Class::Breaking, why), &format!("`{key}`"), given);
+            }
+            _ => found.unknown(&at, given),
+        }
+    }
+}
+
+/// Compares effects. What a tool may do now and could not do before is for a person to allow.
+fn effects(found: &mut Found<'_>, (old, new): Given<'_>) {
+    let nothing = Value::Null;
+    for (key, given) in members(old.unwrap_or(&nothing), new.unwrap_or(&nothing)) {
+        let at = format!("/effects/{key}");
+        let flags = given.0.and_then(Value::as_bool).zip(given.1.and_then(Value::as_bool));
+        let mut what = format!("`{key}`");
+        let worse = match key {
+            "read_only" | "idempotent" => flags.map(|(_, now)| !now),
+            "destructive" | "open_world" | "spawns" => flags.map(|(_, now)| now),
+            "files" => files(given.0).zip(files(given.1)).map(|(was, now)| now > was),
+            "network" => network(given.0).zip(network(given.1)).map(|(was, now)| {
+                let more = beyond(&now, &was);
+                if more != Network::None {
+                    what = format!("the tool may now contact {}: `network`", told(&more));
+                }
+                more != Network::None
+            }),
+            _ => None,
+        };
+        match worse {
+            Some(true) => found.changed(&at, Class::Security, &what, given),
+            Some(false) => {
+                let why = "the tool promises more than before";
+                found.changed_as(&at, (Class::Compatible, why), &what, given);
+            }
+            None => found.unknown(&at, given),
+        }
+    }
+}
+
+/// Returns how much a tool may do to files, as a number.
+fn files(value: Option<&Value>) -> Option<usize> {
+    let text = value?.as_str()?;
+    ["none", "read", "write"].iter().position(|one| *one == text)
+}
+
+fn network(value: Option<&Value>) -> Option<Network> {
+    match value? {
+        Value::String(text) if text == "none" => Some(Network::None),
+        Value::String(text) if text == "any" => Some(Network::Any),
+        Value::Array(hosts) => {
+            let hosts: Option<Vec<Text>> =
+                hosts.iter().map(|host| host.as_str().map(Text::copy_of)).collect();
+            hosts.map(|hosts| Network::Hosts(hosts.into()))
+        }
+        _ => None,
+    }
+}
+
+/// Compares the scopes that a caller needs; without any it is `read` or `write`.
+fn scopes(found: &mut Found<'_>, old: &Value, new: &Value) {
+    let needed = |tool: &Value| -> BTreeSet<String> {
+        let given = tool["scopes"].as_array().into_iter().flatten();
+        let given: BTreeSet<String> = given.filter_map(Value::as_str).map(str::to_owned).collect();
+        let effects = &tool["effects"];
+        let reads = effects["read_only"] == true && effects["destructive"] == false;
+        let default = if reads { "read" } else { "write" };
+        if given.is_empty() { BTreeSet::from([default.to_owned()]) } else { given }
+    };
+    let (was, is) = (needed(old), needed(new));
+    let before = found.changes.len();
+    for gone in was.difference(&is) {
+        found.add("/scopes", Class::Security, format!("callers no longer need the scope `{gone}`"));
+    }
+    for more in is.difference(&was) {
+        found.add("/scopes", Class::Breaking, format!("callers now need the scope `{more}`"));
+    }
+    if found.changes.len() == before {
+        found.changed("/scopes", Class::Text, "the list of scopes", (old.get("scopes"), new.get("scopes")));
+    }
+}
+
+/// Compares the requirements of a call.
+fn requires(found: &mut Found<'_>, (old, new): Given<'_>) {
+    const AT: &str = "/requires";
+    let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    // Their messages are texts, and their order means nothing.
+    let meant = |value: &Value| {
+        let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        (text("kind"), text("name"), text("argument"), value["optional"] == true)
+    };
+    let (was, is) = (list(old), list(new));
+    let before = found.changes.len();
+    let kinds = |list: &[Value]| list.iter().map(meant).collect::<BTreeSet<_>>();
+    let (was_meant, is_meant) = (kinds(&was), kinds(&is));
+    for (kind, name, _, optional) in was_meant.difference(&is_meant) {
+        // The order of calls protects nothing; a check of who calls, and in which state, may.
+        let protects = !optional && kind != "tool_called" && kind != "service";
+        let class = if protects { Class::Security } else { Class::Compatible };
+        found.add(AT, class, format!("a call no longer requires `{name}` ({kind})"));
+    }
+    for (kind, name, _, optional) in is_meant.difference(&was_meant) {
+        let class = if *optional { Class::Model } else { Class::Breaking };
+        found.add(AT, class, format!("a call now requires `{name}` ({kind})"));
+    }
+    found.suspicious(AT, (old, new));
+    if found.changes.len() == before {
+        found.changed(AT, Class::Text, "what is said of the requirements", (old, new));
+    }
+}
+
+/// Compares time limits; the default is 30 seconds.
+fn timeout(found: &mut Found<'_>, given: Given<'_>) {
+    let millis = |value: Option<&Value>| match value {
+        None => Some(30_000),
+        Some(Value::String(text)) if text == "never" => Some(u64::MAX),
+        Some(value) => value.as_str()?.strip_suffix(" ms")?.parse().ok(),
+    };
+    let class = match (millis(given.0), millis(given.1)) {
+        (Some(was), Some(now)) if now < was => (Class::Breaking, "calls that took longer fail now"),
+        (Some(_), Some(_)) => (Class::Compatible, Class::Compatible.meaning()),
+        _ => return found.unknown("/timeout", given),
+    };
+    found.changed_as("/timeout", class, "the time limit", given);
+}
+
+fn toolsets(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
+    let names: BTreeSet<&String> = old.toolsets.keys().chain(new.toolsets.keys()).collect();
+    let mut found = Found::new(&[]);
+    for name in names {
+        let at = child("/toolsets", name);
+        match (old.toolsets.get(name), new.toolsets.get(name)) {
+            (Some(was), Some(is)) => {
+                for member in was.iter().filter(|member| !is.contains(member)) {
+                    found.add(&at, Class::Model, format!("`{member}` is no longer in the set `{name}`"));
+                }
+                for member in is.iter().filter(|member| !was.contains(member)) {
+                    found.add(&at, Class::Model, format!("`{member}` is now in the set `{name}`"));
+                }
+            }
+            (Some(_), None) => found.add(&at, Class::Breaking, format!("there is no set `{name}` any more")),
+            _ => found.add(&at, Class::Added, format!("the set `{name}` is new")),
+        }
+    }
+    changes.extend(found.of_tool(""));
+}
+
+/// The named schemas that changed, each with the tools that use it and the sides on which they do.
+#[derive(Default)]
+struct Shared<'s> {
+    /// By the name, and by the numbers of both.
+    found: BTreeMap<(&'s str, usize, usize), Use<'s>>,
+    /// The numbers of schemas: equal ones have the same.
+    numbers: BTreeMap<String, usize>,
+    /// The numbers by the places in memory.
+    known: BTreeMap<usize, usize>,
+}
+
+/// Who uses a named schema that changed.
+struct Use<'s> {
+    pair: Pair<'s>,
+    tools: Vec<&'s str>,
+    /// The first of the tools, before and after.
+    entries: (&'s Entry, &'s Entry),
+    input: bool,
+    output: bool,
+}
+
+impl<'s> Shared<'s> {
+    /// Adds the named schemas of a tool that both surfaces have.
+    fn add(&mut self, tool: &'s str, old: &'s Entry, new: &'s Entry) {
+        let mut changed: Vec<((&str, usize, usize), Pair<'s>)> = Vec::new();
+        for (name, was) in &old.named {
+            let Some(is) = new.named.get(name) else { continue };
+            let key = (name.as_str(), self.number(was), self.number(is));
+            if key.1 != key.2 {
+                changed.push((key, (was, is)));
+            }
+        }
+        if changed.is_empty() {
+            return;
+        }
+        let of = |entry: &Entry, key: &str| {
+            reached(entry.tool.get(key).unwrap_or(&Value::Null), &entry.named)
+                .into_keys()
+                .collect::<BTreeSet<_>>()
+        };
+        let both = |key: &str| of(old, key).into_iter().chain(of(new, key)).collect::<BTreeSet<_>>();
+        let (input, output) = (both("input"), both("output"));
+        for (key, pair) in changed {
+            let name = key.0;
+            let entry = Use { pair, tools: Vec::new(), entries: (old, new), input: false, output: false };
+            let used = self.found.entry(key).or_insert(entry);
+            used.tools.push(tool);
+            used.input |= input.contains(name);
+            used.output |= output.contains(name);
+        }
+    }
+
+    fn number(&mut self, one: &Arc<NamedSchema>) -> usize {
+        let Shared { numbers, known, .. } = self;
+        *known.entry(Arc::as_ptr(one).addr()).or_insert_with(|| {
+            let next = numbers.len();
+            *numbers.entry(one.schema.to_string()).or_insert(next)
+        })
+    }
+
+    /// Compares each pair once.
+    fn compare(self, changes: &mut Vec<Change>) {
+        for ((name, ..), Use { pair: (was, is), tools, entries, input, output }) in self.found {
+            let side = match (input, output) {
+                (true, false) => Side::Input,
+                (false, true) => Side::Output,
+                _ => Side::Either,
+            };
+            let mut found = Found::new(&[]);
+            found.names(named(&entries.0.named), named(&entries.1.named));
+            found.schema(&child("/$defs", name), (Some(&was.schema), Some(&is.schema)), side);
+            let (first, all) = match tools.as_slice() {
+                [only] => (*only, Vec::new()),
+                several => ("", several.iter().map(|tool| (*tool).to_owned()).collect()),
+            };
+            changes.extend(found.of_tool(first).map(|change| Change { tools: all.clone(), ..change }));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The named schemas of tools. They are shared where they are the same, and each is written once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::base::canonical::canonical;
+use crate::base::frozen::List;
+use crate::schema::shape::Def;
+use crate::schema::shape::pointer::referenced;
+use crate::schema::shape::read::read_canonical;
+use crate::schema::shape::render::canonical::value;
+
+/// A named schema, and the names that it refers to.
+#[derive(Debug)]
+pub(super) struct NamedSchema {
+    pub(super) schema: Value,
+    pub(super) names: Vec<String>,
+}
+
+/// Named schemas by their names.
+pub(super) type Reached = BTreeMap<String, Arc<NamedSchema>>;
+
+/// The named schemas of lists that tools share, each list rendered once. The lists are known by their places in memory, so
+/// they are borrowed.
+#[derive(Default)]
+pub(super) struct Lists<'a> {
+    known: Vec<(&'a [Def], Arc<Reached>)>,
+}
+
+impl<'a> Lists<'a> {
+    /// Returns the schemas of a list.
+    pub(super) fn of(&mut self, defs: &'a List<Def>) -> Arc<Reached> {
+        // The tools of a document follow one another.
+        if let Some((_, known)) = self.known.iter().rev().find(|(list, _)| std::ptr::eq(*list, &**defs)) {
+            return Arc::clone(known);
+        }
+        let all = defs.iter().map(|def| (def.name.to_string(), named(value(&def.schema))));
+        let all: Arc<Reached> = Arc::new(all.collect());
+        self.known.push((defs, Arc::clone(&all)));
+        all
+    }
+}
+
+/// Reads named schemas.
+pub(super) fn read(members: &Map<String, Value>) -> Reached {
+    members.iter().map(|(name, schema)| (name.clone(), named(schema.clone()))).collect()
+}
+
+fn named(schema: Value) -> Arc<NamedSchema> {
+    let mut names = Vec::new();
+    references(&schema, &mut names);
+    names.sort();
+    names.dedup();
+    Arc::new(NamedSchema { schema, names })
+}
+
+/// Collects the names that a schema refers to, also in the text of one that is kept as text. What only looks like a
+/// reference does no harm.
+pub(super) fn references(value: &Value, names: &mut Vec<String>) {
+    match value {
+        Value::String(text) => names.extend(referenced(text)),
+        Value::Array(items) => items.iter().for_each(|item| references(item, names)),
+        Value::Object(members) => {
+            for (key, value) in members {
+                match value.as_str().filter(|_| key == "x-raw").map(serde_json::from_str::<Value>) {
+                    Some(Ok(raw)) => references(&raw, names),
+                    _ => references(value, names),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns the schemas that a value refers to, also by others.
+pub(super) fn reached(value: &Value, all: &Reached) -> Reached {
+    let mut reached = Reached::new();
+    if all.is_empty() {
+        return reached;
+    }
+    let mut open = Vec::new();
+    references(value, &mut open);
+    while let Some(name) = open.pop() {
+        if let (false, Some(found)) = (reached.contains_key(&name), all.get(&name)) {
+            open.extend(found.names.iter().cloned());
+            reached.insert(name, Arc::clone(found));
+        }
+    }
+    reached
+}
+
+pub(super) fn same(left: &Arc<NamedSchema>, right: &Arc<NamedSchema>) -> bool {
+    Arc::ptr_eq(left, right) || left.schema == right.schema
+}
+
+/// Returns the schemas of all tools together. Of unlike ones of a name that which most tools use, and among those of as
+/// many tools the one whose text comes first.
+pub(super) fn shared<'a>(all: impl Iterator<Item = &'a Reached>) -> Reached {
+    let mut versions: BTreeMap<&str, Vec<(&Arc<NamedSchema>, usize)>> = BTreeMap::new();
+    for (name, schema) in all.flatten() {
+        let known = versions.entry(name).or_default();
+        match known.iter_mut().find(|(one, _)| same(one, schema)) {
+            Some((_, count)) => *count += 1,
+            None => known.push((schema, 1)),
+        }
+    }
+    let most = |mut versions: Vec<(&Arc<NamedSchema>, usize)>| {
+        if versions.len() > 1 {
+            versions.sort_by_cached_key(|(one, count)| (usize::MAX - count, canonical(&one.schema)));
+        }
+        versions.into_iter().next().map(|(one, _)| Arc::clone(one))
+    };
+    versions.into_iter().filter_map(|(name, versions)| Some((name.to_owned(), most(versions)?))).collect()
+}
+
+/// Returns the schemas of a tool that are not the shared ones.
+pub(super) fn own(named: &Reached, shared: &Reached) -> Reached {
+    let is_shared = |name: &str, schema| shared.get(name).is_some_and(|one| same(one, schema));
+    let own = named.iter().filter(|(name, schema)| !is_shared(name, schema));
+    own.map(|(name, schema)| (name.clone(), Arc::clone(schema))).collect()
+}
+
+/// Returns the schemas as an object.
+pub(super) fn written(named: &Reached) -> Value {
+    named.iter().map(|(name, one)| (name.clone(), one.schema.clone())).collect()
+}
+
+/// Returns the schemas as shapes.
+pub(super) fn defs(named: &Reached) -> List<Def> {
+    let def = |(name, one): (&String, &Arc<NamedSchema>)| Def {
+        name: name.clone().into(),
+        schema: read_canonical(&one.schema).into(),
+    };
+    named.iter().map(def).collect()
+}

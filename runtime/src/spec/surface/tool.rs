@@ -1,0 +1,315 @@
+//! Specifications as JSON, and read back. What has its default is left out.
+
+use serde_json::{Map, Value, json};
+
+use crate::base::frozen::{List, Text};
+use crate::schema::shape::read::read_canonical;
+use crate::schema::shape::render::canonical::value;
+use crate::spec::reader::Reader;
+use crate::spec::{
+    Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName, ToolSpec,
+};
+
+/// The keys of a tool.
+pub(super) const KEYS: [&str; 23] = [
+    "label",
+    "description",
+    "returns",
+    "use_for",
+    "documentation",
+    "deprecated",
+    "category",
+    "effects",
+    "scopes",
+    "requires",
+    "timeout",
+    "exclusive",
+    "service",
+    "reads",
+    "writes",
+    "result_limit",
+    "completion",
+    "sub_agent",
+    "call",
+    "examples",
+    "input",
+    "output",
+    "$defs",
+];
+
+/// Returns a specification as an object, without its name and its named shapes.
+pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
+    // A new field does not compile before it is written and read.
+    let ToolSpec {
+        name: _,
+        label,
+        description,
+        returns,
+        use_for,
+        documentation,
+        examples,
+        input,
+        output,
+        defs: _,
+        effects,
+        category,
+        scopes,
+        timeout,
+        exclusive,
+        service,
+        reads,
+        writes,
+        result_limit,
+        requires,
+        completion,
+        sub_agent,
+        deprecated,
+    } = spec;
+    let mut out = Map::new();
+    let mut put = |key: &str, value: Option<Value>| out.extend(value.map(|value| (key.to_owned(), value)));
+    put("label", text(label));
+    put("description", text(description));
+    put("returns", text(returns));
+    put("use_for", text(use_for));
+    put("documentation", text(documentation));
+    put("deprecated", deprecated.as_ref().map(|text| text.as_str().into()));
+    put("category", (*category != ToolSpec::EMPTY.category).then(|| category.as_str().into()));
+    put("effects", Some(effects_written(effects)));
+    put("scopes", texts(scopes));
+    put("requires", (!requires.is_empty()).then(|| requires.iter().map(requirement).collect()));
+    put(
+        "timeout",
+        match timeout {
+            Timeout::Default => None,
+            Timeout::Never => Some("never".into()),
+            Timeout::Millis(millis) => Some(format!("{millis} ms").into()),
+        },
+    );
+    put("exclusive", exclusive.then_some(true.into()));
+    put("service", text(service));
+    put("reads", texts(reads));
+    put("writes", texts(writes));
+    put("result_limit", result_limit.map(Value::from));
+    put("completion", completion.as_ref().map(|one| json!({ "next_state": one.next_state.as_str() })));
+    put("sub_agent", sub_agent.then_some(true.into()));
+    put("examples", (!examples.is_empty()).then(|| examples.iter().map(example).collect()));
+    put("input", Some(value(input)));
+    put("output", output.as_ref().map(|output| value(output)));
+    out
+}
+
+fn text(text: &Text) -> Option<Value> {
+    (!text.is_empty()).then(|| text.as_str().into())
+}
+
+fn texts(texts: &List<Text>) -> Option<Value> {
+    (!texts.is_empty()).then(|| texts.iter().map(|text| Value::from(text.as_str())).collect())
+}
+
+fn effects_written(effects: &Effects) -> Value {
+    let Effects { read_only, destructive, idempotent, open_world, network, files, spawns } = effects;
+    let network: Value = match network {
+        Network::None => "none".into(),
+        Network::Any => "any".into(),
+        Network::Hosts(hosts) => hosts.iter().map(|host| Value::from(host.as_str())).collect(),
+    };
+    let files = match files {
+        Files::None => "none",
+        Files::Read => "read",
+        Files::Write => "write",
+    };
+    json!({
+        "read_only": read_only, "destructive": destructive, "idempotent": idempotent, "open_world": open_world,
+        "network": network, "files": files, "spawns": spawns,
+    })
+}
+
+fn requirement(requirement: &Requirement) -> Value {
+    let Requirement { kind, name, argument, message, optional } = requirement;
+    let mut out = json!({ "kind": kind.as_str(), "name": name.as_str() });
+    for (key, text) in [("argument", argument), ("message", message)] {
+        if !text.is_empty() {
+            out[key] = text.as_str().into();
+        }
+    }
+    if *optional {
+        out["optional"] = true.into();
+    }
+    out
+}
+
+/// The arguments are shown as what they are, unless reading would not give the same text back.
+fn example(example: &Example) -> Value {
+    let Example { summary, arguments } = example;
+    let read: Option<Value> = serde_json::from_str(arguments).ok();
+    let read = read.filter(|value| value.is_object() && value.to_string() == arguments.as_str());
+    json!({ "summary": summary.as_str(), "arguments": read.unwrap_or_else(|| arguments.as_str().into()) })
+}
+
+impl Reader {
+    /// Reads a specification without its named shapes.
+    pub(super) fn tool(&mut self, name: &str, tool: &Value, at: &str) -> ToolSpec {
+        self.keys(tool, at, &KEYS);
+        let parsed = ToolName::parse(name.to_owned()).unwrap_or_else(|why| {
+            self.fail(at, format!("`{name}` is no name of a tool: {why}"));
+            ToolSpec::EMPTY.name
+        });
+        let schema = |key: &str| tool.get(key).map(|schema| read_canonical(schema).into());
+        let (input, output) = (schema("input"), schema("output"));
+        for key in ["input", "output"] {
+            if tool.get(key).is_some_and(|schema| !schema.is_object() && !schema.is_boolean()) {
+                self.fail(format!("{at}/{key}"), format!("`{key}` is no schema"));
+            }
+        }
+        if input.is_none() {
+            self.fail(format!("{at}/input"), "the schema of the arguments is missing");
+        }
+        let category = tool.get("category").map(|_| self.text(tool, at, "category").into());
+        ToolSpec {
+            name: parsed,
+            label: self.given_text(tool, at, "label"),
+            description: self.given_text(tool, at, "description"),
+            returns: self.given_text(tool, at, "returns"),
+            use_for: self.given_text(tool, at, "use_for"),
+            documentation: self.given_text(tool, at, "documentation"),
+            examples: self.objects(tool, at, "examples", Reader::example),
+            input: input.unwrap_or(ToolSpec::EMPTY.input),
+            output,
+            defs: List::EMPTY,
+            effects: self.effects(tool.get("effects").unwrap_or(&Value::Null), &format!("{at}/effects")),
+            category: category.unwrap_or(ToolSpec::EMPTY.category),
+            scopes: self.given_texts(tool, at, "scopes"),
+            timeout: self.timeout(tool, at),
+            exclusive: self.flag(tool, at, "exclusive").unwrap_or_default(),
+            service: self.given_text(tool, at, "service"),
+            reads: self.given_texts(tool, at, "reads"),
+            writes: self.given_texts(tool, at, "writes"),
+            result_limit: self.result_limit(tool, at),
+            requires: self.objects(tool, at, "requires", Reader::requirement),
+            completion: tool.get("completion").map(|one| {
+                let at = format!("{at}/completion");
+                self.keys(one, &at, &["next_state"]);
+                Completion { next_state: self.text(one, &at, "next_state").into() }
+            }),
+            sub_agent: self.flag(tool, at, "sub_agent").unwrap_or_default(),
+            deprecated: tool.get("deprecated").map(|_| self.text(tool, at, "deprecated").into()),
+        }
+    }
+
+    fn given_text(&mut self, object: &Value, at: &str, key: &str) -> Text {
+        if object.get(key).is_some() { self.text(object, at, key).into() } else { Text::EMPTY }
+    }
+
+    fn given_texts(&mut self, object: &Value, at: &str, key: &str) -> List<Text> {
+        if object.get(key).is_some() { self.texts(object, at, key) } else { List::EMPTY }
+    }
+
+    fn flag(&mut self, object: &Value, at: &str, key: &str) -> Option<bool> {
+        let value = object.get(key)?;
+        if !value.is_boolean() {
+            self.fail(format!("{at}/{key}"), format!("`{key}` is neither true nor false"));
+        }
+        value.as_bool()
+    }
+
+    fn objects<T>(
+        &mut self,
+        object: &Value,
+        at: &str,
+        key: &str,
+        read: fn(&mut Reader, &Value, &str) -> T,
+    ) -> List<T> {
+        match object.get(key) {
+            None => List::EMPTY,
+            Some(Value::Array(items)) => {
+                let items = items.iter().enumerate();
+                items.map(|(index, item)| read(self, item, &format!("{at}/{key}/{index}"))).collect()
+            }
+            Some(_) => {
+                self.fail(format!("{at}/{key}"), format!("`{key}` is no list"));
+                List::EMPTY
+            }
+        }
+    }
+
+    fn example(&mut self, example: &Value, at: &str) -> Example {
+        self.keys(example, at, &["summary", "arguments"]);
+        let arguments = match example.get("arguments") {
+            Some(Value::String(text)) => text.clone(),
+            Some(arguments @ Value::Object(_)) => arguments.to_string(),
+            _ => {
+                self.fail(format!("{at}/arguments"), "`arguments` is neither an object nor a text");
+                String::new()
+            }
+        };
+        Example { summary: self.text(example, at, "summary").into(), arguments: arguments.into() }
+    }
+
+    fn requirement(&mut self, value: &Value, at: &str) -> Requirement {
+        self.keys(value, at, &["kind", "name", "argument", "message", "optional"]);
+        let kind = self.text(value, at, "kind");
+        let known = RequirementKind::ALL.into_iter().find(|one| one.as_str() == kind);
+        if known.is_none() {
+            let kinds = RequirementKind::ALL.map(RequirementKind::as_str).join(", ");
+            self.fail(format!("{at}/kind"), format!("`{kind}` is no kind of requirement; there are {kinds}"));
+        }
+        Requirement {
+            kind: known.unwrap_or(RequirementKind::Custom),
+            name: self.text(value, at, "name").into(),
+            argument: self.given_text(value, at, "argument"),
+            message: self.given_text(value, at, "message"),
+            optional: self.flag(value, at, "optional").unwrap_or_default(),
+        }
+    }
+
+    fn effects(&mut self, value: &Value, at: &str) -> Effects {
+        const FLAGS: [&str; 5] = ["read_only", "destructive", "idempotent", "open_world", "spawns"];
+        self.keys(value, at, &[FLAGS.as_slice(), &["network", "files"]].concat());
+        let [read_only, destructive, idempotent, open_world, spawns] = FLAGS.map(|key| {
+            if value.get(key).is_none() {
+                self.fail(format!("{at}/{key}"), format!("`{key}` is missing"));
+            }
+            self.flag(value, at, key).unwrap_or_default()
+        });
+        let network = match value.get("network") {
+            Some(Value::String(text)) if text == "none" => Network::None,
+            Some(Value::String(text)) if text == "any" => Network::Any,
+            Some(Value::Array(_)) => Network::Hosts(self.texts(value, at, "network")),
+            _ => {
+                self.fail(format!("{at}/network"), "`network` is neither none, any nor a list of hosts");
+                Network::Any
+            }
+        };
+        let files = match value.get("files").and_then(Value::as_str) {
+            Some("none") => Files::None,
+            Some("read") => Files::Read,
+            Some("write") => Files::Write,
+            _ => {
+                self.fail(format!("{at}/files"), "`files` is neither none, read nor write");
+                Files::Write
+            }
+        };
+        Effects { read_only, destructive, idempotent, open_world, network, files, spawns }
+    }
+
+    fn timeout(&mut self, tool: &Value, at: &str) -> Timeout {
+        let Some(given) = tool.get("timeout") else { return Timeout::Default };
+        let text = given.as_str().unwrap_or_default();
+        match text.strip_suffix(" ms").map(str::parse) {
+            Some(Ok(millis)) => Timeout::Millis(millis),
+            _ if text == "never" => Timeout::Never,
+            _ => {
+                self.fail(format!("{at}/timeout"), "`timeout` is neither never nor as in `500 ms`");
+                Timeout::Default
+            }
+        }
+    }
+
+    fn result_limit(&mut self, tool: &Value, at: &str) -> Option<u64> {
+        let given = tool.get("result_limit")?;
+        if given.as_u64().is_none() {
+            self.fail(format!("{at}/result_limit"), "`result_limit` is no number of bytes");
+        }
+        given.as_u64()
+    }
+}

@@ -1,0 +1,68 @@
+//! `diff`: compares the tools of two documents, locks or programs.
+
+use std::io;
+
+use serde_json::json;
+use toolgen::contract::surface;
+use toolgen_runtime::spec::drift::report::{counted, json, report};
+use toolgen_runtime::spec::surface::Surface;
+
+use super::Outcome;
+use super::args::Diff;
+use super::compile::{Compiled, compile, compile_each};
+use super::output::Output;
+
+/// Prints the changes, by their classes. "Problems found" means that one of them is denied.
+pub(super) fn run(task: &Diff, output: &mut Output) -> io::Result<Outcome> {
+    let selection = &task.selection;
+    if selection.documents.len() + selection.exported.len() != 2 {
+        output.complain("name two documents or programs: the older one, then the newer one");
+        return Ok(Outcome::Usage);
+    }
+    let mut all = compile_each(selection, output);
+    same_alias(&mut all, task, output);
+    let surfaces: Vec<Option<Surface>> = all.iter().map(|compiled| surface_of(compiled, output)).collect();
+    let ([old, new], [Some(was), Some(is)]) = (all.as_slice(), surfaces.as_slice()) else {
+        return Ok(Outcome::Problems);
+    };
+    let changes = was.drift(is);
+    if selection.json {
+        let (old, new) = (old.path.display().to_string(), new.path.display().to_string());
+        output.json(&json!({"old": old, "new": new, "changes": json(&changes)}))?;
+        output.line("")?;
+    } else {
+        output.write(&report(&changes))?;
+        output.line(&if changes.is_empty() { "no change".to_owned() } else { counted(&changes) })?;
+    }
+    let denied = changes.iter().any(|change| change.class >= selection.options.deny_changes);
+    Ok(if denied { Outcome::Problems } else { Outcome::Fine })
+}
+
+fn surface_of(compiled: &Compiled, output: &mut Output) -> Option<Surface> {
+    let Some(program) = &compiled.program else {
+        output.problems(&compiled.problems, |_| true);
+        output.complain(&format!("{} cannot be compiled", compiled.path.display()));
+        return None;
+    };
+    let surface = surface(&[program]);
+    surface.map_err(|why| output.complain(&format!("{}: {why}", compiled.path.display()))).ok()
+}
+
+/// Compiles lists of tools of an MCP server again, which do not say what their server is called, as those of one server:
+/// otherwise the names of the files would make all tools differ.
+fn same_alias(all: &mut [Compiled], task: &Diff, output: &mut Output) {
+    let is_mcp = |compiled: &Compiled| compiled.program.as_ref().is_some_and(|program| program.kind == "mcp");
+    if task.selection.options.namespace.is_some() || !all.iter().all(is_mcp) {
+        return;
+    }
+    let alias = |compiled: &Compiled| {
+        let program = compiled.program.as_ref()?;
+        program.servers.first().map(|source| source.server.alias.to_string())
+    };
+    let known = all.iter().find_map(alias).unwrap_or_else(|| "mcp".to_owned());
+    let options = task.selection.options.clone().namespace(known);
+    let stdin = |compiled: &Compiled| compiled.path.as_os_str() == "-";
+    for one in all.iter_mut().filter(|one| alias(one).is_none() && !stdin(one)) {
+        *one = compile(&one.path.clone(), &options, output);
+    }
+}

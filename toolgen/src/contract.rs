@@ -1,0 +1,89 @@
+//! The contract of compiled tools: what callers, models and policies rely on, compared with a lock that was committed.
+
+use std::path::{Path, PathBuf};
+
+use toolgen_runtime::spec::drift::report::visible;
+use toolgen_runtime::spec::drift::{Change, Class};
+use toolgen_runtime::spec::surface::{SameName, Surface, recorded};
+
+use crate::frontend::surface::{codes, read};
+use crate::options::Options;
+use crate::problem::Problems;
+use crate::source::{Document, Pointer};
+use crate::tool::Program;
+
+/// Returns the surface of all tools of these programs, and of the sets that they are in.
+///
+/// # Errors
+///
+/// If two tools have the same name.
+pub fn surface(programs: &[&Program]) -> Result<Surface, SameName> {
+    let tools = programs.iter().flat_map(|program| {
+        let call = |name: &str| program.calls.get(name).cloned();
+        program.all_tools().into_iter().map(move |tool| {
+            let known = call(tool.spec.name.as_str());
+            // What a lock says of a call is not a function.
+            let own = || (program.kind != "lock").then(|| recorded(&tool.call));
+            (&tool.spec, known.or_else(own))
+        })
+    });
+    let toolsets = programs.iter().flat_map(|program| &program.toolsets);
+    Ok(Surface::of(tools)?.with_toolsets(toolsets))
+}
+
+/// Reads a lock. What is wrong with it is reported; from here on `problems` belong to it.
+pub fn load(path: &Path, problems: &mut Problems) -> Option<Surface> {
+    let Some(document) = Document::load(path, problems) else {
+        let message = "the contract lock cannot be read";
+        let help =
+            format!("write it by `cargo toolgen lock DOCUMENT --out {}`, and commit it", path.display());
+        problems.report(codes::UNUSABLE, &Pointer::ROOT, message, help);
+        return None;
+    };
+    read(&document, problems)
+}
+
+/// Compares programs with the locks that the options name for all of them, and that each names for itself. A change of a
+/// class that the options deny is an error, every other one a warning.
+#[must_use]
+pub fn check(programs: &[&Program], options: &Options) -> Problems {
+    let mut problems = Problems::new();
+    let own = programs.iter().filter_map(|program| Some((program.lock.as_ref()?, vec![*program])));
+    let all = options.lock.as_ref().map(|path| (path, programs.to_vec()));
+    for (path, programs) in all.into_iter().chain(own) {
+        let mut found = Problems::new();
+        compare(path, &programs, options.deny_changes, &mut found);
+        problems.append(found);
+    }
+    problems
+}
+
+/// Returns the locks that programs are compared with.
+pub(crate) fn paths(programs: &[Program], options: &Options) -> Vec<PathBuf> {
+    options.lock.iter().chain(programs.iter().filter_map(|program| program.lock.as_ref())).cloned().collect()
+}
+
+fn compare(path: &Path, programs: &[&Program], deny: Class, problems: &mut Problems) {
+    let Some(locked) = load(path, problems) else { return };
+    let now = match surface(programs) {
+        Ok(now) => now,
+        Err(why) => {
+            let help = "rename one of them; a lock knows tools by their names";
+            problems.report(codes::UNUSABLE, &Pointer::ROOT, why.to_string(), help);
+            return;
+        }
+    };
+    let tools: Vec<_> = programs.iter().flat_map(|program| program.all_tools()).collect();
+    for change in locked.drift(&now) {
+        let Change { tool, tools: several, class, message, .. } = &change;
+        let code = if *class >= deny { codes::CHANGED } else { codes::DIFFERS };
+        let message = format!("{class}: {}{}", visible(&change.place()), visible(message));
+        let help = format!("if that is meant, write {} again, and read what changed", path.display());
+        let first = several.first().unwrap_or(tool);
+        match tools.iter().find(|one| one.spec.name.as_str() == first) {
+            Some(one) => problems.report_in(&one.origin.source, code, &one.origin.pointer, message, help),
+            // What is gone has a place in the lock alone.
+            None => problems.report(code, &Pointer::ROOT.child("tools").child(first), message, help),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Compiles contract locks, and what programs say of their own tools.
+//!
+//! Such a file is written by `cargo toolgen lock`, or printed by a program with `toolgen_runtime::export!`. Its tools are
+//! those of the program: they are shown and compared, and cannot be called.
+
+pub mod codes;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use toolgen_runtime::spec::surface::{SURFACE, Surface, is_surface};
+use toolgen_runtime::spec::toolset::Toolset;
+use toolgen_runtime::{Call, Text, ToolName, ToolSpec};
+
+use super::{Claim, Frontend};
+use crate::choice::{Chosen, Entry, choose_named};
+use crate::options::Options;
+use crate::problem::{Code, Problems};
+use crate::shapes::reached;
+use crate::source::{Document, Pointer};
+use crate::tool::{Origin, Program, Tool};
+
+/// The front end for contract locks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Locked;
+
+impl Frontend for Locked {
+    fn name(&self) -> &'static str {
+        "lock"
+    }
+
+    fn title(&self) -> &'static str {
+        "contract lock"
+    }
+
+    fn mark(&self) -> &'static str {
+        "a contract lock starts with `toolgen_lock: 1`"
+    }
+
+    fn claims(&self, document: &Document) -> Claim {
+        if is_surface(&document.root) { Claim::Yes } else { Claim::No }
+    }
+
+    fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
+        let surface = read(document, problems)?;
+        let message = "the tools of a lock are described there, and cannot be called";
+        let help = "call those of the documents or of the program that the lock is of";
+        problems.report(codes::NO_CALLS, &Pointer::ROOT.child(SURFACE), message, help);
+        Some(lower(document, &surface, options, problems))
+    }
+
+    fn codes(&self) -> &'static [Code] {
+        codes::ALL
+    }
+}
+
+/// Reads a lock, and reports what is wrong with it.
+pub(crate) fn read(document: &Document, problems: &mut Problems) -> Option<Surface> {
+    match Surface::read(&document.root) {
+        Ok(surface) => Some(surface),
+        Err(mistakes) => {
+            for mistake in mistakes {
+                let at = Pointer::parse(&mistake.pointer).unwrap_or_default();
+                problems.report_in(&document.source, codes::UNUSABLE, &at, mistake.message, mistake.help);
+            }
+            None
+        }
+    }
+}
+
+/// Returns the category of a tool, and the sets that it is in.
+fn groups<'s>(surface: &'s Surface, spec: &'s ToolSpec) -> Vec<&'s str> {
+    let name = spec.name.as_str();
+    let holding = surface.toolsets().filter(|(_, members)| members.iter().any(|one| one == name));
+    std::iter::once(spec.category.as_str()).chain(holding.map(|(set, _)| set)).collect()
+}
+
+fn lower(document: &Arc<Document>, surface: &Surface, options: &Options, problems: &mut Problems) -> Program {
+    let specs = surface.specs();
+    let groups: Vec<Vec<&str>> = specs.iter().map(|spec| groups(surface, spec)).collect();
+    let names: Vec<String> = specs.iter().map(|spec| spec.name.to_string()).collect();
+    let entry = |(index, name): (usize, &'_ String)| -> Option<Entry<'_>> {
+        let deprecated = specs.get(index)?.deprecated.is_some();
+        let (id, groups) = (specs.get(index)?.name.as_str(), groups.get(index)?);
+        Some(Entry { id, title: name.clone(), fallback: name.clone(), groups, deprecated })
+    };
+    let entries: Vec<Entry<'_>> = (0..).zip(&names).filter_map(entry).collect();
+    let mut program = Program {
+        kind: Locked.name(),
+        version: "1".to_owned(),
+        operations: specs.len(),
+        ..Program::default()
+    };
+    let mut renamed: BTreeMap<&str, String> = BTreeMap::new();
+    for Chosen { index, name } in choose_named(&entries, names.clone(), options, problems) {
+        let (Some(spec), Some(groups)) = (specs.get(index), groups.get(index)) else { continue };
+        let was = spec.name.as_str();
+        let Ok(parsed) = ToolName::parse(name.clone()) else { continue };
+        if let Some(call) = surface.call(was) {
+            program.calls.insert(name.clone(), call.clone());
+        }
+        let origin = Origin {
+            source: Arc::clone(&document.source),
+            pointer: Pointer::ROOT.child("tools").child(was),
+            id: was.to_owned(),
+            title: was.to_owned(),
+            groups: groups.iter().map(|group| (*group).to_owned()).collect(),
+        };
+        program.tools.push(Tool {
+            spec: ToolSpec { name: parsed, ..spec.clone() },
+            call: Call::Function,
+            origin,
+        });
+        renamed.insert(was, name);
+    }
+    program.tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
+    program.defs = reached(&program.tools).into();
+    program.toolsets = surface
+        .toolsets()
+        .map(|(name, members)| {
+            let members = members.iter().filter_map(|member| renamed.get(member.as_str()));
+            Toolset::new(name.to_owned(), members.map(|member| Text::copy_of(member)))
+        })
+        .collect();
+    program
+}
