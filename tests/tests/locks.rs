@@ -123,13 +123,13 @@ fn the_schema_and_the_reader_agree() {
 fn every_change_of_every_field_is_found() {
     let mut by_class: BTreeMap<&str, usize> = BTreeMap::new();
     let mut refused = 0;
-    for path in examples().into_iter().chain(corpus(60_000)) {
+    for path in examples().into_iter().chain(corpus(40_000)) {
         let Some(program) = compile(&path) else { continue };
         for tool in program.all_tools().into_iter().step_by(7).take(3) {
             let call = toolgen_runtime::spec::surface::recorded(&tool.call);
             let surface = Surface::of([(&tool.spec, Some(call))]).unwrap();
             let lock: Value = serde_json::from_str(&surface.text()).unwrap();
-            if lock.to_string().len() > 6_000 {
+            if lock.to_string().len() > 3_000 {
                 continue;
             }
             let mut all = Vec::new();
@@ -211,6 +211,10 @@ fn functions_are_held_to_their_lock() {
     assert_contract!("tests/locks/functions.lock", toolset![add]);
     assert_contract!("tests/locks/functions.lock", Registry::new(toolset![add]));
     assert_contract!("tests/locks/functions.lock", toolset![add], Class::Security);
+    if std::env::var_os("TOOLGEN_UPDATE").is_some() {
+        // What follows would write other locks.
+        return;
+    }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/locks/functions.lock");
     let told = check(&path, toolset![add_less], Class::Compatible).unwrap_err();
     assert!(told.contains("\nbreaking (1): calls may fail"), "{told}");
