@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod contract;
+pub mod discovery;
 pub mod toolsets;
 pub(crate) mod unknown;
 

@@ -19,6 +19,7 @@ pub mod plan;
 mod reader;
 mod require;
 mod schema;
+pub mod search;
 pub mod surface;
 pub mod template;
 pub mod toolset;
