@@ -214,6 +214,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["std::fs"],
         "says by a locked file that a writer is alive",
     ),
+    (
+        "runtime/src/registry/contract.rs",
+        &["std::env", "std::fs"],
+        "reads the lock of a test, and writes it if the variable asks for it",
+    ),
     ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
     ("toolgen/src/cli.rs", &["std::env", "std::process::Command"], "starts the cargo that runs it"),
     ("toolgen/src/cli/call/given.rs", &["std::fs"], "reads arguments from a file"),
@@ -223,6 +228,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["std::fs", "std::process::Command"],
         "looks at the crate it prepares, and lets cargo add dependencies",
     ),
+    ("toolgen/src/cli/lock.rs", &["std::fs"], "looks for a lock, also beside documents"),
     (
         "toolgen/src/cli/mcp.rs",
         &["std::env", "std::fs"],

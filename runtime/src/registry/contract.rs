@@ -118,9 +118,13 @@ macro_rules! export {
 /// If something changed, if there is no lock, or if it cannot be read or written.
 #[macro_export]
 macro_rules! assert_contract {
-    ($path:expr, $tools:expr $(,)?) => {
-        $crate::assert_contract!($path, $tools, $crate::spec::drift::Class::Compatible)
-    };
+    ($path:expr, $tools:expr $(,)?) => {{
+        let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
+        let least = $crate::spec::drift::Class::Compatible;
+        if let ::core::result::Result::Err(why) = $crate::registry::contract::check(&path, $tools, least) {
+            ::core::panic!("{why}");
+        }
+    }};
     ($path:expr, $tools:expr, $least:expr $(,)?) => {{
         let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
         if let ::core::result::Result::Err(why) = $crate::registry::contract::check(&path, $tools, $least) {

@@ -244,8 +244,8 @@ impl Reader {
         let at = child("/tools", name);
         self.tool(name, tool, &at);
         if let Some(given) = tool.get("call") {
-            let kind = given.as_object().filter(|call| call.len() == 1).and_then(|call| call.keys().next());
-            if !kind.is_some_and(|kind| call::KINDS.contains(&kind.as_str())) {
+            let one = given.as_object().filter(|call| call.len() == 1).and_then(|call| call.iter().next());
+            if !one.is_some_and(|(kind, told)| call::KINDS.contains(&kind.as_str()) && told.is_object()) {
                 let kinds = call::KINDS.join(", ");
                 self.fail(format!("{at}/call"), format!("`call` is no object with one of {kinds}"));
             }

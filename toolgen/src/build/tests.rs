@@ -169,3 +169,52 @@ fn a_tool_with_a_mistake_is_a_warning_or_on_request_an_error() {
     let module = built.module.unwrap();
     assert!(module.contains("pub static GOOD") && !module.contains("pub static BAD"), "{module}");
 }
+
+#[test]
+fn tools_are_held_to_their_lock() {
+    let (folder, path) = case(GOOD);
+    let lock = folder.0.join("toolgen.lock");
+    let build = |options: Options| Build::new("api").document(&path).options(options).compile();
+    let held = || Options::default().lock(&lock);
+    let missing = build(held());
+    assert!(missing.module.is_none());
+    assert!(missing.problems.as_slice().iter().any(|one| one.code.id() == "E0701"), "{}", missing.problems);
+
+    let mut problems = Problems::new();
+    let program = Document::load(&path, &mut problems)
+        .and_then(|one| frontend::compile(&one, &Options::default(), &mut problems))
+        .unwrap();
+    std::fs::write(&lock, contract::surface(&[&program]).unwrap().text()).unwrap();
+    let same = build(held());
+    assert!(same.module.is_some() && same.problems.is_empty(), "{}", same.problems);
+    assert_eq!(same.sources, [lock.clone()]);
+
+    std::fs::write(&path, GOOD.replace("responses", "summary: Gets it., responses")).unwrap();
+    let text = build(held());
+    assert!(text.module.is_some() && text.problems.to_string().contains("W0703"), "{}", text.problems);
+    let denied = build(held().deny_changes(toolgen_runtime::spec::drift::Class::Text));
+    assert!(denied.module.is_none() && denied.problems.to_string().contains("E0702"), "{}", denied.problems);
+
+    std::fs::write(&path, GOOD.replace("get:", "delete:")).unwrap();
+    let worse = build(held());
+    assert!(worse.module.is_none(), "{}", worse.problems);
+    let told = worse.problems.to_string();
+    assert!(
+        told.contains("security: `getA` at /call/http/method: `method` was") && told.contains("api.yaml:5"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_manifest_names_its_lock() {
+    const MANIFEST: &str =
+        "toolgen: 1\nlock: tools.lock\ntools: {now: {description: Tells the time., function: {}}}\n";
+    let (folder, path) = case(MANIFEST);
+    let built = || Build::new("tools").document(&path).compile();
+    assert!(built().problems.to_string().contains("E0701"));
+    let program = Document::load(&path, &mut Problems::new())
+        .and_then(|one| frontend::compile(&one, &Options::default(), &mut Problems::new()))
+        .unwrap();
+    std::fs::write(folder.0.join("tools.lock"), contract::surface(&[&program]).unwrap().text()).unwrap();
+    assert!(built().module.is_some(), "{}", built().problems);
+}

@@ -10,13 +10,12 @@ use std::sync::Arc;
 
 use toolgen_runtime::spec::surface::{SURFACE, Surface, is_surface};
 use toolgen_runtime::spec::toolset::Toolset;
-use toolgen_runtime::{Call, Text, ToolName, ToolSpec};
+use toolgen_runtime::{Call, Def, List, Text, ToolName, ToolSpec};
 
 use super::{Claim, Frontend};
 use crate::choice::{Chosen, Entry, choose_named};
 use crate::options::Options;
 use crate::problem::{Code, Problems};
-use crate::shapes::reached;
 use crate::source::{Document, Pointer};
 use crate::tool::{Origin, Program, Tool};
 
@@ -68,6 +67,18 @@ pub(crate) fn read(document: &Document, problems: &mut Problems) -> Option<Surfa
     }
 }
 
+/// Returns the named shapes of all tools. Most of them have the same list.
+fn all_defs(specs: &[ToolSpec]) -> List<Def> {
+    let mut all: BTreeMap<&str, &Def> = BTreeMap::new();
+    let lists = specs.iter().map(|spec| &*spec.defs).collect::<Vec<&[Def]>>();
+    for list in lists.chunk_by(|left, right| std::ptr::eq(*left, *right)).filter_map(|same| same.first()) {
+        for def in *list {
+            all.entry(def.name.as_str()).or_insert(def);
+        }
+    }
+    all.into_values().cloned().collect()
+}
+
 /// Returns the category of a tool, and the sets that it is in.
 fn groups<'s>(surface: &'s Surface, spec: &'s ToolSpec) -> Vec<&'s str> {
     let name = spec.name.as_str();
@@ -114,7 +125,7 @@ fn lower(document: &Arc<Document>, surface: &Surface, options: &Options, problem
         renamed.insert(was, name);
     }
     program.tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
-    program.defs = reached(&program.tools).into();
+    program.defs = all_defs(&specs);
     program.toolsets = surface
         .toolsets()
         .map(|(name, members)| {

@@ -1,9 +1,10 @@
 //! Changes of schemas.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::turn::{Turn, as_bool, listed, presence, rule};
 use super::{Class, Found, Given, Named, differ, members};
 use crate::base::canonical::canonical;
 use crate::schema::shape::pointer::{child, referenced};
@@ -19,40 +20,6 @@ pub(in crate::spec) enum Side {
     Either,
 }
 
-/// What became of the values that a keyword allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    /// The same ones, written differently.
-    Same,
-    Wider,
-    Narrower,
-    /// Others.
-    Other,
-}
-
-impl Turn {
-    fn flipped(self) -> Turn {
-        match self {
-            Turn::Wider => Turn::Narrower,
-            Turn::Narrower => Turn::Wider,
-            other => other,
-        }
-    }
-
-    /// Returns what the change means to the other side, and why.
-    fn class(self, side: Side) -> (Class, &'static str) {
-        match (self, side) {
-            (Turn::Same, _) => (Class::Text, "the same values are allowed"),
-            (Turn::Wider, Side::Input) => (Class::Compatible, "all arguments that were accepted still are"),
-            (Turn::Narrower, Side::Output) => (Class::Compatible, "all results are as promised before"),
-            (Turn::Narrower, _) => (Class::Breaking, "arguments that were accepted may be refused"),
-            (Turn::Wider, _) => (Class::Breaking, "results may be what was not promised before"),
-            (Turn::Other, Side::Output) => (Class::Breaking, "results may be what was not promised before"),
-            (Turn::Other, _) => (Class::Breaking, "arguments that were accepted may be refused"),
-        }
-    }
-}
-
 /// Returns the schemas that a schema names by itself.
 pub(in crate::spec) fn own_names(schema: Option<&Value>) -> Named<'_> {
     let mut named = Named::new();
@@ -62,9 +29,6 @@ pub(in crate::spec) fn own_names(schema: Option<&Value>) -> Named<'_> {
     }
     named
 }
-
-/// The types of JSON Schema, an integer being a number as well.
-const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
 impl Found<'_> {
     /// Compares two schemas that stand at one place.
@@ -310,127 +274,4 @@ fn beside(reference: &Value, target: &Value) -> Value {
         whole.extend(own.map(|(key, value)| (key.clone(), value.clone())));
     }
     whole
-}
-
-/// Returns what became of a rule; `None` if the keyword is not known.
-fn rule(key: &str, given: Given<'_>, side: Side) -> Option<Turn> {
-    let (old, new) = given;
-    Some(match key {
-        "type" => types(old, new),
-        "required" => sets(texts_of(old, &[]), texts_of(new, &[])).map_or(Turn::Other, Turn::flipped),
-        "x-aliases" => sets(texts_of(old, &[]), texts_of(new, &[])).unwrap_or(Turn::Other),
-        "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" | "minContains" => {
-            bound(given, false)
-        }
-        "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" | "maxContains" => {
-            bound(given, true)
-        }
-        "dependentRequired" | "dependentSchemas" | "unevaluatedProperties" | "unevaluatedItems" => {
-            presence(given)
-        }
-        "uniqueItems" => flag(given).flipped(),
-        "nullable" => flag(given),
-        // What is only read is no argument, and what is only written is in no result.
-        "readOnly" if side == Side::Output => Turn::Same,
-        "writeOnly" if side == Side::Input => Turn::Same,
-        "readOnly" | "writeOnly" => Turn::Other,
-        _ => return None,
-    })
-}
-
-/// Compares switches that allow more, and are off if they are not there.
-fn flag((old, new): Given<'_>) -> Turn {
-    match (old.unwrap_or(&Value::Bool(false)), new.unwrap_or(&Value::Bool(false))) {
-        (Value::Bool(old), Value::Bool(new)) if old == new => Turn::Same,
-        (Value::Bool(_), Value::Bool(true)) => Turn::Wider,
-        (Value::Bool(_), Value::Bool(false)) => Turn::Narrower,
-        _ => Turn::Other,
-    }
-}
-
-/// Returns a schema that allows everything or nothing as what it is.
-fn as_bool(schema: Option<&Value>) -> Option<bool> {
-    match schema {
-        Some(Value::Bool(all)) => Some(*all),
-        Some(Value::Object(members)) if members.is_empty() => Some(true),
-        _ => None,
-    }
-}
-
-/// Compares sets of allowed values.
-fn sets(old: Option<BTreeSet<String>>, new: Option<BTreeSet<String>>) -> Option<Turn> {
-    let (old, new) = (old?, new?);
-    Some(match (old.is_subset(&new), new.is_subset(&old)) {
-        (true, true) => Turn::Same,
-        (true, false) => Turn::Wider,
-        (false, true) => Turn::Narrower,
-        (false, false) => Turn::Other,
-    })
-}
-
-/// Returns the texts of a list, or of one text. `None` if it has something else.
-fn texts_of(value: Option<&Value>, default: &[&str]) -> Option<BTreeSet<String>> {
-    match value {
-        None => Some(default.iter().map(|text| (*text).to_owned()).collect()),
-        Some(Value::String(text)) => Some(BTreeSet::from([text.clone()])),
-        Some(Value::Array(items)) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
-        Some(_) => None,
-    }
-}
-
-fn types(old: Option<&Value>, new: Option<&Value>) -> Turn {
-    let all = |value: Option<&Value>| {
-        let mut types = texts_of(value, &TYPES)?;
-        if types.contains("number") {
-            types.insert("integer".to_owned());
-        }
-        types.iter().all(|one| TYPES.contains(&one.as_str())).then_some(types)
-    };
-    sets(all(old), all(new)).unwrap_or(Turn::Other)
-}
-
-/// Compares lists of allowed values, or single ones. No list allows everything.
-fn listed((old, new): Given<'_>, single: bool) -> Turn {
-    let values = |value: &Value| -> Option<BTreeSet<String>> {
-        match value {
-            _ if single => Some(BTreeSet::from([canonical(value)])),
-            Value::Array(items) => Some(items.iter().map(canonical).collect()),
-            _ => None,
-        }
-    };
-    match (old, new) {
-        (Some(old), Some(new)) => sets(values(old), values(new)).unwrap_or(Turn::Other),
-        _ => presence((old, new)),
-    }
-}
-
-/// Compares bounds: none allows the most.
-fn bound((old, new): Given<'_>, upper: bool) -> Turn {
-    match (old.map(Value::as_f64), new.map(Value::as_f64)) {
-        (Some(Some(old)), Some(Some(new))) if old < new => {
-            if upper {
-                Turn::Wider
-            } else {
-                Turn::Narrower
-            }
-        }
-        (Some(Some(old)), Some(Some(new))) if old > new => {
-            if upper {
-                Turn::Narrower
-            } else {
-                Turn::Wider
-            }
-        }
-        (Some(Some(_)), None) | (None, Some(Some(_))) => presence((old, new)),
-        _ => Turn::Other,
-    }
-}
-
-/// Compares rules of which it is only known that none allows the most.
-fn presence((old, new): Given<'_>) -> Turn {
-    match (old, new) {
-        (None, Some(_)) => Turn::Narrower,
-        (Some(_), None) => Turn::Wider,
-        _ => Turn::Other,
-    }
 }

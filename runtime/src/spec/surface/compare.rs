@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::named::{NamedSchema, Reached, reached, same};
+use super::named::{NamedSchema, Reached, missing, reached, same};
 use super::{Entry, Surface};
 use crate::base::frozen::Text;
 use crate::schema::shape::pointer::child;
@@ -79,6 +79,17 @@ fn suspicious(found: &mut Found<'_>, entry: &Entry) {
 /// Compares two tools of one name, without their named schemas.
 fn tool(found: &mut Found<'_>, old: &Entry, new: &Entry) {
     let changed = members(&old.tool, &new.tool);
+    let missing = |entry: &Entry| missing(&entry.tool, &entry.named);
+    for gone in missing(new).difference(&missing(old)) {
+        found.add(
+            &child("/$defs", gone),
+            Class::Breaking,
+            format!("the schema `{gone}` is referred to, and missing"),
+        );
+    }
+    for back in missing(old).difference(&missing(new)) {
+        found.add(&child("/$defs", back), Class::Breaking, format!("the schema `{back}` was missing"));
+    }
     for (key, given) in &changed {
         let (at, given) = (child("", key), *given);
         match *key {

@@ -1,6 +1,6 @@
 //! The named schemas of tools. They are shared where they are the same, and each is written once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -76,19 +76,29 @@ pub(super) fn references(value: &Value, names: &mut Vec<String>) {
 
 /// Returns the schemas that a value refers to, also by others.
 pub(super) fn reached(value: &Value, all: &Reached) -> Reached {
-    let mut reached = Reached::new();
-    if all.is_empty() {
-        return reached;
-    }
+    followed(value, all).0
+}
+
+/// Returns the names that a value refers to, also by others, and that no schema has.
+pub(super) fn missing(value: &Value, all: &Reached) -> BTreeSet<String> {
+    followed(value, all).1
+}
+
+fn followed(value: &Value, all: &Reached) -> (Reached, BTreeSet<String>) {
+    let (mut reached, mut missing) = (Reached::new(), BTreeSet::new());
     let mut open = Vec::new();
     references(value, &mut open);
     while let Some(name) = open.pop() {
-        if let (false, Some(found)) = (reached.contains_key(&name), all.get(&name)) {
-            open.extend(found.names.iter().cloned());
-            reached.insert(name, Arc::clone(found));
+        match all.get(&name) {
+            None => drop(missing.insert(name)),
+            Some(_) if reached.contains_key(&name) => {}
+            Some(found) => {
+                open.extend(found.names.iter().cloned());
+                reached.insert(name, Arc::clone(found));
+            }
         }
     }
-    reached
+    (reached, missing)
 }
 
 pub(super) fn same(left: &Arc<NamedSchema>, right: &Arc<NamedSchema>) -> bool {
