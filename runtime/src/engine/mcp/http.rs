@@ -12,7 +12,6 @@ mod channel;
 mod headers;
 #[cfg(feature = "mcp-oauth")]
 mod oauth;
-mod sse;
 
 use std::collections::BTreeMap;
 use std::future::Future;
