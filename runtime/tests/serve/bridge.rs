@@ -71,8 +71,7 @@ async fn what_a_server_reports_passes_the_bridge_in_both_directions() {
             let answer =
                 provider.call(ToolCall::new(number.to_string(), "far__count", json!({})), &turn).await;
             assert_eq!(answer.text(), "three");
-            let lines = lines.lock().unwrap().clone();
-            lines
+            lines.lock().unwrap().clone()
         })
     });
     for call in calls.collect::<Vec<_>>() {

@@ -20,7 +20,7 @@ pub(super) fn of(argv: &[&str]) -> Option<Package> {
         }
         _ => return None,
     };
-    let text = named(rest, if npm { &["-p", "--package"] } else { &["--from", "--spec"] })?;
+    let text = if npm { named(rest, &NPM) } else { named(rest, &PYPI) }?;
     let (name, version) = if npm { npm_name(text) } else { pypi_name(text) };
     let registry = if npm { "npm" } else { "pypi" };
     let integrity = if npm && !version.is_empty() { npm_integrity(name, version) } else { None };
@@ -32,19 +32,59 @@ pub(super) fn of(argv: &[&str]) -> Option<Package> {
     })
 }
 
+/// The options of a command that starts packages.
+struct Options {
+    /// Those that name the package.
+    package: &'static [&'static str],
+    /// Those whose next word is something else.
+    other: &'static [&'static str],
+}
+
+const NPM: Options = Options {
+    package: &["-p", "--package"],
+    other: &["--cache", "--prefix", "--registry", "--userconfig", "--workspace", "-w"],
+};
+
+const PYPI: Options = Options {
+    package: &["--from", "--spec"],
+    other: &[
+        "--cache-dir",
+        "--config-file",
+        "--constraints",
+        "--default-index",
+        "--directory",
+        "--extra-index-url",
+        "--find-links",
+        "--index",
+        "--index-url",
+        "--pip-args",
+        "--project",
+        "--python",
+        "--with",
+        "--with-editable",
+        "--with-requirements",
+        "-c",
+        "-f",
+        "-i",
+        "-p",
+        "-w",
+    ],
+};
+
 /// Returns the package that the words name: by an option, or as the first that is none.
-fn named<'w>(words: &[&'w str], options: &[&str]) -> Option<&'w str> {
-    for (index, word) in words.iter().enumerate() {
-        if options.contains(word) {
-            return words.get(index + 1).copied();
+fn named<'w>(words: &[&'w str], options: &Options) -> Option<&'w str> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if options.package.contains(word) {
+            return words.next().copied();
         }
         if let Some((option, value)) = word.split_once('=').filter(|(option, _)| option.starts_with('-')) {
-            if options.contains(&option) {
+            if options.package.contains(&option) {
                 return Some(value);
             }
-            continue;
-        }
-        if !word.starts_with('-') {
+        } else if options.other.contains(word) {
+            words.next();
+        } else if !word.starts_with('-') {
             return Some(word);
         }
     }
@@ -114,6 +154,8 @@ mod tests {
             ("uvx shop-server@2025.1.2", Some("pypi shop-server 2025.1.2")),
             ("uvx --from shop[http]==1.2 shop-server", Some("pypi shop 1.2")),
             ("uvx shop-server>=1.2", Some("pypi shop-server ")),
+            ("uvx --python 3.12 --with httpx==0.28.1 shop-server==1.2", Some("pypi shop-server 1.2")),
+            ("npx -y --registry https://npm.example shop-server@1.0.0", Some("npm shop-server 1.0.0")),
             ("uv tool run shop-server", Some("pypi shop-server ")),
             ("pipx run --spec shop==1.2.3 shop", Some("pypi shop 1.2.3")),
             ("shop-server --stdio", None),

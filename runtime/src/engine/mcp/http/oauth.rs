@@ -210,37 +210,28 @@ impl McpOAuth {
         Ok(manager)
     }
 
-    /// Returns a token in place of one that was refused.
+    /// Returns a token in place of one that was refused. `None`: somebody has to allow the access anew.
     async fn renewed(
         &self,
-        manager: AuthorizationManager,
+        manager: &AuthorizationManager,
         wanted: &McpTokenRequest,
         challenge: &str,
-    ) -> (Option<AuthorizationManager>, Result<String, AuthError>) {
+    ) -> Option<Result<String, AuthError>> {
         let refused = wanted.refused.as_ref().map(Secret::expose);
         // Another request may have been first.
         if let Ok(token) = manager.get_access_token().await
             && refused != Some(&token)
         {
-            return (Some(manager), Ok(token));
+            return Some(Ok(token));
         }
-        if refused.is_some() && !wants_more(challenge) {
-            match manager.refresh_token().await {
-                Ok(_) => {
-                    let token = manager.get_access_token().await;
-                    return (Some(manager), token);
-                }
-                // Nobody is asked because a network failed.
-                Err(why @ AuthError::TokenRefreshFailed(_)) => return (Some(manager), Err(why)),
-                Err(_) => {}
-            }
+        if refused.is_none() || wants_more(challenge) {
+            return None;
         }
-        match self.authorized(manager, wanted, challenge).await {
-            Ok(manager) => {
-                let token = manager.get_access_token().await;
-                (Some(manager), token)
-            }
-            Err(why) => (None, Err(why)),
+        match manager.refresh_token().await {
+            Ok(_) => Some(manager.get_access_token().await),
+            // Nobody is asked because a network failed.
+            Err(why @ AuthError::TokenRefreshFailed(_)) => Some(Err(why)),
+            Err(_) => None,
         }
     }
 
@@ -292,18 +283,27 @@ impl McpOAuth {
     async fn get(&self, wanted: &McpTokenRequest) -> Result<Option<Secret>, AuthError> {
         // One request at a time asks for a token, and the others get it, too.
         let mut state = self.state.lock().await;
-        let manager = match state.take() {
-            Some((url, manager)) if url == wanted.url => manager,
-            _ => self.manager(wanted).await?,
+        if state.as_ref().is_none_or(|(url, _)| *url != wanted.url) {
+            *state = Some((wanted.url.clone(), self.manager(wanted).await?));
+        }
+        // What is known of the tokens stays there meanwhile: a request that is given up takes nothing along.
+        let token = match (&*state, &wanted.challenge) {
+            (Some((_, manager)), None) => Some(manager.get_access_token().await),
+            (Some((_, manager)), Some(challenge)) => self.renewed(manager, wanted, challenge).await,
+            (None, _) => None,
         };
-        let (manager, token) = match &wanted.challenge {
-            Some(challenge) => self.renewed(manager, wanted, challenge).await,
+        let token = match token {
+            Some(token) => token,
             None => {
+                let (Some((url, manager)), Some(challenge)) = (state.take(), &wanted.challenge) else {
+                    return Err(AuthError::AuthorizationRequired);
+                };
+                let manager = self.authorized(manager, wanted, challenge).await?;
                 let token = manager.get_access_token().await;
-                (Some(manager), token)
+                *state = Some((url, manager));
+                token
             }
         };
-        *state = manager.map(|manager| (wanted.url.clone(), manager));
         match token {
             Ok(token) => Ok(Some(Secret::new(token))),
             // The server says what it wants when it refuses the request.

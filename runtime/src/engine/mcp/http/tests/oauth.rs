@@ -208,6 +208,25 @@ async fn requests_that_are_refused_at_the_same_time_get_one_new_token() {
     assert_eq!(authority.grants, ["authorization_code"]);
 }
 
+/// A call that is given up while its token is refreshed does not cost the person another consent.
+#[tokio::test]
+async fn a_refresh_that_is_given_up_loses_nothing() {
+    let (mut server, mut authority) = (Server::start().await, Authority::default());
+    let wire = wire_with(&server, authority.person()).await;
+    let_in(&wire, &mut server, &mut authority).await;
+    authority.valid = "another".to_owned();
+    let (ticket, sending) = wire.ask("tools/call");
+    let given_up = async {
+        server.next().await.respond("401 Unauthorized", "www-authenticate: Bearer\r\n", "").await;
+        let asked = server.next().await;
+        assert_eq!(asked.path, "/token");
+        wire.transport.cancel(ticket.id);
+    };
+    assert!(tokio::join!(sending, given_up).0.is_err());
+    let_in(&wire, &mut server, &mut authority).await;
+    assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
+}
+
 #[tokio::test]
 async fn a_refresh_that_is_refused_asks_the_person_again() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
