@@ -13,6 +13,15 @@ import json
 import sys
 
 
+def walk(value):
+    """Validates what pydantic leaves for later: lists that the types call iterables are judged when they are walked."""
+    if isinstance(value, dict):
+        value = value.values()
+    if not isinstance(value, (str, bytes)) and hasattr(value, "__iter__"):
+        for inner in value:
+            walk(inner)
+
+
 def openai_chat():
     from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
     from pydantic import TypeAdapter
@@ -27,7 +36,7 @@ def openai_chat():
 
     def request(value):
         # Reasoning of other hosts is beside what OpenAI documents; the types allow further members.
-        list(messages.validate_python(value["messages"]))
+        walk(messages.validate_python(value["messages"]))
 
     return event, whole, request
 
@@ -39,8 +48,7 @@ def openai_responses():
     events, inputs = TypeAdapter(ResponseStreamEvent), TypeAdapter(ResponseInputParam)
 
     def request(value):
-        # Lists that the types call iterables are validated when they are walked.
-        json.loads(inputs.dump_json(inputs.validate_python(value["input"]), warnings="none"))
+        walk(inputs.validate_python(value["input"]))
 
     return events.validate_python, Response.model_validate, request
 
@@ -62,7 +70,7 @@ def anthropic():
         unknown = value.keys() - MessageCreateParamsNonStreaming.__required_keys__
         unknown -= MessageCreateParamsNonStreaming.__optional_keys__
         assert not missing and not unknown, (missing, unknown)
-        json.loads(messages.dump_json(messages.validate_python(value["messages"]), warnings="none"))
+        walk(messages.validate_python(value["messages"]))
 
     return event, Message.model_validate, request
 

@@ -6,7 +6,7 @@ use toolgen_runtime::wire::{StreamError, WireFormat};
 
 use crate::recorded::{Framing, all, bytes};
 
-fn refusal(format: WireFormat, events: Value) -> String {
+fn refusal(format: WireFormat, events: &Value) -> String {
     let mut stream = format.stream();
     for event in events.as_array().unwrap() {
         if let Err(why) = stream.push(event) {
@@ -82,7 +82,7 @@ fn deltas_that_contradict_each_other_are_errors() {
         (Gemini, partial("$.a[0"), "has a path that leads nowhere"),
     ];
     for (format, events, why) in wrong {
-        let told = refusal(format, events.clone());
+        let told = refusal(format, &events);
         assert!(told.contains(why), "{format} {events}: {told}");
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn requests() -> Vec<Value> {
 }
 
 /// The blocks of a turn in the messages of a format.
-fn said<'m>(format: WireFormat, messages: &'m [Value]) -> Vec<&'m Value> {
+fn said(format: WireFormat, messages: &[Value]) -> Vec<&Value> {
     match format {
         WireFormat::OpenAiChat => vec![&messages[1]],
         WireFormat::OpenAiResponses => messages
