@@ -1,7 +1,8 @@
 //! The rules of schema dialects, checked at compile time.
 //!
 //! These checks give the same reasons for which [`render`](crate::schema::shape::render) refuses a schema, for what a
-//! constant can reach: the shape of an argument and, if that is a named type, its body.
+//! constant can reach: the shape of an argument and, if that is a named type, its body. Maps, tuples, any values and keys that
+//! a dialect does not take are no such reasons: they are written in another form there, which decoding reads.
 //!
 //! Named types inside that body are not followed: the constant of a type that contains itself, at any depth, would need
 //! its own value. They are checked where they are derived if the whole crate asks for a dialect (`TOOLGEN_DIALECTS`),
@@ -32,10 +33,6 @@ pub struct Misfit {
 #[track_caller]
 #[expect(clippy::panic, reason = "a tool no provider takes is a compile error where it is written")]
 pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialect) {
-    if !dialect.keys.takes(argument) {
-        let place = message("tool `", tool, "`, argument `", argument);
-        panic!("{}", ended(place, dialect, KEY).as_str());
-    }
     if let Some(misfit) = of::<T>(dialect) {
         let mut place = message("tool `", tool, "`, argument `", argument);
         let mut step = misfit.steps;
@@ -68,21 +65,13 @@ pub const fn of<T: ToolInput>(dialect: &Dialect) -> Option<Misfit> {
     of_shape(Of::<T>::SHAPE, T::BODY, dialect)
 }
 
-const ANY: &str = "has no schema for any value; give the value a type, or leave this dialect out";
-const MAP: &str =
-    "has no objects with free keys; use a list of objects with a key and a value, or leave this dialect out";
-const TUPLE: &str = "has no lists with a schema for each place; use a struct with a field for each";
 const NEVER: &str = "takes no schema that allows no value";
-const KEY: &str = "does not take this name as a key; rename it to ASCII letters, digits and `_`";
-
 const fn misfit(reason: &'static str) -> Option<Misfit> {
     Some(Misfit { path: [""; STEPS], steps: 0, reason })
 }
 
 const fn of_shape(shape: &Shape, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
     match &shape.kind {
-        Kind::Any if !dialect.untyped => misfit(ANY),
-        Kind::Tuple(_) if !dialect.open_objects => misfit(TUPLE),
         Kind::Never => misfit(NEVER),
         // Inside its own body a name is not followed again.
         Kind::Ref(_) => match body {
@@ -123,18 +112,10 @@ const fn of_object(rules: &ObjectRules, body: Option<&'static Shape>, dialect: &
         Frozen::Static(fields) => fields,
         Frozen::Shared(_) => &[],
     };
-    if !dialect.open_objects && fields.is_empty() && !matches!(rules.extra, Extra::Closed) {
-        return misfit(MAP);
-    }
     let mut index = 0;
     while index < fields.len() {
         let name = static_text(&fields[index].name);
-        let found = if dialect.keys.takes(name) {
-            of_shape(&fields[index].shape, body, dialect)
-        } else {
-            misfit(KEY)
-        };
-        if let Some(mut found) = found {
+        if let Some(mut found) = of_shape(&fields[index].shape, body, dialect) {
             if found.steps < STEPS {
                 found.path[found.steps] = name;
                 found.steps += 1;
@@ -144,7 +125,7 @@ const fn of_object(rules: &ObjectRules, body: Option<&'static Shape>, dialect: &
         index += 1;
     }
     match &rules.extra {
-        Extra::Of(shape) if dialect.open_objects => of_frozen(shape, body, dialect),
+        Extra::Of(shape) => of_frozen(shape, body, dialect),
         _ => None,
     }
 }
@@ -173,14 +154,13 @@ mod tests {
 
     use super::*;
     use crate::function::input::{Defs, Rules, arguments, field};
-    use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
     use crate::schema::shape::render::render_input;
 
     /// Checks that compile-time refusals equal those of rendering.
     fn agrees<T: ToolInput>(fields: &'static [Field]) {
         let mut defs = Defs::default();
         T::defs(&mut defs);
-        for dialect in [&JSON_SCHEMA, &OPENAI, &OPENAI_STRICT, &ANTHROPIC, &GEMINI] {
+        for dialect in Dialect::ALL {
             let refused =
                 render_input(&arguments(fields, &[]), &crate::base::frozen::List::EMPTY, dialect).is_err();
             let name = std::any::type_name::<T>();

@@ -62,8 +62,6 @@ pub struct Dialect {
     pub any_of_alone: bool,
     /// Whether `$ref` allows no other keywords next to it.
     pub ref_alone: bool,
-    /// Whether a variant of `anyOf` may be a `$ref`. If not, the named schema is written in its place.
-    pub ref_in_any_of: bool,
     /// Whether a named schema may contain itself. If not, the inner one is written as JSON text, which decoding reads.
     pub recursion: bool,
     /// Whether an object may have no properties. If not, such objects, maps and any values are written as JSON text, which
@@ -257,7 +255,8 @@ impl Dialect {
     /// Whether every value is written as it is, so that decoding has nothing to turn back.
     #[must_use]
     pub(crate) fn is_plain(&self) -> bool {
-        self.optional_fields && self.empty_objects && self.open_objects && self.untyped && self.recursion
+        let forms = self.optional_fields && self.empty_objects && self.open_objects && self.untyped;
+        forms && self.recursion && self.takes("$ref") && self.takes("allOf")
     }
 
     /// Whether a keyword is accepted.

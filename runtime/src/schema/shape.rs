@@ -13,6 +13,7 @@
 
 #[cfg(test)]
 mod arbitrary;
+mod codec;
 pub mod cycles;
 pub mod decode;
 mod literal;
@@ -26,10 +27,10 @@ mod relations;
 pub mod render;
 mod rules;
 mod schema;
-mod written;
 
 use crate::base::frozen::{List, Text};
 
+pub use codec::encode::encode;
 pub use literal::Literal;
 pub use number::Number;
 pub(crate) use pattern::is_found;

@@ -157,7 +157,7 @@ fn command() -> Command {
         .subcommand(
             compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
                 .arg(
-                    option("dialect", "DIALECT", "json-schema, openai, openai-strict, anthropic or gemini")
+                    option("dialect", "DIALECT", "Such as openai-strict, anthropic or gemini; an unknown one names all")
                         .default_value("json-schema"),
                 )
                 .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))

@@ -25,15 +25,14 @@ pub const DEEPSEEK_STRICT: Dialect = Dialect {
     sources: &[
         "https://api-docs.deepseek.com/guides/tool_calls",
         // Closed objects with all properties required and at least one; no tuples, maps and untyped values; lists of
-        // types only of plain ones, no reference inside `anyOf`; the formats.
+        // types only of plain ones, no reference inside `anyOf`, so none at all here; the formats.
         "rig-core 0.46.0, providers/deepseek.rs",
         // Whether patterns and limits of numbers and lists are taken is contested: they move into descriptions.
     ],
     tool_description_length: None,
-    keywords: &["$ref", "additionalProperties", "const", "enum", "format"],
+    keywords: &["additionalProperties", "const", "enum", "format"],
     formats: Some(&["email", "hostname", "ipv4", "ipv6", "uuid"]),
     nulls: Nulls::AnyOf,
-    ref_in_any_of: false,
     empty_objects: false,
     limits: Limits::NONE,
     requests: RequestLimits { tools: Some(128), ..RequestLimits::NONE },

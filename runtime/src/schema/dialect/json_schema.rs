@@ -25,7 +25,6 @@ pub const JSON_SCHEMA: Dialect = Dialect {
     root_composition: true,
     any_of_alone: false,
     ref_alone: false,
-    ref_in_any_of: true,
     recursion: true,
     empty_objects: true,
     open_objects: true,

@@ -23,11 +23,13 @@ mod unions;
 
 use serde_json::Value;
 
-use super::{Access, Def, Shape, pointer, written};
+use super::codec::read;
+use super::{Access, Def, Shape, UnionRules, pointer};
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 
 use check::Checker;
+pub(super) use objects::find_field;
 
 /// A problem with the arguments of a call, for the model that must correct it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +69,9 @@ pub enum ArgumentProblemKind {
 }
 
 /// Checks arguments and returns them in the form the tool takes: fields under their wire names, `5.0` as `5` for an
-/// integer, without each `null` that the dialect makes a model send for an optional field, and with the values that it
-/// makes a model write as JSON text. Nothing else is changed and no default is filled in.
+/// integer, without each `null` that the dialect makes a model send for an optional field, and with what it makes a
+/// model write in another form (as JSON text, as pairs, under another key) read. Nothing else is changed and no default is
+/// filled in. Problems are at the places where the model wrote the values.
 ///
 /// # Errors
 ///
@@ -87,12 +90,13 @@ pub fn decode(
             message: format!("expected an object with the arguments, got {}", say::given(arguments)),
         }]);
     }
-    let arguments = written::read(arguments, shape, defs, dialect);
-    let problems = checker.problems_of(&arguments, shape);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    checker.transformed(&arguments, shape)
+    let Some(read) = read::read(arguments, shape, defs, dialect) else {
+        let problems = checker.problems_of(arguments, shape);
+        return if problems.is_empty() { checker.transformed(arguments, shape) } else { Err(problems) };
+    };
+    let problems = checker.problems_of(&read.value, shape).into_iter().map(|problem| read.placed(problem));
+    let problems: Vec<ArgumentProblem> = read.problems.iter().cloned().chain(problems).collect();
+    if problems.is_empty() { checker.transformed(&read.value, shape) } else { Err(problems) }
 }
 
 /// As [`decode`], for owned arguments: those that need no change are returned untouched.
@@ -125,7 +129,8 @@ pub(crate) fn completed(
     defs: &List<Def>,
     dialect: &Dialect,
 ) -> Result<Value, Vec<ArgumentProblem>> {
-    let arguments = &*written::read(arguments, shape, defs, dialect);
+    let read = read::read(arguments, shape, defs, dialect);
+    let arguments = read.as_ref().map_or(arguments, |read| &read.value);
     let put = |defaults| {
         let mut checker = Checker::new(defs, dialect);
         checker.form = check::Form::Named { defaults };
@@ -153,6 +158,21 @@ pub(crate) fn under_wire_names(
 /// Whether a value fits a shape in the sense of JSON Schema.
 pub(crate) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
+}
+
+/// Returns the problems of a value that was read, for a model that saw the schema in a dialect.
+pub(super) fn problems_in(
+    value: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Vec<ArgumentProblem> {
+    Checker::new(defs, dialect).problems_of(value, shape)
+}
+
+/// Returns the variant of a union that the discriminator of a value names.
+pub(super) fn named_variant<'s>(value: &Value, union: &'s UnionRules, defs: &List<Def>) -> Option<&'s Shape> {
+    Checker::new(defs, &JSON_SCHEMA).chosen(value, union)
 }
 
 /// Returns every problem with a result of a tool, in the sense of JSON Schema: write-only fields are unknown.

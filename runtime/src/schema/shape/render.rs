@@ -7,7 +7,7 @@
 pub(crate) mod canonical;
 mod limits;
 mod lists;
-mod merge;
+pub(super) mod merge;
 mod node;
 mod objects;
 mod relations;
@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::codec::{Around, Codec};
 use super::{Access, Def, Field, Shape, find_def, pointer};
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
@@ -81,6 +82,7 @@ type Object = Map<String, Value>;
 struct Renderer<'a> {
     defs: &'a List<Def>,
     dialect: &'a Dialect,
+    codec: Codec<'a>,
     /// Fields with this access are left out.
     hidden: Access,
     path: String,
@@ -88,8 +90,8 @@ struct Renderer<'a> {
     refusals: Vec<Refusal>,
     /// Named shapes that were referred to.
     reached: BTreeSet<String>,
-    /// Named shapes that are being inlined.
-    inlining: Vec<String>,
+    /// The named shapes around the place.
+    around: Around,
     /// How many more shapes may be inlined: references used twice per level would double at each level.
     budget: usize,
 }
@@ -102,12 +104,13 @@ impl<'a> Renderer<'a> {
         Renderer {
             defs,
             dialect,
+            codec: Codec::new(defs, dialect, hidden),
             hidden,
             path: String::new(),
             losses: Vec::new(),
             refusals: Vec::new(),
             reached: BTreeSet::new(),
-            inlining: Vec::new(),
+            around: Around::new(),
             budget: MAX_INLINED,
         }
     }
@@ -119,6 +122,7 @@ impl<'a> Renderer<'a> {
         if let (Value::Object(schema), false) = (&mut schema, defs.is_empty()) {
             schema.insert("$defs".into(), Value::Object(defs));
         }
+        limits::hoist(&mut schema, self.dialect);
         limits::check(&schema, &self.dialect.limits, self.dialect.title, &mut self.refusals);
         if self.refusals.is_empty() {
             return Ok(Rendered { schema, losses: self.losses });
@@ -135,13 +139,12 @@ impl<'a> Renderer<'a> {
         {
             self.path = String::from("/$defs");
             pointer::push(&mut self.path, &name);
-            let schema = match find_def(self.defs, &name) {
-                Some(shape) => self.node(shape, false),
-                None => {
-                    self.lose("$ref", false);
-                    self.node(&Shape::ANY, false)
-                }
-            };
+            if find_def(self.defs, &name).is_none() {
+                self.lose("$ref", false);
+            }
+            self.around = vec![name.clone()];
+            let schema = self.node(self.codec.target(&name), false);
+            self.around.clear();
             rendered.push((name, schema));
         }
         self.path = String::new();

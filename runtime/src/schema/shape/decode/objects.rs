@@ -114,7 +114,11 @@ impl Checker<'_> {
 }
 
 /// Returns the field of a key: by its name, its wire name, or an alias.
-pub(super) fn find_field<'s>(known: &'s ObjectRules, key: &str, hidden: Access) -> Option<&'s Field> {
+pub(in crate::schema::shape) fn find_field<'s>(
+    known: &'s ObjectRules,
+    key: &str,
+    hidden: Access,
+) -> Option<&'s Field> {
     let by = |fits: &dyn Fn(&Field) -> bool| {
         known.fields.iter().find(|field| field.access != hidden && fits(field))
     };

@@ -175,6 +175,12 @@ proptest! {
         }
     }
 
+}
+
+proptest! {
+    // For each of many dialects.
+    #![proptest_config(ProptestConfig { cases: 320, failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn decoding_and_rendering_never_panic(
         shape in arbitrary::shape(),

@@ -12,7 +12,7 @@ const MAX_GIVEN: usize = 60;
 const MAX_LISTED: usize = 30;
 
 /// Describes what was given: `the text "abc"`.
-pub(super) fn given(value: &Value) -> String {
+pub(in crate::schema::shape) fn given(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(flag) => flag.to_string(),

@@ -1,9 +1,10 @@
 //! Checks the size of a schema.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::Refusal;
-use crate::schema::dialect::Limits;
+use crate::schema::dialect::{Dialect, Limits};
+use crate::schema::shape::pointer;
 
 #[derive(Default)]
 struct Size {
@@ -30,6 +31,79 @@ pub(super) fn check(schema: &Value, limits: &Limits, title: &str, refusals: &mut
             );
             refusals.push(Refusal { pointer: String::new(), reason });
         }
+    }
+}
+
+/// Names the schemas that are nested more deeply than a dialect takes: a named schema is counted on its own.
+pub(super) fn hoist(schema: &mut Value, dialect: &Dialect) {
+    let Some(limit) = dialect.limits.depth.filter(|_| dialect.takes("$ref")) else { return };
+    let Some(Value::Object(mut named)) =
+        schema.as_object().map(|schema| schema.get("$defs").cloned().unwrap_or_else(|| json!({})))
+    else {
+        return;
+    };
+    let mut open: Vec<Value> = Vec::new();
+    let mut names: Vec<String> = named.keys().cloned().collect();
+    let known = names.len();
+    if let Some(schema) = schema.as_object_mut() {
+        schema.shift_remove("$defs");
+    }
+    let mut hoisted = Hoisted { limit, names: &mut names, found: &mut open };
+    hoisted.within(schema, 1);
+    named.values_mut().for_each(|schema| hoisted.within(schema, 1));
+    let mut next = 0;
+    while next < hoisted.found.len() {
+        let mut inner = hoisted.found[next].take();
+        hoisted.within(&mut inner, 1);
+        hoisted.found[next] = inner;
+        next += 1;
+    }
+    named.extend(names.split_off(known).into_iter().zip(open));
+    if let (Value::Object(schema), false) = (schema, named.is_empty()) {
+        schema.insert("$defs".into(), Value::Object(named));
+    }
+}
+
+struct Hoisted<'a> {
+    limit: usize,
+    names: &'a mut Vec<String>,
+    found: &'a mut Vec<Value>,
+}
+
+impl Hoisted<'_> {
+    fn within(&mut self, schema: &mut Value, level: usize) {
+        let Value::Object(schema) = schema else { return };
+        for (keyword, value) in schema.iter_mut() {
+            match (keyword.as_str(), value) {
+                ("properties", Value::Object(properties)) => {
+                    properties.iter_mut().for_each(|(name, property)| self.below(property, name, level));
+                }
+                ("items", items) => self.below(items, "item", level),
+                ("anyOf", Value::Array(variants)) => {
+                    variants.iter_mut().for_each(|variant| self.within(variant, level));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn below(&mut self, schema: &mut Value, name: &str, level: usize) {
+        if !nests(schema) {
+            return;
+        }
+        if level < self.limit {
+            return self.within(schema, level + 1);
+        }
+        let mut unique = name.to_owned();
+        let mut number = 1;
+        while self.names.contains(&unique) {
+            number += 1;
+            unique = format!("{name}_{number}");
+        }
+        let reference: Map<String, Value> =
+            [(String::from("$ref"), Value::from(pointer::reference(&unique)))].into_iter().collect();
+        self.names.push(unique);
+        self.found.push(std::mem::replace(schema, Value::Object(reference)));
     }
 }
 
@@ -68,9 +142,11 @@ fn measure(schema: &Value, level: usize, size: &mut Size) {
 
 /// Measures the parts of a schema; only objects and lists are levels.
 fn measure_below(schema: &Value, level: usize, size: &mut Size) {
-    let nests =
-        schema.get("properties").is_some() || schema.get("items").is_some() || schema.get("anyOf").is_some();
-    measure(schema, if nests { level + 1 } else { level }, size);
+    measure(schema, if nests(schema) { level + 1 } else { level }, size);
+}
+
+fn nests(schema: &Value) -> bool {
+    ["properties", "items", "anyOf"].iter().any(|keyword| schema.get(keyword).is_some())
 }
 
 fn listed_length(value: &Value) -> usize {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::node::{Node, named, typed, written};
+use super::node::{Node, named, typed};
 use super::{Object, Renderer};
 use crate::schema::shape::{ArrayRules, Extra, Literal, Shape, TupleRules, prose};
 
@@ -19,9 +19,6 @@ impl Renderer<'_> {
                     node.map.insert("type".into(), types.clone().into());
                 }
                 _ => {}
-            }
-            if !self.dialect.open_objects && types.iter().any(|name| matches!(*name, "array" | "object")) {
-                self.refuse(format!("{} lists no values that are lists or objects", self.dialect.title));
             }
             if let ([only], true) = (values, self.dialect.takes("const")) {
                 node.map.insert("const".into(), only.to_json());
@@ -40,22 +37,9 @@ impl Renderer<'_> {
         self.lose("enum", true);
         node.notes.push(prose::listed(values));
         match types.as_slice() {
-            ["object"] if !self.dialect.empty_objects => written(node, "one of these"),
-            [only] => {
-                named(node, only);
-                if *only == "array" {
-                    node.map.insert("items".into(), typed("string"));
-                }
-            }
+            [only] => named(node, only),
             _ => {
-                let mut names: Vec<&str> =
-                    types.iter().copied().filter(|name| !matches!(*name, "array" | "null")).collect();
-                if !self.dialect.empty_objects && types.contains(&"object") {
-                    // Objects are written as JSON text.
-                    names.retain(|name| !matches!(*name, "object" | "string"));
-                    names.push("string");
-                }
-                let variants = names.into_iter().map(typed);
+                let variants = types.iter().filter(|name| **name != "null").map(|name| typed(name));
                 node.map.insert("anyOf".into(), variants.collect::<Vec<Value>>().into());
             }
         }
@@ -84,12 +68,6 @@ impl Renderer<'_> {
             };
             node.map.insert("items".into(), rest);
             return;
-        }
-        if !self.dialect.open_objects {
-            self.refuse(format!(
-                "{} has no lists with a schema for each place; use an object with a field for each",
-                self.dialect.title
-            ));
         }
         self.loose_tuple(rules, node);
     }
@@ -128,13 +106,22 @@ impl Renderer<'_> {
         if !places.is_empty() {
             node.notes.push(format!("in this order: {}", places.join(", ")));
         }
-        let items = match (members.pop(), rules.rest == Extra::Open) {
-            (Some(only), false) if members.is_empty() => only,
-            (Some(last), false) => {
-                members.push(last);
+        if rules.rest == Extra::Open || members.is_empty() {
+            let any = self.at(&["items"], |renderer| renderer.node(&Shape::ANY, false));
+            // Where any value has a schema of its own, it is beside the others.
+            if any.get("type").is_none() {
+                members.clear();
+            }
+            if !members.contains(&any) {
+                members.push(any);
+            }
+        }
+        let items = match members.pop() {
+            Some(only) if members.is_empty() => only,
+            last => {
+                members.extend(last);
                 Value::Object([(String::from("anyOf"), Value::from(members))].into_iter().collect())
             }
-            _ => self.at(&["items"], |renderer| renderer.node(&Shape::ANY, false)),
         };
         node.map.insert("items".into(), items);
     }

@@ -16,18 +16,18 @@ const MAX_VARIANTS: usize = 32;
 const NEVER: Shape = Shape { kind: Kind::Never, ..Shape::ANY };
 
 /// Merges shapes. Schemas without a merged form are collected in `raw`.
-pub(super) struct Merger<'d> {
+pub(in crate::schema::shape) struct Merger<'d> {
     pub(super) defs: &'d List<Def>,
     /// Fields with this access do not count.
     pub(super) hidden: Access,
     /// Schemas that could not be merged; their rules are lost.
-    pub(super) raw: Vec<String>,
+    pub(in crate::schema::shape) raw: Vec<String>,
     /// Whether something has no merged form: then the whole has none, rather than one with another meaning.
     failed: bool,
 }
 
 impl<'d> Merger<'d> {
-    pub(super) fn new(defs: &'d List<Def>, hidden: Access) -> Merger<'d> {
+    pub(in crate::schema::shape) fn new(defs: &'d List<Def>, hidden: Access) -> Merger<'d> {
         Merger { defs, hidden, raw: Vec::new(), failed: false }
     }
 
@@ -38,7 +38,7 @@ impl<'d> Merger<'d> {
     }
 
     /// Returns the shape whose values fit all of the parts, or `None` if there is no such shape.
-    pub(super) fn all(&mut self, parts: &[Shape], depth: usize) -> Option<Shape> {
+    pub(in crate::schema::shape) fn all(&mut self, parts: &[Shape], depth: usize) -> Option<Shape> {
         let mut merged = Shape { nullable: true, ..Shape::ANY };
         for part in parts {
             merged = self.two(&merged, part, depth)?;

@@ -2,14 +2,13 @@
 
 use serde_json::Value;
 
-use super::merge::Merger;
-use super::{Object, Renderer};
+use super::{Object, Renderer, canonical};
 use crate::base::truncate;
 use crate::schema::dialect::Nulls;
+use crate::schema::shape::codec::{self, Form, under};
 use crate::schema::shape::read::raw_keyword_is_well_formed;
 use crate::schema::shape::rules::Stated;
-use crate::schema::shape::written::is_written;
-use crate::schema::shape::{Kind, Literal, Shape, find_def, pointer, prose};
+use crate::schema::shape::{Extra, Kind, Literal, ObjectRules, Shape, StringRules, decode, pointer, prose};
 
 /// A schema that is being written.
 #[derive(Default)]
@@ -20,32 +19,90 @@ pub(super) struct Node {
 }
 
 impl Renderer<'_> {
-    /// Renders a shape as a schema; `or_null` allows `null` in addition.
+    /// Renders a shape as a schema, in the form in which its values are written; `or_null` allows `null` in addition.
     pub(super) fn node(&mut self, shape: &Shape, or_null: bool) -> Value {
-        if let Kind::Ref(name) = &shape.kind
-            && !self.dialect.takes("$ref")
-        {
-            return self.inline(name, shape, or_null);
+        match (self.codec.form(shape, &self.around), &shape.kind) {
+            (Form::Text, _) => self.text(shape, or_null),
+            (Form::As(inner, lost), _) => {
+                (0..lost).for_each(|_| self.lose("schema", true));
+                self.node(&inner, or_null)
+            }
+            (Form::Pairs(value), Kind::Object(rules)) => {
+                if rules.extra == Extra::Open {
+                    self.lose("additionalProperties", false);
+                }
+                let list = codec::pairs(rules, value);
+                let notes = vec![String::from("an object, written as a list of its keys with their values")];
+                self.instead(&list, notes, shape, or_null)
+            }
+            (Form::Places(fields), Kind::Tuple(rules)) => {
+                if rules.rest == Extra::Open {
+                    self.lose("items", false);
+                }
+                let fields = fields.into();
+                let object = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
+                let notes = vec![String::from("a list, written as an object with a field for each place")];
+                self.instead(&Shape::of(Kind::Object(object)), notes, shape, or_null)
+            }
+            (_, Kind::Ref(name)) if !self.dialect.takes("$ref") => self.inline(name, shape, or_null),
+            _ => {
+                let mut node = Node::default();
+                self.kind(shape, &mut node);
+                self.annotations(shape, &mut node);
+                self.close(node, shape, shape.nullable || or_null)
+            }
         }
-        if let Kind::All(parts) = &shape.kind
-            && !self.dialect.takes("allOf")
-        {
-            return self.merged(parts, shape, or_null);
-        }
+    }
+
+    /// Renders the shape of the form that is written instead of a value.
+    fn instead(&mut self, form: &Shape, notes: Vec<String>, shape: &Shape, or_null: bool) -> Value {
+        let mut node = Node { notes, ..Node::default() };
+        self.kind(form, &mut node);
+        self.annotations(shape, &mut node);
+        let outer = Shape { kind: form.kind.clone(), ..shape.clone() };
+        self.close(node, &outer, shape.nullable || or_null)
+    }
+
+    /// Renders a value that is written as JSON text.
+    fn text(&mut self, shape: &Shape, or_null: bool) -> Value {
         let mut node = Node::default();
         match &shape.kind {
-            Kind::Object(rules) if is_written(shape, self.dialect, self.hidden) => {
-                self.written_object(rules, &mut node);
+            Kind::Enum(values) => {
+                let texts: Vec<Value> =
+                    values.iter().map(|value| value.to_json().to_string().into()).collect();
+                written(&mut node, "one of these values");
+                node.map.insert("enum".into(), texts.into());
             }
-            _ => self.kind(shape, &mut node),
+            Kind::Object(rules) => self.written_object(rules, &mut node),
+            Kind::Ref(name) => {
+                self.lose("$ref", true);
+                let enclosing = self.around.iter().any(|known| *known == **name);
+                let what = if enclosing { "the same form as the enclosing" } else { "a" };
+                written(&mut node, &format!("{what} {name}"));
+            }
+            kind => {
+                self.lose("type", true);
+                match kind {
+                    Kind::Raw(text) => self.lose_raw(text, &mut node.notes),
+                    Kind::Union(_) | Kind::All(_) => {
+                        let plain = Shape::of(kind.clone());
+                        node.notes
+                            .push(format!("fits the JSON Schema {}", truncate::cut(&canonical(&plain), 300)));
+                    }
+                    _ => {}
+                }
+                written(&mut node, "any JSON value");
+            }
         }
         self.annotations(shape, &mut node);
-        self.close(node, shape, shape.nullable || or_null)
+        let text = Shape { kind: Kind::String(StringRules::ANY), ..shape.clone() };
+        let nullable = or_null || shape.nullable && shape.kind != Kind::Any;
+        self.close(node, &text, nullable)
     }
 
     fn kind(&mut self, shape: &Shape, node: &mut Node) {
         match &shape.kind {
-            Kind::Any => self.any(node),
+            Kind::Any => {}
             Kind::Never => self.never(node),
             Kind::Null => self.null(node),
             Kind::Boolean => named(node, "boolean"),
@@ -67,7 +124,7 @@ impl Renderer<'_> {
             Kind::Tuple(rules) => self.tuple(rules, node),
             Kind::Object(rules) => self.object(rules, node, false),
             Kind::Union(rules) => self.union(rules, node),
-            Kind::All(parts) if parts.is_empty() => self.any(node),
+            Kind::All(parts) if parts.is_empty() => {}
             Kind::All(parts) => {
                 let rendered = self.list("allOf", parts);
                 match beside(&rendered) {
@@ -87,54 +144,21 @@ impl Renderer<'_> {
 
     /// Renders the named shape itself, for dialects without references.
     fn inline(&mut self, name: &str, outer: &Shape, or_null: bool) -> Value {
-        let cyclic = self.inlining.iter().any(|known| known == name);
-        let target = find_def(self.defs, name).filter(|_| !cyclic && self.budget > 0);
-        let Some(target) = target else {
-            self.lose("$ref", true);
-            let mut node = Node::default();
-            let what =
-                if cyclic { format!("the same form as the enclosing {name}") } else { format!("a {name}") };
-            if self.dialect.empty_objects {
-                named(&mut node, "object");
-                node.notes.push(what);
-            } else {
-                written(&mut node, &what);
-            }
-            return self.close(node, outer, outer.nullable || or_null);
-        };
-        self.budget -= 1;
-        self.inlining.push(name.to_owned());
-        let shape = under(target, outer);
-        let value = self.node(&shape, or_null);
-        self.inlining.pop();
-        value
-    }
-
-    fn merged(&mut self, parts: &[Shape], outer: &Shape, or_null: bool) -> Value {
-        let mut merger = Merger::new(self.defs, self.hidden);
-        let merged = merger.all(parts, 0);
-        let raw = merger.raw;
-        let Some(merged) = merged else {
-            self.lose("allOf", false);
-            self.refuse(format!(
-                "{} has no `allOf`, and these schemas cannot be merged into one; describe the value with one schema",
-                self.dialect.title
-            ));
-            return Value::Object(Object::new());
-        };
-        let mut shape = under(&merged, outer);
-        if !raw.is_empty() {
-            let mut notes = Vec::new();
-            raw.iter().for_each(|text| self.lose_raw(text, &mut notes));
-            shape.description = prose::describe(&shape.description, &notes).into();
+        if self.budget == 0 {
+            return self.text(outer, or_null);
         }
-        self.node(&shape, or_null)
+        self.budget -= 1;
+        let within = self.codec.within(name, &self.around);
+        let around = std::mem::replace(&mut self.around, within);
+        let value = self.node(&under(self.codec.target(name), outer), or_null);
+        self.around = around;
+        value
     }
 
     /// Drops a schema that the dialect has no place for, and records the loss.
     fn lose_raw(&mut self, text: &str, notes: &mut Vec<String>) {
         self.lose("schema", true);
-        notes.push(format!("must also fit the JSON Schema {}", truncate::cut(text, 200)));
+        notes.push(codec::raw_note(text));
     }
 
     fn raw(&mut self, text: &str, node: &mut Node) {
@@ -148,10 +172,7 @@ impl Renderer<'_> {
                 self.reach(&Value::Object(raw.clone()));
                 node.map.extend(raw);
             }
-            _ => {
-                self.lose_raw(text, &mut node.notes);
-                self.any(node);
-            }
+            _ => self.lose_raw(text, &mut node.notes),
         }
     }
 
@@ -166,19 +187,6 @@ impl Renderer<'_> {
                 fields.values().for_each(|field| self.reach(field));
             }
             _ => {}
-        }
-    }
-
-    fn any(&mut self, node: &mut Node) {
-        if !self.dialect.untyped {
-            self.refuse(format!(
-                "{} has no schema for any value; give the value a type, or leave strict mode off",
-                self.dialect.title
-            ));
-        }
-        if !self.dialect.empty_objects {
-            self.lose("type", true);
-            written(node, "any JSON value");
         }
     }
 
@@ -234,27 +242,31 @@ impl Renderer<'_> {
     }
 
     fn annotations(&mut self, shape: &Shape, node: &mut Node) {
-        if let Some(default) = &shape.default {
+        // As a model writes them.
+        let written = |literal: &Literal| {
+            let value = literal.to_json();
+            let plain = self.dialect.is_plain() || !decode::fits(&value, shape, self.defs);
+            if plain {
+                literal.clone()
+            } else {
+                Literal::of(&self.codec.written(&value, shape, &self.around, 0))
+            }
+        };
+        let default = shape.default.as_ref().map(written);
+        let examples: Vec<Literal> = shape.examples.iter().map(written).collect();
+        if let Some(default) = default {
             self.keyword(node, "default", default.to_json(), || {
-                format!("default: {}", prose::value(default))
+                format!("default: {}", prose::value(&default))
             });
         }
-        if !shape.examples.is_empty() {
-            let examples: Vec<Value> = shape.examples.iter().map(Literal::to_json).collect();
-            self.keyword(node, "examples", examples.into(), || prose::examples(&shape.examples));
+        if !examples.is_empty() {
+            let values: Vec<Value> = examples.iter().map(Literal::to_json).collect();
+            self.keyword(node, "examples", values.into(), || prose::examples(&examples));
         }
         if shape.deprecated {
             self.keyword(node, "deprecated", true.into(), || "deprecated".into());
         }
     }
-}
-
-/// Returns a shape with the annotations of the one that refers to it.
-fn under(inner: &Shape, outer: &Shape) -> Shape {
-    let nullable = inner.nullable || outer.nullable;
-    let mut shape = Shape { kind: inner.kind.clone(), nullable, ..outer.clone() };
-    shape.adopt(inner);
-    shape
 }
 
 /// Combines schemas that all apply into one with all their keywords, if the meaning is the same: one schema of any

@@ -4,39 +4,52 @@ use serde_json::Value;
 
 use super::node::{Node, named, typed, written};
 use super::{Object, Renderer};
-use crate::schema::dialect::{KeyRule, Nulls};
+use crate::schema::dialect::Nulls;
+use crate::schema::shape::codec::{self, Form, Member, Of, WHOLE};
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::written::WHOLE;
 use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape, prose};
 
 impl Renderer<'_> {
     /// Renders an object. `root`: the arguments of a tool must always be spelled out.
     pub(super) fn object(&mut self, rules: &ObjectRules, node: &mut Node, root: bool) {
         named(node, "object");
-        let fields: Vec<&Field> =
-            rules.fields.iter().filter(|field| self.visible(field) && !self.is_forbidden(field)).collect();
-        if !self.dialect.open_objects {
-            self.refuse_maps(rules, fields.is_empty() && !root);
-        }
+        let members = self.codec.members(rules);
         let mut properties = Object::new();
-        for field in &fields {
-            let value = self.at(&["properties", &field.name], |renderer| renderer.field(field));
-            properties.insert(field.name.to_string(), value);
+        for member in &members {
+            let value = self.at(&["properties", &member.key], |renderer| match &member.of {
+                Of::Field(field) => renderer.field(field, &member.key),
+                Of::Others(value) => renderer.others(rules, value),
+            });
+            properties.insert(member.key.to_string(), value);
         }
         let open = rules.extra != Extra::Closed || !rules.patterns.is_empty();
-        if root && open && properties.is_empty() && !self.dialect.empty_objects {
+        if root && open && properties.is_empty() && !self.dialect.empty_objects && self.dialect.open_objects {
             properties.insert(WHOLE.to_owned(), self.whole());
         }
-        if !properties.is_empty() || root || rules.extra == Extra::Closed || !self.dialect.open_objects {
+        let empty = properties.is_empty();
+        if !empty || root || rules.extra == Extra::Closed || !self.dialect.open_objects {
             node.map.insert("properties".into(), Value::Object(properties));
         }
-        let needed = |field: &&&Field| field.required || !self.dialect.optional_fields;
-        let required: Vec<&str> = fields.iter().filter(needed).map(|field| field.name.as_str()).collect();
+        let needed = |member: &&Member<'_>| member.required || !self.dialect.optional_fields;
+        let required: Vec<&str> = members.iter().filter(needed).map(|member| member.key.as_ref()).collect();
         if !required.is_empty() {
             node.map.insert("required".into(), required.into());
         }
-        self.patterns(rules, node);
-        self.extra(&rules.extra, fields.is_empty(), node);
+        if self.dialect.open_objects {
+            self.patterns(rules, node);
+            // Where patterns are only told, whatever they allow must not be forbidden.
+            let told = !rules.patterns.is_empty() && !self.dialect.takes("patternProperties");
+            let extra = if told { &Extra::Open } else { &rules.extra };
+            self.extra(extra, members.is_empty(), node);
+        } else {
+            let told = members.iter().any(|member| matches!(member.of, Of::Others(_)));
+            if rules.extra == Extra::Open
+                || (!rules.patterns.is_empty() || rules.extra != Extra::Closed) && !told
+            {
+                self.lose("additionalProperties", false);
+            }
+            node.map.insert("additionalProperties".into(), false.into());
+        }
         self.rules(rules.stated(), node);
         node.notes.extend(rules.relations.iter().map(Relation::said));
         if root {
@@ -44,12 +57,27 @@ impl Renderer<'_> {
         }
     }
 
-    /// Renders an object without properties for a dialect that takes none.
+    /// Renders the pairs of all keys that are no fields.
+    fn others(&mut self, rules: &ObjectRules, value: &Shape) -> Value {
+        let described = Shape {
+            description: "All other keys with their values".into(),
+            ..codec::pairs(rules, value.clone())
+        };
+        self.node(&described, !self.dialect.optional_fields)
+    }
+
+    /// Renders an object that is written as JSON text.
     pub(super) fn written_object(&mut self, rules: &ObjectRules, node: &mut Node) {
         self.lose("type", true);
         written(node, "an object");
-        self.patterns(rules, node);
-        self.extra(&rules.extra, true, node);
+        // What the text holds has no schema here, so all of it is told.
+        let mut inside = Node::default();
+        self.patterns(rules, &mut inside);
+        self.extra(&rules.extra, true, &mut inside);
+        node.notes.extend(inside.notes);
+        if let Some(value) = inside.map.get("additionalProperties").filter(|value| value.is_object()) {
+            node.notes.push(format!("any keys, each with a {}", prose::schema(value)));
+        }
         node.notes.extend(rules.stated().into_iter().map(|rule| rule.told).filter(|told| !told.is_empty()));
     }
 
@@ -63,49 +91,20 @@ impl Renderer<'_> {
         })
     }
 
-    /// Whether a field must not be given and cannot be rendered as such, so that it is left out.
-    fn is_forbidden(&self, field: &Field) -> bool {
-        !field.required
-            && !field.shape.nullable
-            && field.shape.kind == Kind::Never
-            && !self.dialect.takes("not")
-    }
-
-    fn field(&mut self, field: &Field) -> Value {
-        if !self.dialect.keys.takes(&field.name) {
-            self.refuse(format!(
-                "{} does not take `{}` as a key: {}",
-                self.dialect.title,
-                field.name,
-                self.key_rule()
-            ));
-        }
+    /// Renders a field, which is written under a key.
+    fn field(&mut self, field: &Field, key: &str) -> Value {
         let optional = !self.dialect.optional_fields && !field.required;
-        if optional && takes_null(&field.shape, self.defs) {
-            // An omitted field and `null` can no longer be distinguished.
-            self.lose("required", false);
+        let as_text = || matches!(self.codec.form(&field.shape, &self.around), Form::Text);
+        if optional && takes_null(&field.shape, self.defs) && !as_text() {
+            // `null` means that the field is left out, so `null` itself cannot be sent.
+            self.lose("nullable", false);
         }
-        self.node(&field.shape, optional)
-    }
-
-    fn key_rule(&self) -> String {
-        match self.dialect.keys {
-            KeyRule::Any => String::from("any key is taken"),
-            KeyRule::Ascii { also, starts_with_letter, length } => {
-                let start = if starts_with_letter { ", first a letter or `_`" } else { "" };
-                format!("at most {length} ASCII letters, digits and `{also}`{start}; rename it")
-            }
+        if field.name == *key {
+            return self.node(&field.shape, optional);
         }
-    }
-
-    fn refuse_maps(&mut self, rules: &ObjectRules, empty: bool) {
-        let open = empty && rules.extra != Extra::Closed;
-        if open || !rules.patterns.is_empty() && empty {
-            self.refuse(format!(
-                "{} has no objects with free keys; use a list of objects with a key and a value, or leave strict mode off",
-                self.dialect.title
-            ));
-        }
+        let notes = [format!("for `{}`", field.name)];
+        let description = prose::describe(&field.shape.description, &notes).into();
+        self.node(&Shape { description, ..field.shape.clone() }, optional)
     }
 
     fn patterns(&mut self, rules: &ObjectRules, node: &mut Node) {
@@ -130,13 +129,6 @@ impl Renderer<'_> {
     }
 
     fn extra(&mut self, extra: &Extra, only: bool, node: &mut Node) {
-        if !self.dialect.open_objects {
-            if *extra != Extra::Closed {
-                self.lose("additionalProperties", false);
-            }
-            node.map.insert("additionalProperties".into(), false.into());
-            return;
-        }
         match extra {
             // What JSON Schema means without the keyword; said only where it is all there is to say.
             Extra::Open

@@ -6,7 +6,7 @@ use super::merge::Merger;
 use super::node::{Node, typed};
 use super::{Object, Renderer};
 use crate::base::frozen::List;
-use crate::base::truncate;
+use crate::schema::shape::codec::{WHOLE, raw_note};
 use crate::schema::shape::{
     Extra, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def, prose,
 };
@@ -17,6 +17,9 @@ const MAX_DEPTH: usize = 16;
 impl Renderer<'_> {
     pub(super) fn root(&mut self, shape: &Shape) -> Value {
         let (resolved, description) = self.follow(shape);
+        if !self.dialect.open_objects && self.codec.is_whole(&resolved) {
+            return self.one_argument(&resolved, &description);
+        }
         let kind = match &resolved.kind {
             // Anything that is an object.
             Kind::Any | Kind::Raw(_) => {
@@ -63,6 +66,15 @@ impl Renderer<'_> {
         (resolved, description)
     }
 
+    /// Renders arguments that have no names, or that are one of several objects, as one argument.
+    fn one_argument(&mut self, shape: &Shape, description: &str) -> Value {
+        let field = Field { name: WHOLE.into(), shape: shape.clone(), ..Field::REQUIRED };
+        let rules = ObjectRules { fields: vec![field].into(), extra: Extra::Closed, ..ObjectRules::ANY };
+        let outer = Shape::of(Kind::Any);
+        let description = if shape.description == *description { "" } else { description };
+        self.object_root(&rules, Vec::new(), &outer, description)
+    }
+
     fn object_root(
         &mut self,
         rules: &ObjectRules,
@@ -103,7 +115,7 @@ impl Renderer<'_> {
             Kind::Ref(name) => self.superset(find_def(self.defs, name)?, notes, depth + 1),
             Kind::Raw(text) => {
                 self.lose("schema", true);
-                notes.push(format!("must also fit the JSON Schema {}", truncate::cut(text, 200)));
+                notes.push(raw_note(text));
                 Some(ObjectRules::ANY)
             }
             Kind::All(parts) => {
@@ -111,7 +123,7 @@ impl Renderer<'_> {
                 let merged = merger.all(parts, 0);
                 for text in std::mem::take(&mut merger.raw) {
                     self.lose("schema", true);
-                    notes.push(format!("must also fit the JSON Schema {}", truncate::cut(&text, 200)));
+                    notes.push(raw_note(&text));
                 }
                 let merged = merged?;
                 // What is still a conjunction or a reference after merging has no single form.

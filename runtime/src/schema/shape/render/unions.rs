@@ -30,7 +30,14 @@ impl Renderer<'_> {
             }
             UnionMode::Any => "anyOf",
         };
-        let variants = self.list(keyword, &rules.variants);
+        let impossible =
+            |shape: &Shape| shape.kind == Kind::Never && !shape.nullable && !self.dialect.takes("not");
+        let possible: Vec<Shape> =
+            rules.variants.iter().filter(|variant| !impossible(variant)).cloned().collect();
+        if possible.is_empty() {
+            return self.never(node);
+        }
+        let variants = self.list(keyword, &possible);
         // A union in a union is one union, where only `anyOf` is known and nothing stands beside it.
         let mut flat: Vec<Value> = Vec::new();
         for variant in variants {

@@ -1,7 +1,10 @@
 //! The rules of lists and tuples.
 
+use serde_json::Value;
+
 use super::{Form, Keyword, Object, Stated, Together, count, either, flag, least, wrong_count};
 use crate::base::frozen::{Frozen, List};
+use crate::schema::dialect::Dialect;
 use crate::schema::shape::{Extra, Shape};
 
 /// The rules of a list of values of one shape.
@@ -127,5 +130,11 @@ impl TupleRules {
 
 fn counts(min_items: Option<u64>, max_items: Option<u64>) -> impl Iterator<Item = Stated> {
     let limits = [("minItems", min_items), ("maxItems", max_items)];
-    limits.into_iter().filter_map(|(keyword, limit)| Stated::count(keyword, limit, "item"))
+    let taken: fn(&Dialect, &Value) -> bool = |dialect, limit| {
+        dialect.min_items.is_none_or(|most| limit.as_u64().is_some_and(|limit| limit <= most))
+    };
+    limits.into_iter().filter_map(move |(keyword, limit)| {
+        let stated = Stated::count(keyword, limit, "item")?;
+        Some(if keyword == "minItems" { Stated { taken, ..stated } } else { stated })
+    })
 }

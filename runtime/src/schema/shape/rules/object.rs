@@ -2,8 +2,8 @@
 
 use super::{Form, Keyword, Object, Stated, Together, count, either, least, wrong_count};
 use crate::base::frozen::{Frozen, List, Text};
-use crate::schema::shape::Shape;
 use crate::schema::shape::relations::{self, Relation};
+use crate::schema::shape::{Shape, pattern};
 
 /// The rules of an object.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +73,15 @@ impl ObjectRules {
     /// Returns what is wrong with the number of fields.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         wrong_count(count, self.min_properties, self.max_properties, "keys")
+    }
+
+    /// Returns the shape of the value under a key that is no field, if it has one.
+    pub(crate) fn extra_shape(&self, key: &str) -> Option<&Shape> {
+        match (self.patterns.iter().find(|known| pattern::matches(&known.pattern, key)), &self.extra) {
+            (Some(known), _) => Some(&known.shape),
+            (None, Extra::Of(shape)) => Some(shape),
+            (None, Extra::Open | Extra::Closed) => None,
+        }
     }
 
     /// Whether no rule is left but those of the known fields, of other fields and between fields.

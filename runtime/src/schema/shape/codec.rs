@@ -1,0 +1,317 @@
+//! How a model writes the values of a shape in a dialect that has no plain form for them.
+//!
+//! Not every dialect has maps, tuples, any values, recursion or every key. A value without a plain form has another one
+//! there: a map is a list of pairs, a tuple an object with a field for each place, a key is changed, and everything
+//! else is JSON text. [`Codec::form`] alone decides the form; rendering, encoding and decoding ask it. Nothing is stored.
+
+pub(super) mod encode;
+mod keys;
+mod mixed;
+mod reach;
+pub(super) mod read;
+
+use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::render::merge::Merger;
+use super::{
+    Access, ArrayRules, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, StringRules, TupleRules,
+    UnionMode, UnionRules, find_def, prose,
+};
+use crate::base::frozen::List;
+use crate::base::truncate;
+use crate::schema::dialect::Dialect;
+
+/// The only argument of a tool whose arguments have no names of their own.
+pub(super) const WHOLE: &str = "arguments";
+/// The field with the pairs of an object that also has fields.
+const OTHERS: &str = "additional_properties";
+/// The fields of a pair.
+pub(super) const KEY: &str = "key";
+pub(super) const VALUE: &str = "value";
+/// The field with what follows the places of a tuple.
+const REST: &str = "more_items";
+
+/// The form in which a value is written.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// As it is.
+    Plain,
+    /// As JSON text.
+    Text,
+    /// As a list of pairs of a key and a value of this shape.
+    Pairs(Shape),
+    /// As an object with these fields, one for each place of a list.
+    Places(Vec<Field>),
+    /// As a value of this shape, which allows the same values but for a number of schemas that were lost.
+    As(Shape, usize),
+}
+
+/// The named shapes around a place: the last is that in which it stands.
+pub(super) type Around = Vec<String>;
+
+/// A member of an object as it is written.
+pub(super) struct Member<'s> {
+    /// The key.
+    pub(super) key: Cow<'s, str>,
+    /// Whether it is always there.
+    pub(super) required: bool,
+    pub(super) of: Of<'s>,
+}
+
+/// What a member stands for.
+pub(super) enum Of<'s> {
+    /// A field.
+    Field(&'s Field),
+    /// All other keys, as pairs with values of this shape.
+    Others(Shape),
+}
+
+/// Decides the forms of values.
+pub(super) struct Codec<'a> {
+    pub(super) defs: &'a List<Def>,
+    pub(super) dialect: &'a Dialect,
+    /// Fields with this access do not count.
+    pub(super) hidden: Access,
+    /// The named shapes that each named shape leads to.
+    reach: OnceCell<BTreeMap<&'a str, BTreeSet<&'a str>>>,
+    /// How many more shapes are compared to find out whether a union is mixed.
+    compared: Cell<usize>,
+}
+
+impl<'a> Codec<'a> {
+    pub(super) fn new(defs: &'a List<Def>, dialect: &'a Dialect, hidden: Access) -> Codec<'a> {
+        Codec { defs, dialect, hidden, reach: OnceCell::new(), compared: Cell::new(0) }
+    }
+
+    /// Returns the form in which values of a shape are written at a place.
+    pub(super) fn form(&self, shape: &Shape, around: &[String]) -> Form {
+        match &shape.kind {
+            Kind::Any | Kind::Raw(_) if self.has_no_any() => Form::Text,
+            Kind::Enum(values) if self.has_no_any() && values.iter().any(is_composite) => Form::Text,
+            Kind::Ref(name) if self.is_cut(name, around) => Form::Text,
+            Kind::Object(rules) => self.object_form(rules),
+            Kind::Tuple(rules) if !self.dialect.open_objects && !self.dialect.takes("prefixItems") => {
+                match places(rules) {
+                    Form::As(list, lost) => Form::As(under(&list, shape), lost),
+                    Form::Places(fields) if fields.iter().all(|field| !self.shows(field)) => {
+                        Form::As(under(&no_items(), shape), 0)
+                    }
+                    form => form,
+                }
+            }
+            Kind::All(parts) if !self.dialect.takes("allOf") => match self.merged(parts) {
+                Some((merged, lost)) => Form::As(under(&merged, shape), lost),
+                None => Form::Text,
+            },
+            Kind::Union(rules) if self.has_no_any() && self.is_mixed(rules) => Form::Text,
+            _ => Form::Plain,
+        }
+    }
+
+    /// Whether any value is written as JSON text.
+    fn has_no_any(&self) -> bool {
+        !self.dialect.untyped || !self.dialect.empty_objects
+    }
+
+    fn object_form(&self, rules: &ObjectRules) -> Form {
+        let (empty, open) = (self.dialect.empty_objects, self.dialect.open_objects);
+        if (empty && open) || !self.has_no_field(rules) {
+            return Form::Plain;
+        }
+        let closed = rules.extra == Extra::Closed && rules.patterns.is_empty();
+        match other_value(rules) {
+            _ if open => Form::Text,
+            Some(value) if !matches!(value.kind, Kind::Any | Kind::Raw(_)) => Form::Pairs(value),
+            None if closed && empty => Form::Plain,
+            _ => Form::Text,
+        }
+    }
+
+    /// Whether an object has no field that is rendered.
+    pub(super) fn has_no_field(&self, rules: &ObjectRules) -> bool {
+        rules.fields.iter().all(|field| !self.shows(field))
+    }
+
+    /// Whether a field is rendered: one that must be absent has no schema where there is no `not`.
+    fn shows(&self, field: &Field) -> bool {
+        let absent = !field.required
+            && !field.shape.nullable
+            && field.shape.kind == Kind::Never
+            && !self.dialect.takes("not");
+        field.access != self.hidden && !absent
+    }
+
+    /// Returns the members of an object as they are written.
+    pub(super) fn members<'s>(&self, rules: &'s ObjectRules) -> Vec<Member<'s>> {
+        let fields: Vec<&Field> = rules.fields.iter().filter(|field| self.shows(field)).collect();
+        let keys = keys::written(&fields, self.dialect.keys);
+        let member = |(field, key): (&&'s Field, Cow<'s, str>)| Member {
+            key,
+            required: field.required,
+            of: Of::Field(field),
+        };
+        let mut members: Vec<Member<'s>> = fields.iter().zip(keys).map(member).collect();
+        if !self.dialect.open_objects
+            && !members.is_empty()
+            && let Some(value) = other_value(rules)
+        {
+            let mut key = OTHERS.to_owned();
+            while members.iter().any(|member| member.key == key) {
+                key.push('_');
+            }
+            members.push(Member { key: key.into(), required: false, of: Of::Others(value) });
+        }
+        members
+    }
+
+    /// Returns the named shape; one without a definition allows every value.
+    pub(super) fn target(&self, name: &str) -> &'a Shape {
+        find_def(self.defs, name).unwrap_or(&Shape::ANY)
+    }
+
+    /// Whether the named shape is written as JSON text at a place, because it would contain itself.
+    fn is_cut(&self, name: &str, around: &[String]) -> bool {
+        if !self.dialect.takes("$ref") {
+            return around.iter().any(|known| known == name);
+        }
+        let Some(inside) = around.last().filter(|_| !self.dialect.recursion) else { return false };
+        let reach = self.reach.get_or_init(|| reach::all(self.defs));
+        name == inside || reach.get(name).is_some_and(|names| names.contains(inside.as_str()))
+    }
+
+    /// Enters a named shape.
+    pub(super) fn within(&self, name: &str, around: &[String]) -> Around {
+        let mut within = if self.dialect.takes("$ref") { Vec::new() } else { around.to_vec() };
+        within.push(name.to_owned());
+        within
+    }
+
+    /// Returns one shape with the values that fit all of the parts, if there is one and nothing else to hold them against.
+    fn merged(&self, parts: &[Shape]) -> Option<(Shape, usize)> {
+        let mut merger = Merger::new(self.defs, self.hidden);
+        let mut merged = merger.all(parts, 0)?;
+        if !merger.raw.is_empty() {
+            let notes: Vec<String> = merger.raw.iter().map(|text| raw_note(text)).collect();
+            merged.description = prose::describe(&merged.description, &notes).into();
+        }
+        Some((merged, merger.raw.len()))
+    }
+
+    /// Whether the arguments as a whole are written as one argument.
+    pub(super) fn is_whole(&self, shape: &Shape) -> bool {
+        let Some(shape) = super::resolved(shape, self.defs) else { return false };
+        let strict = !self.dialect.open_objects;
+        match &shape.kind {
+            Kind::Object(rules) => match self.object_form(rules) {
+                Form::Text => !strict && (rules.extra != Extra::Closed || !rules.patterns.is_empty()),
+                Form::Pairs(_) => true,
+                _ => false,
+            },
+            Kind::All(parts) if strict => self.merged(parts).is_none_or(|(merged, _)| self.is_whole(&merged)),
+            Kind::Union(_) => strict,
+            _ => false,
+        }
+    }
+}
+
+/// What a description says of a schema that has no other place.
+pub(super) fn raw_note(text: &str) -> String {
+    format!("must also fit the JSON Schema {}", truncate::cut(text, 200))
+}
+
+/// Returns a shape with the annotations of the one that stands for it.
+pub(super) fn under(inner: &Shape, outer: &Shape) -> Shape {
+    let nullable = inner.nullable || outer.nullable;
+    let mut shape = Shape { kind: inner.kind.clone(), nullable, ..outer.clone() };
+    shape.adopt(inner);
+    shape
+}
+
+fn is_composite(value: &Literal) -> bool {
+    matches!(value, Literal::Json(_))
+}
+
+/// Returns the shape of the values under keys that are no fields, if there are such and it is known.
+fn other_value(rules: &ObjectRules) -> Option<Shape> {
+    let mut shapes: Vec<Shape> = Vec::new();
+    let extra = if let Extra::Of(shape) = &rules.extra { Some(&**shape) } else { None };
+    for shape in rules.patterns.iter().map(|pattern| &pattern.shape).chain(extra) {
+        if shape.kind != Kind::Never && !shapes.contains(shape) {
+            shapes.push(shape.clone());
+        }
+    }
+    match shapes.len() {
+        0 => None,
+        1 => shapes.pop(),
+        _ => {
+            let rules = UnionRules { mode: UnionMode::Any, variants: shapes.into(), discriminator: None };
+            Some(Shape::of(Kind::Union(rules)))
+        }
+    }
+}
+
+/// Returns the list of pairs that stands for a map.
+pub(super) fn pairs(rules: &ObjectRules, value: Shape) -> Shape {
+    let key = match (&*rules.patterns, &rules.extra) {
+        ([only], Extra::Closed) => StringRules { pattern: only.pattern.clone(), ..StringRules::ANY },
+        _ => StringRules::ANY,
+    };
+    let field = |name: &'static str, shape: Shape| Field { name: name.into(), shape, ..Field::REQUIRED };
+    let pair = ObjectRules {
+        fields: vec![field(KEY, Shape::of(Kind::String(key))), field(VALUE, value)].into(),
+        extra: Extra::Closed,
+        ..ObjectRules::ANY
+    };
+    let has_fields = !rules.fields.is_empty();
+    Shape::of(Kind::Array(ArrayRules {
+        items: Shape::of(Kind::Object(pair)).into(),
+        min_items: rules.min_properties.filter(|_| !has_fields),
+        max_items: rules.max_properties.filter(|_| !has_fields),
+        unique: false,
+    }))
+}
+
+fn no_items() -> Shape {
+    Shape::of(Kind::Array(ArrayRules { max_items: Some(0), ..ArrayRules::ANY }))
+}
+
+/// Returns the form of a tuple: an object, or a list if no place has a shape of its own.
+fn places(rules: &TupleRules) -> Form {
+    let least = usize::try_from(rules.min_items.unwrap_or(0)).unwrap_or(usize::MAX);
+    let rest = |items: &Shape| {
+        let (min_items, max_items) = (rules.min_items, rules.max_items);
+        let less = |limit: Option<u64>| {
+            limit.map(|limit| limit.saturating_sub(u64::try_from(rules.items.len()).unwrap_or(u64::MAX)))
+        };
+        Shape::of(Kind::Array(ArrayRules {
+            items: items.clone().into(),
+            min_items: less(min_items).filter(|limit| *limit > 0),
+            max_items: less(max_items),
+            unique: false,
+        }))
+    };
+    let follows = match &rules.rest {
+        Extra::Of(shape) => Some(rest(shape)),
+        Extra::Open if rules.items.is_empty() => Some(rest(&Shape::ANY)),
+        _ => None,
+    };
+    if rules.items.is_empty() {
+        return Form::As(follows.unwrap_or_else(no_items), 0);
+    }
+    let place = |(index, shape): (usize, &Shape)| Field {
+        name: format!("item_{}", index + 1).into(),
+        required: index < least,
+        shape: shape.clone(),
+        ..Field::OPTIONAL
+    };
+    let mut fields: Vec<Field> = rules.items.iter().enumerate().map(place).collect();
+    if let Some(shape) = follows {
+        fields.push(Field { name: REST.into(), shape, ..Field::OPTIONAL });
+    }
+    Form::Places(fields)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! Writes values of a shape as a dialect asks for.
+
+use serde_json::{Map, Value, json};
+
+use super::read::shape_of;
+use super::{Codec, Form, KEY, Of, REST, VALUE, WHOLE};
+use crate::base::frozen::List;
+use crate::schema::dialect::Dialect;
+use crate::schema::shape::{Access, Def, Field, Kind, ObjectRules, Shape, decode};
+
+/// Shapes and values nested deeper than this are written as they are.
+const MAX_DEPTH: usize = 128;
+
+/// Returns arguments as a model writes them in a dialect: [`decode`](crate::schema::shape::decode::decode) gives them
+/// back. They are expected to fit the shape, under the names a model knows.
+///
+/// Where `null` stands for an optional field that is left out, a `null` for such a field is left out, too.
+#[must_use]
+pub fn encode(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
+    let codec = Codec::new(defs, dialect, Access::ReadOnly);
+    let written = codec.written(arguments, shape, &[], 0);
+    if codec.is_whole(shape) { json!({ WHOLE: written }) } else { written }
+}
+
+impl Codec<'_> {
+    /// Returns a value as it is written at a place.
+    pub(in crate::schema::shape) fn written(
+        &self,
+        value: &Value,
+        shape: &Shape,
+        around: &[String],
+        depth: usize,
+    ) -> Value {
+        if depth > MAX_DEPTH {
+            return value.clone();
+        }
+        let depth = depth + 1;
+        match self.form(shape, around) {
+            Form::Text if value.is_null() && shape.nullable && !matches!(shape.kind, Kind::Any) => {
+                Value::Null
+            }
+            Form::Text => Value::String(value.to_string()),
+            _ if value.is_null() && shape.nullable => Value::Null,
+            Form::Pairs(of) => match value {
+                Value::Object(fields) => self.pairs_of(fields.iter(), &of, around, depth),
+                other => other.clone(),
+            },
+            Form::Places(places) => match value {
+                Value::Array(items) => self.placed(items, &places, around, depth),
+                other => other.clone(),
+            },
+            Form::As(shape, _) => self.written(value, &shape, around, depth),
+            Form::Plain => self.plainly(value, shape, around, depth),
+        }
+    }
+
+    fn plainly(&self, value: &Value, shape: &Shape, around: &[String], depth: usize) -> Value {
+        match (&shape.kind, value) {
+            (Kind::Ref(name), _) => self.written(value, self.target(name), &self.within(name, around), depth),
+            (Kind::Union(rules), _) => {
+                let fits = |variant: &&Shape| decode::fits(value, variant, self.defs);
+                let named = decode::named_variant(value, rules, self.defs);
+                match named.or_else(|| rules.variants.iter().find(fits)) {
+                    Some(variant) => self.written(value, variant, around, depth),
+                    None => value.clone(),
+                }
+            }
+            (Kind::All(parts), _) => {
+                parts.iter().fold(value.clone(), |value, part| self.written(&value, part, around, depth))
+            }
+            (Kind::Array(rules), Value::Array(items)) => {
+                items.iter().map(|item| self.written(item, &rules.items, around, depth)).collect()
+            }
+            (Kind::Tuple(rules), Value::Array(items)) => {
+                let item = |(index, item): (usize, &Value)| match shape_of(rules, index) {
+                    Some(shape) => self.written(item, shape, around, depth),
+                    None => item.clone(),
+                };
+                items.iter().enumerate().map(item).collect()
+            }
+            (Kind::Object(rules), Value::Object(given)) => self.object_of(given, rules, around, depth),
+            _ => value.clone(),
+        }
+    }
+
+    fn pairs_of<'v>(
+        &self,
+        fields: impl Iterator<Item = (&'v String, &'v Value)>,
+        of: &Shape,
+        around: &[String],
+        depth: usize,
+    ) -> Value {
+        fields
+            .map(|(key, value)| json!({ KEY: key, VALUE: self.written(value, of, around, depth) }))
+            .collect()
+    }
+
+    fn placed(&self, items: &[Value], places: &[Field], around: &[String], depth: usize) -> Value {
+        let mut out = Map::new();
+        for (index, place) in places.iter().enumerate() {
+            let value = match (&place.shape.kind, items.get(index)) {
+                (Kind::Array(rules), Some(_)) if place.name == REST => {
+                    let rest = items[index..].iter();
+                    Some(rest.map(|item| self.written(item, &rules.items, around, depth)).collect())
+                }
+                (_, Some(item)) => Some(self.written(item, &place.shape, around, depth)),
+                (_, None) if self.dialect.optional_fields => None,
+                (_, None) => Some(Value::Null),
+            };
+            if let Some(value) = value {
+                out.insert(place.name.to_string(), value);
+            }
+        }
+        Value::Object(out)
+    }
+
+    fn object_of(
+        &self,
+        given: &Map<String, Value>,
+        rules: &ObjectRules,
+        around: &[String],
+        depth: usize,
+    ) -> Value {
+        let mut out = Map::new();
+        let members = self.members(rules);
+        let is_other = |key: &str| {
+            !members.iter().any(|member| matches!(member.of, Of::Field(field) if field.name == *key))
+        };
+        let mut others = given.iter().filter(|(key, _)| is_other(key)).peekable();
+        for member in &members {
+            let value = match &member.of {
+                Of::Field(field) => {
+                    given.get(field.name.as_str()).map(|value| match self.form(&field.shape, around) {
+                        // Here `null` itself can be told from what is left out.
+                        Form::Text if value.is_null() && !member.required => Value::String(value.to_string()),
+                        _ => self.written(value, &field.shape, around, depth),
+                    })
+                }
+                Of::Others(of) => {
+                    others.peek().is_some().then(|| self.pairs_of(&mut others, of, around, depth))
+                }
+            };
+            match value {
+                Some(value) => out.insert(member.key.to_string(), value),
+                None if self.dialect.optional_fields => None,
+                None => out.insert(member.key.to_string(), Value::Null),
+            };
+        }
+        for (key, value) in others {
+            let read = rules.extra_shape(key).map(|shape| self.written(value, shape, around, depth));
+            out.insert(key.clone(), read.unwrap_or_else(|| value.clone()));
+        }
+        Value::Object(out)
+    }
+}

@@ -1,0 +1,128 @@
+//! Unions whose variants could not be told apart by how their values are written.
+
+use super::{Codec, Form, Of};
+use crate::schema::shape::{Kind, Literal, ObjectRules, Shape, UnionRules};
+
+/// Shapes nested deeper than this are not compared.
+const MAX_DEPTH: usize = 5;
+/// The maximum number of comparisons for a union: unions in unions may multiply the work. Those left are taken as clear.
+const MAX_COMPARED: usize = 1_000;
+
+impl Codec<'_> {
+    /// Whether one written value could stand for different values of two variants.
+    pub(super) fn is_mixed(&self, union: &UnionRules) -> bool {
+        self.compared.set(MAX_COMPARED);
+        self.variants_clash(union, 0)
+    }
+
+    fn variants_clash(&self, union: &UnionRules, depth: usize) -> bool {
+        let variants = &union.variants;
+        let others = |index: usize| variants.iter().skip(index + 1);
+        (0..variants.len())
+            .any(|index| others(index).any(|other| self.clash(&variants[index], other, depth + 1)))
+    }
+
+    fn clash(&self, a: &Shape, b: &Shape, depth: usize) -> bool {
+        let Some(left) = self.compared.get().checked_sub(1).filter(|_| depth <= MAX_DEPTH) else {
+            return false;
+        };
+        self.compared.set(left);
+        match (&a.kind, &b.kind) {
+            (Kind::Ref(name), _) => return self.clash(self.target(name), b, depth + 1),
+            (_, Kind::Ref(name)) => return self.clash(a, self.target(name), depth + 1),
+            (Kind::Union(union), _) if self.is_clear(union, depth) => {
+                return union.variants.iter().any(|variant| self.clash(variant, b, depth + 1));
+            }
+            (_, Kind::Union(union)) if self.is_clear(union, depth) => {
+                return union.variants.iter().any(|variant| self.clash(a, variant, depth + 1));
+            }
+            _ => {}
+        }
+        match (self.form_of(a), self.form_of(b)) {
+            (Form::As(a, _), _) => self.clash(&a, b, depth + 1),
+            (_, Form::As(b, _)) => self.clash(a, &b, depth + 1),
+            (Form::Text, Form::Text) => false,
+            (Form::Text, Form::Plain) => writes_text(b),
+            (Form::Plain, Form::Text) => writes_text(a),
+            (Form::Pairs(a), Form::Pairs(b)) => self.clash(&a, &b, depth + 1),
+            (Form::Pairs(_), Form::Plain) => matches!(b.kind, Kind::Array(_) | Kind::Tuple(_)),
+            (Form::Plain, Form::Pairs(_)) => matches!(a.kind, Kind::Array(_) | Kind::Tuple(_)),
+            (Form::Places(a), Form::Places(b)) => {
+                a.iter().zip(&b).any(|(a, b)| self.clash(&a.shape, &b.shape, depth + 1))
+            }
+            (Form::Places(places), Form::Plain) => has_key(b, &places[0].name),
+            (Form::Plain, Form::Places(places)) => has_key(a, &places[0].name),
+            (Form::Plain, Form::Plain) => self.plain_clash(a, b, depth),
+            _ => false,
+        }
+    }
+
+    /// Whether a union is written as one of its variants.
+    fn is_clear(&self, union: &UnionRules, depth: usize) -> bool {
+        depth < MAX_DEPTH && !self.variants_clash(union, depth)
+    }
+
+    /// The form of a shape; a union that comes here is JSON text.
+    fn form_of(&self, shape: &Shape) -> Form {
+        match &shape.kind {
+            Kind::Union(_) => Form::Text,
+            _ => self.form(shape, &[]),
+        }
+    }
+
+    fn plain_clash(&self, a: &Shape, b: &Shape, depth: usize) -> bool {
+        match (&a.kind, &b.kind) {
+            (Kind::Array(a), Kind::Array(b)) => self.clash(&a.items, &b.items, depth + 1),
+            (Kind::Object(a), Kind::Object(b)) => self.objects_clash(a, b, depth),
+            _ => false,
+        }
+    }
+
+    fn objects_clash(&self, a: &ObjectRules, b: &ObjectRules, depth: usize) -> bool {
+        let (ours, theirs) = (self.members(a), self.members(b));
+        let pairs =
+            || ours.iter().filter_map(|own| Some((own, theirs.iter().find(|other| other.key == own.key)?)));
+        let mut clash = false;
+        for (own, other) in pairs() {
+            let (a, b) = match (&own.of, &other.of) {
+                (Of::Field(a), Of::Field(b)) => (a, b),
+                (Of::Others(a), Of::Others(b)) => {
+                    clash |= self.clash(a, b, depth + 1);
+                    continue;
+                }
+                _ => {
+                    clash = true;
+                    continue;
+                }
+            };
+            if own.required && other.required && are_apart(&a.shape, &b.shape) {
+                return false;
+            }
+            // Where one leaves the field out, the other has `null`.
+            let absent = !self.dialect.optional_fields && own.required != other.required;
+            clash |= absent && (a.shape.nullable || b.shape.nullable);
+            clash |= self.clash(&a.shape, &b.shape, depth + 1);
+        }
+        clash
+    }
+}
+
+fn writes_text(shape: &Shape) -> bool {
+    match &shape.kind {
+        Kind::String(_) => true,
+        Kind::Enum(values) => values.iter().any(|value| matches!(value, Literal::String(_))),
+        _ => false,
+    }
+}
+
+fn has_key(shape: &Shape, key: &str) -> bool {
+    matches!(&shape.kind, Kind::Object(rules) if rules.fields.is_empty() || rules.fields.iter().any(|field| field.name == *key))
+}
+
+/// Whether two lists of values have none in common.
+fn are_apart(a: &Shape, b: &Shape) -> bool {
+    match (&a.kind, &b.kind) {
+        (Kind::Enum(a), Kind::Enum(b)) => !a.iter().any(|value| b.iter().any(|other| value.same(other))),
+        _ => false,
+    }
+}

@@ -1,0 +1,378 @@
+//! Turns values as a model wrote them back into values of the shape.
+//!
+//! A plain value is understood as well where that is unambiguous. Nothing is checked here: what cannot be read stays as
+//! it is, and the check says what is wrong with it.
+
+mod union;
+
+use serde_json::{Map, Value};
+
+use super::{Around, Codec, Form, Member, Of, REST, WHOLE};
+use crate::base::frozen::List;
+use crate::schema::dialect::{Dialect, KeyRule};
+use crate::schema::shape::decode::{self, ArgumentProblem, ArgumentProblemKind, say};
+use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, TupleRules, pointer};
+
+/// Shapes and values nested deeper than this are not read.
+const MAX_DEPTH: usize = 128;
+/// The maximum number of values read: unions in unions may multiply the work.
+const MAX_STEPS: usize = 200_000;
+
+/// Arguments that were read.
+pub(in crate::schema::shape) struct Read {
+    pub(in crate::schema::shape) value: Value,
+    /// What is wrong with the form.
+    pub(in crate::schema::shape) problems: Vec<ArgumentProblem>,
+    /// Where values stand that were written elsewhere: the place, and the place as written.
+    places: Vec<(String, String)>,
+}
+
+/// Reads arguments, if the dialect has values that are not written as they are.
+pub(in crate::schema::shape) fn read(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Option<Read> {
+    if dialect.is_plain() && dialect.keys == KeyRule::Any {
+        return None;
+    }
+    let mut reader = Reader {
+        codec: Codec::new(defs, dialect, Access::ReadOnly),
+        path: String::new(),
+        written: String::new(),
+        places: Vec::new(),
+        problems: Vec::new(),
+        loose: 0,
+        steps: 0,
+        depth: 0,
+    };
+    let value = reader.whole(arguments, shape).unwrap_or_else(|| reader.value(arguments, shape, &[]));
+    Some(Read { value, problems: reader.problems, places: reader.places })
+}
+
+impl Read {
+    /// Returns a problem at the place that the model wrote.
+    pub(in crate::schema::shape) fn placed(&self, problem: ArgumentProblem) -> ArgumentProblem {
+        let below = |place: &str| {
+            problem.pointer.strip_prefix(place).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let nearest = self.places.iter().filter_map(|(place, written)| Some((below(place)?, written)));
+        match nearest.min_by_key(|(rest, _)| rest.len()) {
+            Some((rest, written)) => ArgumentProblem { pointer: format!("{written}{rest}"), ..problem },
+            None => problem,
+        }
+    }
+}
+
+struct Reader<'a> {
+    codec: Codec<'a>,
+    /// The place in the value that is read.
+    path: String,
+    /// The place in the value as written.
+    written: String,
+    places: Vec<(String, String)>,
+    problems: Vec<ArgumentProblem>,
+    /// How often something was not written as the dialect asks for.
+    loose: usize,
+    steps: usize,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads arguments without names, which come as one.
+    fn whole(&mut self, arguments: &Value, shape: &Shape) -> Option<Value> {
+        let given = arguments.as_object().filter(|given| given.len() == 1)?.get(WHOLE)?;
+        if !self.codec.is_whole(shape) {
+            return None;
+        }
+        self.places.push((String::new(), format!("/{WHOLE}")));
+        pointer::push(&mut self.written, WHOLE);
+        let read = self.value(given, shape, &[]);
+        if read.is_object() {
+            return Some(read);
+        }
+        self.written.clear();
+        self.places.clear();
+        self.problems.clear();
+        None
+    }
+
+    /// Reads a value at a place, which is written at another.
+    fn at(
+        &mut self,
+        token: &str,
+        written: &[&str],
+        value: &Value,
+        shape: &Shape,
+        around: &[String],
+    ) -> Value {
+        let lengths = (self.path.len(), self.written.len());
+        pointer::push_given(&mut self.path, token);
+        written.iter().for_each(|token| pointer::push_given(&mut self.written, token));
+        if written != [token] {
+            self.places.push((self.path.clone(), self.written.clone()));
+        }
+        let read = self.value(value, shape, around);
+        self.path.truncate(lengths.0);
+        self.written.truncate(lengths.1);
+        read
+    }
+
+    /// Adds a problem at a place that has none in the value that is read.
+    fn problem(&mut self, written: &[&str], message: String) {
+        let mut pointer = self.written.clone();
+        written.iter().for_each(|token| pointer::push_given(&mut pointer, token));
+        self.problems.push(ArgumentProblem { pointer, kind: ArgumentProblemKind::Value, message });
+    }
+
+    fn value(&mut self, value: &Value, shape: &Shape, around: &[String]) -> Value {
+        self.steps += 1;
+        if self.depth >= MAX_DEPTH || self.steps > MAX_STEPS || (value.is_null() && shape.nullable) {
+            return value.clone();
+        }
+        self.depth += 1;
+        let read = match self.codec.form(shape, around) {
+            Form::Plain => self.plain(value, shape, around),
+            Form::Text => self.text(value, shape, around),
+            Form::Pairs(of) => self.pairs(value, &of, around),
+            Form::Places(fields) => self.list(value, &fields, shape, around),
+            Form::As(shape, _) => self.value(value, &shape, around),
+        };
+        self.depth -= 1;
+        read
+    }
+
+    fn text(&mut self, value: &Value, shape: &Shape, around: &[String]) -> Value {
+        let Value::String(text) = value else {
+            self.loose += 1;
+            return self.plain(value, shape, around);
+        };
+        let fits = |value: &Value| self.problems_of(value, shape).is_empty();
+        match serde_json::from_str::<Value>(text) {
+            Ok(read) if matches!(shape.kind, Kind::Any | Kind::Raw(_)) || fits(&read) => read,
+            Ok(read @ (Value::Object(_) | Value::Array(_))) if !fits(value) => read,
+            _ => {
+                self.loose += 1;
+                value.clone()
+            }
+        }
+    }
+
+    fn problems_of(&self, value: &Value, shape: &Shape) -> Vec<ArgumentProblem> {
+        decode::problems_in(value, shape, self.codec.defs, self.codec.dialect)
+    }
+
+    /// Reads JSON text that stands for an object or a list although the dialect has a form for it.
+    fn unquoted(&mut self, text: &str, shape: &Shape, around: &[String]) -> Option<Value> {
+        if self.codec.dialect.is_plain() {
+            return None;
+        }
+        let read: Value = serde_json::from_str(text).ok()?;
+        let same = matches!(
+            (&shape.kind, &read),
+            (Kind::Object(_), Value::Object(_)) | (Kind::Array(_) | Kind::Tuple(_), Value::Array(_))
+        );
+        self.loose += 1;
+        same.then(|| self.value(&read, shape, around))
+    }
+
+    fn plain(&mut self, value: &Value, shape: &Shape, around: &[String]) -> Value {
+        match (&shape.kind, value) {
+            (Kind::Ref(name), _) => {
+                let within: Around = self.codec.within(name, around);
+                self.value(value, self.codec.target(name), &within)
+            }
+            (Kind::Union(rules), _) => self.union(value, rules, around),
+            (Kind::All(parts), _) => {
+                parts.iter().fold(value.clone(), |value, part| self.value(&value, part, around))
+            }
+            (Kind::Object(_) | Kind::Array(_) | Kind::Tuple(_), Value::String(text)) => {
+                self.unquoted(text, shape, around).unwrap_or_else(|| value.clone())
+            }
+            (Kind::Array(rules), Value::Array(items)) => self.items(items, |_| Some(&*rules.items), around),
+            (Kind::Tuple(rules), Value::Array(items)) => {
+                self.items(items, |index| shape_of(rules, index), around)
+            }
+            (Kind::Object(rules), Value::Object(given)) => self.object(given, rules, around),
+            _ => value.clone(),
+        }
+    }
+
+    fn items<'s>(
+        &mut self,
+        items: &[Value],
+        shape_of: impl Fn(usize) -> Option<&'s Shape>,
+        around: &[String],
+    ) -> Value {
+        let item = |(index, item): (usize, &Value)| match shape_of(index) {
+            Some(shape) => {
+                let token = index.to_string();
+                self.at(&token, &[&token], item, shape, around)
+            }
+            None => item.clone(),
+        };
+        items.iter().enumerate().map(item).collect()
+    }
+
+    /// Reads a map from its pairs.
+    fn pairs(&mut self, value: &Value, of: &Shape, around: &[String]) -> Value {
+        let mut out = Map::new();
+        match value {
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let token = index.to_string();
+                    let pair = item
+                        .as_object()
+                        .and_then(|pair| Some((pair.get(super::KEY)?.as_str()?, pair.get(super::VALUE)?)));
+                    let Some((key, inner)) = pair else {
+                        let given = say::given(item);
+                        self.problem(
+                            &[&token],
+                            format!("expected an object with `key` and `value`, got {given}"),
+                        );
+                        continue;
+                    };
+                    if out.contains_key(key) {
+                        let key = Value::from(key);
+                        self.problem(
+                            &[&token, super::KEY],
+                            format!("the key {key} is given twice; give each key once"),
+                        );
+                        continue;
+                    }
+                    let inner = self.at(key, &[&token, super::VALUE], inner, of, around);
+                    out.insert(key.to_owned(), inner);
+                }
+            }
+            Value::Object(given) => {
+                self.loose += 1;
+                for (key, inner) in given {
+                    out.insert(key.clone(), self.at(key, &[key], inner, of, around));
+                }
+            }
+            Value::String(text) => {
+                self.loose += 1;
+                return match serde_json::from_str::<Value>(text) {
+                    Ok(read @ (Value::Object(_) | Value::Array(_))) => self.pairs(&read, of, around),
+                    _ => value.clone(),
+                };
+            }
+            _ => return value.clone(),
+        }
+        Value::Object(out)
+    }
+
+    /// Reads a list from the fields for its places.
+    fn list(&mut self, value: &Value, fields: &[Field], shape: &Shape, around: &[String]) -> Value {
+        let Value::Object(given) = value else {
+            self.loose += 1;
+            return self.plain(value, shape, around);
+        };
+        self.loose +=
+            given.keys().filter(|key| fields.iter().all(|field| field.name != *key.as_str())).count();
+        let is_given = |field: &&Field| {
+            given.get(field.name.as_str()).is_some_and(|value| field.required || !value.is_null())
+        };
+        let last = fields.iter().rposition(|field| is_given(&field)).map_or(0, |index| index + 1);
+        let mut items = Vec::new();
+        for field in &fields[..last] {
+            let name = field.name.as_str();
+            match (given.get(name), &field.shape.kind) {
+                (Some(Value::Array(rest)), Kind::Array(rules)) if name == REST => {
+                    for (index, item) in rest.iter().enumerate() {
+                        let (token, index) = (items.len().to_string(), index.to_string());
+                        items.push(self.at(&token, &[REST, &index], item, &rules.items, around));
+                    }
+                }
+                (Some(value), _) => {
+                    let token = items.len().to_string();
+                    items.push(self.at(&token, &[name], value, &field.shape, around));
+                }
+                (None, _) => items.push(Value::Null),
+            }
+        }
+        Value::Array(items)
+    }
+
+    fn object(&mut self, given: &Map<String, Value>, rules: &ObjectRules, around: &[String]) -> Value {
+        let members = self.codec.members(rules);
+        let null_is_absent = !self.codec.dialect.optional_fields;
+        let mut out = Map::new();
+        for (key, value) in given {
+            let member = members.iter().find(|member| member.key == *key);
+            if value.is_null() && null_is_absent && member.is_some_and(|member| !member.required) {
+                continue;
+            }
+            match member {
+                Some(Member { of: Of::Field(field), .. }) => {
+                    let read = self.at(&field.name, &[key], value, &field.shape, around);
+                    out.insert(field.name.to_string(), read);
+                }
+                Some(Member { of: Of::Others(of), .. }) => {
+                    self.others(key, value, rules, of, around, &mut out)
+                }
+                None => {
+                    self.loose += 1;
+                    let read = match self.known(key, rules) {
+                        Some(shape) => self.at(key, &[key], value, shape, around),
+                        None => value.clone(),
+                    };
+                    out.insert(key.clone(), read);
+                }
+            }
+        }
+        let missing = |member: &&Member<'_>| {
+            (member.required || null_is_absent) && !given.contains_key(member.key.as_ref())
+        };
+        self.loose += members.iter().filter(missing).count();
+        Value::Object(out)
+    }
+
+    /// Reads the pairs of an object that also has fields.
+    fn others(
+        &mut self,
+        key: &str,
+        value: &Value,
+        rules: &ObjectRules,
+        of: &Shape,
+        around: &[String],
+        out: &mut Map<String, Value>,
+    ) {
+        let (length, places) = (self.written.len(), self.places.len());
+        pointer::push_given(&mut self.written, key);
+        match self.pairs(value, of, around) {
+            Value::Object(read) => {
+                for (name, value) in read {
+                    if rules.fields.iter().any(|field| field.name == *name) {
+                        let name = Value::from(name);
+                        self.problem(&[], format!("{name} is a field of its own; give it there"));
+                    } else {
+                        out.insert(name, value);
+                    }
+                }
+            }
+            other => {
+                self.places.truncate(places);
+                out.insert(key.to_owned(), other);
+            }
+        }
+        self.written.truncate(length);
+    }
+
+    /// Returns the shape of a key that is none of the members: a field by its own name, or another key.
+    fn known<'s>(&self, key: &str, rules: &'s ObjectRules) -> Option<&'s Shape> {
+        let field = decode::find_field(rules, key, self.codec.hidden);
+        field.map(|field| &field.shape).or_else(|| rules.extra_shape(key))
+    }
+}
+
+/// Returns the shape of an item of a tuple.
+pub(super) fn shape_of(rules: &TupleRules, index: usize) -> Option<&Shape> {
+    match (rules.items.get(index), &rules.rest) {
+        (Some(shape), _) => Some(shape),
+        (None, Extra::Of(shape)) => Some(shape),
+        (None, Extra::Open) => Some(&Shape::ANY),
+        (None, Extra::Closed) => None,
+    }
+}

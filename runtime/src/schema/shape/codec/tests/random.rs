@@ -1,0 +1,72 @@
+//! Whatever a shape takes is written in every dialect, taken by the schema there, and read again.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::schema::dialect::{Dialect, Nulls};
+use crate::schema::shape::decode::{decode, fits, oracle};
+use crate::schema::shape::encode;
+use crate::schema::shape::render::render_input;
+use crate::schema::shape::{Field, Kind, Shape};
+
+/// Returns a value as JSON Schema understands it: `1.0` is `1`; and without a `null` under a key, which may not be told
+/// from what is left out.
+fn plain(value: &Value, dialect: &Dialect) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if float.fract() == 0.0 && float.abs() < 1e15 => json!(float as i64),
+            _ => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(|item| plain(item, dialect)).collect(),
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(_, value)| dialect.optional_fields || !value.is_null());
+            kept.map(|(key, value)| (key.clone(), plain(value, dialect))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_written_is_read_again(
+        shape in oracle::shape(),
+        optional in any::<bool>(),
+        values in vec(oracle::value(), 1..12),
+    ) {
+        let defs = oracle::defs(Shape::of(Kind::Boolean), Shape::of(Kind::Null));
+        let mut shape = oracle::arguments(shape);
+        if let (Kind::Object(rules), true) = (&mut shape.kind, optional) {
+            let field = Field { required: false, ..rules.fields[0].clone() };
+            rules.fields = vec![field].into();
+        }
+        for dialect in Dialect::ALL {
+            let Ok(rendered) = render_input(&shape, &defs, dialect) else { continue };
+            let validator = jsonschema::draft202012::new(&rendered.schema)
+                .map_err(|e| TestCaseError::fail(format!("{e}: {}", rendered.schema)))?;
+            for value in &values {
+                let given = json!({ "v": value });
+                if !fits(&given, &shape, &defs) {
+                    continue;
+                }
+                let written = encode(&given, &shape, &defs, dialect);
+                let told = || format!("{} {given} as {written} for {} {:?}", dialect.name, rendered.schema, rendered.losses);
+                // What the dialect cannot hold is told.
+                let told_lost = rendered.losses.iter().any(|loss| !loss.in_prose);
+                prop_assert!(validator.is_valid(&written) || told_lost || dialect.nulls == Nulls::Keyword, "{}", told());
+                let read = decode(&written, &shape, &defs, dialect);
+                if told_lost {
+                    continue;
+                }
+                prop_assert!(read.is_ok(), "{} {:?}", told(), read);
+                let read = read.unwrap_or_default();
+                prop_assert_eq!(
+                    plain(&read, dialect), plain(&given, dialect),
+                    "{}", told()
+                );
+            }
+        }
+    }
+}
