@@ -35,6 +35,7 @@ mod anthropic;
 mod bedrock;
 mod calls;
 mod content;
+mod deferred;
 mod gemini;
 mod ids;
 pub mod mcp;
@@ -51,6 +52,7 @@ use crate::schema::dialect::Dialect;
 use crate::spec::ToolSpec;
 
 pub use calls::{Calls, WireError};
+pub use deferred::{Deferred, DeferredError};
 pub use ids::is_made_up;
 pub use tools::{RefusedTool, RefusedTools};
 

@@ -8,6 +8,7 @@ mod bin;
 mod call;
 mod check;
 mod compile;
+mod discovery;
 mod docs;
 mod engines;
 mod explain;

@@ -16,7 +16,7 @@ use toolgen::{Options, frontend};
 
 pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
-pub(super) use serve::Serve;
+pub(super) use serve::{Serve, discovered};
 
 /// The requested task.
 #[derive(Debug)]
@@ -51,6 +51,8 @@ pub(super) struct Selection {
     pub(super) json: bool,
     pub(super) quiet: bool,
     pub(super) notes: bool,
+    /// Whether the tools of a discovery are shown in place of all.
+    pub(super) discovery: bool,
 }
 
 /// `schema`
@@ -156,7 +158,7 @@ fn command() -> Command {
                 .arg(flag("quiet", "Show errors and warnings only").short('q'))
                 .arg(flag("notes", "Show every note, not the first few of each kind").conflicts_with("quiet")),
         )
-        .subcommand(compiling("list", "List the tools of documents").arg(format()))
+        .subcommand(compiling("list", "List the tools of documents").arg(format()).arg(discovered()))
         .subcommand(
             compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
                 .arg(
@@ -164,11 +166,11 @@ fn command() -> Command {
                         .default_value("json-schema"),
                 )
                 .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
-                .arg(tools()),
+                .args([tools(), discovered()]),
         )
         .subcommand(
             compiling("docs", "Print the documentation of tools for a prompt")
-                .arg(tools())
+                .args([tools(), discovered()])
                 .arg(flag("summary", "Only the list of tools, a line each")),
         )
         .subcommand(
@@ -367,6 +369,7 @@ fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
         json: has("format") && is_json(matches),
         quiet: name == "check" && matches.get_flag("quiet"),
         notes: name == "check" && matches.get_flag("notes"),
+        discovery: ["list", "schema", "docs"].contains(&name) && matches.get_flag("discovery"),
     })
 }
 

@@ -20,6 +20,7 @@ use toolgen_runtime::{Call, Limits, Provider, ProviderContext, Registry};
 use super::Outcome;
 use super::args::Serve;
 use super::compile::{Compiled, compile_all, leave_out};
+use super::discovery;
 use super::engines::engines;
 use super::output::Output;
 
@@ -37,14 +38,14 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     }
     let served = auditor(task).and_then(|auditor| {
         let (engines, servers) = engines(&task.requests, &task.selection.options)?;
-        let provider = provider(task, &engines, &tools, auditor.clone())?;
-        let count = provider.specs().count();
+        let (provider, count) = provider(task, &engines, &tools, &auditor)?;
         if count == 0 {
             return Err(
                 "no tool is left to serve: `--allow`, `--deny` and `--read-only` leave out all".to_owned()
             );
         }
-        serve(task, server(task, provider)?, (&auditor, &servers), count, output)
+        let discovers = provider.specs().count() < count;
+        serve(task, server(task, provider)?, (&auditor, &servers), (count, discovers), output)
     });
     Ok(match served {
         Ok(()) => Outcome::Fine,
@@ -88,22 +89,40 @@ fn auditor(task: &Serve) -> Result<Auditor, String> {
     sink.map_err(|why| format!("{} cannot be written: {why}", path.display()))
 }
 
-/// Returns the tools behind their limits and records.
-fn provider(task: &Serve, engines: &Engines, tools: &[&Tool], auditor: Auditor) -> Result<Provider, String> {
-    let tools = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
-    let tools = engines.tools_from(tools).map_err(|why| why.to_string())?;
-    let registry = Registry::new(tools).map_err(|why| why.to_string())?;
+/// Returns the tools behind their limits and records, and how many a client may call.
+fn provider(
+    task: &Serve,
+    engines: &Engines,
+    tools: &[&Tool],
+    auditor: &Auditor,
+) -> Result<(Provider, usize), String> {
+    let plans = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
+    let plans = engines.tools_from(plans).map_err(|why| why.to_string())?;
+    let registry = Registry::new(plans).map_err(|why| why.to_string())?;
     let limits = Limits { read_only: task.read_only, ..Limits::ANY };
     let mut rules = Rules::builder().exclude(task.deny.iter().cloned());
     if !task.allow.is_empty() {
         rules = rules.include(task.allow.iter().cloned());
     }
-    let provider = Provider::builder(&registry)
-        .context(ProviderContext::new().with_limits(limits))
-        .rules(rules.build().map_err(|why| why.to_string())?)
-        .default_timeout(Duration::from_secs(task.requests.timeout))
-        .auditor(auditor);
-    provider.build().map_err(|why| why.to_string())
+    let rules = rules.build().map_err(|why| why.to_string())?;
+    let builder = || {
+        Provider::builder(&registry)
+            .context(ProviderContext::new().with_limits(limits.clone()))
+            .rules(rules.clone())
+            .default_timeout(Duration::from_secs(task.requests.timeout))
+            .auditor(auditor.clone())
+    };
+    let provider = builder().build().map_err(|why| why.to_string())?;
+    let count = provider.specs().count();
+    let discovers = match task.discovery.as_str() {
+        "auto" => count >= discovery::MANY,
+        when => when == "on" && count > 0,
+    };
+    if !discovers {
+        return Ok((provider, count));
+    }
+    let provider = builder().discovery(discovery::of(tools, &task.pinned)).build();
+    provider.map(|provider| (provider, count)).map_err(|why| why.to_string())
 }
 
 fn server(task: &Serve, provider: Provider) -> Result<Server, String> {
@@ -127,13 +146,16 @@ fn serve(
     task: &Serve,
     server: Server,
     (auditor, servers): (&Auditor, &McpEngine),
-    count: usize,
+    (count, discovers): (usize, bool),
     output: &mut Output,
 ) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| why.to_string())?;
     runtime.block_on(async {
-        let tools = if count == 1 { "1 tool is".to_owned() } else { format!("{count} tools are") };
+        let mut tools = if count == 1 { "1 tool is".to_owned() } else { format!("{count} tools are") };
+        if discovers {
+            tools.push_str(" found by `search_tools` (`--discovery=off` lists them all) and");
+        }
         let until_the_end = async {
             let Some(address) = &task.http else {
                 output.note(&format!("{tools} served on the standard input and output"));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ProviderBuilder;
 use crate::base::frozen::Text;
+use crate::layers::pages::READ_RESULT;
 use crate::provider::ProviderError;
 use crate::registry::UnknownTool;
 use crate::registry::discovery::Discovered;
@@ -64,6 +65,8 @@ impl ProviderBuilder {
         }
         let extended = self.registry.extend(discovered.tools.iter().cloned());
         self.registry = extended.map_err(ProviderError::NotSealed)?;
+        // The tools before it have become more.
+        self.reader = self.reader.and_then(|_| self.registry.index(READ_RESULT));
         Ok(Some(discovered))
     }
 
