@@ -78,7 +78,7 @@ pub(super) fn command() -> Command {
 }
 
 /// The flag of the commands that show tools.
-pub(super) fn discovered() -> Arg {
+pub(in super::super) fn discovered() -> Arg {
     flag("discovery", "The three tools that find, describe and call the others, in place of all")
 }
 
