@@ -227,7 +227,8 @@ fn a_client_finds_reads_and_calls_tools_that_are_not_listed() {
 fn more_than_128_tools_are_discovered_unless_all_are_wanted() {
     let paths: serde_json::Map<String, Value> = (0..130)
         .map(|number| {
-            let operation = json!({"operationId": format!("get{number}"), "responses": {"200": {"description": "x"}}});
+            let operation =
+                json!({"operationId": format!("get{number}"), "responses": {"200": {"description": "x"}}});
             (format!("/things/{number}"), json!({ "get": operation }))
         })
         .collect();

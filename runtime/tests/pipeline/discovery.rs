@@ -217,6 +217,13 @@ async fn what_is_not_allowed_is_neither_found_nor_described_nor_known() {
     let told = provider.call(through("pay", json!({"to": "Bo"})), &bo).await;
     let direct = provider.call(ToolCall::new("c1", "pay", json!({"to": "Bo"})), &bo).await;
     assert_eq!(told.outcome, direct.outcome);
+    // The three tools are everybody's; those that are not on the list of a principal are not known to it.
+    let cy = Principal::new("cy").with_scopes(["read"]).with_tools(["get_balance"]);
+    let shown: Vec<&str> = provider.specs_for(Some(&cy)).map(|spec| spec.name.as_str()).collect();
+    assert_eq!(shown, ["call_tool", "describe_tool", "search_tools"]);
+    let cy = turn().with_principal(cy);
+    assert_eq!(provider.call(through("get_balance", json!({"account": "a"})), &cy).await.text(), "a: 7");
+    assert_eq!(provider.call(through("pay", json!({"to": "Bo"})), &cy).await.text(), "Tool not found: pay");
 }
 
 #[tokio::test]

@@ -18,11 +18,11 @@ pub(super) enum Action {
 /// The stems of the words that say so.
 const READ: &str = "get list fetch show read retrieve view look find search query describe check count download export see \
     which what who whom whose how where when is are has have does display browse inspect lookup watch all every i \
-    return find request provid";
+    return request provide";
 const CREATE: &str = "create add new make post insert register upload send generate attach file buy invite share schedule \
     write append set submit begin start give grant put keep save follow import apply assign mark";
 const UPDATE: &str = "update edit change modify patch set replace rename overwrite adjust fix configure move reorder choose \
-    put alter rotate convert reprioritize";
+    put alter rotate convert";
 const DELETE: &str = "delete remove destroy drop erase purge clear rid unassign revoke wipe take kick lift release unlink \
     detach throw uninstall unfollow unsubscribe permanently";
 
