@@ -3,6 +3,7 @@
 mod builder;
 mod error;
 mod factory;
+mod known;
 pub mod one_shot;
 pub(crate) mod pipeline;
 mod shared;
@@ -37,7 +38,6 @@ use crate::layers::redact::ToolRedactor;
 use crate::provider::pipeline::Layers;
 use crate::registry::Registry;
 use crate::registry::discovery::Discovered;
-use crate::schema::shape::decode::say::meant;
 use crate::spec::ToolSpec;
 use crate::spec::docs;
 use crate::spec::output::StructuredOutput;
@@ -241,9 +241,7 @@ impl Inner {
         let Some(index) = index else {
             return Err(self.not_found(name, caller));
         };
-        // A model that searches is not told of what it cannot find.
-        let listed = self.slots.get(index).is_some_and(|slot| slot.listed);
-        if self.discovery.is_some() && (!listed || self.refusal(index).is_some()) {
+        if self.is_hidden(index, caller) {
             return Err(self.not_found(name, caller));
         }
         if self.slots.get(index).is_none_or(|slot| !slot.listed) {
@@ -256,24 +254,6 @@ impl Inner {
             }
             Some(why) => Err(why.clone()),
         }
-    }
-
-    /// The answer to a call of a tool that does not exist, or of which the model must not know.
-    fn not_found(&self, name: &str, caller: Option<&Principal>) -> ToolError {
-        match self.unknown(name) {
-            ProviderError::NotRegistered(name) => {
-                let usable = self.usable().map(|(_, tool)| tool.spec());
-                let known = usable.filter(|spec| caller.is_none_or(|caller| caller.check(spec).is_ok()));
-                let suggestion = meant(&name, known.map(|spec| spec.name.as_str()));
-                ToolError::NotFound { suggestion: suggestion.map(str::to_owned), name }
-            }
-            forbidden => ToolError::denied(forbidden.to_string()),
-        }
-    }
-
-    /// Returns whether the provider itself added the tool at the index, whatever lists, rules and principals say.
-    pub(crate) fn is_own(&self, index: usize) -> bool {
-        self.slots.get(index).is_some_and(|slot| slot.own)
     }
 
     /// Returns the redactor for calls of the tool at the index, or of a tool that does not exist.
@@ -354,11 +334,6 @@ impl Inner {
     /// Iterates over the tools that may be used, with their indices.
     fn usable(&self) -> impl Iterator<Item = (usize, &Arc<dyn AgentTool>)> {
         self.registry.iter().enumerate().filter(|(index, _)| self.may_use(*index))
-    }
-
-    /// Iterates over the tools that a model is shown, with their indices.
-    fn shown(&self) -> impl Iterator<Item = (usize, &Arc<dyn AgentTool>)> {
-        self.usable().filter(|(index, _)| self.slots.get(*index).is_some_and(|slot| !slot.found))
     }
 }
 

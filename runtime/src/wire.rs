@@ -37,6 +37,7 @@ mod calls;
 mod content;
 #[cfg(feature = "agent")]
 pub(crate) mod conversation;
+mod deferred;
 pub mod format;
 mod gemini;
 mod ids;
@@ -60,6 +61,7 @@ use crate::schema::dialect::Dialect;
 use crate::spec::ToolSpec;
 
 pub use calls::{Calls, WireError};
+pub use deferred::{Deferred, DeferredError};
 pub use ids::is_made_up;
 pub use request::{Request, merge};
 pub use stream::{MAX_STREAM, Piece, Stream, StreamError};

@@ -9,6 +9,7 @@ mod call;
 mod check;
 mod compile;
 mod diff;
+mod discovery;
 mod docs;
 mod engines;
 mod explain;

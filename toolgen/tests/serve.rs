@@ -179,3 +179,67 @@ fn over_http_a_token_is_demanded() {
     assert_eq!(printed, "");
     child.wait().unwrap();
 }
+
+#[test]
+fn a_client_finds_reads_and_calls_tools_that_are_not_listed() {
+    let (tasks, url) = (specs().join("tasks.yaml"), echo());
+    let audit = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-discovery.jsonl");
+    let _ = fs::remove_file(&audit);
+    let words = [
+        tasks.to_str().unwrap(),
+        "--discovery",
+        "--pin=getTask",
+        "--deny=deleteTask",
+        "--base-url",
+        &url,
+        "--auth=token=TASKS_TOKEN",
+        "--audit",
+        audit.to_str().unwrap(),
+    ];
+    let call = |id, name: &str, arguments: Value| {
+        message(id, "tools/call", &json!({ "name": name, "arguments": arguments }))
+    };
+    let requests = [
+        message(1, "tools/list", &json!({})),
+        call(2, "search_tools", json!({"query": "which tasks are open?", "limit": 1})),
+        call(3, "describe_tool", json!({"names": ["listTasks"]})),
+        call(4, "call_tool", json!({"name": "listTasks", "arguments": {"status": "open"}})),
+        call(5, "call_tool", json!({"name": "listTask"})),
+        call(6, "call_tool", json!({"name": "deleteTask", "arguments": {}})),
+        call(7, "call_tool", json!({"name": "listTasks", "arguments": {"status": "opn"}})),
+    ];
+    let (messages, told, fine) = session(&words, &[("TASKS_TOKEN", "s3cret")], &requests);
+    assert!(fine && told.contains("found by `search_tools`"), "{told}");
+    assert_eq!(names(answer(&messages, 1)), ["call_tool", "describe_tool", "getTask", "search_tools"]);
+    let text = |id| answer(&messages, id)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(text(2).starts_with("listTasks("), "{}", text(2));
+    assert!(text(3).contains("\"enum\":["), "{}", text(3));
+    assert!(text(4).contains("GET /tasks?status=open"), "{}", text(4));
+    for (id, part) in [(5, "did you mean 'listTasks'?"), (6, "Tool not found: deleteTask"), (7, "status")] {
+        let result = &answer(&messages, id)["result"];
+        assert!(result["isError"] == true && text(id).contains(part), "{result}");
+    }
+    let records = fs::read_to_string(&audit).unwrap();
+    assert!(records.contains("\"listTasks\"") && !records.contains("\"call_tool\""), "{records}");
+}
+
+#[test]
+fn more_than_128_tools_are_discovered_unless_all_are_wanted() {
+    let paths: serde_json::Map<String, Value> = (0..130)
+        .map(|number| {
+            let operation =
+                json!({"operationId": format!("get{number}"), "responses": {"200": {"description": "x"}}});
+            (format!("/things/{number}"), json!({ "get": operation }))
+        })
+        .collect();
+    let document = json!({"openapi": "3.1.0", "info": {"title": "x", "version": "1"},
+        "servers": [{"url": "https://example.com"}], "paths": paths});
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-many.json");
+    fs::write(&file, document.to_string()).unwrap();
+    let list = [message(1, "tools/list", &json!({}))];
+    for (word, count) in [("--discovery=auto", 3), ("--discovery=off", 130), ("--deny=get12*", 119)] {
+        let (messages, told, fine) = session(&[file.to_str().unwrap(), word], &[], &list);
+        assert!(fine, "{told}");
+        assert_eq!(names(answer(&messages, 1)).len(), count, "{word}");
+    }
+}

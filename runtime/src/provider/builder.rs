@@ -301,15 +301,6 @@ impl ProviderBuilder {
         self
     }
 
-    /// Lists three tools in place of all, with which a model finds, reads and calls the others; see
-    /// [`discovery`](crate::registry::discovery). The three are available whatever the lists and rules of the provider and
-    /// of principals say: through them a model only gets to what it may use anyway.
-    #[must_use]
-    pub fn discovery(mut self, discovery: Discovery) -> ProviderBuilder {
-        self.discovery = Some(discovery);
-        self
-    }
-
     /// Builds the provider, without building any tool.
     ///
     /// # Errors

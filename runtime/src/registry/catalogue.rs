@@ -1,7 +1,7 @@
 //! Tools with which a model finds tools: `list_tools` and `search_tools`.
 //!
 //! When there are more tools than fit in a prompt, a model gets these two and looks up what it needs. They are ordinary
-//! tools, registered like all others. They cover the tools of their provider that the provider and the principal of the
+//! tools, registered like all others; a [discovery](crate::registry::discovery) also takes the others out of the list. They cover the tools of their provider that the provider and the principal of the
 //! call allow, or a fixed list.
 //!
 //! ```
@@ -23,8 +23,6 @@
 //! # }
 //! ```
 
-mod search;
-
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -37,6 +35,7 @@ use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::docs;
+use crate::spec::search::SearchIndex;
 use crate::spec::{Effects, ToolName, ToolSpec};
 
 /// The name of the tool that lists tools.
@@ -159,7 +158,10 @@ impl SearchTools {
 
     fn search(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let query = params.get("query").and_then(Value::as_str).unwrap_or_default();
-        let found = search::best(self.0.allowed(ctx)?, query, number(params, "limit", 5));
+        let specs = self.0.allowed(ctx)?;
+        let index = SearchIndex::new(specs.iter().map(|spec| (*spec, "")));
+        let found = index.search(query, number(params, "limit", 5), |_| true);
+        let found: Vec<&ToolSpec> = found.into_iter().filter_map(|at| specs.get(at).copied()).collect();
         let text = if found.is_empty() {
             format!("No tool is about '{query}'.")
         } else {

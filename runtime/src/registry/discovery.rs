@@ -111,6 +111,25 @@ impl Discovery {
         self
     }
 
+    /// Returns the specifications of the three tools, as a provider lists them.
+    ///
+    /// # Errors
+    ///
+    /// The first name that is none, and what is wrong with it.
+    pub fn specs(&self) -> Result<[ToolSpec; 3], (Text, NameError)> {
+        let name = |at: usize| {
+            let name = &self.names[at];
+            ToolName::parse(name.clone()).map_err(|why| (name.clone(), why))
+        };
+        let (search, describe, call) = (name(0)?, name(1)?, name(2)?);
+        let names = [&search, &describe, &call].map(ToolName::to_text);
+        Ok([
+            tools::search(search, &names, &self.about),
+            tools::describe(describe, &names),
+            tools::call(call, &names),
+        ])
+    }
+
     /// The names of the pinned tools.
     pub(crate) fn pinned(&self) -> &[Text] {
         &self.pinned
@@ -122,19 +141,17 @@ impl Discovery {
     ///
     /// A name that is none.
     pub(crate) fn open(&self, registry: &Registry) -> Result<Discovered, (Text, NameError)> {
-        let name =
-            |at: usize| ToolName::parse(self.names[at].clone()).map_err(|why| (self.names[at].clone(), why));
-        let (search, describe, call) = (name(0)?, name(1)?, name(2)?);
+        let [search, describe, call] = self.specs()?;
         let shelf = Arc::new(Shelf {
             registry: registry.clone(),
             groups: self.groups.clone(),
-            own: [search.to_text(), describe.to_text(), call.to_text()],
+            own: [&search, &describe, &call].map(|spec| spec.name.to_text()),
             index: OnceLock::new(),
         });
-        let call = Arc::new(CallTool::new(call, &shelf));
+        let call = Arc::new(CallTool { spec: call });
         let tools: [Arc<dyn AgentTool>; 3] = [
-            Arc::new(SearchTools::new(search, &self.about, &shelf)),
-            Arc::new(DescribeTool::new(describe, &shelf)),
+            Arc::new(SearchTools { spec: search, shelf: Arc::clone(&shelf) }),
+            Arc::new(DescribeTool { spec: describe, shelf }),
             call.clone(),
         ];
         Ok(Discovered { tools, call })

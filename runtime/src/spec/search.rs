@@ -38,6 +38,12 @@ const QUESTION: usize = 2_000;
 /// How many different words of a question are looked for.
 const WORDS: usize = 64;
 
+/// How many bytes of a description after its first sentence are indexed.
+const TEXT: usize = 600;
+
+/// How many values of an argument are indexed.
+const VALUES: usize = 50;
+
 /// How quickly further occurrences of a word in a tool stop to count.
 const SATURATION: f32 = 1.4;
 
@@ -51,7 +57,7 @@ const AGREES: f32 = 1.4;
 const READS: f32 = 1.15;
 
 /// A part of what is known about a tool.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Field {
     Name,
     Summary,
@@ -72,42 +78,56 @@ pub struct SearchIndex {
     /// Where the stem of a word occurs: the tool, and how much it counts there.
     places: BTreeMap<String, Vec<(u32, f32)>>,
     /// What each tool does.
-    actions: Vec<Vec<Action>>,
+    actions: Vec<&'static [Action]>,
 }
 
-/// The words of one tool, and how often each occurs in each field.
+/// The words of one tool.
 #[derive(Default)]
 struct Words {
-    counts: HashMap<String, [f32; FIELDS.len()]>,
+    /// The numbers of their stems, each with its field.
+    seen: Vec<(u32, Field)>,
     lengths: [f32; FIELDS.len()],
 }
 
+/// Gives each stem a number.
+#[derive(Default)]
+struct Stems {
+    /// The number of the stem of a word; none for a word that says nothing.
+    words: HashMap<String, Option<u32>>,
+    stems: HashMap<String, u32>,
+}
+
+impl Stems {
+    fn number(&mut self, word: &str) -> Option<u32> {
+        if let Some(number) = self.words.get(word) {
+            return *number;
+        }
+        let number = (!is_filler(word)).then(|| {
+            let next = u32::try_from(self.stems.len()).unwrap_or(u32::MAX);
+            *self.stems.entry(stem(word)).or_insert(next)
+        });
+        self.words.insert(word.to_owned(), number);
+        number
+    }
+}
+
 impl Words {
-    fn add(&mut self, field: Field, text: &str, stems: &mut HashMap<String, String>) {
-        let field = field as usize;
+    fn add(&mut self, field: Field, text: &str, stems: &mut Stems) {
         words(text, |word| {
-            if is_filler(word) {
-                return;
+            if let Some(number) = stems.number(word) {
+                self.seen.push((number, field));
+                self.lengths[field as usize] += 1.0;
             }
-            let stem = match stems.get(word) {
-                Some(stem) => stem.as_str(),
-                None => stems.entry(word.to_owned()).or_insert_with(|| stem(word)).as_str(),
-            };
-            match self.counts.get_mut(stem) {
-                Some(counts) => counts[field] += 1.0,
-                None => self.counts.entry(stem.to_owned()).or_default()[field] += 1.0,
-            }
-            self.lengths[field] += 1.0;
         });
     }
 
-    fn of(spec: &ToolSpec, more: &str, stems: &mut HashMap<String, String>) -> Words {
+    fn of(spec: &ToolSpec, more: &str, stems: &mut Stems) -> Words {
         let mut words = Words::default();
         words.add(Field::Name, spec.name.as_str(), stems);
         words.add(Field::Name, &spec.label, stems);
         let (first, rest) = opening(&spec.description);
         words.add(Field::Summary, first, stems);
-        words.add(Field::Text, rest, stems);
+        words.add(Field::Text, &rest[..floor(rest, TEXT)], stems);
         words.add(Field::Text, &spec.use_for, stems);
         words.add(Field::Text, &spec.returns, stems);
         words.add(Field::Path, more, stems);
@@ -120,7 +140,7 @@ impl Words {
         words
     }
 
-    fn arguments(&mut self, rules: &ObjectRules, spec: &ToolSpec, stems: &mut HashMap<String, String>) {
+    fn arguments(&mut self, rules: &ObjectRules, spec: &ToolSpec, stems: &mut Stems) {
         for field in &rules.fields {
             self.add(Field::Arguments, &field.name, stems);
             let shape = resolved(&field.shape, &spec.defs).unwrap_or(&field.shape);
@@ -136,13 +156,13 @@ impl Words {
         }
     }
 
-    fn values(&mut self, shape: &Shape, stems: &mut HashMap<String, String>) {
+    fn values(&mut self, shape: &Shape, stems: &mut Stems) {
         if let Kind::Enum(values) = &shape.kind {
             let texts = values.iter().filter_map(|value| match value {
                 Literal::String(text) => Some(text),
                 _ => None,
             });
-            texts.for_each(|text| self.add(Field::Values, text, stems));
+            texts.take(VALUES).for_each(|text| self.add(Field::Values, text, stems));
         }
     }
 }
@@ -158,8 +178,7 @@ impl SearchIndex {
     /// Indexes tools, each with further words by which it is found, such as the path of its request. The order of the
     /// tools decides between equally good ones.
     pub fn new<'a>(tools: impl IntoIterator<Item = (&'a ToolSpec, &'a str)>) -> SearchIndex {
-        let (mut stems, mut actions) = (HashMap::new(), Vec::new());
-        let mut all = Vec::new();
+        let (mut stems, mut actions, mut all) = (Stems::default(), Vec::new(), Vec::new());
         for (spec, more) in tools {
             actions.push(action::done(spec, opening(&spec.description).0));
             all.push(Words::of(spec, more, &mut stems));
@@ -170,18 +189,24 @@ impl SearchIndex {
             average.iter_mut().zip(words.lengths).for_each(|(sum, length)| *sum += length);
         }
         average.iter_mut().for_each(|sum| *sum = (*sum / real(count)).max(1.0));
-        let mut places: HashMap<String, Vec<(u32, f32)>> = HashMap::new();
-        for (tool, words) in (0_u32..).zip(all) {
+        let mut places: Vec<Vec<(u32, f32)>> = vec![Vec::new(); stems.stems.len()];
+        for (tool, mut words) in (0_u32..).zip(all) {
             let mut weights = [0.0; FIELDS.len()];
             for (at, (weight, length)) in FIELDS.into_iter().enumerate() {
                 weights[at] = weight / (1.0 - length + length * words.lengths[at] / average[at]);
             }
-            for (word, counts) in words.counts {
-                let counts = counts.iter().zip(weights).map(|(count, weight)| count * weight).sum();
-                places.entry(word).or_default().push((tool, counts));
+            words.seen.sort_unstable();
+            for same in words.seen.chunk_by(|left, right| left.0 == right.0) {
+                let counts = same.iter().map(|(_, field)| weights[*field as usize]).sum();
+                let place = same.first().and_then(|(stem, _)| places.get_mut(usize::try_from(*stem).ok()?));
+                place.into_iter().for_each(|place| place.push((tool, counts)));
             }
         }
-        SearchIndex { count, places: places.into_iter().collect(), actions }
+        let mut place =
+            |number: u32| usize::try_from(number).ok().and_then(|at| places.get_mut(at)).map(std::mem::take);
+        let places =
+            stems.stems.into_iter().filter_map(|(stem, number)| Some((stem, place(number)?))).collect();
+        SearchIndex { count, places, actions }
     }
 
     /// Returns the positions of the tools that fit a question best, the best first: at most `limit`, and only those that
@@ -216,7 +241,7 @@ impl SearchIndex {
             scores.iter_mut().zip(&best).for_each(|(score, best)| *score += best);
         }
         let asked = action::asked(&question);
-        let (asked, factor) = if asked.is_empty() { (vec![Action::Read], READS) } else { (asked, AGREES) };
+        let (asked, factor) = if asked.is_empty() { (&[Action::Read][..], READS) } else { (asked, AGREES) };
         for (score, done) in scores.iter_mut().zip(&self.actions) {
             if done.iter().any(|done| asked.contains(done)) {
                 *score *= factor;

@@ -60,6 +60,13 @@ pub(crate) fn hidden(cell: &Cell<'_>) {
     }
 }
 
+pub(crate) fn named_as_called(cell: &Cell<'_>) {
+    for answer in cell.answers.iter().filter(|answer| !["unknown", "rest"].contains(&answer.path)) {
+        let called = cell.kind.through.unwrap_or(cell.kind.called);
+        cell.holds(answer.response.name == *called, "the answer has the name of the call", &answer.response);
+    }
+}
+
 pub(crate) fn rate(cell: &Cell<'_>) {
     // Resumed calls are counted too. A tool that asks for input runs twice within one call.
     let runs = cell.world.runs();

@@ -28,14 +28,19 @@ pub(crate) struct Kind {
     pub(crate) interruptible: bool,
     /// The tool that the script calls: the target, or one that calls the target.
     pub(crate) called: &'static str,
+    /// The tool through which the called one is called, if it is not called by name.
+    pub(crate) through: Option<&'static str>,
     pub(crate) tools: Make,
 }
+
+/// The kind that is called through the tools of a discovery.
+pub(crate) const THROUGH: &str = "through discovery";
 
 pub(crate) type Tools = Vec<Arc<dyn AgentTool>>;
 type Make = fn(Arc<World>) -> BoxFuture<'static, Tools>;
 
 fn kind(name: &'static str, types: &'static [&'static str], tools: Make) -> Kind {
-    Kind { name, types, calls: &[], interruptible: true, called: "target", tools }
+    Kind { name, types, calls: &[], interruptible: true, called: "target", through: None, tools }
 }
 
 pub(crate) fn all() -> Vec<Kind> {
@@ -44,6 +49,8 @@ pub(crate) fn all() -> Vec<Kind> {
             interruptible: false,
             ..kind("plain function", &["FunctionTool"], |_| ready(toolset![plain::target]))
         },
+        // The same function, called by its name in the arguments of `call_tool`.
+        Kind { through: Some("call_tool"), ..kind(THROUGH, &[], |_| ready(toolset![target])) },
         kind("blocking function", &[], |_| ready(toolset![blocking::target])),
         kind("async function", &[], |_| ready(toolset![target])),
         kind("method", &[], |world| ready(toolset![Methods::tools(&Arc::new(Methods(world)))])),

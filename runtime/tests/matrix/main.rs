@@ -28,6 +28,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::{
     CancellationToken, Dependencies, Principal, Provider, ProviderContext, Registry, Session, ToolCall,
     ToolContext, ToolError, ToolResponse, tool, toolset,
@@ -94,8 +95,9 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
     others.extend((kind.called != "target").then_some(kind.called));
     let registry = Registry::builder().add_all(tools).add_all(toolset![bystander]).seal().unwrap();
     let open = Arc::clone(&world);
+    let builder = Provider::builder(&registry).effect("target", compiled::Handler(Arc::clone(&world)));
     let setup = Setup {
-        builder: Provider::builder(&registry).effect("target", compiled::Handler(Arc::clone(&world))),
+        builder: if kind.through.is_some() { builder.discovery(Discovery::new()) } else { builder },
         context: ProviderContext::new().with_agent_id("agent").with_service(Arc::clone(&world)),
         turn: ToolContext::new("turn", "")
             .with_session(Session::new("s-1"))
@@ -178,7 +180,10 @@ async fn give(
         runs.into_iter().filter(|ran| !late(ran)).collect::<Vec<Ran>>()
     };
     let before = world.runs().len();
-    let call = ToolCall::new(id.clone(), name, arguments);
+    let call = match cell.kind.through {
+        None => ToolCall::new(id.clone(), name, arguments),
+        Some(through) => ToolCall::new(id.clone(), through, json!({"name": name, "arguments": arguments})),
+    };
     let response = match way {
         Way::Called => provider.call(call, &turn).await,
         Way::Dispatched => {

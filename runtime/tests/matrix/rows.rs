@@ -19,6 +19,7 @@ use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::layers::trace::Trace;
 use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::registry::toolsets::Toolset;
 use toolgen_runtime::spec::Network;
 use toolgen_runtime::{
@@ -258,6 +259,12 @@ pub(crate) fn watchers() -> Vec<Row> {
             &["pages", "without_pages"],
             |s| s.build(|b, _| b.pages(Pages::new(ResultLimit::bytes(LONGEST)))),
             checks::short,
+        ),
+        row(
+            "discovery",
+            &["discovery"],
+            |s| s.build(|b, _| b.discovery(Discovery::new())),
+            checks::named_as_called,
         ),
         row("hooks", &["hooks"], |s| s.build(|b, w| b.hooks(Watch(Arc::clone(w)))), checks::hooks),
         row(

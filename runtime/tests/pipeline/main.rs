@@ -7,6 +7,8 @@ mod callbacks;
 mod composition;
 #[cfg(all(feature = "agent", feature = "audit"))]
 mod deep;
+#[cfg(feature = "audit")]
+mod discovery;
 mod ended;
 mod failing;
 mod middleware;

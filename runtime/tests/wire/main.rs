@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod cases;
+mod deferred;
 mod dialects;
 mod formats;
 #[path = "../../../tests/src/golden.rs"]

@@ -24,7 +24,7 @@ pub(super) use lock::{Check, Diff, LOCK, WriteLock};
 pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
 pub(super) use requests::Requests;
-pub(super) use serve::Serve;
+pub(super) use serve::{Serve, discovered};
 
 /// The requested task.
 #[derive(Debug)]
@@ -63,6 +63,8 @@ pub(super) struct Selection {
     pub(super) json: bool,
     pub(super) quiet: bool,
     pub(super) notes: bool,
+    /// Whether the tools of a discovery are shown in place of all.
+    pub(super) discovery: bool,
 }
 
 /// `schema`
@@ -153,7 +155,7 @@ fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(lock::check())
-        .subcommand(compiling("list", "List the tools of documents").arg(format()))
+        .subcommand(compiling("list", "List the tools of documents").arg(format()).arg(discovered()))
         .subcommand(
             compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
                 .arg(
@@ -161,11 +163,11 @@ fn command() -> Command {
                         .default_value("json-schema"),
                 )
                 .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
-                .arg(tools()),
+                .args([tools(), discovered()]),
         )
         .subcommand(
             compiling("docs", "Print the documentation of tools for a prompt")
-                .arg(tools())
+                .args([tools(), discovered()])
                 .arg(flag("summary", "Only the list of tools, a line each")),
         )
         .subcommand(
@@ -343,6 +345,7 @@ fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
         json: has("format") && is_json(matches),
         quiet: name == "check" && matches.get_flag("quiet"),
         notes: name == "check" && matches.get_flag("notes"),
+        discovery: ["list", "schema", "docs"].contains(&name) && matches.get_flag("discovery"),
     })
 }
 

@@ -7,6 +7,7 @@ use toolgen_runtime::spec::docs;
 use super::Outcome;
 use super::args::Docs;
 use super::compile::{choose, compile_all};
+use super::discovery;
 use super::output::Output;
 
 /// Prints the list of tools, then each of them in full.
@@ -19,15 +20,16 @@ pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
             return Ok(Outcome::Problems);
         }
     };
+    let specs = discovery::shown(&task.selection, &tools);
     if task.summary || task.tools.is_empty() {
-        output.line(docs::summary(tools.iter().map(|tool| &tool.spec)).trim_end())?;
+        output.line(docs::summary(&specs).trim_end())?;
     }
     if !task.summary {
-        for (index, tool) in tools.iter().enumerate() {
+        for (index, spec) in specs.iter().enumerate() {
             if index > 0 || task.tools.is_empty() {
                 output.line("")?;
             }
-            output.line(docs::detail(&tool.spec).trim_end())?;
+            output.line(docs::detail(spec).trim_end())?;
         }
     }
     Ok(if complete { Outcome::Fine } else { Outcome::Problems })

@@ -4,23 +4,41 @@ use std::io;
 
 use serde_json::{Value, json};
 use toolgen::Tool;
+use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect;
 use toolgen_runtime::schema::shape::render;
 
 use super::Outcome;
 use super::args::Selection;
 use super::compile::{Compiled, compile_all};
+use super::discovery;
 use super::output::Output;
 
 /// Lists the tools of all documents together, in the order of the documents.
 pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(selection, &[], output);
-    if selection.json {
+    if selection.discovery {
+        three(selection, output)?;
+    } else if selection.json {
         as_json(&compiled, output)?;
     } else {
         as_table(&compiled, output)?;
     }
     Ok(if complete { Outcome::Fine } else { Outcome::Problems })
+}
+
+/// Lists the tools of a discovery, which no document has.
+fn three(selection: &Selection, output: &mut Output) -> io::Result<()> {
+    let specs = discovery::shown(selection, &[]);
+    if selection.json {
+        let tools: Vec<Value> = specs.iter().map(described).collect();
+        output.json(&json!({ "tools": tools }))?;
+        return output.line("");
+    }
+    let width = specs.iter().map(|spec| spec.name.as_str().len()).max().unwrap_or(0);
+    specs
+        .iter()
+        .try_for_each(|spec| output.line(&format!("{:width$}  {}", spec.name.as_str(), spec.description)))
 }
 
 fn as_json(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
@@ -33,17 +51,21 @@ fn as_json(compiled: &[Compiled], output: &mut Output) -> io::Result<()> {
 }
 
 fn describe(tool: &Tool) -> Value {
-    let spec = &tool.spec;
-    // Plain JSON Schema refuses nothing.
-    let schema = render::render_input(spec.input.shape(), &spec.defs, &dialect::JSON_SCHEMA);
     let origin = &tool.origin;
     let id = (!origin.id.is_empty()).then_some(origin.id.as_str());
     let (method, path) = origin.verb_and_subject();
+    let mut out = described(&tool.spec);
+    out["operation"] = json!({ "id": id, "method": method, "path": path });
+    out
+}
+
+fn described(spec: &ToolSpec) -> Value {
+    // Plain JSON Schema refuses nothing.
+    let schema = render::render_input(spec.input.shape(), &spec.defs, &dialect::JSON_SCHEMA);
     json!({
         "name": spec.name.as_str(),
         "description": spec.description.as_str(),
         "input_schema": schema.map_or(Value::Null, |rendered| rendered.schema),
-        "operation": { "id": id, "method": method, "path": path },
     })
 }
 

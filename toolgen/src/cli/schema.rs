@@ -3,7 +3,7 @@
 use std::io;
 
 use serde_json::{Value, json};
-use toolgen::Tool;
+use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::spec::ToolSchema;
 use toolgen_runtime::wire::WireFormat;
@@ -11,6 +11,7 @@ use toolgen_runtime::wire::WireFormat;
 use super::Outcome;
 use super::args::Schema;
 use super::compile::{choose, compile_all};
+use super::discovery;
 use super::output::Output;
 
 /// Prints every tool with its schema and what the dialect cannot express, or its envelope. "Problems found" means that the dialect
@@ -29,14 +30,15 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
             return Ok(Outcome::Problems);
         }
     };
+    let specs = discovery::shown(&task.selection, &tools);
     let mut outcome = if complete { Outcome::Fine } else { Outcome::Problems };
     if task.envelope {
-        let done = envelope(dialect, &tools, output)?;
+        let done = envelope(dialect, &specs, output)?;
         return Ok(if complete { done } else { Outcome::Problems });
     }
     output.write(&format!("{{\"dialect\":\"{}\",\"tools\":[", dialect.name))?;
-    for (index, tool) in tools.into_iter().enumerate() {
-        let (value, accepted) = describe(tool, dialect);
+    for (index, spec) in specs.iter().enumerate() {
+        let (value, accepted) = describe(spec, dialect);
         output.write(if index == 0 { "\n" } else { ",\n" })?;
         output.json(&value)?;
         if !accepted {
@@ -48,11 +50,11 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
 }
 
 /// Prints the tools as they go into a request to the provider of a dialect.
-fn envelope(dialect: &Dialect, tools: &[&Tool], output: &mut Output) -> io::Result<Outcome> {
+fn envelope(dialect: &Dialect, specs: &[ToolSpec], output: &mut Output) -> io::Result<Outcome> {
     // OpenAI's strict dialect is no format of its own; it is used in one.
     let own = WireFormat::ALL.into_iter().find(|format| format.dialect().name == dialect.name);
     let format = own.unwrap_or(WireFormat::OpenAiChat);
-    match format.tools_in(dialect, tools.iter().map(|tool| &tool.spec)) {
+    match format.tools_in(dialect, specs) {
         Ok(value) => {
             output.json(&value)?;
             output.line("")?;
@@ -65,8 +67,7 @@ fn envelope(dialect: &Dialect, tools: &[&Tool], output: &mut Output) -> io::Resu
     }
 }
 
-fn describe(tool: &Tool, dialect: &Dialect) -> (Value, bool) {
-    let spec = &tool.spec;
+fn describe(spec: &ToolSpec, dialect: &Dialect) -> (Value, bool) {
     let name = spec.name.as_str();
     match spec.schema(dialect) {
         Ok(ToolSchema { description, schema, losses }) => {

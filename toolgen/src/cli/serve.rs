@@ -21,6 +21,7 @@ use toolgen_runtime::{BoxFuture, Limits, Provider, ProviderContext, Registry};
 use super::Outcome;
 use super::args::Serve;
 use super::compile::{Compiled, compile_all, leave_out};
+use super::discovery;
 use super::engines::engines;
 use super::output::Output;
 
@@ -38,14 +39,14 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     }
     let served = auditor(task).and_then(|auditor| {
         let (engines, servers) = engines(&task.requests, &task.selection.options)?;
-        let provider = provider(task, &engines, &tools, auditor.clone())?;
-        let count = provider.specs().count();
+        let (provider, count) = provider(task, &engines, &tools, &auditor)?;
         if count == 0 {
             return Err(
                 "no tool is left to serve: `--allow`, `--deny` and `--read-only` leave out all".to_owned()
             );
         }
-        serve(task, server(task, provider)?, (&auditor, &servers), count, output)
+        let discovers = provider.specs().count() < count;
+        serve(task, server(task, provider)?, (&auditor, &servers), (count, discovers), output)
     });
     Ok(match served {
         Ok(()) => Outcome::Fine,
@@ -72,32 +73,47 @@ fn auditor(task: &Serve) -> Result<Auditor, String> {
     sink.map_err(|why| format!("{} cannot be written: {why}", path.display()))
 }
 
-/// Returns the tools behind their limits and records.
-fn provider(task: &Serve, engines: &Engines, tools: &[&Tool], auditor: Auditor) -> Result<Provider, String> {
-    let tools = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
-    let tools = engines.tools_from(tools).map_err(|why| why.to_string())?;
-    let registry = Registry::new(tools).map_err(|why| why.to_string())?;
+/// Returns the tools behind their limits and records, and how many a client may call.
+fn provider(
+    task: &Serve,
+    engines: &Engines,
+    tools: &[&Tool],
+    auditor: &Auditor,
+) -> Result<(Provider, usize), String> {
+    let plans = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
+    let plans = engines.tools_from(plans).map_err(|why| why.to_string())?;
+    let registry = Registry::new(plans).map_err(|why| why.to_string())?;
     let limits = Limits { read_only: task.read_only, ..Limits::ANY };
     let mut rules = Rules::builder().exclude(task.deny.iter().cloned());
     if !task.allow.is_empty() {
         rules = rules.include(task.allow.iter().cloned());
     }
-    let mut builder = Provider::builder(&registry);
-    if !task.ask.is_empty() {
-        let asked =
-            Rules::builder().include(task.ask.iter().cloned()).build().map_err(|why| why.to_string())?;
-        let unused = asked.unused(&registry);
-        if !unused.is_empty() {
-            return Err(ProviderError::UnusedRules(unused).to_string());
-        }
-        builder = builder.middleware(Ask(asked));
+    let rules = rules.build().map_err(|why| why.to_string())?;
+    let asked = Rules::builder().include(task.ask.iter().cloned()).build().map_err(|why| why.to_string())?;
+    let unused = asked.unused(&registry);
+    if !task.ask.is_empty() && !unused.is_empty() {
+        return Err(ProviderError::UnusedRules(unused).to_string());
     }
-    let provider = builder
-        .context(ProviderContext::new().with_limits(limits))
-        .rules(rules.build().map_err(|why| why.to_string())?)
-        .default_timeout(Duration::from_secs(task.requests.timeout))
-        .auditor(auditor);
-    provider.build().map_err(|why| why.to_string())
+    let builder = || {
+        let builder = Provider::builder(&registry)
+            .context(ProviderContext::new().with_limits(limits.clone()))
+            .rules(rules.clone())
+            .default_timeout(Duration::from_secs(task.requests.timeout))
+            .auditor(auditor.clone());
+        // Without a rule, all tools would be meant.
+        if task.ask.is_empty() { builder } else { builder.middleware(Ask(asked.clone())) }
+    };
+    let provider = builder().build().map_err(|why| why.to_string())?;
+    let count = provider.specs().count();
+    let discovers = match task.discovery.as_str() {
+        "auto" => count >= discovery::MANY,
+        when => when == "on" && count > 0,
+    };
+    if !discovers {
+        return Ok((provider, count));
+    }
+    let provider = builder().discovery(discovery::of(tools, &task.pinned)).build();
+    provider.map(|provider| (provider, count)).map_err(|why| why.to_string())
 }
 
 /// Has the calls of some tools approved.
@@ -139,13 +155,16 @@ fn serve(
     task: &Serve,
     server: Server,
     (auditor, servers): (&Auditor, &McpEngine),
-    count: usize,
+    (count, discovers): (usize, bool),
     output: &mut Output,
 ) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| why.to_string())?;
     runtime.block_on(async {
-        let tools = if count == 1 { "1 tool is".to_owned() } else { format!("{count} tools are") };
+        let mut tools = if count == 1 { "1 tool is".to_owned() } else { format!("{count} tools are") };
+        if discovers {
+            tools.push_str(" found by `search_tools` (`--discovery=off` lists them all) and");
+        }
         let until_the_end = async {
             let Some(address) = &task.http else {
                 output.note(&format!("{tools} served on the standard input and output"));

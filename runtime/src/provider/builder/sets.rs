@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::ProviderBuilder;
 use crate::base::frozen::Text;
+use crate::layers::pages::READ_RESULT;
 use crate::provider::ProviderError;
 use crate::registry::UnknownTool;
-use crate::registry::discovery::Discovered;
+use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{self, ContextSpec, Toolset};
 use crate::schema::shape::decode::say::meant;
 
@@ -28,6 +29,15 @@ impl ProviderBuilder {
     #[must_use]
     pub fn within(mut self, context: &ContextSpec) -> ProviderBuilder {
         self.contexts.push(context.clone());
+        self
+    }
+
+    /// Lists three tools in place of all, with which a model finds, reads and calls the others; see
+    /// [`discovery`](crate::registry::discovery). The three are available whatever the lists and rules of the provider and
+    /// of principals say: through them a model only gets to what it may use anyway.
+    #[must_use]
+    pub fn discovery(mut self, discovery: Discovery) -> ProviderBuilder {
+        self.discovery = Some(discovery);
         self
     }
 
@@ -64,6 +74,8 @@ impl ProviderBuilder {
         }
         let extended = self.registry.extend(discovered.tools.iter().cloned());
         self.registry = extended.map_err(ProviderError::NotSealed)?;
+        // The tools before it have become more.
+        self.reader = self.reader.and_then(|_| self.registry.index(READ_RESULT));
         Ok(Some(discovered))
     }
 

@@ -34,6 +34,35 @@ fn spec(name: ToolName, label: &'static str, description: String, schema: &'stat
     }
 }
 
+/// Returns the specification of the tool that searches. The names are those of the three tools.
+pub(super) fn search(name: ToolName, [_, describe, call]: &[Text; 3], about: &str) -> ToolSpec {
+    let about = if about.is_empty() { String::new() } else { format!(" The tools are about: {about}.") };
+    let text = format!(
+        "Finds tools by words. There are more tools than those listed: search for what you want to do, read how a tool is \
+         called with {describe}, and call it with {call}.{about}"
+    );
+    let schema = r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The most tools to tell of."},"group":{"type":"string","description":"Only tools of this category or toolset."}},"required":["query"],"additionalProperties":false}"#;
+    spec(name, "Search Tools", text, schema)
+}
+
+/// Returns the specification of the tool that describes others.
+pub(super) fn describe(name: ToolName, [search, _, call]: &[Text; 3]) -> ToolSpec {
+    let text = format!(
+        "Tells how tools that {search} found are called: what they do, and the JSON Schema of the arguments that {call} \
+         takes for them."
+    );
+    let schema = r#"{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":10,"description":"The names of the tools."}},"required":["names"],"additionalProperties":false}"#;
+    spec(name, "Describe Tool", text, schema)
+}
+
+/// Returns the specification of the tool that calls others.
+pub(super) fn call(name: ToolName, [search, describe, _]: &[Text; 3]) -> ToolSpec {
+    let text = format!("Calls a tool that {search} found, with the arguments that {describe} tells.");
+    let schema = r#"{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The name of the tool."},"arguments":{"type":"object","description":"The arguments of the tool."}},"required":["name"],"additionalProperties":false}"#;
+    // What a call does is known only with the name of the tool, whose own effects are judged.
+    ToolSpec { effects: Effects::UNDECLARED, ..spec(name, "Call Tool", text, schema) }
+}
+
 /// The tools that a call may use, sorted by name, without the three.
 fn allowed<'a>(shelf: &Shelf, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
     let Some(peers) = &ctx.turn().peers else {
@@ -55,22 +84,11 @@ fn by_name<'a>(specs: &[&'a ToolSpec], name: &str) -> Option<&'a ToolSpec> {
 
 /// The tool that searches.
 pub(super) struct SearchTools {
-    spec: ToolSpec,
-    shelf: Arc<Shelf>,
+    pub(super) spec: ToolSpec,
+    pub(super) shelf: Arc<Shelf>,
 }
 
 impl SearchTools {
-    pub(super) fn new(name: ToolName, about: &str, shelf: &Arc<Shelf>) -> SearchTools {
-        let [_, describe, call] = &shelf.own;
-        let about = if about.is_empty() { String::new() } else { format!(" The tools are about: {about}.") };
-        let text = format!(
-            "Finds tools by words. There are more tools than those listed: search for what you want to do, read how a \
-             tool is called with {describe}, and call it with {call}.{about}"
-        );
-        let schema = r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The most tools to tell of."},"group":{"type":"string","description":"Only tools of this category or toolset."}},"required":["query"],"additionalProperties":false}"#;
-        SearchTools { spec: spec(name, "Search Tools", text, schema), shelf: Arc::clone(shelf) }
-    }
-
     fn search(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let text = |name: &str| params.get(name).and_then(Value::as_str);
         let limit = params.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
@@ -128,21 +146,11 @@ impl SearchTools {
 
 /// The tool that describes others.
 pub(super) struct DescribeTool {
-    spec: ToolSpec,
-    shelf: Arc<Shelf>,
+    pub(super) spec: ToolSpec,
+    pub(super) shelf: Arc<Shelf>,
 }
 
 impl DescribeTool {
-    pub(super) fn new(name: ToolName, shelf: &Arc<Shelf>) -> DescribeTool {
-        let [search, _, call] = &shelf.own;
-        let text = format!(
-            "Tells how tools that {search} found are called: what they do, and the JSON Schema of the arguments that \
-             {call} takes for them."
-        );
-        let schema = r#"{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":10,"description":"The names of the tools."}},"required":["names"],"additionalProperties":false}"#;
-        DescribeTool { spec: spec(name, "Describe Tool", text, schema), shelf: Arc::clone(shelf) }
-    }
-
     fn describe(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let allowed = allowed(&self.shelf, ctx)?;
         let names = params.get("names").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -196,18 +204,7 @@ fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
 
 /// The tool that calls others. A provider never runs it: it calls the other tool instead.
 pub(super) struct CallTool {
-    spec: ToolSpec,
-}
-
-impl CallTool {
-    pub(super) fn new(name: ToolName, shelf: &Arc<Shelf>) -> CallTool {
-        let [search, describe, _] = &shelf.own;
-        let text = format!("Calls a tool that {search} found, with the arguments that {describe} tells.");
-        let schema = r#"{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The name of the tool."},"arguments":{"type":"object","description":"The arguments of the tool."}},"required":["name"],"additionalProperties":false}"#;
-        // What a call does is known only with the name of the tool, whose own effects are judged.
-        let spec = ToolSpec { effects: Effects::UNDECLARED, ..spec(name, "Call Tool", text, schema) };
-        CallTool { spec }
-    }
+    pub(super) spec: ToolSpec,
 }
 
 macro_rules! tool {

@@ -89,8 +89,8 @@ impl Handler {
         };
         let provider = self.served.tools.provider();
         // Sorted by name, so that a list that changes between two pages shows no tool twice.
-        let may_call = |spec: &&ToolSpec| caller.principal.as_ref().is_none_or(|who| who.check(spec).is_ok());
-        let mut specs = provider.specs().filter(may_call).filter(|spec| spec.name.as_str() > after);
+        let mut specs =
+            provider.specs_for(caller.principal.as_ref()).filter(|spec| spec.name.as_str() > after);
         let page: Vec<&ToolSpec> = specs.by_ref().take(self.served.page).collect();
         let more = specs.next().is_some();
         let next_cursor = page.last().filter(|_| more).map(|last| format!("{CURSOR}{}", last.name.as_str()));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::{Requests, Selection, compiling, flag, option, path, requests, with_requests};
 
@@ -20,6 +20,10 @@ pub(in super::super) struct Serve {
     /// The rules of the tools whose calls the person at the client approves.
     pub(in super::super) ask: Vec<String>,
     pub(in super::super) read_only: bool,
+    /// `auto`, `on` or `off`.
+    pub(in super::super) discovery: String,
+    /// The tools that are listed beside those of a discovery.
+    pub(in super::super) pinned: Vec<String>,
     pub(in super::super) audit: Option<PathBuf>,
     /// The environment variable with the bearer token.
     pub(in super::super) token: Option<String>,
@@ -56,11 +60,29 @@ pub(super) fn command() -> Command {
         .arg(several("deny", "RULE", "No tools of this rule, even if another allows them"))
         .arg(several("ask", "RULE", "Ask the person at the client before each call of a tool of this rule"))
         .arg(flag("read-only", "Only tools that declare that they change nothing"))
+        .arg(
+            option(
+                "discovery",
+                "WHEN",
+                "List three tools that find, describe and call the others; auto: with more than 128 tools",
+            )
+            .value_parser(["auto", "on", "off"])
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("on")
+            .default_value("auto"),
+        )
+        .arg(several("pin", "NAME", "Keep this tool in the list in spite of `--discovery`"))
         .arg(path("audit", "FILE", "Append a record of each call to this file, as lines of JSON"));
     with_requests(command).after_help(
         "Nothing but the protocol goes to the standard output. Tools that are functions, effects or agents cannot run \
          here and are left out. Without a token, HTTP is served at a loopback address only.",
     )
+}
+
+/// The flag of the commands that show tools.
+pub(in super::super) fn discovered() -> Arg {
+    flag("discovery", "The three tools that find, describe and call the others, in place of all")
 }
 
 pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, String> {
@@ -74,6 +96,8 @@ pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, 
         deny: texts("deny"),
         ask: texts("ask"),
         read_only: matches.get_flag("read-only"),
+        discovery: text("discovery").unwrap_or_default(),
+        pinned: texts("pin"),
         audit: matches.get_one("audit").cloned(),
         token: text("token"),
         hosts: texts("host"),

@@ -1,0 +1,314 @@
+//! A model that searches for tools, reads about them and calls them by `call_tool` gets what it would get by their names.
+
+use std::future::ready;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
+use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+use toolgen_runtime::layers::events::EventKind;
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::registry::discovery::Discovery;
+use toolgen_runtime::registry::toolsets::Toolset;
+use toolgen_runtime::schema::dialect::GEMINI;
+use toolgen_runtime::wire::{AnswerOptions, WireFormat};
+use toolgen_runtime::{
+    BoxFuture, Principal, Provider, ProviderContext, Registry, Service, ToolCall, ToolContext, ToolError,
+    ToolResponse, ToolSpec, tool, toolset,
+};
+
+use super::Journal;
+
+/// Pays somebody an amount of money.
+#[tool(undocumented, category = "money", scopes("pay"))]
+fn pay(
+    to: String,
+    #[arg(default = 100)] amount: i64,
+    #[arg(secret, default = "")] pin: String,
+    #[inject] ran: Service<Journal>,
+) -> String {
+    ran.note(format!("{amount} to {to}"));
+    format!("paid {amount} to {to} with {pin}")
+}
+
+/// Deletes an account and everything in it.
+#[tool(undocumented, destructive)]
+fn remove_account(name: String) -> String {
+    name
+}
+
+/// Returns the balance of an account.
+#[tool(undocumented, read_only)]
+fn get_balance(account: String) -> String {
+    format!("{account}: 7")
+}
+
+struct Asks;
+
+impl Middleware for Asks {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        let pays = request.spec.name.as_str() == "pay";
+        let decision = if pays { Decision::NeedApproval("money".to_owned()) } else { Decision::Allow };
+        Box::pin(ready(decision))
+    }
+}
+
+fn builder(ran: &Journal) -> ProviderBuilder {
+    let registry = Registry::new(toolset![pay, remove_account, get_balance]).unwrap();
+    let context = ProviderContext::new().with_service(Arc::new(ran.clone()));
+    Provider::builder(&registry).context(context).discovery(Discovery::new())
+}
+
+fn turn() -> ToolContext {
+    ToolContext::new("turn", "")
+}
+
+fn through(name: &str, arguments: impl Into<Value>) -> ToolCall {
+    ToolCall::new("c1", "call_tool", json!({"name": name, "arguments": arguments.into()}))
+}
+
+async fn search(provider: &Provider, arguments: Value) -> ToolResponse {
+    provider.call(ToolCall::new("s", "search_tools", arguments), &turn()).await
+}
+
+async fn describe(provider: &Provider, names: Value) -> ToolResponse {
+    provider.call(ToolCall::new("d", "describe_tool", json!({ "names": names })), &turn()).await
+}
+
+fn listed(provider: &Provider) -> Vec<&str> {
+    provider.specs().map(|spec| spec.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_model_searches_reads_and_calls() {
+    let provider = builder(&Journal::default()).build().unwrap();
+    assert_eq!(listed(&provider), ["call_tool", "describe_tool", "search_tools"]);
+    assert_eq!(provider.list().len(), 3);
+    let found = search(&provider, json!({"query": "send money to a person", "limit": 1})).await;
+    assert_eq!(
+        found.text(),
+        "pay(to: string, amount?: integer, pin?: string) - Pays somebody an amount of money.\n"
+    );
+    let told = describe(&provider, json!(["pay", "get_balnce"])).await.text();
+    assert!(
+        told.starts_with("## pay\nPays somebody an amount of money.\nArguments: {\"type\":\"object\""),
+        "{told}"
+    );
+    assert!(told.ends_with("Tool 'get_balnce' not found; did you mean 'get_balance'?\n"), "{told}");
+    let response = provider.call(through("get_balance", json!({"account": "a"})), &turn()).await;
+    assert_eq!((&*response.id, &*response.name, response.text().as_str()), ("c1", "call_tool", "a: 7"));
+    // By its own name, as text, and through itself.
+    let named = ToolCall::new("c1", "get_balance", json!({"account": "a"}));
+    assert_eq!(provider.call(named, &turn()).await.name, *"get_balance");
+    assert_eq!(provider.call(through("get_balance", r#"{"account":"b"}"#), &turn()).await.text(), "b: 7");
+    let twice = json!({"name": "get_balance", "arguments": {"account": "c"}});
+    assert_eq!(provider.call(through("call_tool", twice), &turn()).await.text(), "c: 7");
+}
+
+#[tokio::test]
+async fn mistakes_are_told_as_for_a_direct_call() {
+    let provider = builder(&Journal::default()).build().unwrap();
+    for (name, arguments) in
+        [("get_balance", json!({"acount": "a"})), ("get_balnce", json!({})), ("get_balance", json!("{"))]
+    {
+        let direct = provider.call(ToolCall::new("c1", name, arguments.clone()), &turn()).await;
+        let response = provider.call(through(name, arguments), &turn()).await;
+        assert_eq!(response.outcome, direct.outcome);
+        assert!(response.is_error());
+    }
+    let flat = ToolCall::new("c1", "call_tool", json!({"name": "get_balance", "account": "a"}));
+    let told = provider.call(flat, &turn()).await;
+    assert!(told.text().contains("account"), "{}", told.text());
+    let nameless = provider.call(ToolCall::new("c1", "call_tool", json!({"arguments": {}})), &turn()).await;
+    assert!(nameless.text().contains("name"), "{}", nameless.text());
+    assert_eq!(nameless.name, *"call_tool");
+    // A request of MCP that names an unknown tool in its arguments is a request that is right.
+    let unknown = provider.call(through("get_balnce", json!({})), &turn()).await;
+    let answer = &WireFormat::Mcp.answers_with(&[unknown], &AnswerOptions::default())[0];
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+}
+
+/// Approves, and keeps what it was asked.
+struct Approves(Arc<Mutex<Vec<(String, Value, Value)>>>);
+
+impl Approver for Approves {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        let asked = (request.name.to_string(), request.arguments.clone(), request.shown.clone());
+        self.0.lock().unwrap().push(asked);
+        Box::pin(ready(Approval::Approved))
+    }
+}
+
+#[tokio::test]
+async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
+    let (ran, asked, sink) = (Journal::default(), Arc::default(), MemorySink::new());
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&events);
+    let provider = builder(&ran)
+        .middleware(Asks)
+        .approver(Approves(Arc::clone(&asked)))
+        .auditor(auditor.clone())
+        .on_event(move |event| seen.lock().unwrap().push(event))
+        .build()
+        .unwrap();
+    let turn = turn().with_principal(Principal::new("ada").with_scopes(["pay"]));
+    let response = provider.call(through("pay", json!({"to": "Bo", "pin": "s3cr3t-9"})), &turn).await;
+    assert_eq!((&*response.name, response.text().as_str()), ("call_tool", "paid 100 to Bo with s3cr3t-9"));
+    assert_eq!(ran.lines(), ["100 to Bo"]);
+    let (name, arguments, shown) = asked.lock().unwrap()[0].clone();
+    assert_eq!((name.as_str(), &arguments["amount"], &arguments["to"]), ("pay", &json!(100), &json!("Bo")));
+    assert!(!shown.to_string().contains("s3cr3t"), "{shown}");
+    auditor.flush().await.unwrap();
+    let records = format!("{:?}", sink.rows());
+    assert!(records.contains("\"pay\"") && !records.contains("call_tool"), "{records}");
+    assert!(!records.contains("s3cr3t"), "{records}");
+    let events = events.lock().unwrap();
+    assert!(events.iter().all(|event| *event.name == *"pay"), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event.kind, EventKind::ToolCall { .. })));
+}
+
+#[tokio::test]
+async fn a_call_that_waited_is_answered_under_the_name_it_was_made_by() {
+    let ran = Journal::default();
+    let provider = builder(&ran).middleware(Asks).build().unwrap();
+    let response = provider.call(through("pay", json!({"to": "Bo"})), &turn()).await;
+    assert_eq!(response.name, *"call_tool");
+    let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("{}", response.text()) };
+    assert_eq!((&*request.name, request.via.as_deref()), ("pay", Some("call_tool")));
+    let text = serde_json::to_string(&request).unwrap();
+    let stored: ApprovalRequest = serde_json::from_str(&text).unwrap();
+    let mut forged = stored.clone();
+    forged.call.via = None;
+    assert_eq!(provider.resume(forged, &turn()).await.outcome.unwrap_err().code(), "APPROVAL_INVALID");
+    let response = provider.resume(stored, &turn()).await;
+    assert_eq!((&*response.name, response.text().as_str()), ("call_tool", "paid 100 to Bo with "));
+    assert_eq!(ran.lines(), ["100 to Bo"]);
+}
+
+#[tokio::test]
+async fn what_is_not_allowed_is_neither_found_nor_described_nor_known() {
+    let read_only = Limits { read_only: true, ..Limits::ANY };
+    let context = ProviderContext::new().with_limits(read_only);
+    let by_limits = builder(&Journal::default()).context(context).build().unwrap();
+    let by_list = builder(&Journal::default()).allow(["get_balance"]).build().unwrap();
+    for provider in [by_limits, by_list] {
+        assert_eq!(listed(&provider).len(), 3);
+        let found = search(&provider, json!({"query": "delete account, balance"})).await.text();
+        assert!(found.contains("get_balance") && !found.contains("remove_account"), "{found}");
+        let hidden = provider.call(through("remove_account", json!({"name": "a"})), &turn()).await;
+        let unknown = provider.call(through("remove_accountt", json!({"name": "a"})), &turn()).await;
+        assert_eq!(hidden.text(), "Tool not found: remove_account");
+        assert_eq!(unknown.text(), "Tool not found: remove_accountt");
+        let told = describe(&provider, json!(["remove_account"])).await.text();
+        assert_eq!(told, "Tool 'remove_account' not found");
+        let direct = ToolCall::new("c1", "remove_account", json!({"name": "a"}));
+        assert_eq!(provider.call(direct, &turn()).await.text(), "Tool not found: remove_account");
+    }
+    // A principal without the scope does not find the tool, and is told the scope if it calls it.
+    let provider = builder(&Journal::default()).build().unwrap();
+    let bo = turn().with_principal(Principal::new("bo").with_scopes(["read"]));
+    let query = ToolCall::new("s", "search_tools", json!({"query": "pay", "limit": 9}));
+    assert!(!provider.call(query, &bo).await.text().contains("pay("));
+    let told = provider.call(through("pay", json!({"to": "Bo"})), &bo).await;
+    let direct = provider.call(ToolCall::new("c1", "pay", json!({"to": "Bo"})), &bo).await;
+    assert_eq!(told.outcome, direct.outcome);
+    // The three tools are everybody's; those that are not on the list of a principal are not known to it.
+    let cy = Principal::new("cy").with_scopes(["read"]).with_tools(["get_balance"]);
+    let shown: Vec<&str> = provider.specs_for(Some(&cy)).map(|spec| spec.name.as_str()).collect();
+    assert_eq!(shown, ["call_tool", "describe_tool", "search_tools"]);
+    let cy = turn().with_principal(cy);
+    assert_eq!(provider.call(through("get_balance", json!({"account": "a"})), &cy).await.text(), "a: 7");
+    assert_eq!(provider.call(through("pay", json!({"to": "Bo"})), &cy).await.text(), "Tool not found: pay");
+}
+
+#[tokio::test]
+async fn a_call_is_counted_once() {
+    let counted: Arc<Mutex<Vec<String>>> = Arc::default();
+    let counts = Arc::clone(&counted);
+    let limit = move |_: &Principal, spec: &ToolSpec| {
+        counts.lock().unwrap().push(spec.name.to_string());
+        counts.lock().unwrap().len() < 2
+    };
+    let provider = builder(&Journal::default()).rate_limit(limit).build().unwrap();
+    provider.call(through("get_balance", json!({"account": "a"})), &turn()).await;
+    let refused = provider.call(through("get_balance", json!({"account": "a"})), &turn()).await;
+    assert_eq!(refused.outcome.unwrap_err().code(), "RATE_LIMITED");
+    assert_eq!(*counted.lock().unwrap(), ["get_balance", "get_balance"]);
+}
+
+#[tokio::test]
+async fn exclusive_calls_of_a_turn_keep_their_order() {
+    let provider = builder(&Journal::default()).build().unwrap();
+    let calls = vec![
+        through("get_balance", json!({"account": "a"})),
+        ToolCall::new(
+            "c2",
+            "call_tool",
+            json!("{\"name\":\"get_balance\",\"arguments\":{\"account\":\"b\"}}"),
+        ),
+    ];
+    let options = DispatchOptions::new().with_strategy(Strategy::Parallel);
+    let done = provider.dispatch(calls, &turn(), &options).await;
+    let told: Vec<(String, String)> =
+        done.responses.iter().map(|response| (response.name.to_string(), response.text())).collect();
+    let of = |text: &str| ("call_tool".to_owned(), text.to_owned());
+    assert_eq!(told, [of("a: 7"), of("b: 7")]);
+}
+
+#[tokio::test]
+async fn groups_pins_and_names() {
+    let registry = Registry::new(toolset![pay, remove_account, get_balance]).unwrap();
+    let with = |discovery| Provider::builder(&registry).discovery(discovery).build();
+    let set = Toolset::new("accounts", ["remove_account", "get_balance"]);
+    let discovery =
+        Discovery::new().names("find", "explain", "run").pin(["get_balance"]).group(set).about("a bank");
+    let provider = with(discovery).unwrap();
+    assert_eq!(listed(&provider), ["explain", "find", "get_balance", "run"]);
+    let query = |group: &str| ToolCall::new("s", "find", json!({"query": "account money", "group": group}));
+    assert!(provider.call(query("money"), &turn()).await.text().starts_with("pay("));
+    assert!(!provider.call(query("accounts"), &turn()).await.text().contains("pay("));
+    let none = provider.call(query("x"), &turn()).await.text();
+    assert!(none.contains("The groups are: accounts, money."), "{none}");
+    let told = |discovery| with(discovery).unwrap_err().to_string();
+    assert_eq!(
+        told(Discovery::new().names("pay", "explain", "run")),
+        "discovery: there is another tool 'pay'; choose other names with `Discovery::names`"
+    );
+    assert_eq!(
+        told(Discovery::new().names("a b", "explain", "run")),
+        "discovery: 'a b' is no name of a tool: a tool name may contain only ASCII letters, digits, `_` and `-`; choose \
+         other names with `Discovery::names`"
+    );
+    assert!(told(Discovery::new().names("a", "a", "b")).contains("Tool [a] is already registered."));
+    assert_eq!(told(Discovery::new().pin(["pya"])), "tool 'pya' not registered; did you mean 'pay'?");
+}
+
+#[tokio::test]
+async fn descriptions_are_in_the_dialect_of_the_call() {
+    let provider = builder(&Journal::default()).build().unwrap();
+    let call = ToolCall::new("d", "describe_tool", json!({"names": ["pay"]}));
+    let plain = provider.call(call.clone(), &turn()).await.text();
+    let gemini = provider.call(call, &turn().with_dialect(&GEMINI)).await.text();
+    assert!(plain.contains("additionalProperties") && !gemini.contains("additionalProperties"), "{gemini}");
+}
+
+#[tokio::test]
+async fn hostile_questions_are_answered_quickly() {
+    let provider = builder(&Journal::default()).build().unwrap();
+    let long = "account ".repeat(1 << 17);
+    for query in
+        [long.as_str(), ".*(a+)+$[", "удалить аккаунт", "删除账户", "\u{0}\u{202e}", "  ", "'; DROP TABLE"]
+    {
+        let start = std::time::Instant::now();
+        let response = search(&provider, json!({"query": query})).await;
+        assert!(!response.is_error(), "{}", response.text());
+        assert!(response.text().len() < 1000, "{}", response.text());
+        assert!(start.elapsed().as_secs() < 2, "{:?}", start.elapsed());
+    }
+    assert!(search(&provider, json!({"query": ""})).await.is_error());
+}

@@ -1,0 +1,99 @@
+//! Tools that a provider loads when a model finds them.
+
+use serde_json::{Value, json};
+use toolgen_runtime::registry::toolsets::Toolset;
+use toolgen_runtime::schema::dialect::OPENAI_STRICT;
+use toolgen_runtime::wire::{Deferred, WireFormat};
+use toolgen_runtime::{Text, ToolName, ToolSpec};
+
+fn specs() -> Vec<ToolSpec> {
+    let spec =
+        |name| ToolSpec { name: ToolName::new(name), description: "Does it.".into(), ..ToolSpec::EMPTY };
+    ["add_pet", "drop_pet", "pay"].map(spec).into()
+}
+
+fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
+    list.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap()
+}
+
+#[test]
+fn anthropic_searches_by_words_or_by_patterns() {
+    let deferred = Deferred::new().load(["pay"]);
+    let list = WireFormat::Anthropic.tools_deferred(&deferred, &specs()).unwrap();
+    assert_eq!(list[0], json!({"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}));
+    assert_eq!(named(&list, "pay")["defer_loading"], false);
+    assert_eq!(named(&list, "add_pet")["defer_loading"], true);
+    // Beside the flag, the tools are those of a usual list.
+    let mut usual = WireFormat::Anthropic.tools(&specs()).unwrap();
+    usual[0]["defer_loading"] = true.into();
+    assert_eq!(list[1], usual[0]);
+    let list = WireFormat::Anthropic.tools_deferred(&deferred.by_regex(), &specs()).unwrap();
+    assert_eq!(list[0], json!({"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"}));
+}
+
+#[test]
+fn responses_groups_tools_in_namespaces() {
+    let pets =
+        Toolset { description: Text::Static("Pets."), ..Toolset::new("pets", ["add_pet", "drop_pet"]) };
+    let deferred = Deferred::new().load(["drop_pet"]).namespace(pets).namespace(Toolset::new("none", ["x"]));
+    let list = WireFormat::OpenAiResponses.tools_deferred_in(&OPENAI_STRICT, &deferred, &specs()).unwrap();
+    assert_eq!(list.as_array().unwrap().len(), 3, "{list}");
+    assert_eq!(list[0], json!({"type": "tool_search", "execution": "server"}));
+    assert_eq!(
+        (&list[1]["name"], &list[1]["defer_loading"], &list[1]["strict"]),
+        (&json!("pay"), &json!(true), &json!(true))
+    );
+    assert_eq!(
+        (&list[2]["type"], &list[2]["name"], &list[2]["description"]),
+        (&json!("namespace"), &json!("pets"), &json!("Pets."))
+    );
+    let flags: Vec<&Value> =
+        list[2]["tools"].as_array().unwrap().iter().map(|tool| &tool["defer_loading"]).collect();
+    assert_eq!(flags, [true, false]);
+}
+
+#[test]
+fn formats_without_a_search_say_what_to_do() {
+    for format in WireFormat::ALL {
+        let told = format.tools_deferred(&Deferred::new(), &specs()).map_err(|why| why.to_string());
+        assert_eq!(told.is_ok(), format.defers(), "{format}");
+        if let Err(why) = told {
+            let expected =
+                "cannot defer tools; give the provider a discovery (`ProviderBuilder::discovery`) instead";
+            assert_eq!(why, format!("{format} {expected}"));
+        }
+    }
+    let unknown = WireFormat::Anthropic.tools_deferred(&Deferred::new().load(["pya"]), &specs());
+    assert_eq!(unknown.unwrap_err().to_string(), "to be loaded, but not among the tools: pya");
+}
+
+#[test]
+fn what_a_search_leaves_in_a_reply_is_no_call() {
+    let reply = json!({"role": "assistant", "stop_reason": "tool_use", "content": [
+        {"type": "text", "text": "I look for a tool."},
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "tool_search_tool_bm25", "input": {"query": "pay"}},
+        {"type": "tool_search_tool_result", "tool_use_id": "srvtoolu_1", "content": {
+            "type": "tool_search_tool_search_result",
+            "tool_references": [{"type": "tool_reference", "tool_name": "pay"}],
+        }},
+        {"type": "tool_use", "id": "toolu_1", "name": "pay", "input": {"to": "Bo"}},
+    ]});
+    let calls = WireFormat::Anthropic.calls(&reply).unwrap();
+    let told: Vec<(&str, &str)> = calls.iter().map(|call| (&*call.id, &*call.name)).collect();
+    assert_eq!(told, [("toolu_1", "pay")]);
+    let failed = json!({"role": "assistant", "stop_reason": "end_turn", "content": [
+        {"type": "tool_search_tool_result", "tool_use_id": "srvtoolu_1",
+         "content": {"type": "tool_search_tool_result_error", "error_code": "unavailable"}},
+    ]});
+    assert_eq!(WireFormat::Anthropic.calls(&failed).unwrap().iter().count(), 0);
+    let response = json!({"status": "completed", "output": [
+        {"type": "tool_search_call", "id": "ts_1", "execution": "server", "status": "completed", "arguments": {"paths": ["pets"]}},
+        {"type": "tool_search_output", "id": "to_1", "execution": "server", "status": "completed", "tools": [
+            {"type": "namespace", "name": "pets", "description": "Pets.", "tools": []},
+        ]},
+        {"type": "function_call", "call_id": "c1", "name": "add_pet", "namespace": "pets", "arguments": "{}"},
+    ]});
+    let calls = WireFormat::OpenAiResponses.calls(&response).unwrap();
+    let told: Vec<(&str, &str)> = calls.iter().map(|call| (&*call.id, &*call.name)).collect();
+    assert_eq!(told, [("c1", "add_pet")]);
+}
