@@ -40,6 +40,7 @@ mod ids;
 pub mod mcp;
 mod openai_chat;
 mod openai_responses;
+mod plan;
 mod tools;
 
 use std::fmt;
@@ -52,6 +53,7 @@ use crate::spec::ToolSpec;
 
 pub use calls::{Calls, WireError};
 pub use ids::is_made_up;
+pub use plan::{Decision, PlanError, PlanOptions, Reason, ToolPlan};
 pub use tools::{RefusedTool, RefusedTools};
 
 /// Declares the formats and the module that holds the `FORMAT` of each: the only list of them.

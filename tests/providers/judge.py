@@ -58,6 +58,12 @@ def anthropic_request(tools: Any) -> str | None:
     return exceeded_limit([tool["input_schema"] for tool in tools if tool.get("strict")], None)
 
 
+def claude_request(config: Any) -> str | None:
+    """The same limits, for the models of Anthropic on Bedrock."""
+    tools = [tool["toolSpec"] for tool in config["tools"]]
+    return exceeded_limit([tool["inputSchema"]["json"] for tool in tools if tool.get("strict")], None)
+
+
 def bedrock_request(config: Any) -> str | None:
     """A request as botocore checks it before it is sent."""
     request = {"modelId": "m", "messages": [], "toolConfig": config}
@@ -77,11 +83,11 @@ DIALECTS: dict[str, list[tuple[str, Judge]]] = {
     "openai-strict": [("pydantic-ai, OpenAI strict", openai_strict)],
     "anthropic-strict": [("anthropic, transform_schema", anthropic_strict)],
     "gemini": [("google-genai, FunctionDeclaration", gemini)],
-    "gemini-json": [("google-genai, parametersJsonSchema", gemini_json)],
+    "gemini-json-schema": [("google-genai, parametersJsonSchema", gemini_json)],
 }
 REQUESTS: dict[str, list[tuple[str, Judge]]] = {
     "anthropic": [("pydantic-ai, Anthropic's limits", anthropic_request)],
-    "bedrock": [("botocore, Converse", bedrock_request)],
+    "bedrock": [("botocore, Converse", bedrock_request), ("pydantic-ai, Anthropic's limits on Bedrock", claude_request)],
     "gemini": [("google-genai, Tool", gemini_request)],
 }
 
@@ -118,6 +124,8 @@ def _difference(ours: Any, theirs: Any, at: str = "") -> str:
 
 def _judged(line: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
     if "request" in line:
+        if not line["given"]:
+            return
         judges, value = REQUESTS.get(line["format"], []), line["request"]
     elif "refused" in line["shown"] or line["shown"]["schema"] is None:
         return

@@ -1,5 +1,5 @@
-// Reads lines {"source", "tool", "shown": {"schema"}}, and prints one {"source", "tool", "error"} for each schema that OpenAI's
-// own package does not return as it is. The last line has the counts.
+// Reads the lines of `render`, and prints {"source", "tool", "error"} for each schema of the dialect `openai-strict` that
+// OpenAI's own package does not return as it is. The last line has the counts.
 import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
 import { createReadStream } from 'node:fs';
@@ -11,7 +11,8 @@ const { toStrictJsonSchema } = createRequire(`${modules}/`)('openai/lib/transfor
 let judged = 0;
 let failed = 0;
 for await (const line of createInterface({ input: createReadStream(file) })) {
-  const { source, tool, shown } = JSON.parse(line);
+  const { source, tool, dialect, shown } = JSON.parse(line);
+  if (dialect !== 'openai-strict' || shown?.schema === undefined) continue;
   judged += 1;
   let error = null;
   try {

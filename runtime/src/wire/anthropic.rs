@@ -7,7 +7,7 @@ use super::content::{self, Media};
 use super::tools::{self, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
-use crate::schema::dialect::ANTHROPIC;
+use crate::schema::dialect::{ANTHROPIC, Dialect};
 use crate::spec::ToolSpec;
 
 pub(super) const FORMAT: Format = Format {
@@ -79,6 +79,6 @@ fn media(media: &Media<'_>) -> Option<Value> {
     Some(object([("type", kind.into()), ("source", source)]))
 }
 
-fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
-    tools::written(spec, "input_schema", schema, strict)
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
+    tools::written(spec, "input_schema", schema, dialect)
 }

@@ -8,7 +8,7 @@ use super::content::{self, Media, MediaKind};
 use super::tools::{self, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
-use crate::schema::dialect::BEDROCK;
+use crate::schema::dialect::{BEDROCK, Dialect};
 use crate::spec::ToolSpec;
 
 pub(super) const FORMAT: Format = Format {
@@ -103,7 +103,7 @@ fn document_name(id: &str, index: usize) -> String {
     format!("document-{digits}-{}", index + 1)
 }
 
-fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let schema = object([("json", schema)]);
-    object([("toolSpec", tools::written(spec, "inputSchema", schema, strict))])
+    object([("toolSpec", tools::written(spec, "inputSchema", schema, dialect))])
 }

@@ -9,7 +9,7 @@ use super::content::{self, IMAGES, Media, MediaKind, TEXT_ONLY};
 use super::tools::{named, object};
 use super::{AnswerOptions, Format, is_made_up};
 use crate::call::ToolResponse;
-use crate::schema::dialect::GEMINI;
+use crate::schema::dialect::{Dialect, GEMINI, Nulls};
 use crate::spec::ToolSpec;
 
 pub(super) const FORMAT: Format = Format {
@@ -78,12 +78,14 @@ fn media(media: &Media<'_>) -> Option<Value> {
     taken.then(|| json!({ "inlineData": { "mimeType": media.mime_type, "data": media.data } }))
 }
 
-fn tool(spec: &ToolSpec, schema: Value, _strict: bool) -> Value {
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let mut tool = named(spec);
     // Gemini refuses an object without properties.
     let properties = schema.get("properties").and_then(Value::as_object);
     if properties.is_none_or(|properties| !properties.is_empty()) {
-        tool["parameters"] = schema;
+        // One field holds the subset of OpenAPI, the other JSON Schema.
+        let key = if dialect.nulls == Nulls::Keyword { "parameters" } else { "parametersJsonSchema" };
+        tool[key] = schema;
     }
     tool
 }

@@ -12,7 +12,7 @@ use crate::call::ToolResponse;
 use crate::call::blocked::MALFORMED_CALL;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
-use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::render::render_output;
 use crate::spec::output::StructuredOutput;
 use crate::spec::{Effects, Network, ToolSpec};
@@ -137,7 +137,7 @@ fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Resul
     }
 }
 
-fn tool(spec: &ToolSpec, schema: Value, _strict: bool) -> Value {
+fn tool(spec: &ToolSpec, schema: Value, _dialect: &Dialect) -> Value {
     let mut tool = named(spec);
     if !spec.label.is_empty() {
         tool["title"] = Value::from(spec.label.as_str());

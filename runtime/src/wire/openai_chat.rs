@@ -14,7 +14,7 @@ use super::tools::{self, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
 use crate::call::blocked::Blocked;
-use crate::schema::dialect::OPENAI;
+use crate::schema::dialect::{Dialect, OPENAI};
 use crate::spec::ToolSpec;
 
 pub(super) const FORMAT: Format = Format {
@@ -99,7 +99,7 @@ fn answer(response: &ToolResponse, _: &AnswerOptions<'_>) -> Value {
     json!({ "role": role, key: name.as_str(), "content": told })
 }
 
-fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
-    let function = tools::written(spec, "parameters", schema, strict);
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
+    let function = tools::written(spec, "parameters", schema, dialect);
     object([("type", "function".into()), ("function", function)])
 }

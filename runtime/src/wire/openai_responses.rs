@@ -9,7 +9,7 @@ use super::openai_chat::given;
 use super::tools::{named, object};
 use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
-use crate::schema::dialect::OPENAI;
+use crate::schema::dialect::{Dialect, OPENAI};
 use crate::spec::ToolSpec;
 
 pub(super) const FORMAT: Format = Format {
@@ -93,13 +93,13 @@ fn media(media: &Media<'_>) -> Option<Value> {
     })
 }
 
-fn tool(spec: &ToolSpec, schema: Value, strict: bool) -> Value {
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let mut tool = object([("type", "function".into())]);
     if let (Value::Object(tool), Value::Object(named)) = (&mut tool, named(spec)) {
         tool.extend(named);
     }
     // Without the key, the server makes the schema strict itself, and a model has to invent optional values.
     tool["parameters"] = schema;
-    tool["strict"] = Value::Bool(strict);
+    tool["strict"] = Value::Bool(dialect.strict);
     tool
 }

@@ -1,30 +1,43 @@
-//! The tools in each dialect, as lines of JSON.
+//! The tools in each dialect, and planned into requests, as lines of JSON.
 
-use std::io::{BufWriter, Write as _, stdout};
+use std::io::{self, BufWriter, Write, stdout};
 
 use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::spec::ToolSpec;
+use toolgen_runtime::wire::{PlanOptions, WireFormat};
 
 use crate::sources::Source;
 
-/// Prints a line for each tool and dialect: the schema, or why there is none.
+/// Prints a line for each tool and dialect, with the schema or why there is none, and a line for each request.
 pub fn run(sources: &[Source]) {
     let mut out = BufWriter::new(stdout().lock());
-    for source in sources {
-        for spec in &source.specs {
-            for dialect in Dialect::ALL {
-                let line = json!({
-                    "source": source.name, "tool": spec.name.as_str(), "dialect": dialect.name, "strict": dialect.strict,
-                    "shown": shown(spec, dialect),
-                });
-                // Nobody reads on: there is nothing left to do.
-                if writeln!(out, "{line}").is_err() {
-                    return;
-                }
-            }
+    // Nobody reads on: there is nothing left to do.
+    let _ = sources.iter().try_for_each(|source| lines(source, &mut out)).and_then(|()| out.flush());
+}
+
+fn lines(source: &Source, out: &mut impl Write) -> io::Result<()> {
+    for spec in &source.specs {
+        for dialect in Dialect::ALL {
+            let shown = shown(spec, dialect);
+            writeln!(out, "{}", json!({"source": source.name, "tool": spec.name.as_str(), "dialect": dialect.name, "shown": shown}))?;
         }
     }
+    for dialect in Dialect::ALL {
+        let own = |format: &WireFormat| [Some(dialect), dialect.lax].contains(&Some(format.dialect()));
+        for format in WireFormat::ALL.into_iter().filter(own) {
+            // What neither dialect takes is told by the lines of its tools.
+            let Ok(plan) = format.plan_with(dialect, &source.specs, PlanOptions::default().cut()) else { continue };
+            let wanted = plan.decisions().iter().filter(|it| it.dialect == Some(dialect)).count();
+            writeln!(
+                out,
+                "{}",
+                json!({"source": source.name, "format": format.name(), "dialect": dialect.name,
+                       "given": source.specs.len(), "as_wanted": wanted, "request": plan.tools()})
+            )?;
+        }
+    }
+    Ok(())
 }
 
 fn shown(spec: &ToolSpec, dialect: &Dialect) -> Value {
