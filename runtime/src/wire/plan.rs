@@ -12,8 +12,9 @@ use std::fmt;
 use serde_json::Value;
 
 use self::needs::{Needs, Over};
+use super::WireFormat;
+use super::format::Format;
 use super::tools::{self, RefusedTool, RefusedTools};
-use super::{Format, WireFormat};
 use crate::base::frozen::Text;
 use crate::call::Dialects;
 use crate::schema::dialect::Dialect;

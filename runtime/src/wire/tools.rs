@@ -50,7 +50,7 @@ impl fmt::Display for RefusedTools {
 impl std::error::Error for RefusedTools {}
 
 /// Writes a tool with the schema of its arguments in a dialect.
-pub(super) type ToolWriter = fn(&ToolSpec, Value, &Dialect) -> Value;
+pub type ToolWriter = fn(&ToolSpec, Value, &Dialect) -> Value;
 
 /// Renders each tool in the form of a format.
 pub(super) fn render<'a>(
