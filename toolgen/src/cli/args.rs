@@ -59,8 +59,6 @@ pub(super) struct Schema {
     pub(super) selection: Selection,
     pub(super) dialect: String,
     pub(super) envelope: bool,
-    pub(super) plan: bool,
-    pub(super) cut: bool,
     pub(super) tools: Vec<String>,
 }
 
@@ -162,13 +160,10 @@ fn command() -> Command {
         .subcommand(
             compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
                 .arg(
-                    option("dialect", "DIALECT", "json-schema, openai, openai-strict, anthropic, anthropic-strict, gemini, bedrock, … (a wrong one lists all)")
+                    option("dialect", "DIALECT", "json-schema, openai, openai-strict, anthropic or gemini")
                         .default_value("json-schema"),
                 )
                 .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
-                .arg(flag("plan", "Print how each tool is shown in one request to the provider, and why").conflicts_with("envelope"))
-                .arg(flag("cut", "Leave the last tools out of the plan, if there are more than a request takes").requires("plan"))
-                .arg(format().requires("plan"))
                 .arg(tools()),
         )
         .subcommand(
@@ -333,8 +328,6 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             selection,
             dialect: text("dialect").unwrap_or_default(),
             envelope: matches.get_flag("envelope"),
-            plan: matches.get_flag("plan"),
-            cut: matches.get_flag("cut"),
             tools: texts("tool"),
         }),
         "docs" => Task::Docs(Docs { selection, tools: texts("tool"), summary: matches.get_flag("summary") }),
