@@ -7,6 +7,7 @@ pub(crate) mod called;
 mod content;
 pub mod context;
 pub mod control;
+mod dialects;
 pub(crate) mod digest;
 pub mod error;
 mod error_data;
@@ -28,6 +29,7 @@ pub mod values;
 pub(crate) mod waiting;
 
 pub use crate::spec::limits;
+pub use dialects::Dialects;
 
 use std::borrow::Cow;
 use std::sync::Arc;

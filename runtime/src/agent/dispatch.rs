@@ -245,7 +245,9 @@ impl<'a> Turn for Calls<'a> {
     fn footprint(&self, index: usize) -> Footprint {
         let call = self.calls.get(index).filter(|_| index < self.options.max_calls.get());
         let call = call.and_then(Option::as_ref);
-        call.map_or(Footprint::NONE, |call| Footprint::of(call, self.provider, self.turn.dialect()))
+        call.map_or(Footprint::NONE, |call| {
+            Footprint::of(call, self.provider, self.turn.turn().dialects.of(&call.name))
+        })
     }
 
     fn run(&mut self, index: usize) -> Option<BoxFuture<'a, ToolResponse>> {

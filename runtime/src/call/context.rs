@@ -19,13 +19,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::exclusion::Seat;
 use crate::base::frozen::Text;
-use crate::call::ToolCall;
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
 use crate::call::result::ToolResult;
 use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::values::ContextValues;
+use crate::call::{Dialects, ToolCall};
 use crate::schema::dialect::Dialect;
 
 pub(crate) use nested::CALLS_EXCEEDED;
@@ -128,10 +128,11 @@ impl ToolContext {
         })
     }
 
-    /// Sets the dialect in which the model wrote the arguments.
+    /// Sets the dialect in which the model was shown the tools and wrote the arguments: one for all tools, or that of
+    /// each tool ([`ToolPlan::dialects`](crate::wire::ToolPlan::dialects)).
     #[must_use]
-    pub fn with_dialect(self, dialect: &'static Dialect) -> ToolContext {
-        self.with(|around| around.dialect = dialect)
+    pub fn with_dialect(self, dialects: impl Into<Dialects>) -> ToolContext {
+        self.with(|around| around.dialects = dialects.into())
     }
 
     /// Provides a service, replacing any other of the same type. On a copy of the context of a provider's call it is
@@ -188,10 +189,10 @@ impl ToolContext {
         self.turn().timeout
     }
 
-    /// The dialect of the arguments: that of the provider whose model wrote them.
+    /// The dialect of the arguments: that in which the model was shown the tool.
     #[must_use]
     pub fn dialect(&self) -> &'static Dialect {
-        self.turn().dialect
+        self.turn().dialects.of(&self.tool_name)
     }
 
     /// The services that the program provides to its tools.
@@ -362,7 +363,7 @@ impl fmt::Debug for ToolContext {
             .field("on_update", &around.on_update.as_ref().map(|_| Callback))
             .field("on_progress", &around.on_progress.as_ref().map(|_| Callback))
             .field("timeout", &around.timeout)
-            .field("dialect", &around.dialect.name)
+            .field("dialect", &around.dialects.of(&self.tool_name).name)
             .field("services", &around.services)
             .field("agent_id", &around.agent_id)
             .field("session", &around.session.as_ref().map(Session::id))

@@ -83,6 +83,9 @@ pub struct Dialect {
     pub optional_fields: bool,
     /// Whether the provider holds the model to the schema, so that the request asks for it where there is a flag.
     pub strict: bool,
+    /// The dialect in which a tool of the same request may be shown instead, if this one refuses it or its limits leave no
+    /// room; `None` if all tools of a request are shown in this one.
+    pub lax: Option<&'static Dialect>,
     /// The limits on the size of a schema.
     pub limits: Limits,
     /// The limits on all tools of a request together.
@@ -148,7 +151,7 @@ impl Limits {
 
 /// The limits on all tools of a request together; `None` means that no limit is known.
 ///
-/// Fields are counted as they are written: those of a named schema once, however often it is referred to.
+/// Fields of named schemas are not counted, however often they are referred to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestLimits {
     /// The number of tools.
@@ -161,6 +164,8 @@ pub struct RequestLimits {
     pub optional_fields: Option<usize>,
     /// The number of fields of all strict tools with several types: a list of types, or `anyOf`.
     pub union_fields: Option<usize>,
+    /// The number of fields of a single strict tool that may be left out: the grammar of more is too large to be compiled.
+    pub optional_fields_of_tool: Option<usize>,
 }
 
 impl RequestLimits {
@@ -171,6 +176,7 @@ impl RequestLimits {
         fields: None,
         optional_fields: None,
         union_fields: None,
+        optional_fields_of_tool: None,
     };
 }
 

@@ -13,7 +13,7 @@ use super::tools::{named, object};
 use super::turn::{Stop, Usage, count};
 use super::{AnswerOptions, is_made_up};
 use crate::call::{ToolCall, ToolResponse};
-use crate::schema::dialect::{Dialect, GEMINI};
+use crate::schema::dialect::{Dialect, GEMINI, Nulls};
 use crate::spec::ToolSpec;
 
 pub(super) static FORMAT: Format = Format {
@@ -172,12 +172,14 @@ fn media(media: &Media<'_>) -> Option<Value> {
     taken.then(|| json!({ "inlineData": { "mimeType": media.mime_type, "data": media.data } }))
 }
 
-fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let mut tool = named(spec);
     // Gemini refuses an object without properties.
     let properties = schema.get("properties").and_then(Value::as_object);
     if properties.is_none_or(|properties| !properties.is_empty()) {
-        tool["parameters"] = schema;
+        // One field holds the subset of OpenAPI, the other JSON Schema.
+        let key = if dialect.nulls == Nulls::Keyword { "parameters" } else { "parametersJsonSchema" };
+        tool[key] = schema;
     }
     tool
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::base::frozen::Text;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::Refusal;
-use crate::spec::ToolSpec;
+use crate::spec::{ToolSchema, ToolSpec};
 
 /// Tools that cannot be offered in a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,12 @@ pub struct RefusedTool {
     pub name: Text,
     /// All reasons.
     pub reasons: Vec<Refusal>,
+}
+
+impl RefusedTool {
+    pub(super) fn of(spec: &ToolSpec, reasons: Vec<Refusal>) -> RefusedTool {
+        RefusedTool { name: spec.name.to_text(), reasons }
+    }
 }
 
 impl fmt::Display for RefusedTools {
@@ -55,19 +61,20 @@ pub(super) fn render<'a>(
     let (mut tools, mut refused) = (Vec::new(), Vec::new());
     for spec in specs {
         match spec.schema(dialect) {
-            Ok(told) => {
-                let cut = match told.description {
-                    Cow::Owned(text) => Some(ToolSpec { description: text.into(), ..spec.clone() }),
-                    Cow::Borrowed(_) => None,
-                };
-                tools.push(tool(cut.as_ref().unwrap_or(spec), told.schema, dialect));
-            }
-            Err(reasons) => {
-                refused.push(RefusedTool { name: Text::from(spec.name.as_str().to_owned()), reasons });
-            }
+            Ok(told) => tools.push(entry(spec, told, dialect, tool)),
+            Err(reasons) => refused.push(RefusedTool::of(spec, reasons)),
         }
     }
     if refused.is_empty() { Ok(tools) } else { Err(RefusedTools { tools: refused }) }
+}
+
+/// Writes a tool as it is told in a dialect.
+pub(super) fn entry(spec: &ToolSpec, told: ToolSchema<'_>, dialect: &Dialect, tool: ToolWriter) -> Value {
+    let cut = match told.description {
+        Cow::Owned(text) => Some(ToolSpec { description: text.into(), ..spec.clone() }),
+        Cow::Borrowed(_) => None,
+    };
+    tool(cut.as_ref().unwrap_or(spec), told.schema, dialect)
 }
 
 /// Returns `{"name", "description"}`. An empty description is left out, as Bedrock requires.

@@ -9,6 +9,7 @@ mod formats;
 #[path = "../../../tests/src/golden.rs"]
 mod golden;
 mod helpers;
+mod plan;
 mod properties;
 mod strict;
 mod tools;

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use super::{OnProgress, OnUpdate, ToolContext};
 use crate::base::frozen::Text;
+use crate::call::Dialects;
 use crate::call::peers::Peers;
 use crate::call::principal::Principal;
 use crate::call::roots::Roots;
 use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::values::ContextValues;
-use crate::schema::dialect::{Dialect, JSON_SCHEMA};
+use crate::schema::dialect::JSON_SCHEMA;
 use crate::spec::Network;
 
 /// The settings that the calls of a turn share.
@@ -21,7 +22,7 @@ pub(crate) struct TurnContext {
     pub(crate) on_update: Option<OnUpdate>,
     pub(crate) on_progress: Option<OnProgress>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) dialect: &'static Dialect,
+    pub(crate) dialects: Dialects,
     pub(crate) services: Services,
     pub(crate) roots: Roots,
     pub(crate) hosts: Network,
@@ -41,7 +42,7 @@ static NOTHING: LazyLock<Arc<TurnContext>> = LazyLock::new(|| {
         on_update: None,
         on_progress: None,
         timeout: None,
-        dialect: &JSON_SCHEMA,
+        dialects: (&JSON_SCHEMA).into(),
         services: Services::default(),
         roots: Roots::default(),
         hosts: Network::Any,
@@ -80,7 +81,7 @@ impl ToolContext {
             on_update: turn.on_update.clone(),
             on_progress: turn.on_progress.clone(),
             timeout: turn.timeout,
-            dialect: turn.dialect,
+            dialects: turn.dialects.clone(),
             hosts: turn.hosts.clone(),
             ..TurnContext::clone(derived)
         }))

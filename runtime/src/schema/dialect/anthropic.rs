@@ -39,6 +39,8 @@ pub const ANTHROPIC_STRICT: Dialect = Dialect {
         // 20 strict tools, 24 optional fields, 16 fields with a union.
         "pydantic-ai 2.68.0, models/_anthropic_schema_limits.py",
         "camel-ai/camel#4171",
+        // Grammars with more than 10 optional fields are not compiled in time.
+        "@ai-sdk/anthropic 3.0.138, supports-native-structured-output-schema",
         // Keys and names, as without strict mode.
         "freee/freee-mcp#15",
         "anthropics/claude-code#20830",
@@ -65,10 +67,12 @@ pub const ANTHROPIC_STRICT: Dialect = Dialect {
     untyped: false,
     typed_values: false,
     strict: true,
+    lax: Some(&ANTHROPIC),
     requests: RequestLimits {
         strict_tools: Some(20),
         optional_fields: Some(24),
         union_fields: Some(16),
+        optional_fields_of_tool: Some(10),
         ..RequestLimits::NONE
     },
     ..ANTHROPIC

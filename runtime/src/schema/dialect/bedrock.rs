@@ -32,5 +32,6 @@ pub const BEDROCK_STRICT: Dialect = Dialect {
         "anthropic-sdk-python 2.12.0, lib/_parse/_transform.py",
     ],
     keywords: &["$ref", "additionalProperties", "const", "enum", "format", "minItems", "pattern"],
+    lax: Some(&BEDROCK),
     ..ANTHROPIC_STRICT
 };

@@ -33,5 +33,7 @@ pub const COHERE_STRICT: Dialect = Dialect {
     formats: Some(&["date-time", "date", "time", "uuid"]),
     limits: Limits { properties: Some(200), ..Limits::NONE },
     requests: RequestLimits { fields: Some(200), ..RequestLimits::NONE },
+    // The mode is for all tools of a request.
+    lax: None,
     ..OPENAI_STRICT
 };

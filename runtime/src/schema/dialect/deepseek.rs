@@ -36,5 +36,7 @@ pub const DEEPSEEK_STRICT: Dialect = Dialect {
     empty_objects: false,
     limits: Limits::NONE,
     requests: RequestLimits { tools: Some(128), ..RequestLimits::NONE },
+    // The mode is for all tools of a request.
+    lax: None,
     ..OPENAI_STRICT
 };

@@ -84,5 +84,6 @@ pub const GEMINI_JSON_SCHEMA: Dialect = Dialect {
     nulls: Nulls::Type,
     any_of_alone: false,
     empty_objects: true,
+    lax: Some(&GEMINI),
     ..GEMINI
 };

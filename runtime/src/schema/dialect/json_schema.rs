@@ -34,6 +34,7 @@ pub const JSON_SCHEMA: Dialect = Dialect {
     empty_values: true,
     optional_fields: true,
     strict: false,
+    lax: None,
     limits: Limits::NONE,
     requests: RequestLimits::NONE,
 };

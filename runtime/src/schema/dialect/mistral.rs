@@ -29,5 +29,6 @@ pub const MISTRAL_STRICT: Dialect = Dialect {
     ],
     tool_description_length: None,
     requests: RequestLimits::NONE,
+    lax: Some(&MISTRAL),
     ..OPENAI_STRICT
 };

@@ -103,6 +103,7 @@ pub const OPENAI_STRICT: Dialect = Dialect {
     untyped: false,
     optional_fields: false,
     strict: true,
+    lax: Some(&OPENAI),
     limits: Limits {
         properties: Some(5_000),
         depth: Some(10),

@@ -1,0 +1,324 @@
+//! The plan of a request: which of its tools have strict schemas, under the limits that hold for all tools together.
+//!
+//! A strict schema binds the model, and a provider takes only so many of them: each costs a place, and the fields that
+//! may be left out or have several types cost more. The plan makes as many tools strict as fit, those that cost least
+//! first, and of equal ones those that are given first. The others, and those that the strict dialect refuses, are shown
+//! in the lax dialect of the same provider. The same tools give the same plan.
+
+mod needs;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use self::needs::{Needs, Over};
+use super::WireFormat;
+use super::format::Format;
+use super::tools::{self, RefusedTool, RefusedTools};
+use crate::base::frozen::Text;
+use crate::call::Dialects;
+use crate::schema::dialect::Dialect;
+use crate::schema::shape::render::{Loss, Refusal};
+use crate::spec::{ToolSchema, ToolSpec};
+
+/// The tools of a request, each shown in the dialect that suits it.
+#[derive(Clone, Debug)]
+pub struct ToolPlan {
+    wanted: &'static Dialect,
+    tools: Value,
+    decisions: Vec<Decision>,
+}
+
+/// How a tool of a request is shown, and why.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The name of the tool.
+    pub tool: Text,
+    /// The dialect in which it is shown; `None` if it is left out.
+    pub dialect: Option<&'static Dialect>,
+    /// Why.
+    pub reason: Reason,
+    /// What the dialect cannot express of the arguments.
+    pub losses: Vec<Loss>,
+}
+
+/// Why a tool is shown as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// As it was wanted.
+    Wanted,
+    /// The dialect that was wanted refuses the arguments, for these reasons.
+    Refused(Vec<Refusal>),
+    /// One of the limits on all strict tools of a request does not hold with it.
+    Limit {
+        /// What is limited, such as `optional fields`.
+        of: &'static str,
+        /// The limit.
+        most: usize,
+        /// What the tool needs of it.
+        needs: usize,
+        /// What the tools that are strict leave of it.
+        left: usize,
+    },
+    /// The request has no place for more tools than this.
+    TooMany {
+        /// The number of tools that a request may have.
+        most: usize,
+    },
+}
+
+/// Shows the tool, its dialect and the reason: `openai: find, because openai-strict refuses /tags: …`.
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.dialect.map_or("left out", |dialect| dialect.name);
+        write!(f, "{}: {shown}", self.tool)?;
+        if self.reason == Reason::Wanted { Ok(()) } else { write!(f, ", because {}", self.reason) }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Wanted => f.write_str("it was wanted"),
+            Reason::Refused(reasons) => {
+                let told: Vec<String> =
+                    reasons.iter().map(|why| format!("{}: {}", why.pointer, why.reason)).collect();
+                write!(f, "the strict dialect refuses it: {}", told.join("; "))
+            }
+            Reason::Limit { of, most, needs, left } => {
+                write!(f, "strict tools may have {most} {of} in all: it needs {needs}, and {left} are left")
+            }
+            Reason::TooMany { most } => write!(f, "a request takes {most} tools"),
+        }
+    }
+}
+
+/// How tools are planned.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlanOptions {
+    cut: bool,
+}
+
+impl PlanOptions {
+    /// Leaves out the last tools, if there are more than a request takes. The plan tells which. Otherwise, too many tools
+    /// are an error.
+    #[must_use]
+    pub fn cut(mut self) -> PlanOptions {
+        self.cut = true;
+        self
+    }
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// These tools cannot be shown in the dialect that was wanted, nor in the lax one of the same provider.
+    Refused(RefusedTools),
+    /// There are more tools than a request takes.
+    TooMany {
+        /// The provider.
+        provider: &'static str,
+        /// The number of tools given.
+        given: usize,
+        /// The number of tools that a request may have.
+        most: usize,
+    },
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanError::Refused(refused) => refused.fmt(f),
+            PlanError::TooMany { provider, given, most } => write!(
+                f,
+                "{given} tools are too many for a request to {provider}, which takes {most}: offer those of a few \
+                 toolsets, let the model search for tools, or ask for a plan that leaves out the last ones \
+                 (`PlanOptions::cut`)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+impl ToolPlan {
+    /// The tools for the request, as [`WireFormat::tools`] returns them.
+    #[must_use]
+    pub fn tools(&self) -> &Value {
+        &self.tools
+    }
+
+    /// As [`tools`](Self::tools), without a copy.
+    #[must_use]
+    pub fn into_tools(self) -> Value {
+        self.tools
+    }
+
+    /// How each tool is shown and why, in the order given.
+    #[must_use]
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
+    /// The dialect in which a tool is shown; `None` if it is not.
+    #[must_use]
+    pub fn dialect_of(&self, tool: &str) -> Option<&'static Dialect> {
+        self.decisions.iter().find(|decision| decision.tool == *tool)?.dialect
+    }
+
+    /// The dialects in which the calls that come back are written, for
+    /// [`ToolContext::with_dialect`](crate::ToolContext::with_dialect).
+    #[must_use]
+    pub fn dialects(&self) -> Dialects {
+        let shown = self.decisions.iter().filter_map(|it| Some((it.tool.to_string(), it.dialect?)));
+        Dialects::except(self.wanted, shown)
+    }
+}
+
+/// A tool whose place in the request is being decided.
+struct Candidate<'a> {
+    spec: &'a ToolSpec,
+    dialect: &'static Dialect,
+    told: ToolSchema<'a>,
+    reason: Reason,
+}
+
+impl WireFormat {
+    /// Plans the tools of a request that wants them in a dialect such as
+    /// [`ANTHROPIC_STRICT`](crate::schema::dialect::ANTHROPIC_STRICT): a tool that the dialect refuses, or that its limits
+    /// on all tools of a request leave no room for, is shown in the lax dialect of the same provider.
+    ///
+    /// ```
+    /// use toolgen_runtime::schema::dialect::OPENAI_STRICT;
+    /// use toolgen_runtime::wire::WireFormat;
+    /// use toolgen_runtime::{AgentTool as _, ToolContext, tool};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool(undocumented)]
+    /// fn add(a: i32, b: i32) -> i32 {
+    ///     a + b
+    /// }
+    ///
+    /// # fn main() -> Result<(), toolgen_runtime::wire::PlanError> {
+    /// let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, [add.spec()])?;
+    /// assert_eq!(plan.tools()[0]["strict"], true);
+    /// assert_eq!(plan.decisions()[0].to_string(), "add: openai-strict");
+    ///
+    /// // The calls of the reply are decoded in the dialects in which their tools were shown.
+    /// let turn = ToolContext::new("turn-1", "").with_dialect(plan.dialects());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// All tools that neither dialect can express, or that there are too many tools.
+    pub fn plan<'a>(
+        self,
+        dialect: &'static Dialect,
+        specs: impl IntoIterator<Item = &'a ToolSpec>,
+    ) -> Result<ToolPlan, PlanError> {
+        self.plan_with(dialect, specs, PlanOptions::default())
+    }
+
+    /// As [`plan`](Self::plan), with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub fn plan_with<'a>(
+        self,
+        dialect: &'static Dialect,
+        specs: impl IntoIterator<Item = &'a ToolSpec>,
+        options: PlanOptions,
+    ) -> Result<ToolPlan, PlanError> {
+        let mut specs: Vec<&ToolSpec> = specs.into_iter().collect();
+        let most = dialect.requests.tools.unwrap_or(usize::MAX);
+        if specs.len() > most && !options.cut {
+            return Err(PlanError::TooMany { provider: dialect.title, given: specs.len(), most });
+        }
+        let cut = specs.split_off(specs.len().min(most));
+        let mut candidates = candidates(&specs, dialect)?;
+        if let Some(lax) = dialect.lax {
+            relax(&mut candidates, dialect, lax)?;
+        }
+        let (tools, mut decisions) = written(candidates, self.format());
+        decisions.extend(cut.into_iter().map(|spec| Decision {
+            tool: spec.name.to_text(),
+            dialect: None,
+            reason: Reason::TooMany { most },
+            losses: Vec::new(),
+        }));
+        Ok(ToolPlan { wanted: dialect, tools: (self.format().list)(tools), decisions })
+    }
+}
+
+/// Shows each tool in the dialect that is wanted, or else in the lax one.
+fn candidates<'a>(
+    specs: &[&'a ToolSpec],
+    dialect: &'static Dialect,
+) -> Result<Vec<Candidate<'a>>, PlanError> {
+    let (mut candidates, mut refused) = (Vec::with_capacity(specs.len()), Vec::new());
+    for &spec in specs {
+        let reasons = match spec.schema(dialect) {
+            Ok(told) => {
+                candidates.push(Candidate { spec, dialect, told, reason: Reason::Wanted });
+                continue;
+            }
+            Err(reasons) => reasons,
+        };
+        match dialect.lax.map(|lax| (lax, spec.schema(lax))) {
+            Some((lax, Ok(told))) => {
+                candidates.push(Candidate { spec, dialect: lax, told, reason: Reason::Refused(reasons) });
+            }
+            Some((_, Err(reasons))) => refused.push(RefusedTool::of(spec, reasons)),
+            None => refused.push(RefusedTool::of(spec, reasons)),
+        }
+    }
+    if refused.is_empty() { Ok(candidates) } else { Err(PlanError::Refused(RefusedTools { tools: refused })) }
+}
+
+/// Shows the tools that do not fit the limits on strict ones in the lax dialect.
+fn relax(
+    candidates: &mut [Candidate<'_>],
+    strict: &'static Dialect,
+    lax: &'static Dialect,
+) -> Result<(), PlanError> {
+    let limits = &strict.requests;
+    let mut order: Vec<(u64, usize, Needs)> = candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, candidate)| candidate.dialect == strict)
+        .map(|(index, candidate)| {
+            let needs = Needs::of(&candidate.told.schema);
+            (needs.cost(limits), index, needs)
+        })
+        .collect();
+    order.sort_by_key(|&(cost, index, _)| (cost, index));
+    let (mut taken, mut refused) = (Needs::default(), Vec::new());
+    for (_, index, needs) in order {
+        let Some(Over { of, most, needs, left }) = taken.add(needs, limits) else { continue };
+        let Some(candidate) = candidates.get_mut(index) else { continue };
+        match candidate.spec.schema(lax) {
+            Ok(told) => {
+                candidate.told = told;
+                candidate.dialect = lax;
+                candidate.reason = Reason::Limit { of, most, needs, left };
+            }
+            Err(reasons) => refused.push(RefusedTool::of(candidate.spec, reasons)),
+        }
+    }
+    if refused.is_empty() { Ok(()) } else { Err(PlanError::Refused(RefusedTools { tools: refused })) }
+}
+
+fn written(candidates: Vec<Candidate<'_>>, format: &Format) -> (Vec<Value>, Vec<Decision>) {
+    let written = candidates.into_iter().map(|Candidate { spec, dialect, mut told, reason }| {
+        let losses = std::mem::take(&mut told.losses);
+        let tool = tools::entry(spec, told, dialect, format.tool);
+        (tool, Decision { tool: spec.name.to_text(), dialect: Some(dialect), reason, losses })
+    });
+    written.unzip()
+}

@@ -1,0 +1,94 @@
+//! What a strict tool needs of the limits on all strict tools of a request.
+
+use serde_json::Value;
+
+use crate::schema::dialect::RequestLimits;
+
+/// What strict tools need: counts of the fields that are reached without following a `$ref`, as providers were observed
+/// to count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Needs {
+    tools: usize,
+    fields: usize,
+    optional: usize,
+    unions: usize,
+}
+
+/// A limit that does not hold.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Over {
+    pub(super) of: &'static str,
+    pub(super) most: usize,
+    pub(super) needs: usize,
+    pub(super) left: usize,
+}
+
+impl Needs {
+    /// Counts what a tool with this schema needs.
+    pub(super) fn of(schema: &Value) -> Needs {
+        let mut needs = Needs { tools: 1, ..Needs::default() };
+        needs.count(schema);
+        needs
+    }
+
+    fn count(&mut self, schema: &Value) {
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            let required = schema.get("required").and_then(Value::as_array);
+            for (name, field) in properties {
+                self.fields += 1;
+                self.optional +=
+                    usize::from(!required.is_some_and(|names| names.iter().any(|it| it == name)));
+                let is_union = field.get("anyOf").is_some() || field.get("type").is_some_and(Value::is_array);
+                self.unions += usize::from(is_union);
+                self.count(field);
+            }
+        }
+        if let Some(items) = schema.get("items") {
+            self.count(items);
+        }
+        for variant in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
+            self.count(variant);
+        }
+    }
+
+    /// Each limit with its name, its value, and what is needed of it.
+    fn limited(self, limits: &RequestLimits) -> impl Iterator<Item = (&'static str, usize, usize)> {
+        let RequestLimits { tools: _, strict_tools, fields, optional_fields, union_fields, .. } = *limits;
+        [
+            ("strict tools", strict_tools, self.tools),
+            ("fields", fields, self.fields),
+            ("optional fields", optional_fields, self.optional),
+            ("fields of several types", union_fields, self.unions),
+        ]
+        .into_iter()
+        .filter_map(|(of, most, needs)| Some((of, most?, needs)))
+    }
+
+    /// What share of the limits is needed, in millionths of one limit.
+    pub(super) fn cost(self, limits: &RequestLimits) -> u64 {
+        let share = |(_, most, needs): (_, usize, usize)| needs as u64 * 1_000_000 / most.max(1) as u64;
+        self.limited(limits).map(share).sum()
+    }
+
+    /// Adds what one more tool needs, or returns the first limit that would not hold with it.
+    pub(super) fn add(&mut self, one: Needs, limits: &RequestLimits) -> Option<Over> {
+        if let Some(most) = limits.optional_fields_of_tool.filter(|&most| one.optional > most) {
+            return Some(Over { of: OF_TOOL, most, needs: one.optional, left: most });
+        }
+        let left = self.limited(limits).map(|(_, most, taken)| most.saturating_sub(taken));
+        let over = one.limited(limits).zip(left).find(|((_, _, needs), left)| needs > left);
+        if let Some(((of, most, needs), left)) = over {
+            return Some(Over { of, most, needs, left });
+        }
+        *self = Needs {
+            tools: self.tools + one.tools,
+            fields: self.fields + one.fields,
+            optional: self.optional + one.optional,
+            unions: self.unions + one.unions,
+        };
+        None
+    }
+}
+
+/// The name of the limit on a single tool: the grammar of more of them is too large for the provider.
+const OF_TOOL: &str = "optional fields in one tool";

@@ -1,0 +1,54 @@
+//! The tools in each dialect, and planned into requests, as lines of JSON.
+
+use std::io::{self, BufWriter, Write, stdout};
+
+use serde_json::{Value, json};
+use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::spec::ToolSpec;
+use toolgen_runtime::wire::{PlanOptions, WireFormat};
+
+use crate::sources::Source;
+
+/// Prints a line for each tool and dialect, with the schema or why there is none, and a line for each request.
+pub fn run(sources: &[Source]) {
+    let mut out = BufWriter::new(stdout().lock());
+    // Nobody reads on: there is nothing left to do.
+    let _ = sources.iter().try_for_each(|source| lines(source, &mut out)).and_then(|()| out.flush());
+}
+
+fn lines(source: &Source, out: &mut impl Write) -> io::Result<()> {
+    for spec in &source.specs {
+        for dialect in Dialect::ALL {
+            let shown = shown(spec, dialect);
+            writeln!(out, "{}", json!({"source": source.name, "tool": spec.name.as_str(), "dialect": dialect.name, "shown": shown}))?;
+        }
+    }
+    for dialect in Dialect::ALL {
+        let own = |format: &WireFormat| [Some(dialect), dialect.lax].contains(&Some(format.dialect()));
+        for format in WireFormat::ALL.into_iter().filter(own) {
+            // What neither dialect takes is told by the lines of its tools.
+            let Ok(plan) = format.plan_with(dialect, &source.specs, PlanOptions::default().cut()) else { continue };
+            let wanted = plan.decisions().iter().filter(|it| it.dialect == Some(dialect)).count();
+            writeln!(
+                out,
+                "{}",
+                json!({"source": source.name, "format": format.name(), "dialect": dialect.name,
+                       "given": source.specs.len(), "as_wanted": wanted, "request": plan.tools()})
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn shown(spec: &ToolSpec, dialect: &Dialect) -> Value {
+    match spec.schema(dialect) {
+        Ok(told) => {
+            let losses: Vec<_> = told.losses.iter().map(|loss| json!([loss.pointer, loss.keyword])).collect();
+            json!({"description": told.description, "schema": told.schema, "losses": losses})
+        }
+        Err(refusals) => {
+            let told: Vec<_> = refusals.iter().map(|one| format!("{}: {}", one.pointer, one.reason)).collect();
+            json!({"refused": told})
+        }
+    }
+}
