@@ -221,6 +221,12 @@ impl Provider {
     pub fn generate_detailed_documentation(&self) -> String {
         self.specs().map(docs::detail).collect()
     }
+
+    /// Returns the documentation of the tools for a prompt at any level, see [`docs::docs_at`].
+    #[must_use]
+    pub fn docs_at(&self, style: &docs::Style<'_>) -> String {
+        docs::docs_at(self.specs(), style)
+    }
 }
 
 impl Inner {

@@ -9,9 +9,11 @@ pub use schema::ToolSchema;
 
 mod defaults;
 pub mod docs;
+mod examples;
 pub mod graph;
 pub(crate) mod hosts;
 pub mod limits;
+pub mod lint;
 pub mod mcp;
 pub mod output;
 pub mod plan;

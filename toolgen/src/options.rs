@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::problem::{Level, Levels};
 use crate::select::Selector;
 
 /// How a document is compiled.
@@ -29,6 +30,8 @@ pub struct Options {
     pub credentials: BTreeMap<String, String>,
     /// Whether argument and result structs are generated in addition to the tools.
     pub types: bool,
+    /// What `check` and builds do about problems, by their codes.
+    pub levels: Levels,
 }
 
 impl Default for Options {
@@ -41,6 +44,7 @@ impl Default for Options {
             renames: BTreeMap::new(),
             credentials: BTreeMap::new(),
             types: true,
+            levels: Levels::default(),
         }
     }
 }
@@ -92,6 +96,28 @@ impl Options {
     #[must_use]
     pub fn types(mut self, generate: bool) -> Self {
         self.types = generate;
+        self
+    }
+
+    /// Does not report problems of a code, such as `N0702`, or `warnings`. Errors are reported whatever this says: something
+    /// is left out where they are found.
+    #[must_use]
+    pub fn allow(mut self, code: &str) -> Self {
+        self.levels.set(code, Level::Allow);
+        self
+    }
+
+    /// Reports problems of a code as warnings.
+    #[must_use]
+    pub fn warn(mut self, code: &str) -> Self {
+        self.levels.set(code, Level::Warn);
+        self
+    }
+
+    /// Lets problems of a code, or all `warnings`, fail the build.
+    #[must_use]
+    pub fn deny(mut self, code: &str) -> Self {
+        self.levels.set(code, Level::Deny);
         self
     }
 

@@ -8,6 +8,7 @@ use toolgen_runtime::spec::plan::McpServer;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
 use toolgen_runtime::{Call, Def, List, ToolName, ToolSpec};
 
+use crate::problem::Levels;
 use crate::source::{Pointer, Source};
 
 /// A compiled tool and its origin.
@@ -84,6 +85,8 @@ pub struct Program {
     pub sources: Vec<PathBuf>,
     /// The MCP servers that the document names, whether or not they are locked yet.
     pub servers: Vec<McpSource>,
+    /// What the document says is to be done about its problems.
+    pub levels: Levels,
 }
 
 /// An MCP server and the lock of its tools.

@@ -3,6 +3,8 @@
 //! Uses `clap` without its default features: four small crates. A custom parser would save a second of building and
 //! lose the suggestions, the usage lines and the conventions people know.
 
+mod check;
+mod docs;
 mod mcp;
 mod project;
 mod serve;
@@ -14,6 +16,7 @@ use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolgen::{Options, frontend};
 
+pub(super) use docs::{Docs, Groups};
 pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
 pub(super) use serve::Serve;
@@ -50,7 +53,9 @@ pub(super) struct Selection {
     pub(super) options: Options,
     pub(super) json: bool,
     pub(super) quiet: bool,
-    pub(super) notes: bool,
+    pub(super) all: bool,
+    /// Whether texts are checked, too.
+    pub(super) lints: bool,
 }
 
 /// `schema`
@@ -60,14 +65,6 @@ pub(super) struct Schema {
     pub(super) dialect: String,
     pub(super) envelope: bool,
     pub(super) tools: Vec<String>,
-}
-
-/// `docs`
-#[derive(Debug)]
-pub(super) struct Docs {
-    pub(super) selection: Selection,
-    pub(super) tools: Vec<String>,
-    pub(super) summary: bool,
 }
 
 /// `gen`
@@ -152,9 +149,7 @@ fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(
             compiling("check", "Report what is wrong with documents, and how many tools they give")
-                .arg(format())
-                .arg(flag("quiet", "Show errors and warnings only").short('q'))
-                .arg(flag("notes", "Show every note, not the first few of each kind").conflicts_with("quiet")),
+                .args(check::arguments()),
         )
         .subcommand(compiling("list", "List the tools of documents").arg(format()))
         .subcommand(
@@ -169,7 +164,7 @@ fn command() -> Command {
         .subcommand(
             compiling("docs", "Print the documentation of tools for a prompt")
                 .arg(tools())
-                .arg(flag("summary", "Only the list of tools, a line each")),
+                .args(docs::arguments()),
         )
         .subcommand(
             compiling("gen", "Write the tools as a Rust module or a complete crate")
@@ -330,7 +325,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             envelope: matches.get_flag("envelope"),
             tools: texts("tool"),
         }),
-        "docs" => Task::Docs(Docs { selection, tools: texts("tool"), summary: matches.get_flag("summary") }),
+        "docs" => Task::Docs(docs::task(matches, selection)?),
         "gen" => Task::Generate(Generate {
             selection,
             out: matches.get_one::<PathBuf>("out").cloned().unwrap_or_default(),
@@ -360,13 +355,17 @@ fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
     let documents = matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
     let mut options = options(matches)?;
     options.types = name == "gen" && !matches.get_flag("no-types");
+    if name == "check" {
+        check::levels(matches, &mut options.levels);
+    }
     let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
     Ok(Selection {
         documents,
         options,
         json: has("format") && is_json(matches),
         quiet: name == "check" && matches.get_flag("quiet"),
-        notes: name == "check" && matches.get_flag("notes"),
+        all: name == "check" && matches.get_flag("all"),
+        lints: name == "check",
     })
 }
 

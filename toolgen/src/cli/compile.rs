@@ -34,7 +34,11 @@ fn compile(path: &Path, selection: &Selection, output: &mut Output) -> Compiled 
     let document = Document::load(path, &mut problems);
     let program = document.and_then(|document| {
         output.progress(&format!("compiling {}", path.display()));
-        toolgen::compile(&document, &selection.options, &mut problems)
+        let program = toolgen::compile(&document, &selection.options, &mut problems)?;
+        if selection.lints {
+            toolgen::lint(&document, &program, &selection.options, &mut problems);
+        }
+        Some(program)
     });
     Compiled { path: path.to_path_buf(), program, problems }
 }

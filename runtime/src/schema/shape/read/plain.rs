@@ -9,6 +9,8 @@ mod tags;
 
 use std::borrow::Cow;
 
+use crate::base::hidden::Hidden;
+
 /// Returns a text without hidden characters and surrounding white space, with HTML as Markdown: lists, code, links
 /// and paragraphs keep their meaning, everything that only looks is dropped.
 ///
@@ -43,28 +45,20 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
             '\n' | '\t' => out.push(char),
             // Persian and Indic scripts and emoji join and part letters by them.
             '\u{200c}' | '\u{200d}' => {
-                let beside =
-                    |char: Option<&char>| char.is_some_and(|char| !char.is_ascii() && !is_hidden(*char));
+                let beside = |char: Option<&char>| {
+                    char.is_some_and(|char| !char.is_ascii() && !Hidden::is_unseen(*char))
+                };
                 if beside(out.chars().next_back().as_ref()) && beside(chars.peek()) {
                     out.push(char);
                 }
             }
-            _ if is_hidden(char) => {}
+            _ if Hidden::is_unseen(char) => {}
             _ if char.is_whitespace() => out.push(' '),
             _ => out.push(char),
         }
     }
     let trimmed = out.trim();
     Cow::Owned(if trimmed.len() == out.len() { out } else { trimmed.to_owned() })
-}
-
-fn is_hidden(char: char) -> bool {
-    char.is_control()
-        || matches!(char,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
