@@ -111,7 +111,8 @@ pub use {
 };
 
 pub use base::frozen::{Frozen, List, Text};
-pub use base::hidden::{Hidden, printable};
+pub use base::hidden::Hidden;
+pub use base::printable::printable;
 #[cfg(feature = "typed")]
 pub use engine::typed::TypedTool;
 pub use function::input::ToolInput;

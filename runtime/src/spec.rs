@@ -19,6 +19,7 @@ pub mod output;
 pub mod plan;
 mod require;
 mod schema;
+pub mod search;
 pub mod template;
 pub mod toolset;
 

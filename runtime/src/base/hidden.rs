@@ -58,12 +58,6 @@ impl Hidden {
         })
     }
 
-    /// Whether a terminal or an editor would obey the character instead of showing it.
-    #[must_use]
-    pub const fn is_obeyed(char: char) -> bool {
-        matches!(Hidden::of(char), Some(Hidden::Escape | Hidden::Control | Hidden::Direction))
-    }
-
     /// Whether the character says nothing that a reader sees. Line ends and tabs are among these; characters of private
     /// use are not, since a font may show them.
     #[must_use]
@@ -109,13 +103,6 @@ impl Hidden {
     }
 }
 
-/// Replaces the characters that a terminal would obey by spaces, but line breaks and tabs.
-#[must_use]
-pub fn printable(text: &str) -> std::borrow::Cow<'_, str> {
-    let obeyed = |char: char| Hidden::is_obeyed(char) && !matches!(char, '\n' | '\t');
-    if text.contains(obeyed) { text.replace(obeyed, " ").into() } else { text.into() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,11 +139,5 @@ mod tests {
         ] {
             assert!(Hidden::found(text).is_some_and(|found| found.contains(part)), "{text:?}");
         }
-    }
-
-    #[test]
-    fn a_terminal_obeys_nothing() {
-        assert_eq!(printable("a\u{1b}[31m\u{202e}b\n\tc"), "a [31m b\n\tc");
-        assert!(matches!(printable("plain ü"), std::borrow::Cow::Borrowed(_)));
     }
 }

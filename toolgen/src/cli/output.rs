@@ -42,7 +42,8 @@ impl Output {
 
     /// Writes lines of the result for people, without what a terminal would obey.
     pub(super) fn line(&mut self, text: &str) -> io::Result<()> {
-        self.write(&printable(text))?;
+        self.clear();
+        self.results.write_all(printable(text).as_bytes())?;
         self.results.write_all(b"\n")
     }
 

@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::{Answer, MAX_INPUT, answer, unreadable};
-use crate::base::hidden::printable;
+use crate::base::printable::printable;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::provider::{Provider, ToolMeta};
