@@ -27,7 +27,6 @@ impl Hidden {
     #[must_use]
     pub const fn of(char: char) -> Option<Hidden> {
         Some(match char {
-            ' '..='~' => return None,
             '\u{1b}' | '\u{9b}' => Hidden::Escape,
             '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Hidden::Control,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {

@@ -108,7 +108,7 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
 
 /// Returns a text as a comment of one line; nothing for no text.
 fn comment(text: &str) -> String {
-    let seen = text.replace(|char| Hidden::is_unseen(char), " ");
+    let seen = text.replace(Hidden::is_unseen, " ");
     let words: Vec<&str> = seen.split_whitespace().collect();
     if words.is_empty() { String::new() } else { format!("  // {}\n", words.join(" ")) }
 }

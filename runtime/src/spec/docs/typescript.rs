@@ -78,7 +78,7 @@ impl<'a> Types<'a> {
     /// Returns the index of a list of named shapes. Tools of one document share theirs.
     fn scope(&mut self, defs: &'a List<Def>) -> usize {
         let is_same = |known: &&List<Def>| std::ptr::eq(&raw const known[..], &raw const defs[..]);
-        let known = self.scopes.iter().rposition(|known| is_same(known));
+        let known = self.scopes.iter().rposition(is_same);
         known.or_else(|| self.scopes.iter().position(|known| *known == defs)).unwrap_or_else(|| {
             self.scopes.push(defs);
             self.scopes.len() - 1

@@ -18,30 +18,17 @@ pub struct Unsaid {
 }
 
 /// Returns what the schema of a tool's arguments does not say in a dialect, in the order of the schema, each rule once.
-/// A tool that the dialect cannot take has one entry for each reason, with the keyword `schema`.
+/// A tool that the dialect cannot take has none: it has no schema there, and [`ToolSpec::schema`] says why.
 #[must_use]
 pub fn unsaid(spec: &ToolSpec, dialect: &Dialect) -> Vec<Unsaid> {
     let mut found = Vec::new();
-    match spec.schema(dialect) {
-        Ok(told) => {
-            for loss in &told.losses {
-                found.push(of_loss(spec, loss));
-            }
-        }
-        Err(refusals) => {
-            for refusal in refusals {
-                let (place, _) = locate(spec, &refusal.pointer);
-                found.push(Unsaid { place, keyword: "schema", told: refusal.reason });
-            }
+    for loss in spec.schema(dialect).iter().flat_map(|told| &told.losses) {
+        let rule = of_loss(spec, loss);
+        if !found.contains(&rule) {
+            found.push(rule);
         }
     }
-    let mut kept: Vec<Unsaid> = Vec::with_capacity(found.len());
-    for one in found {
-        if !kept.contains(&one) {
-            kept.push(one);
-        }
-    }
-    kept
+    found
 }
 
 fn of_loss(spec: &ToolSpec, loss: &Loss) -> Unsaid {
@@ -113,7 +100,7 @@ fn locate<'a>(spec: &'a ToolSpec, pointer: &str) -> (String, Option<&'a Shape>) 
     (place, shape)
 }
 
-fn nth<'a>(shapes: &'a List<Shape>, index: Option<String>) -> Option<&'a Shape> {
+fn nth(shapes: &List<Shape>, index: Option<String>) -> Option<&Shape> {
     shapes.get(index?.parse::<usize>().ok()?)
 }
 

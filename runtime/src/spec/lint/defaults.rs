@@ -33,7 +33,7 @@ pub(super) fn compare(shape: &Shape) -> Option<Told> {
     };
     // `1 hour` may well be 3600.
     (!same && !is_measured && !declared.is_array() && !declared.is_object())
-        .then(|| Told::Differs(told, declared_text))
+        .then_some(Told::Differs(told, declared_text))
 }
 
 /// Returns the default that a text tells, and whether a word such as a unit follows it.

@@ -170,7 +170,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     }
     found.is_empty() && text.is_ascii()
         || PLACEHOLDERS.contains(&found.as_str())
-        || STARTS.iter().any(|start| is_start(start)) && words(text).len() <= 6
+        || STARTS.iter().any(is_start) && words(text).len() <= 6
 }
 
 /// Whether a text is the method and the path of a request.
