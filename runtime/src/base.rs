@@ -17,6 +17,7 @@ pub(crate) mod frozen;
 mod frozen_data;
 #[cfg(feature = "runtime")]
 pub(crate) mod future;
+pub(crate) mod hidden;
 #[cfg(feature = "runtime")]
 pub(crate) mod join;
 pub(crate) mod json;

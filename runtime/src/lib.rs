@@ -17,7 +17,7 @@
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
 //! | [`function`] | make a tool of a Rust function | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
 //! | [`call`] | write tools by hand, read answers | [`ToolContext`], [`ToolResult`], [`ToolError`], [`Limits`], [`Principal`], [`Session`] |
-//! | [`spec`] | describe a tool | [`ToolSpec`], [`plan`](spec::plan), [`graph`](spec::graph), [`docs`](spec::docs) |
+//! | [`spec`] | describe a tool | [`ToolSpec`], [`plan`](spec::plan), [`graph`](spec::graph), [`docs`](spec::docs), [`lint`](spec::lint) |
 //! | [`schema`] | read, render and check schemas | [`shape`](schema::shape), [`dialect`](schema::dialect) |
 //!
 //! # Features
@@ -111,6 +111,7 @@ pub use {
 };
 
 pub use base::frozen::{Frozen, List, Text};
+pub use base::hidden::Hidden;
 pub use base::printable::printable;
 #[cfg(feature = "typed")]
 pub use engine::typed::TypedTool;

@@ -38,9 +38,8 @@ use crate::layers::redact::ToolRedactor;
 use crate::provider::pipeline::Layers;
 use crate::registry::Registry;
 use crate::registry::discovery::Discovered;
-use crate::spec::ToolSpec;
-use crate::spec::docs;
 use crate::spec::output::StructuredOutput;
+use crate::spec::{ToolSpec, docs};
 
 /// The tools of one agent: the allowed part of a [`Registry`], together with the layers that every call passes
 /// through. Clones share the same provider.
@@ -227,6 +226,12 @@ impl Provider {
     #[must_use]
     pub fn generate_detailed_documentation(&self) -> String {
         self.specs().map(docs::detail).collect()
+    }
+
+    /// Returns the documentation of the tools for a prompt at any level, see [`docs::docs_at`].
+    #[must_use]
+    pub fn docs_at(&self, style: &docs::Style<'_>) -> String {
+        docs::docs_at(self.specs(), style)
     }
 }
 

@@ -24,9 +24,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use toolgen_runtime::spec::docs::{self, Style};
+
 use crate::contract;
 use crate::emit::{self, ModuleStyle};
 use crate::frontend;
+use crate::lint::lint;
 use crate::options::Options;
 use crate::problem::{Problem, Problems, Severity, keep_common, one_a_line};
 use crate::source::Document;
@@ -43,6 +46,7 @@ pub struct Build {
     options: Options,
     runtime: Option<String>,
     strict: bool,
+    docs: Vec<Style<'static>>,
 }
 
 /// The result of a build.
@@ -55,6 +59,8 @@ pub struct Built {
     pub problems: Problems,
     /// The files that the documents import or refer to, and the contract locks.
     pub sources: Vec<PathBuf>,
+    /// The documentation that was asked for: names of files, and their texts. Empty without a module.
+    pub docs: Vec<(String, String)>,
 }
 
 impl Build {
@@ -68,6 +74,7 @@ impl Build {
             options: Options::default(),
             runtime: None,
             strict: false,
+            docs: Vec::new(),
         }
     }
 
@@ -99,13 +106,31 @@ impl Build {
         self
     }
 
+    /// Also writes the documentation of all tools for a prompt into `OUT_DIR`, as `NAME.LEVEL.md`. Several levels add up.
+    ///
+    /// ```no_run
+    /// use toolgen_runtime::spec::docs::{Level, Style};
+    ///
+    /// toolgen::Build::new("petstore").document("specs/petstore.yaml").docs(Style::new(Level::Signature)).emit();
+    /// // In the program: include_str!(concat!(env!("OUT_DIR"), "/petstore.signature.md"))
+    /// ```
+    #[must_use]
+    pub fn docs(mut self, style: Style<'static>) -> Build {
+        self.docs.push(style);
+        self
+    }
+
     /// Compiles the documents without writing or printing anything.
     #[must_use]
     pub fn compile(&self) -> Built {
         let compile = |path: &PathBuf| {
             let mut problems = Problems::new();
             let document = Document::load(path, &mut problems);
-            let program = document.and_then(|one| frontend::compile(&one, &self.options, &mut problems));
+            let program =
+                document.as_ref().and_then(|one| frontend::compile(one, &self.options, &mut problems));
+            if let (Some(document), Some(program)) = (&document, &program) {
+                lint(document, program, &self.options, &mut problems);
+            }
             (program, problems)
         };
         let mut compiled: Vec<(Option<Program>, Problems)> = self.documents.iter().map(compile).collect();
@@ -126,7 +151,17 @@ impl Build {
         let wanted = complete && !empty && kept && !problems.missed_exclusion();
         let locks = contract::paths(&programs, &self.options);
         let sources = programs.iter().flat_map(|program| program.sources.clone()).chain(locks).collect();
-        Built { module: wanted.then(|| self.module(&programs)), problems, sources }
+        let module = wanted.then(|| self.module(&programs));
+        let docs = if wanted { self.documentation(&programs) } else { Vec::new() };
+        Built { module, problems, sources, docs }
+    }
+
+    fn documentation(&self, programs: &[Program]) -> Vec<(String, String)> {
+        let specs = || programs.iter().flat_map(Program::all_tools).map(|tool| &tool.spec);
+        let told = |style: &Style<'_>| {
+            (format!("{}.{}.md", self.name, style.level.name()), docs::docs_at(specs(), style))
+        };
+        self.docs.iter().map(told).collect()
     }
 
     /// Returns the text of one program for each document.
@@ -185,10 +220,13 @@ impl Build {
         for path in &built.sources {
             script.say("rerun-if-changed", &path.display().to_string());
         }
-        script.arguments = self.options.command_line();
+        script.arguments = self.options.command_line() + &self.options.levels.command_line();
         if let Some(module) = &built.module {
             let path = Path::new(&folder).join(format!("{}.rs", self.name));
             script.wrote = write(path, module).map_err(BuildError::Write)?;
+        }
+        for (name, text) in &built.docs {
+            write_if_changed(&Path::new(&folder).join(name), text).map_err(BuildError::Write)?;
         }
         Ok(built)
     }
@@ -256,7 +294,8 @@ impl Script {
 
     /// Reports the problems. Returns `true` if the build must fail.
     fn report(&mut self, built: &Built, strict: bool) -> bool {
-        let failed = built.module.is_none() || (strict && built.problems.has_errors());
+        let failed =
+            built.module.is_none() || built.problems.has_denied() || (strict && built.problems.has_errors());
         let directive = if failed { "error" } else { "warning" };
         for line in one_a_line(&built.problems, |problem| problem.severity() == Severity::Error) {
             self.say(directive, &line);

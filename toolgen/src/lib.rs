@@ -10,6 +10,7 @@ pub mod contract;
 pub mod dynamic;
 pub mod emit;
 pub mod frontend;
+mod lint;
 pub mod names;
 pub mod options;
 mod overlay;
@@ -22,6 +23,7 @@ pub mod write;
 
 pub use build::{Build, Built};
 pub use frontend::{Frontend, compile};
+pub use lint::lint;
 pub use options::Options;
 pub use problem::{Code, Problem, Problems, Severity};
 pub use select::Selector;

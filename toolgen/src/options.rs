@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use toolgen_runtime::spec::drift::Class;
 
+use crate::problem::{Level, Levels};
 use crate::select::Selector;
 
 /// How a document is compiled.
@@ -36,6 +37,8 @@ pub struct Options {
     pub lock: Option<PathBuf>,
     /// The least class of changes since the lock that are errors.
     pub deny_changes: Class,
+    /// What `check` and builds do about problems, by their codes.
+    pub levels: Levels,
 }
 
 impl Default for Options {
@@ -50,6 +53,7 @@ impl Default for Options {
             types: true,
             lock: None,
             deny_changes: Class::Breaking,
+            levels: Levels::default(),
         }
     }
 }
@@ -117,6 +121,28 @@ impl Options {
     #[must_use]
     pub fn deny_changes(mut self, least: Class) -> Self {
         self.deny_changes = least;
+        self
+    }
+
+    /// Does not report problems of a code, such as `N0702`, or `warnings`. Errors are reported whatever this says: something
+    /// is left out where they are found.
+    #[must_use]
+    pub fn allow(mut self, code: &str) -> Self {
+        self.levels.set(code, Level::Allow);
+        self
+    }
+
+    /// Reports problems of a code as warnings.
+    #[must_use]
+    pub fn warn(mut self, code: &str) -> Self {
+        self.levels.set(code, Level::Warn);
+        self
+    }
+
+    /// Lets problems of a code, or all `warnings`, fail the build.
+    #[must_use]
+    pub fn deny(mut self, code: &str) -> Self {
+        self.levels.set(code, Level::Deny);
         self
     }
 

@@ -1,10 +1,11 @@
 //! The problems of a document, for the engineer who must find the line.
 //!
-//! Stages report everything they find to [`Problems`] and continue. A [`Code`] fixes the severity of a problem, so the
-//! same mistake is never a warning here and an error there; the message says what is wrong at this place, the help
+//! Stages report everything they find to [`Problems`] and continue. A [`Code`] says the severity of a problem, so the
+//! same mistake is never a warning here and an error there, unless the user sets [`Levels`]; the message says what is wrong at this place, the help
 //! what to do about it, and the page of the code (`cargo toolgen explain CODE`) why it matters.
 
 pub mod codes;
+mod level;
 mod show;
 
 #[cfg(test)]
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use codes::{Code, Page};
+pub use level::{Level, Levels};
 pub(crate) use show::one_a_line;
 pub use show::{Human, Shown, json, shown};
 
@@ -69,13 +71,21 @@ pub struct Problem {
     pub message: String,
     /// What to do about it; empty if no help is known.
     pub help: String,
+    /// The severity: that of the code, unless the user chose another.
+    severity: Severity,
 }
 
 impl Problem {
-    /// Returns the severity.
+    /// Returns the severity: that of the code, unless [`Levels`] set another.
     #[must_use]
     pub fn severity(&self) -> Severity {
-        self.code.severity()
+        self.severity
+    }
+
+    /// Whether the problem is an error because the user says so: nothing is left out.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        self.severity == Severity::Error && self.code.severity() != Severity::Error
     }
 }
 
@@ -167,14 +177,29 @@ impl Problems {
         }
         let count = self.known.counts.entry(code).or_default();
         *count += 1;
-        match (*count).cmp(&MAX_OF_A_KIND) {
-            Ordering::Less => self.list.push(Problem { code, source, pointer, position, message, help }),
+        let message = match (*count).cmp(&MAX_OF_A_KIND) {
+            Ordering::Less => message,
             Ordering::Equal => {
-                let message = format!("{message} (and there are more such problems, which are not listed)");
-                self.list.push(Problem { code, source, pointer, position, message, help });
+                format!("{message} (and there are more such problems, which are not listed)")
             }
-            Ordering::Greater => {}
+            Ordering::Greater => return,
+        };
+        let severity = code.severity();
+        self.list.push(Problem { code, source, pointer, position, message, help, severity });
+    }
+
+    /// Gives the problems the severities that a user chose, and drops those that are not to be reported.
+    pub(crate) fn apply(&mut self, levels: &Levels) {
+        if levels.is_empty() {
+            return;
         }
+        self.list.retain_mut(|problem| match levels.severity(problem) {
+            Some(severity) => {
+                problem.severity = severity;
+                true
+            }
+            None => false,
+        });
     }
 
     /// Adds the problems of another document.
@@ -219,10 +244,16 @@ impl Problems {
         self.list.iter().filter(|problem| problem.severity() == severity).count()
     }
 
-    /// Whether something was left out.
+    /// Whether something was left out, or the user denies what was found.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|problem| problem.severity() == Severity::Error)
+    }
+
+    /// Whether the user denies something that was found.
+    #[must_use]
+    pub fn has_denied(&self) -> bool {
+        self.list.iter().any(Problem::is_denied)
     }
 
     /// Whether a filter that selects nothing left no tools.

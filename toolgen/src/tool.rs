@@ -9,6 +9,7 @@ use toolgen_runtime::spec::plan::McpServer;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
 use toolgen_runtime::{Call, Def, List, ToolName, ToolSpec};
 
+use crate::problem::Levels;
 use crate::source::{Pointer, Source};
 
 /// A compiled tool and its origin.
@@ -103,6 +104,8 @@ pub struct Program {
     pub calls: BTreeMap<String, Value>,
     /// The contract lock that the document names for its tools.
     pub lock: Option<PathBuf>,
+    /// What the document says is to be done about its problems.
+    pub levels: Levels,
 }
 
 /// An MCP server and the lock of its tools.

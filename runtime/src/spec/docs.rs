@@ -10,11 +10,17 @@ use crate::schema::shape::prose;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def, resolved};
 use crate::spec::{Example, ToolSpec};
 
+mod level;
+mod signature;
 mod template;
 mod troubleshooting;
+mod typescript;
+mod unsaid;
 
+pub use level::{Group, Level, Style, by_category, by_toolset, docs_at, grouped, json};
 pub use template::{TemplateError, TemplateProblem, fill};
 pub use troubleshooting::troubleshooting;
+pub use unsaid::{Unsaid, unsaid};
 
 /// Returns the list of tools for a prompt: `No tools available`, or a header and one line per tool,
 /// `- **name** - description`.
@@ -60,7 +66,7 @@ pub fn detail(spec: &ToolSpec) -> String {
     }
     line(&mut out, "Returns", &one_line(&spec.returns));
     line(&mut out, "Use for", &one_line(&spec.use_for));
-    for Example { summary, arguments } in &spec.examples {
+    for Example { summary, arguments } in spec.fitting_examples() {
         let summary = one_line(summary);
         let told = if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };
         line(&mut out, "Example", &told);
@@ -105,7 +111,7 @@ fn one_line(text: &str) -> String {
 }
 
 fn parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
-    let fields: Vec<&Field> = rules.fields.iter().filter(|field| field.access != Access::ReadOnly).collect();
+    let fields: Vec<&Field> = given(rules).collect();
     let named: Vec<String> = fields.iter().map(|field| format!("{} ({})", field.name, need(field))).collect();
     let open = if rules.extra != Extra::Closed && fields.is_empty() { "any" } else { "" };
     line(out, "Parameters", &if named.is_empty() { open.to_owned() } else { named.join(", ") });
@@ -115,6 +121,19 @@ fn parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
         let colon = if described.is_empty() { "" } else { ": " };
         out.push_str(&format!("    - {} ({kind}, {}){colon}{described}\n", field.name, need(field)));
     }
+}
+
+/// Returns the arguments that a caller may give.
+fn fields(spec: &ToolSpec) -> impl Iterator<Item = &Field> {
+    let object = match resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) {
+        Some(Kind::Object(rules)) => Some(rules),
+        _ => None,
+    };
+    object.into_iter().flat_map(given)
+}
+
+fn given(rules: &ObjectRules) -> impl Iterator<Item = &Field> {
+    rules.fields.iter().filter(|field| field.access != Access::ReadOnly)
 }
 
 fn need(field: &Field) -> String {

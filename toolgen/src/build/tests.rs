@@ -1,3 +1,5 @@
+use toolgen_runtime::spec::docs::Level;
+
 use super::*;
 
 fn case(text: &str) -> (tempfile::Folder, PathBuf) {
@@ -32,7 +34,7 @@ mod tempfile {
     }
 }
 
-const GOOD: &str = "openapi: 3.0.3\ninfo: {title: t, version: '1'}\npaths:\n  /a:\n    get: {operationId: getA, responses: {}}\n";
+const GOOD: &str = "openapi: 3.0.3\ninfo: {title: t, version: '1'}\npaths:\n  /a:\n    get: {operationId: getA, summary: Finds what is asked for., responses: {}}\n";
 
 #[test]
 fn one_document_is_the_module() {
@@ -85,6 +87,30 @@ fn a_filter_that_leaves_nothing_fails_the_build() {
     assert!(!failed && lines.lines().all(|line| line.starts_with("cargo::warning=")), "{lines}");
     assert!(lines.contains("[W0330]; did you mean `getA`?") && lines.contains("[W0334]"), "{lines}");
     assert!(!lines.contains("more warning"), "what is told is not counted: {lines}");
+}
+
+#[test]
+fn documentation_is_built_at_the_levels_that_are_asked_for() {
+    let (_folder, path) = case(GOOD);
+    let build = Build::new("api").document(&path);
+    assert_eq!(build.compile().docs, []);
+    let built = build.docs(Style::new(Level::Index)).docs(Style::new(Level::Summary)).compile();
+    let expected =
+        [("api.index.md", "- getA()\n"), ("api.summary.md", "- **getA** - Finds what is asked for.\n")];
+    assert_eq!(built.docs, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
+}
+
+#[test]
+fn what_is_denied_fails_the_build_and_nothing_is_left_out() {
+    let (_folder, path) = case(&GOOD.replace("summary: Finds what is asked for., ", ""));
+    let build = |options| Build::new("api").document(&path).options(options).compile();
+    let mut script = Script::default();
+    assert!(!script.report(&build(Options::default()), true));
+    let built = build(Options::default().deny("W0701"));
+    assert!(built.module.is_some() && script.report(&built, false));
+    assert!(
+        script.lines.last().is_some_and(|line| line.starts_with("cargo::error=") && line.contains("[W0701]"))
+    );
 }
 
 #[test]

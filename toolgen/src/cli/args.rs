@@ -3,6 +3,8 @@
 //! Uses `clap` without its default features: four small crates. A custom parser would save a second of building and
 //! lose the suggestions, the usage lines and the conventions people know.
 
+mod check;
+mod docs;
 mod exported;
 mod lock;
 mod mcp;
@@ -19,6 +21,7 @@ use toolgen::{Options, frontend};
 
 use requests::{requests, with_requests};
 
+pub(super) use docs::{Docs, Groups};
 pub(super) use exported::Exported;
 pub(super) use lock::{Check, Diff, LOCK, WriteLock};
 pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
@@ -54,7 +57,7 @@ pub(super) enum Task {
 }
 
 /// The documents, and the options for compiling them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Selection {
     pub(super) documents: Vec<PathBuf>,
     /// The programs of the crate whose own tools are taken, too.
@@ -62,7 +65,9 @@ pub(super) struct Selection {
     pub(super) options: Options,
     pub(super) json: bool,
     pub(super) quiet: bool,
-    pub(super) notes: bool,
+    pub(super) all: bool,
+    /// Whether texts are checked, too.
+    pub(super) lints: bool,
     /// Whether the tools of a discovery are shown in place of all.
     pub(super) discovery: bool,
 }
@@ -74,14 +79,6 @@ pub(super) struct Schema {
     pub(super) dialect: String,
     pub(super) envelope: bool,
     pub(super) tools: Vec<String>,
-}
-
-/// `docs`
-#[derive(Debug)]
-pub(super) struct Docs {
-    pub(super) selection: Selection,
-    pub(super) tools: Vec<String>,
-    pub(super) summary: bool,
 }
 
 /// `gen`
@@ -168,7 +165,7 @@ fn command() -> Command {
         .subcommand(
             compiling("docs", "Print the documentation of tools for a prompt")
                 .args([tools(), discovered()])
-                .arg(flag("summary", "Only the list of tools, a line each")),
+                .args(docs::arguments()),
         )
         .subcommand(
             compiling("gen", "Write the tools as a Rust module or a complete crate")
@@ -307,7 +304,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             envelope: matches.get_flag("envelope"),
             tools: texts("tool"),
         }),
-        "docs" => Task::Docs(Docs { selection, tools: texts("tool"), summary: matches.get_flag("summary") }),
+        "docs" => Task::Docs(docs::task(matches, selection)?),
         "gen" => Task::Generate(Generate {
             selection,
             out: matches.get_one::<PathBuf>("out").cloned().unwrap_or_default(),
@@ -337,6 +334,9 @@ fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
     let documents = matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
     let mut options = options(matches)?;
     options.types = name == "gen" && !matches.get_flag("no-types");
+    if name == "check" {
+        check::levels(matches, &mut options.levels);
+    }
     let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
     Ok(Selection {
         documents,
@@ -344,7 +344,8 @@ fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
         options,
         json: has("format") && is_json(matches),
         quiet: name == "check" && matches.get_flag("quiet"),
-        notes: name == "check" && matches.get_flag("notes"),
+        all: name == "check" && matches.get_flag("all"),
+        lints: name == "check",
         discovery: ["list", "schema", "docs"].contains(&name) && matches.get_flag("discovery"),
     })
 }

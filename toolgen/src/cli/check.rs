@@ -11,8 +11,11 @@ use super::compile::{Compiled, compile_each};
 use super::lock;
 use super::output::Output;
 
-/// Runs the command. "Problems found" means that an operation or a document was left out, or that the tools differ from
-/// their lock in a way that is denied.
+/// How many warnings or notes of a code are shown; more are counted.
+const MAX_OF_A_CODE: usize = 3;
+
+/// Runs the command. "Problems found" means that an operation or a document was left out, that something that is denied
+/// was found, or that the tools differ from their lock in a way that is denied.
 pub(super) fn run(task: &Check, output: &mut Output) -> io::Result<Outcome> {
     let selection = &task.selection;
     let mut outcome = Outcome::Fine;
@@ -63,7 +66,8 @@ fn report(compiled: &Compiled) -> Value {
 
 fn show(compiled: &Compiled, selection: &Selection, output: &mut Output) -> io::Result<()> {
     let least = if selection.quiet { Severity::Warning } else { Severity::Note };
-    output.problem_results(&compiled.problems, least, selection.notes)?;
+    let most = if selection.all { usize::MAX } else { MAX_OF_A_CODE };
+    output.problem_results(&compiled.problems, least, most)?;
     let path = compiled.path.display();
     let Some(program) = &compiled.program else {
         return output.line(&format!("{path}: cannot be compiled"));

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 
 use toolgen::problem::keep_common;
 use toolgen::select::did_you_mean;
 use toolgen::source::Pointer;
-use toolgen::{Document, Options, Problem, Problems, Program, Severity, Tool};
+use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
 use toolgen_runtime::Call;
 use toolgen_runtime::spec::Requirement;
 
@@ -26,23 +27,21 @@ pub(super) struct Compiled {
 /// Compiles the documents of a command. What is wrong with options counts only if it is for all documents.
 pub(super) fn compile_each(selection: &Selection, output: &mut Output) -> Vec<Compiled> {
     let documents = selection.documents.iter();
-    let mut all: Vec<Compiled> = documents.map(|path| compile(path, &selection.options, output)).collect();
-    all.extend(
-        selection.exported.iter().map(|program| compile_exported(program, &selection.options, output)),
-    );
+    let mut all: Vec<Compiled> = documents.map(|path| compile(path, selection, output)).collect();
+    all.extend(selection.exported.iter().map(|program| compile_exported(program, selection, output)));
     let with_program = all.iter_mut().filter(|compiled| compiled.program.is_some());
     keep_common(with_program.map(|compiled| &mut compiled.problems));
     all
 }
 
 /// Compiles a document; `-` is the standard input.
-pub(super) fn compile(path: &Path, options: &Options, output: &mut Output) -> Compiled {
+pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -> Compiled {
     output.progress(&format!("reading {}", path.display()));
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         let limit = toolgen::source::MAX_BYTES as u64 + 1;
         return match io::stdin().lock().take(limit).read_to_end(&mut bytes) {
-            Ok(_) => compile_bytes(path, bytes, options),
+            Ok(_) => compile_bytes(path, bytes, selection),
             Err(why) => {
                 output.complain(&format!("the standard input cannot be read: {why}"));
                 Compiled { path: path.to_path_buf(), program: None, problems: Problems::new() }
@@ -53,26 +52,34 @@ pub(super) fn compile(path: &Path, options: &Options, output: &mut Output) -> Co
     let document = Document::load(path, &mut problems);
     let program = document.and_then(|document| {
         output.progress(&format!("compiling {}", path.display()));
-        toolgen::compile(&document, options, &mut problems)
+        program(&document, selection, &mut problems)
     });
     Compiled { path: path.to_path_buf(), program, problems }
 }
 
-fn compile_bytes(path: &Path, bytes: Vec<u8>, options: &Options) -> Compiled {
+fn compile_bytes(path: &Path, bytes: Vec<u8>, selection: &Selection) -> Compiled {
     let mut problems = Problems::new();
     let document = Document::from_bytes(path, bytes, &mut problems);
-    let program = document.and_then(|document| toolgen::compile(&document, options, &mut problems));
+    let program = document.and_then(|document| program(&document, selection, &mut problems));
     Compiled { path: path.to_path_buf(), program, problems }
 }
 
+fn program(document: &Arc<Document>, selection: &Selection, problems: &mut Problems) -> Option<Program> {
+    let program = toolgen::compile(document, &selection.options, problems)?;
+    if selection.lints {
+        toolgen::lint(document, &program, &selection.options, problems);
+    }
+    Some(program)
+}
+
 /// Runs a program of the crate that prints its tools, and compiles what it prints.
-fn compile_exported(program: &Exported, options: &Options, output: &mut Output) -> Compiled {
+fn compile_exported(program: &Exported, selection: &Selection, output: &mut Output) -> Compiled {
     let path = PathBuf::from(program.words.join(" "));
     output.progress(&format!("running cargo run {}", path.display()));
     let mut cargo = super::cargo();
     cargo.arg("run").arg("--quiet").args(&program.words).stdin(Stdio::null()).stderr(Stdio::inherit());
     let why = match cargo.output() {
-        Ok(ran) if ran.status.success() => return compile_bytes(&path, ran.stdout, options),
+        Ok(ran) if ran.status.success() => return compile_bytes(&path, ran.stdout, selection),
         Ok(ran) => format!(
             "`cargo run {}` failed ({}); the program is one line: `toolgen_runtime::export!(registry());`",
             path.display(),

@@ -60,9 +60,10 @@ fn same_alias(all: &mut [Compiled], task: &Diff, output: &mut Output) {
         program.servers.first().map(|source| source.server.alias.to_string())
     };
     let known = all.iter().find_map(alias).unwrap_or_else(|| "mcp".to_owned());
-    let options = task.selection.options.clone().namespace(known);
+    let mut selection = task.selection.clone();
+    selection.options.namespace = Some(known);
     let stdin = |compiled: &Compiled| compiled.path.as_os_str() == "-";
     for one in all.iter_mut().filter(|one| alias(one).is_none() && !stdin(one)) {
-        *one = compile(&one.path.clone(), &options, output);
+        *one = compile(&one.path.clone(), &selection, output);
     }
 }

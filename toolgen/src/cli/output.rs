@@ -1,17 +1,15 @@
 //! The output of a command.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::path::Path;
 
 use serde_json::Value;
 use toolgen::problem::{Human, Problems, Shown, shown};
-use toolgen::source::Position;
-use toolgen::{Problem, Severity};
+use toolgen::{Code, Problem, Severity};
 use toolgen_runtime::printable;
-
-/// How many further notes of one code are named.
-const MAX_NOTES: usize = 3;
 
 /// Writes results to the standard output, remarks and progress to the standard error.
 pub(super) struct Output {
@@ -109,44 +107,40 @@ impl Output {
         }
     }
 
-    /// Shows problems to a person as a result, if at least as severe as `least`. Notes of one code share a block, unless
-    /// all are wanted: they are many in some documents, and hide what matters.
+    /// Shows problems to a person as a result, if at least as severe as `least`. Of warnings and notes of one code and
+    /// file, if there are more than `most`, only the number is shown and where the worst of them are: in some documents
+    /// they are thousands, and hide what matters.
     pub(super) fn problem_results(
         &mut self,
         problems: &Problems,
         least: Severity,
-        all_notes: bool,
+        most: usize,
     ) -> io::Result<()> {
         self.clear();
         let mut human = Human::new(self.color && io::stdout().is_terminal());
         let mut all = shown(problems);
         all.retain(|shown| shown.problem.severity() >= least);
-        let is_note = |shown: &Shown<'_>| !all_notes && shown.problem.severity() == Severity::Note;
-        let mut known = BTreeSet::new();
-        for (index, shown) in all.iter().enumerate() {
-            let code = shown.problem.code;
-            if !is_note(shown) {
+        let mut groups: BTreeMap<(&Path, Code), Vec<&Shown<'_>>> = BTreeMap::new();
+        for shown in all.iter().filter(|shown| shown.problem.severity() < Severity::Error) {
+            groups.entry((&shown.problem.source.path, shown.problem.code)).or_default().push(shown);
+        }
+        groups.retain(|_, group| group.len() > most);
+        let is_counted =
+            |problem: &Problem| groups.contains_key(&(problem.source.path.as_path(), problem.code));
+        for shown in &all {
+            if shown.problem.severity() == Severity::Error || !is_counted(shown.problem) {
                 writeln!(self.results, "{}", human.show_all(shown))?;
-            } else if known.insert(code) {
-                let rest = all.iter().skip(index + 1).filter(|other| other.problem.code == code);
-                let more = more_notes(shown.position, &rest.collect::<Vec<_>>());
-                writeln!(self.results, "{}{more}", human.show_all(shown))?;
             }
         }
+        // Warnings before notes.
+        let mut counted: Vec<_> = groups.into_iter().collect();
+        counted.sort_by_key(|(_, group)| Reverse(group.first().map(|shown| shown.problem.severity())));
+        for ((path, code), group) in &counted {
+            self.line(&human.count(path, *code, group))?;
+        }
+        if !counted.is_empty() {
+            self.line("`--all` shows each of them, `cargo toolgen explain CODE` says what they mean\n")?;
+        }
         Ok(())
-    }
-}
-
-/// Returns the lines that stand for the further notes of a code, below the one at `first`.
-fn more_notes(first: Position, notes: &[&Shown<'_>]) -> String {
-    let margin = " ".repeat(first.line.to_string().len());
-    let mut text = String::new();
-    for Shown { position, problem, .. } in notes.iter().take(MAX_NOTES) {
-        let message = printable(&problem.message).replace(['\n', '\t'], " ");
-        text.push_str(&format!("{margin} = also at {}:{}: {message}\n", position.line, position.column));
-    }
-    match notes.len().saturating_sub(MAX_NOTES) {
-        0 => text,
-        more => format!("{text}{margin} … and {more} more; `--notes` shows all\n"),
     }
 }

@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use toolgen_runtime::Hidden;
+
 /// Returns a Rust string literal whose value is the text.
 ///
 /// It is raw if that saves more escapes than it costs; invisible characters, and those that would reorder their line,
@@ -54,12 +56,7 @@ fn hashes(text: &str) -> usize {
 
 /// Whether a character may occur unescaped: visible, and without an effect on the characters around it.
 pub(super) fn is_plain(c: char) -> bool {
-    !c.is_control()
-        && !matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}')
-        && (c == ' ' || !c.is_whitespace())
+    !Hidden::is_unseen(c) && (c == ' ' || !c.is_whitespace())
 }
 
 /// Returns a text for a comment: one line, nothing invisible, and no backtick, which would end the code around it.

@@ -67,6 +67,7 @@ mod guards;
 mod imports;
 mod keys;
 mod known;
+mod lints;
 mod local;
 mod mcp;
 mod measure;
@@ -99,6 +100,7 @@ use self::node::Node;
 use self::tools::Draft;
 use super::{Claim, Frontend};
 use crate::choice::{Entry, selected};
+use crate::lint::report_hidden;
 use crate::names::legal_tool_name;
 use crate::options::Options;
 use crate::problem::{Code, Problems};
@@ -147,6 +149,7 @@ fn lower(
 ) -> Option<Program> {
     let mut cx = Context { importing, ..Context::new(document, options, problems) };
     cx.claim_version()?;
+    report_hidden(document, cx.problems);
     let top = cx.top();
     cx.object(&top, &keys::TOP);
     if top.get("namespace").is_some() {
@@ -173,6 +176,7 @@ fn lower(
         sources: cx.files.sources(),
         servers: std::mem::take(&mut cx.imported.servers),
         lock: cx.text(&top, "lock").map(|path| beside(document, path)),
+        levels: cx.levels(),
         ..Program::default()
     };
     cx.lower_toolsets(&mut program);

@@ -26,20 +26,18 @@ mod server;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
-use toolgen_runtime::schema::dialect::JSON_SCHEMA;
-use toolgen_runtime::schema::shape::decode::decode;
 use toolgen_runtime::schema::shape::read::{Nesting, Rules};
-use toolgen_runtime::spec::Example;
-use toolgen_runtime::{Call, List, ToolName, ToolSpec};
+use toolgen_runtime::{Call, ToolName};
 
 use self::context::Context;
 use self::node::Node;
 use self::operation::Operation;
 use super::{Claim, Frontend};
 use crate::choice::{Chosen, Entry, choose};
+use crate::lint::report_hidden;
 use crate::names::with_namespace;
 use crate::options::Options;
+use crate::problem::codes::UNFIT_EXAMPLE;
 use crate::problem::{Code, Problems};
 use crate::source::{Document, Pointer, Source};
 use crate::tool::{Origin, Program, Tool};
@@ -75,14 +73,15 @@ impl Frontend for OpenApi {
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
         let mut cx = Context::new(document, options, problems);
         let version = cx.claim_version()?;
+        report_hidden(document, cx.problems);
         cx.name_defs();
         cx.read_schemes();
         let (operations, broken) = cx.operations();
         let mut tools = cx.tools(&operations, &document.source);
         let defs = cx.reached_defs(&tools);
-        for Tool { spec, .. } in &mut tools {
-            spec.defs = defs.clone();
-            spec.examples = fitting_examples(spec);
+        for tool in &mut tools {
+            tool.spec.defs = defs.clone();
+            keep_fitting_examples(tool, cx.problems);
         }
         tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
         let (kind, schemes) = (self.name(), cx.declared_schemes());
@@ -95,13 +94,15 @@ impl Frontend for OpenApi {
     }
 }
 
-/// Returns the example calls that the tool would accept. Published examples often do not fit.
-fn fitting_examples(spec: &ToolSpec) -> List<Example> {
-    let fits = |example: &&Example| {
-        serde_json::from_str::<Value>(&example.arguments)
-            .is_ok_and(|call| decode(&call, spec.input.shape(), &spec.defs, &JSON_SCHEMA).is_ok())
-    };
-    spec.examples.iter().filter(fits).cloned().collect()
+/// Leaves out the example calls that the tool would not accept, and reports them. Published examples often do not fit.
+fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
+    let Tool { spec, origin, .. } = tool;
+    for why in spec.examples.iter().filter_map(|example| spec.check_example(example).err()) {
+        let message = format!("an example of the tool `{}` does not fit it: {why}", spec.name);
+        let help = "correct the example or the schema";
+        problems.report(UNFIT_EXAMPLE, &origin.pointer, message, help);
+    }
+    spec.examples = spec.fitting_examples().cloned().collect();
 }
 
 impl<'a> Context<'a> {

@@ -33,10 +33,12 @@ pub(crate) use table;
 pub(crate) mod choice;
 pub(crate) mod overlay;
 pub(crate) mod source;
+pub(crate) mod text;
 
 pub use choice::*;
 pub use overlay::{ACTION, NO_CHANGE, NO_TARGET, OVERLAY};
 pub use source::*;
+pub use text::*;
 
 /// The stable name of a problem, such as `E0104`; `cargo toolgen explain CODE` explains it.
 #[derive(Clone, Copy)]

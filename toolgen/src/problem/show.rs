@@ -1,7 +1,9 @@
 //! Shows problems to machines and people.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -38,6 +40,9 @@ pub fn json(position: Position, problem: &Problem) -> Value {
         "help": help,
     })
 }
+
+/// How many places stand for many problems of a code.
+const MAX_WORST: usize = 3;
 
 /// A problem as it is shown: once, however many places of a document have it.
 #[derive(Clone, Debug)]
@@ -118,11 +123,7 @@ impl Human {
     #[must_use]
     pub fn show_all(&mut self, Shown { position, problem, others }: &Shown<'_>) -> String {
         let severity = problem.severity();
-        let tone = match severity {
-            Severity::Error => "1;31",
-            Severity::Warning => "1;33",
-            Severity::Note => "1;32",
-        };
+        let tone = tone(severity);
         let head = self.paint(tone, &format!("{severity}[{}]", problem.code));
         let message = self.paint("1", &format!(": {}", one_line(&problem.message)));
         let (margin, place) = if problem.code.is_choice() {
@@ -145,6 +146,21 @@ impl Human {
             text.push_str(&format!("{margin} {equals} help: {}\n", one_line(&problem.help)));
         }
         text
+    }
+
+    /// Returns one line for many problems of a code in a file: their number, what they are, and the first places of those
+    /// that recur most.
+    #[must_use]
+    pub fn count(&self, path: &Path, code: Code, problems: &[&Shown<'_>]) -> String {
+        let severity = problems.first().map_or(code.severity(), |shown| shown.problem.severity());
+        let head = self.paint(tone(severity), &format!("{severity}[{code}]"));
+        let times: usize = problems.iter().map(|shown| 1 + shown.others.len()).sum();
+        let mut worst: Vec<&Shown<'_>> = problems.to_vec();
+        worst.sort_by_key(|shown| (Reverse(shown.others.len()), shown.position));
+        let positions: Vec<Position> = worst.iter().map(|shown| shown.position).collect();
+        let path = one_line(&path.display().to_string());
+        let at = places(positions.get(..MAX_WORST).unwrap_or(&positions));
+        format!("{head}: {times} times: {}: {path}:{at}, …", code.page().title)
     }
 
     /// Returns the file and the line, with a mark under the place.
@@ -189,6 +205,15 @@ impl Human {
 
     fn paint(&self, tone: &str, text: &str) -> String {
         if self.color { format!("\u{1b}[{tone}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// The escape of a terminal for the color of a severity.
+const fn tone(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "1;31",
+        Severity::Warning => "1;33",
+        Severity::Note => "1;32",
     }
 }
 

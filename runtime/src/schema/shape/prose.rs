@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::base::truncate::cut;
+use crate::schema::shape::rules::Stated;
 use crate::schema::shape::{Kind, Literal, Shape};
 
 /// The length at which values are cut in prose, in characters.
@@ -51,16 +52,37 @@ pub(crate) fn describe(description: &str, notes: &[String]) -> String {
     if description.is_empty() { format!("({notes})") } else { format!("{description} ({notes})") }
 }
 
-/// Returns the rules of a shape's own values, each as part of a sentence. Annotations and contents are left out.
-pub(crate) fn rules(shape: &Shape) -> Vec<String> {
-    let stated = match &shape.kind {
+/// Returns the rule of a shape's own values that a keyword says, as part of a sentence.
+pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
+    let told = match (keyword, &shape.kind) {
+        ("enum" | "const", Kind::Enum(values)) => listed(values),
+        ("default", _) => format!("default {}", value(shape.default.as_ref()?)),
+        ("examples", _) => examples(&shape.examples),
+        ("deprecated", _) => "deprecated".to_owned(),
+        _ => {
+            let says = |rule: &Stated| {
+                rule.keyword == keyword || rule.shown.as_ref().is_some_and(|it| it.0 == keyword)
+            };
+            stated(shape).into_iter().find(says)?.told
+        }
+    };
+    (!told.is_empty()).then_some(told)
+}
+
+fn stated(shape: &Shape) -> Vec<Stated> {
+    match &shape.kind {
         Kind::Integer(rules) | Kind::Number(rules) => rules.stated(),
         Kind::String(rules) => rules.stated(),
         Kind::Array(rules) => rules.stated(),
         Kind::Tuple(rules) => rules.stated(),
         Kind::Object(rules) => rules.stated(),
         _ => Vec::new(),
-    };
+    }
+}
+
+/// Returns the rules of a shape's own values, each as part of a sentence. Annotations and contents are left out.
+pub(crate) fn rules(shape: &Shape) -> Vec<String> {
+    let stated = stated(shape);
     let rules = stated.into_iter().filter(|rule| rule.keyword != "contentMediaType").map(|rule| rule.told);
     let mut told: Vec<String> = rules.filter(|told| !told.is_empty()).collect();
     if let Kind::Enum(values) = &shape.kind {

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::base::hidden::Hidden;
 use crate::schema::shape::pointer::child;
 
 /// What is wrong with a text of a descriptor.
@@ -66,7 +67,10 @@ pub(in crate::spec) fn texts(value: &Value) -> Vec<(String, String)> {
 
 /// Returns what is suspicious in a text.
 pub(in crate::spec) fn of_text(text: &str, others: Others<'_>) -> Option<String> {
-    hidden(text).or_else(|| credential(text)).or_else(|| instruction(text)).or_else(|| shadow(text, others))
+    Hidden::found(text)
+        .or_else(|| credential(text))
+        .or_else(|| instruction(text))
+        .or_else(|| shadow(text, others))
 }
 
 /// Finds what a client has written in place of a credential.
@@ -80,53 +84,6 @@ fn shadow(text: &str, others: Others<'_>) -> Option<String> {
     // What is only a name, such as a value of an enumeration, says nothing about a tool.
     let named = others.iter().find(|name| is_telling(name) && text != name.as_str() && mentions(text, name));
     named.map(|name| format!("names `{name}`, a tool of another server"))
-}
-
-/// Finds characters that a person does not see, or that change how the text around them is shown.
-fn hidden(text: &str) -> Option<String> {
-    let mut before = ' ';
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
-        let after = chars.peek().copied().unwrap_or(' ');
-        let what = match char {
-            '\u{1b}' | '\u{9b}' => Some("an escape sequence of terminals"),
-            '\t' | '\n' | '\r' => None,
-            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Some("a control character"),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}' => {
-                Some("a character that turns the direction of the text")
-            }
-            // Joiners belong to emoji and to scripts such as Devanagari.
-            '\u{200c}' | '\u{200d}' => {
-                (before.is_ascii() || after.is_ascii()).then_some("a hidden character")
-            }
-            '\u{fe00}'..='\u{fe0f}' => {
-                let follows = matches!(before, '\u{fe00}'..='\u{fe0f}') || before.is_ascii_alphabetic();
-                follows.then_some("a hidden character")
-            }
-            '\u{ad}'
-            | '\u{34f}'
-            | '\u{115f}'
-            | '\u{1160}'
-            | '\u{180b}'..='\u{180e}'
-            | '\u{200b}'
-            | '\u{2028}'
-            | '\u{2029}'
-            | '\u{2060}'..='\u{2065}'
-            | '\u{206a}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}' => Some("a hidden character"),
-            '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => Some("a character without a meaning"),
-            _ => None,
-        };
-        if let Some(what) = what {
-            return Some(format!("has {what}, U+{:04X}", u32::from(char)));
-        }
-        before = char;
-    }
-    None
 }
 
 /// Groups of words of which one of each must follow within a few words, in this order.
@@ -186,7 +143,7 @@ const MARKS: &[&str] = &[
 const REACH: usize = 6;
 
 /// Finds what tells a model what to do beyond the tool.
-fn instruction(text: &str) -> Option<String> {
+pub(in crate::spec) fn instruction(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     if let Some(mark) = MARKS.iter().find(|mark| lower.contains(**mark)) {
         return Some(format!("has `{mark}`, which is for a model alone"));

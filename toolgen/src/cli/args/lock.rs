@@ -36,9 +36,7 @@ pub(in super::super) const LOCK: &str = "toolgen.lock";
 /// Returns the command `check`.
 pub(super) fn check() -> Command {
     compiling("check", "Report what is wrong with documents, how many tools they give, and what changed")
-        .arg(format())
-        .arg(flag("quiet", "Show errors and warnings only").short('q'))
-        .arg(flag("notes", "Show every note, not the first few of each kind").conflicts_with("quiet"))
+        .args(super::check::arguments())
         .arg(path("lock", "FILE", "Compare the tools with this contract lock"))
         .arg(fail_on())
         .arg(flag("update", "Write the lock again, and tell what changed"))

@@ -83,6 +83,7 @@ pub(super) const TOP: Keys = Keys {
         "endpoints",
         "imports",
         "toolsets",
+        "lints",
         "contexts",
     ]],
 };
@@ -158,6 +159,7 @@ pub(super) const MCP: Keys = Keys {
     ],
 };
 pub(super) const OVERRIDE: Keys = Keys { what: "an override", groups: &[&["description"], OWN, SHARED] };
+pub(super) const LINTS: Keys = Keys { what: "`lints`", groups: &[&["allow", "warn", "deny"]] };
 pub(super) const TOOLSET: Keys =
     Keys { what: "a toolset", groups: &[&["description", "context", "include", "tools"]] };
 pub(super) const MEMBER: Keys = Keys { what: "a member of a toolset", groups: &[&["agent"]] };

@@ -37,6 +37,7 @@ const OBJECTS: &[(&str, &Keys)] = &[
     ("import_mcp", &keys::IMPORT_MCP),
     ("mcp", &keys::MCP),
     ("override", &keys::OVERRIDE),
+    ("lints", &keys::LINTS),
     ("toolset", &keys::TOOLSET),
     ("member", &keys::MEMBER),
     ("context", &keys::CONTEXT),

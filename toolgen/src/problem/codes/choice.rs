@@ -47,7 +47,14 @@ together, an exclusion has to match an operation of one.
 
     --exclude 'DELTE /pets/**'           but the method is called DELETE
 ";
+    LEVEL = "W0336", "A level is for no code", "
+A level given to the compiler (`--allow`, `--warn`, `--deny`, `Options::deny` and the like, `lints` in a manifest) names no
+code, or that of an error, which cannot be allowed: something is left out where it is reported. `cargo toolgen explain`
+lists the codes.
+
+    --allow N706                         but the code is N0706
+";
 }
 
 /// The codes of problems in the options rather than the document.
-pub(super) const OF_OPTIONS: &[super::Code] = &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, EXCLUSION];
+pub(super) const OF_OPTIONS: &[super::Code] = &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, EXCLUSION, LEVEL];

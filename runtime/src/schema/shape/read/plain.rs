@@ -9,7 +9,7 @@ mod tags;
 
 use std::borrow::Cow;
 
-use crate::base::printable::is_hidden;
+use crate::base::hidden::Hidden;
 
 /// Returns a text without hidden characters and surrounding white space, with HTML as Markdown: lists, code, links
 /// and paragraphs keep their meaning, everything that only looks is dropped.
@@ -45,13 +45,14 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
             '\n' | '\t' => out.push(char),
             // Persian and Indic scripts and emoji join and part letters by them.
             '\u{200c}' | '\u{200d}' => {
-                let beside =
-                    |char: Option<&char>| char.is_some_and(|char| !char.is_ascii() && !is_hidden(*char));
+                let beside = |char: Option<&char>| {
+                    char.is_some_and(|char| !char.is_ascii() && !Hidden::is_unseen(*char))
+                };
                 if beside(out.chars().next_back().as_ref()) && beside(chars.peek()) {
                     out.push(char);
                 }
             }
-            _ if is_hidden(char) => {}
+            _ if Hidden::is_unseen(char) => {}
             _ if char.is_whitespace() => out.push(' '),
             _ => out.push(char),
         }

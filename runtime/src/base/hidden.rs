@@ -1,0 +1,142 @@
+//! The characters that nobody sees: the one table of them.
+//!
+//! What reads texts of documents removes them, what prints code escapes them, what checks texts reports them, and what
+//! writes to a terminal replaces those that it would obey.
+
+/// What a character does that is not seen as itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hidden {
+    /// It starts an escape sequence of terminals.
+    Escape,
+    /// It is another control character: a line end, a tab, a bell.
+    Control,
+    /// It turns the direction of the text around it.
+    Direction,
+    /// It joins or parts the letters beside it: emoji and scripts such as Devanagari and Persian need it.
+    Joiner,
+    /// It selects a form of the character before it, as emoji do.
+    Selector,
+    /// It has no width: soft hyphens, zero widths, fillers, tags.
+    Invisible,
+    /// It has no meaning but a private one.
+    Private,
+}
+
+impl Hidden {
+    /// Returns what a character does that is not seen as itself; `None` for what is seen, and for spaces.
+    #[must_use]
+    pub const fn of(char: char) -> Option<Hidden> {
+        Some(match char {
+            '\u{1b}' | '\u{9b}' => Hidden::Escape,
+            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Hidden::Control,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                Hidden::Direction
+            }
+            '\u{200c}' | '\u{200d}' => Hidden::Joiner,
+            '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => Hidden::Selector,
+            '\u{ad}'
+            | '\u{34f}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{17b4}'
+            | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{2060}'..='\u{2065}'
+            | '\u{206a}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}' => Hidden::Invisible,
+            '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => Hidden::Private,
+            _ => return None,
+        })
+    }
+
+    /// Whether the character says nothing that a reader sees. Line ends and tabs are among these; characters of private
+    /// use are not, since a font may show them.
+    #[must_use]
+    pub const fn is_unseen(char: char) -> bool {
+        !matches!(Hidden::of(char), None | Some(Hidden::Private))
+    }
+
+    /// Returns what is hidden in a text, as the end of a sentence that starts with "the text": the first character that
+    /// an honest text does not need. Line ends, tabs, and joiners and selectors where scripts and emoji use them are no
+    /// such characters.
+    #[must_use]
+    pub fn found(text: &str) -> Option<String> {
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r')) {
+            return None;
+        }
+        let mut before = ' ';
+        let mut chars = text.chars().peekable();
+        while let Some(char) = chars.next() {
+            let after = chars.peek().copied().unwrap_or(' ');
+            let what = match Hidden::of(char) {
+                None => None,
+                Some(Hidden::Escape) => Some("an escape sequence of terminals"),
+                Some(Hidden::Control) if matches!(char, '\t' | '\n' | '\r') => None,
+                Some(Hidden::Control) => Some("a control character"),
+                Some(Hidden::Direction) => Some("a character that turns the direction of the text"),
+                Some(Hidden::Joiner) => {
+                    (before.is_ascii() || after.is_ascii()).then_some("a hidden character")
+                }
+                Some(Hidden::Selector) => {
+                    let follows =
+                        Hidden::of(before) == Some(Hidden::Selector) || before.is_ascii_alphabetic();
+                    follows.then_some("a hidden character")
+                }
+                Some(Hidden::Invisible) => Some("a hidden character"),
+                Some(Hidden::Private) => Some("a character without a meaning"),
+            };
+            if let Some(what) = what {
+                return Some(format!("has {what}, U+{:04X}", u32::from(char)));
+            }
+            before = char;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_control_character_is_in_the_table() {
+        for char in '\0'..=char::MAX {
+            assert_eq!(
+                char.is_control(),
+                matches!(Hidden::of(char), Some(Hidden::Control | Hidden::Escape)),
+                "U+{:04X}",
+                u32::from(char)
+            );
+            assert!(!(char.is_alphanumeric() && Hidden::is_unseen(char)) || is_filler(char), "{char:?}");
+        }
+    }
+
+    /// Fillers of Hangul count as letters and have no shape.
+    fn is_filler(char: char) -> bool {
+        matches!(char, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
+    }
+
+    #[test]
+    fn what_is_seen_and_what_emoji_need_is_not_hidden() {
+        for text in ["größe 価格 😀", "👨\u{200d}👩", "❤\u{fe0f}", "क्\u{200d}ष", "a\tb\r\nc", "a\u{a0}b"]
+        {
+            assert_eq!(Hidden::found(text), None, "{text}");
+        }
+        for (text, part) in [
+            ("a\u{200d}b", "U+200D"),
+            ("a\u{fe01}", "U+FE01"),
+            ("x\u{e000}", "without"),
+            ("\u{9b}m", "escape"),
+        ] {
+            assert!(Hidden::found(text).is_some_and(|found| found.contains(part)), "{text:?}");
+        }
+    }
+}

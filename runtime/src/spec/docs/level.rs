@@ -1,0 +1,289 @@
+//! How much documentation of tools says: from a line of names to everything.
+
+use serde_json::{Map, Value, json};
+
+use super::signature::{self, signature};
+use super::unsaid::{Unsaid, in_one_line, is_in_full, unsaid};
+use super::{detail, fields, first_paragraph, kind_name, told};
+use crate::base::frozen::Text;
+use crate::base::truncate::first_sentence;
+use crate::schema::dialect::Dialect;
+use crate::schema::shape::Field;
+use crate::spec::ToolSpec;
+use crate::spec::toolset::Toolset;
+
+/// How much documentation of tools says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The name and the arguments, a line for each tool: `- get_pet(id, detail?)`.
+    Index,
+    /// The name and what the tool does, in a sentence: `- **get_pet** - Gets a pet.`
+    Summary,
+    /// The types of the arguments, as an interface in TypeScript, with the first paragraph of each description.
+    Signature,
+    /// Everything, as [`detail`] says it.
+    Full,
+}
+
+impl Level {
+    /// All levels, from the shortest to the longest.
+    pub const ALL: [Level; 4] = [Level::Index, Level::Summary, Level::Signature, Level::Full];
+
+    /// Returns the name: `index`, `summary`, `signature` or `full`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Index => "index",
+            Level::Summary => "summary",
+            Level::Signature => "signature",
+            Level::Full => "full",
+        }
+    }
+
+    /// Returns the level of a name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.name() == name)
+    }
+}
+
+/// How tools are documented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style<'a> {
+    /// How much is said.
+    pub level: Level,
+    /// If set, signatures and full documentation also say what the schema in this dialect does not.
+    pub dialect: Option<&'a Dialect>,
+    /// Whether signatures say the type of the result.
+    pub results: bool,
+}
+
+impl<'a> Style<'a> {
+    /// Creates a style of a level, for no dialect and without results.
+    #[must_use]
+    pub const fn new(level: Level) -> Style<'a> {
+        Style { level, dialect: None, results: false }
+    }
+
+    /// Sets the dialect of the schemas beside which the documentation stands.
+    #[must_use]
+    pub const fn dialect(self, dialect: &'a Dialect) -> Style<'a> {
+        Style { dialect: Some(dialect), ..self }
+    }
+
+    /// Sets whether signatures say the type of the result.
+    #[must_use]
+    pub const fn results(self, results: bool) -> Style<'a> {
+        Style { results, ..self }
+    }
+
+    /// Returns what the schema of a tool does not say, and the documentation without it does not either.
+    pub(super) fn unsaid(&self, spec: &ToolSpec) -> Vec<Unsaid> {
+        let mut rules = self.dialect.map(|dialect| unsaid(spec, dialect)).unwrap_or_default();
+        if self.level == Level::Full {
+            rules.retain(|rule| !is_in_full(rule, spec));
+        }
+        rules
+    }
+}
+
+/// Tools that are documented under one heading.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// The heading. Empty for none.
+    pub name: &'a str,
+    /// What the tools have in common. May be empty.
+    pub description: &'a str,
+    /// The tools, in the order in which they are told.
+    pub specs: Vec<&'a ToolSpec>,
+}
+
+/// Groups tools by their [categories](ToolSpec::category), sorted by name. The order within a group is that of the tools.
+#[must_use]
+pub fn by_category<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for spec in specs {
+        match groups.binary_search_by(|group| group.name.cmp(&spec.category)) {
+            Ok(index) => groups.iter_mut().skip(index).take(1).for_each(|group| group.specs.push(spec)),
+            Err(index) => {
+                groups.insert(index, Group { name: &spec.category, description: "", specs: vec![spec] });
+            }
+        }
+    }
+    groups
+}
+
+/// Groups tools by sets, in the order of the sets and of their members. A tool may be in several; those in none come last,
+/// without a heading.
+#[must_use]
+pub fn by_toolset<'a>(
+    specs: impl IntoIterator<Item = &'a ToolSpec>,
+    toolsets: impl IntoIterator<Item = &'a Toolset>,
+) -> Vec<Group<'a>> {
+    let specs: Vec<&ToolSpec> = specs.into_iter().collect();
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for set in toolsets {
+        let member = |name: &Text| specs.iter().copied().find(|spec| *spec.name.as_str() == **name);
+        let members = set.members.iter().filter_map(member).collect();
+        groups.push(Group { name: &set.name, description: &set.description, specs: members });
+    }
+    let is_in =
+        |spec: &&ToolSpec| groups.iter().any(|group| group.specs.iter().any(|one| one.name == spec.name));
+    let others: Vec<&ToolSpec> = specs.iter().copied().filter(|spec| !is_in(spec)).collect();
+    if !others.is_empty() {
+        groups.push(Group { name: "", description: "", specs: others });
+    }
+    groups.retain(|group| !group.specs.is_empty());
+    groups
+}
+
+/// Returns the documentation of tools for a prompt, in Markdown. At [`Level::Full`] it is [`detail`] of each tool.
+///
+/// ```
+/// use toolgen_runtime::spec::docs::{Level, Style, docs_at};
+/// use toolgen_runtime::tool;
+///
+/// /// Finds songs. The best ones come first.
+/// #[tool]
+/// fn find(words: String, most: Option<u8>) -> String {
+///     format!("{words} {most:?}")
+/// }
+///
+/// # use toolgen_runtime::AgentTool;
+/// let tool = find::tool();
+/// let told = |level| docs_at([tool.spec()], &Style::new(level));
+/// assert_eq!(told(Level::Index), "- find(words, most?)\n");
+/// assert_eq!(told(Level::Summary), "- **find** - Finds songs.\n");
+/// assert_eq!(
+///     told(Level::Signature),
+///     "```ts\ninterface Tools {\n  // Finds songs. The best ones come first.\n  \
+///      find(args: { words: string; most?: number | null });\n}\n```\n"
+/// );
+/// ```
+#[must_use]
+pub fn docs_at<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, style: &Style<'_>) -> String {
+    grouped(&[Group { name: "", description: "", specs: specs.into_iter().collect() }], style)
+}
+
+/// Returns the documentation of groups of tools for a prompt, in Markdown: a heading for each group, or a comment in the
+/// one block of signatures.
+#[must_use]
+pub fn grouped(groups: &[Group<'_>], style: &Style<'_>) -> String {
+    if style.level == Level::Signature {
+        return format!("```ts\n{}```\n", signature::module(groups, style));
+    }
+    let mut out = String::new();
+    for group in groups {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        if !group.name.is_empty() {
+            out.push_str(&format!("## {}\n\n", group.name));
+        }
+        if !group.description.is_empty() {
+            out.push_str(&format!("{}\n\n", group.description.trim()));
+        }
+        for spec in &group.specs {
+            out.push_str(&one(spec, style));
+        }
+    }
+    out
+}
+
+/// Returns the documentation of one tool at any level but that of signatures, which are an interface of several.
+fn one(spec: &ToolSpec, style: &Style<'_>) -> String {
+    match style.level {
+        Level::Index => format!("- {}\n", index(spec)),
+        Level::Summary | Level::Signature => format!("- **{}** - {}\n", spec.name, sentence(spec)),
+        Level::Full => {
+            let rules = style.unsaid(spec);
+            let not = if rules.is_empty() { String::new() } else { in_one_line(&rules) };
+            let mut out = detail(spec);
+            super::line(&mut out, "Not in the schema", &not);
+            out
+        }
+    }
+}
+
+/// Returns the first sentence of a description.
+fn sentence(spec: &ToolSpec) -> String {
+    first_sentence(&first_paragraph(&spec.description)).to_owned()
+}
+
+/// Returns the name and the arguments of a tool: `get_pet(id, detail?)`.
+fn index(spec: &ToolSpec) -> String {
+    let named = fields(spec).map(|field| format!("{}{}", field.name, if field.required { "" } else { "?" }));
+    format!("{}({})", spec.name, named.collect::<Vec<_>>().join(", "))
+}
+
+/// Returns the documentation of groups of tools as JSON: `level`, `types` if signatures name any, and `groups` with `name`,
+/// `description` and `tools`. A tool has its `name` and what the level says.
+#[must_use]
+pub fn json(groups: &[Group<'_>], style: &Style<'_>) -> Value {
+    let mut out = Map::new();
+    out.insert("level".into(), style.level.name().into());
+    let mut signatures = signature::all(groups, style);
+    if !signatures.types.is_empty() {
+        let types = signatures.types.iter().map(|(name, text)| (name.clone(), Value::from(text.as_str())));
+        out.insert("types".into(), types.collect());
+    }
+    let groups = groups.iter().map(|group| {
+        let tools = group.specs.iter().map(|spec| tool(spec, signatures.next(), style));
+        json!({"name": group.name, "description": group.description, "tools": tools.collect::<Vec<_>>()})
+    });
+    out.insert("groups".into(), groups.collect());
+    Value::Object(out)
+}
+
+fn tool(spec: &ToolSpec, types: Option<signature::Types>, style: &Style<'_>) -> Value {
+    let mut out = Map::new();
+    let mut say = |key: &str, value: Value| {
+        let is_empty = value.as_str() == Some("") || value.as_array().is_some_and(Vec::is_empty);
+        if !is_empty {
+            out.insert(key.to_owned(), value);
+        }
+    };
+    say("name", spec.name.as_str().into());
+    match style.level {
+        Level::Index => say("index", index(spec).into()),
+        Level::Summary => say("summary", sentence(spec).into()),
+        Level::Signature => {
+            say("description", first_paragraph(&spec.description).into());
+            say("signature", types.map(|types| signature(spec, &types)).unwrap_or_default().into());
+        }
+        Level::Full => {
+            say("description", spec.description.as_str().into());
+            say("parameters", fields(spec).map(|field| parameter(field, spec)).collect());
+            say("returns", spec.returns.as_str().into());
+            say("use_for", spec.use_for.as_str().into());
+            let examples = spec.fitting_examples().map(|example| {
+                let arguments: Value = serde_json::from_str(&example.arguments).unwrap_or_default();
+                json!({"summary": example.summary.as_str(), "arguments": arguments})
+            });
+            say("examples", examples.collect());
+            say("documentation", detail(spec).into());
+        }
+    }
+    if matches!(style.level, Level::Signature | Level::Full) {
+        if let Some(instead) = &spec.deprecated {
+            say("deprecated", json!(true));
+            say("instead", instead.as_str().into());
+        }
+        let rules = style.unsaid(spec);
+        let rule = |one: &Unsaid| json!({"place": one.place, "keyword": one.keyword, "told": one.told});
+        say("not_in_schema", rules.iter().map(rule).collect());
+    }
+    Value::Object(out)
+}
+
+fn parameter(field: &Field, spec: &ToolSpec) -> Value {
+    let mut out = Map::new();
+    out.insert("name".into(), field.name.as_str().into());
+    out.insert("type".into(), kind_name(&field.shape, &spec.defs).into());
+    out.insert("required".into(), field.required.into());
+    if let Some(default) = &field.shape.default {
+        out.insert("default".into(), default.to_json());
+    }
+    out.insert("description".into(), told(&field.shape, &spec.defs).into());
+    Value::Object(out)
+}

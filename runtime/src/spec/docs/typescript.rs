@@ -1,0 +1,373 @@
+//! Shapes as types of TypeScript.
+//!
+//! A named shape that is used once, or whose type is a short word, stands where it is used; any other becomes a `type`
+//! of its own, so that recursive shapes end and nothing is said twice. Rules that types cannot express are left out.
+
+mod words;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::base::frozen::List;
+use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, TupleRules, find_def};
+
+pub(super) use words::property;
+use words::{Loose, Type};
+
+/// The longest type of a named shape that stands wherever it is used, in bytes.
+const MAX_INLINE: usize = 40;
+/// The deepest nesting of a type.
+const MAX_DEPTH: usize = 40;
+
+/// A named shape, as arguments or as a result: the list of shapes it is in, its name, and the fields that are left out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Key<'a> {
+    scope: usize,
+    name: &'a str,
+    is_result: bool,
+}
+
+/// Where a shape is used.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    scope: usize,
+    is_result: bool,
+    /// The declared type that the shape is part of without an object or a list around it, in which it may not occur.
+    inside: Option<Key<'a>>,
+    depth: usize,
+}
+
+/// The types of several tools, which share what is named.
+pub(super) struct Types<'a> {
+    scopes: Vec<&'a List<Def>>,
+    uses: HashMap<Key<'a>, usize>,
+    names: BTreeMap<Key<'a>, String>,
+    taken: HashSet<String>,
+    /// What must be declared and is not yet.
+    open: Vec<Key<'a>>,
+    declared: Vec<(String, String)>,
+}
+
+impl<'a> Types<'a> {
+    /// Counts how often each named shape is used by these shapes: a shape, its named shapes, whether it is a result.
+    pub(super) fn of(roots: impl IntoIterator<Item = (&'a Shape, &'a List<Def>, bool)>) -> Types<'a> {
+        let mut types = Types {
+            scopes: Vec::new(),
+            uses: HashMap::new(),
+            names: BTreeMap::new(),
+            taken: HashSet::new(),
+            open: Vec::new(),
+            declared: Vec::new(),
+        };
+        for (shape, defs, is_result) in roots {
+            let scope = types.scope(defs);
+            let mut shapes = vec![shape];
+            while let Some(shape) = shapes.pop() {
+                if let Some((key, target, _)) = types.target(shape, scope, is_result) {
+                    let uses = types.uses.entry(key).or_default();
+                    *uses += 1;
+                    if *uses == 1 {
+                        shapes.push(target);
+                    }
+                }
+                children(shape, is_result, &mut |child| shapes.push(child));
+            }
+        }
+        types
+    }
+
+    /// Returns the index of a list of named shapes. Tools of one document share theirs.
+    fn scope(&mut self, defs: &'a List<Def>) -> usize {
+        let is_same = |known: &&List<Def>| std::ptr::eq(&raw const known[..], &raw const defs[..]);
+        let known = self.scopes.iter().rposition(is_same);
+        known.or_else(|| self.scopes.iter().position(|known| *known == defs)).unwrap_or_else(|| {
+            self.scopes.push(defs);
+            self.scopes.len() - 1
+        })
+    }
+
+    /// Returns the named shape that a reference leads to in the end, and whether `null` is allowed on the way.
+    fn target(&self, shape: &'a Shape, scope: usize, is_result: bool) -> Option<(Key<'a>, &'a Shape, bool)> {
+        let defs = *self.scopes.get(scope)?;
+        let Kind::Ref(name) = &shape.kind else { return None };
+        let (mut name, mut nullable) = (name, false);
+        for _ in 0..=defs.len() {
+            let target = find_def(defs, name)?;
+            let Kind::Ref(next) = &target.kind else {
+                return Some((Key { scope, name, is_result }, target, nullable));
+            };
+            nullable |= target.nullable;
+            name = next;
+        }
+        None
+    }
+
+    /// Returns the type of one of the shapes that were counted.
+    pub(super) fn root(&mut self, shape: &'a Shape, defs: &'a List<Def>, is_result: bool) -> String {
+        let at = At { scope: self.scope(defs), is_result, inside: None, depth: 0 };
+        self.of_shape(shape, at).text
+    }
+
+    /// Returns the types that the types so far name, as `NAME` and what it is, in the order of their first use.
+    pub(super) fn declared(mut self) -> Vec<(String, String)> {
+        while !self.open.is_empty() {
+            for key in std::mem::take(&mut self.open) {
+                let defs = self.scopes.get(key.scope).copied();
+                let Some(target) = defs.and_then(|defs| find_def(defs, key.name)) else { continue };
+                let at = At { scope: key.scope, is_result: key.is_result, inside: Some(key), depth: 0 };
+                let text = self.of_shape(target, at).text;
+                let name = self.names.get(&key).cloned().unwrap_or_default();
+                self.declared.push((name, text));
+            }
+        }
+        self.declared
+    }
+
+    fn of_shape(&mut self, shape: &'a Shape, at: At<'a>) -> Type {
+        if at.depth > MAX_DEPTH {
+            return Type::word("unknown");
+        }
+        let mut found = self.of_kind(shape, at);
+        if shape.nullable {
+            found.or_null();
+        }
+        found
+    }
+
+    fn of_kind(&mut self, shape: &'a Shape, at: At<'a>) -> Type {
+        let inner = At { depth: at.depth + 1, ..at };
+        // Inside of an object or a list, a type may name itself.
+        let member = At { inside: None, ..inner };
+        match &shape.kind {
+            Kind::Any | Kind::Raw(_) => Type::word("unknown"),
+            Kind::Never => Type::word("never"),
+            Kind::Null => Type::word("null"),
+            Kind::Boolean => Type::word("boolean"),
+            Kind::Integer(_) | Kind::Number(_) => Type::word("number"),
+            Kind::String(rules) => {
+                let form = [&rules.format, &rules.content_encoding].into_iter().find(|text| !text.is_empty());
+                let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+                let form = form.filter(|form| is_word(form));
+                Type::word(form.map_or("string".into(), |form| format!("string /* {form} */")))
+            }
+            Kind::Enum(values) => {
+                let told = words::listed(values);
+                let loose = if told.len() > 1 { Loose::Or } else { Loose::No };
+                Type { text: told.join(" | "), loose, names: false }
+            }
+            Kind::Array(rules) => {
+                let items = self.of_shape(&rules.items, member);
+                let names = items.names;
+                Type { names, ..Type::word(format!("{}[]", items.tight())) }
+            }
+            Kind::Tuple(rules) => self.of_tuple(rules, member),
+            Kind::Object(rules) => self.of_object(rules, member),
+            Kind::Union(rules) => self.joined(&rules.variants, Loose::Or, inner),
+            Kind::All(parts) => self.joined(parts, Loose::And, inner),
+            Kind::Ref(_) => self.of_ref(shape, inner),
+        }
+    }
+
+    fn of_ref(&mut self, shape: &'a Shape, at: At<'a>) -> Type {
+        let Some((key, target, nullable)) = self.target(shape, at.scope, at.is_result) else {
+            return Type::word("unknown");
+        };
+        let mut found = if self.stands_inline(key, target, at) {
+            self.of_shape(target, at)
+        } else if at.inside.is_some_and(|inside| self.is_made_of(key, inside)) {
+            return Type::word("unknown");
+        } else {
+            let name = self.name(key);
+            // What is nullable says so where it is declared.
+            Type { names: true, ..Type::word(name) }
+        };
+        if nullable {
+            found.or_null();
+        }
+        found
+    }
+
+    fn stands_inline(&mut self, key: Key<'a>, target: &'a Shape, at: At<'a>) -> bool {
+        if self.uses.get(&key) == Some(&1) {
+            return true;
+        }
+        let is_word = !matches!(
+            target.kind,
+            Kind::Object(_) | Kind::Array(_) | Kind::Tuple(_) | Kind::Union(_) | Kind::All(_) | Kind::Ref(_)
+        );
+        is_word && self.of_shape(target, at).text.len() <= MAX_INLINE
+    }
+
+    /// Whether a named shape is another one, or a union of it with others: such a circle is no type.
+    fn is_made_of(&self, from: Key<'a>, wanted: Key<'a>) -> bool {
+        let mut open = vec![from];
+        let mut seen = BTreeSet::new();
+        while let Some(key) = open.pop() {
+            if key == wanted {
+                return true;
+            }
+            let Some(defs) = self.scopes.get(key.scope).filter(|_| seen.insert(key)) else { continue };
+            let mut shapes: Vec<&'a Shape> = find_def(defs, key.name).into_iter().collect();
+            while let Some(shape) = shapes.pop() {
+                match &shape.kind {
+                    Kind::Union(rules) => shapes.extend(rules.variants.iter()),
+                    Kind::All(parts) => shapes.extend(parts.iter()),
+                    Kind::Ref(_) => {
+                        open.extend(self.target(shape, key.scope, key.is_result).map(|found| found.0));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        false
+    }
+
+    fn of_tuple(&mut self, rules: &'a TupleRules, at: At<'a>) -> Type {
+        let needed = rules.min_items.unwrap_or(0);
+        let mut names = false;
+        let mut items: Vec<String> = Vec::with_capacity(rules.items.len());
+        for (index, item) in rules.items.iter().enumerate() {
+            let found = self.of_shape(item, at);
+            names |= found.names;
+            let optional = u64::try_from(index).is_ok_and(|index| index >= needed);
+            items.push(if optional { format!("{}?", found.tight()) } else { found.text });
+        }
+        let room = |limit: u64| u64::try_from(rules.items.len()).is_ok_and(|known| limit > known);
+        if rules.max_items.is_none_or(room) {
+            match &rules.rest {
+                Extra::Open => items.push("...unknown[]".into()),
+                Extra::Closed => {}
+                Extra::Of(shape) => {
+                    let rest = self.of_shape(shape, at);
+                    names |= rest.names;
+                    items.push(format!("...{}[]", rest.tight()));
+                }
+            }
+        }
+        Type { names, ..Type::word(format!("[{}]", items.join(", "))) }
+    }
+
+    fn of_object(&mut self, rules: &'a ObjectRules, at: At<'a>) -> Type {
+        let fields = self.fields(rules, at);
+        let others = self.others(rules, at);
+        match (fields, others) {
+            (None, None) if rules.extra == Extra::Closed => Type::word("{}"),
+            (None, None) => Type::word("Record<string, unknown>"),
+            (Some(fields), None) => fields,
+            (None, Some(others)) => others,
+            (Some(fields), Some(others)) => Type {
+                text: format!("{} & {}", fields.text, others.text),
+                loose: Loose::And,
+                names: fields.names || others.names,
+            },
+        }
+    }
+
+    fn fields(&mut self, rules: &'a ObjectRules, at: At<'a>) -> Option<Type> {
+        let hidden = hidden(at.is_result);
+        let fields: Vec<&'a Field> = rules.fields.iter().filter(|field| field.access != hidden).collect();
+        let mut names = false;
+        let mut told = Vec::with_capacity(fields.len());
+        for field in fields {
+            let found = self.of_shape(&field.shape, at);
+            names |= found.names;
+            let mark = if field.required { "" } else { "?" };
+            told.push(format!("{}{mark}: {}", property(&field.name), found.text));
+        }
+        (!told.is_empty()).then(|| Type { names, ..Type::word(format!("{{ {} }}", told.join("; "))) })
+    }
+
+    /// Returns the type of the fields that are known by patterns or not at all, as a map.
+    fn others(&mut self, rules: &'a ObjectRules, at: At<'a>) -> Option<Type> {
+        let of_patterns = rules.patterns.iter().map(|pattern| &pattern.shape);
+        let extra = if let Extra::Of(shape) = &rules.extra { Some(&**shape) } else { None };
+        let shapes: Vec<&'a Shape> = of_patterns.chain(extra).collect();
+        if shapes.is_empty() {
+            return None;
+        }
+        let values = self.joined(shapes, Loose::Or, at);
+        // A `Record` that holds itself is an error; a signature of an index may.
+        let text = if values.names {
+            format!("{{ [key: string]: {} }}", values.text)
+        } else {
+            format!("Record<string, {}>", values.text)
+        };
+        Some(Type { names: values.names, ..Type::word(text) })
+    }
+
+    /// Returns the types of shapes joined by `|` or `&`, each once.
+    fn joined(&mut self, shapes: impl IntoIterator<Item = &'a Shape>, by: Loose, at: At<'a>) -> Type {
+        let mut names = false;
+        let mut told: Vec<String> = Vec::new();
+        let mut last = Loose::No;
+        for shape in shapes {
+            let found = self.of_shape(shape, at);
+            names |= found.names;
+            last = found.loose;
+            let text = if found.loose == Loose::No || found.loose == by || by == Loose::Or {
+                found.text
+            } else {
+                found.tight()
+            };
+            let says_nothing = by == Loose::And && text == "unknown";
+            if !says_nothing && !told.contains(&text) {
+                told.push(text);
+            }
+        }
+        match told.as_slice() {
+            [] => Type::word("unknown"),
+            [_] => Type { text: told.remove(0), loose: last, names },
+            _ if by == Loose::Or && told.iter().any(|text| text == "unknown") => Type::word("unknown"),
+            several => {
+                let sign = if by == Loose::Or { " | " } else { " & " };
+                Type { text: several.join(sign), loose: by, names }
+            }
+        }
+    }
+
+    /// Returns the name of a declared type, unique among all.
+    fn name(&mut self, key: Key<'a>) -> String {
+        if let Some(name) = self.names.get(&key) {
+            return name.clone();
+        }
+        let base = words::type_name(key.name);
+        let numbered = (2..).map(|number: usize| format!("{base}{number}"));
+        let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.taken.contains(name));
+        let name = name.unwrap_or(base);
+        self.taken.insert(name.clone());
+        self.names.insert(key, name.clone());
+        self.open.push(key);
+        name
+    }
+}
+
+/// The fields that are left out.
+const fn hidden(is_result: bool) -> Access {
+    if is_result { Access::WriteOnly } else { Access::ReadOnly }
+}
+
+/// Visits the shapes that a shape is made of, as far as types show them.
+fn children<'a>(shape: &'a Shape, is_result: bool, visit: &mut dyn FnMut(&'a Shape)) {
+    match &shape.kind {
+        Kind::Array(rules) => visit(&rules.items),
+        Kind::Tuple(rules) => {
+            rules.items.iter().for_each(&mut *visit);
+            if let Extra::Of(rest) = &rules.rest {
+                visit(rest);
+            }
+        }
+        Kind::Object(rules) => {
+            let shown = rules.fields.iter().filter(|field| field.access != hidden(is_result));
+            shown.for_each(|field| visit(&field.shape));
+            rules.patterns.iter().for_each(|pattern| visit(&pattern.shape));
+            if let Extra::Of(extra) = &rules.extra {
+                visit(extra);
+            }
+        }
+        Kind::Union(rules) => rules.variants.iter().for_each(visit),
+        Kind::All(parts) => parts.iter().for_each(visit),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::schema::shape::read::read_canonical as read;
+
+/// The type of a schema with these named ones, after those it names.
+fn types(schema: &Value, named: &Value) -> String {
+    let mut defs: Vec<Def> = named
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, schema)| Def { name: name.clone().into(), schema: read(schema).into() })
+        .collect();
+    defs.sort_by(|left, right| left.name.cmp(&right.name));
+    let (shape, defs) = (read(schema), List::from(defs));
+    let mut types = Types::of([(&shape, &defs, false)]);
+    let root = types.root(&shape, &defs, false);
+    let declared = types.declared().into_iter().map(|(name, text)| format!("{name} = {text}; "));
+    declared.collect::<String>() + &root
+}
+
+#[test]
+fn every_kind_has_a_type() {
+    let none = json!({});
+    for (schema, expected) in [
+        (json!({}), "unknown"),
+        (json!(false), "never"),
+        (json!({"type": ["string", "null"]}), "string | null"),
+        (json!({"enum": ["a", 1, null, "x\"y"]}), r#""a" | 1 | "x\"y" | null"#),
+        (json!({"type": "array", "items": {"type": ["integer", "null"]}}), "(number | null)[]"),
+        (json!({"type": "object", "additionalProperties": {"type": "boolean"}}), "Record<string, boolean>"),
+        (json!({"type": "object", "additionalProperties": false}), "{}"),
+        (json!({"type": "object", "properties": {"a-b": {}}}), r#"{ "a-b"?: unknown }"#),
+        (
+            json!({"type": "object", "properties": {"a": {}}, "required": ["a"], "additionalProperties": {"type": "null"}}),
+            "{ a: unknown } & Record<string, null>",
+        ),
+        (
+            json!({"type": "array", "prefixItems": [{"type": "string"}, {}], "minItems": 1}),
+            "[string, unknown?, ...unknown[]]",
+        ),
+        (
+            json!({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "null"}]}}),
+            "(string | null)[]",
+        ),
+        (json!({"type": "string", "format": "a*/b"}), "string"),
+        (json!({"type": "string", "format": "uuid"}), "string /* uuid */"),
+    ] {
+        assert_eq!(types(&schema, &none), expected, "{schema}");
+    }
+    let many: Vec<String> = (0..60).map(|index| format!("v{index}")).collect();
+    let told = types(&json!({"enum": many}), &none);
+    assert!(told.ends_with("\"v49\" | string /* one of 60 */"), "{told}");
+}
+
+#[test]
+fn what_is_named_is_declared_unless_it_is_used_once_or_short() {
+    let refer = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
+    let both = |name: &str| json!({"type": "array", "prefixItems": [refer(name), refer(name)], "items": false, "minItems": 2});
+    let named = json!({
+        "once": {"type": "object", "properties": {"a": {"type": "string"}}},
+        "word": {"type": "integer"},
+        "class": {"type": "object", "properties": {"next": refer("class")}},
+        "map": {"type": ["object", "null"], "additionalProperties": refer("map")},
+        "9 b": {"type": "array", "items": refer("9 b")},
+        "loop": {"anyOf": [refer("other"), {"type": "string"}]},
+        "other": {"anyOf": [refer("loop"), {"type": "integer"}]},
+        "alias": refer("class"),
+    });
+    for (schema, expected) in [
+        (refer("once"), "{ a?: string }"),
+        (both("once"), "once = { a?: string }; [once, once]"),
+        (both("word"), "[number, number]"),
+        (both("class"), "class_ = { next?: class_ }; [class_, class_]"),
+        (both("map"), "map = { [key: string]: map } | null; [map, map]"),
+        (both("9 b"), "_9_b = _9_b[]; [_9_b, _9_b]"),
+        (both("alias"), "class_ = { next?: class_ }; [class_, class_]"),
+        (both("loop"), "loop = unknown; [loop, loop]"),
+        (refer("gone"), "unknown"),
+    ] {
+        assert_eq!(types(&schema, &named), expected, "{schema}");
+    }
+}

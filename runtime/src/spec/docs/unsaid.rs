@@ -1,0 +1,131 @@
+//! What the schema of a tool does not say in the dialect of a provider, in prose.
+
+use crate::base::frozen::List;
+use crate::schema::dialect::Dialect;
+use crate::schema::shape::render::Loss;
+use crate::schema::shape::{Extra, Kind, Shape, find_def, prose, resolved};
+use crate::spec::ToolSpec;
+
+/// A rule that the schema in a dialect does not keep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsaid {
+    /// The value that the rule is for, as `filter.tags[]`; empty for the arguments together.
+    pub place: String,
+    /// The keyword of JSON Schema.
+    pub keyword: &'static str,
+    /// The rule, as part of a sentence: `at most 3 items`.
+    pub told: String,
+}
+
+/// Returns what the schema of a tool's arguments does not say in a dialect, in the order of the schema, each rule once.
+/// A tool that the dialect cannot take has none: it has no schema there, and [`ToolSpec::schema`] says why.
+#[must_use]
+pub fn unsaid(spec: &ToolSpec, dialect: &Dialect) -> Vec<Unsaid> {
+    let mut found = Vec::new();
+    for loss in spec.schema(dialect).iter().flat_map(|told| &told.losses) {
+        let rule = of_loss(spec, loss);
+        if !found.contains(&rule) {
+            found.push(rule);
+        }
+    }
+    found
+}
+
+fn of_loss(spec: &ToolSpec, loss: &Loss) -> Unsaid {
+    let (place, shape) = locate(spec, &loss.pointer);
+    let of_tool = loss.keyword == "description" && loss.pointer.is_empty();
+    let told = shape.and_then(|shape| prose::rule(shape, loss.keyword));
+    let told = match (told, loss.keyword) {
+        _ if of_tool => "the description of the tool is cut".to_owned(),
+        (Some(told), _) => told,
+        (None, "oneOf") => "exactly one of the forms fits".to_owned(),
+        (None, "required") => "null is the same as leaving it out".to_owned(),
+        (None, "$ref") => "the form is not shown again".to_owned(),
+        (None, "additionalProperties") => "other keys are checked".to_owned(),
+        (None, "schema" | "not" | "if" | "allOf") => "there are more rules".to_owned(),
+        (None, keyword) => format!("the rule `{keyword}` is checked"),
+    };
+    Unsaid { place, keyword: loss.keyword, told }
+}
+
+/// Returns the place of a pointer into a rendered schema in words, and the shape that is there. Where a dialect has
+/// another form than the shape, the place is that of the last part they have in common.
+fn locate<'a>(spec: &'a ToolSpec, pointer: &str) -> (String, Option<&'a Shape>) {
+    let mut place = String::new();
+    let mut shape = Some(spec.input.shape());
+    let unescaped = |token: &str| token.replace("~1", "/").replace("~0", "~");
+    let mut tokens = pointer.split('/').skip(1).map(unescaped);
+    while let Some(token) = tokens.next() {
+        let here = shape.and_then(|shape| resolved(shape, &spec.defs));
+        let next = match (token.as_str(), here.map(|shape| &shape.kind)) {
+            ("$defs", _) => {
+                let name = tokens.next().unwrap_or_default();
+                place.clone_from(&name);
+                find_def(&spec.defs, &name)
+            }
+            ("properties", Some(Kind::Object(rules))) => {
+                let name = tokens.next().unwrap_or_default();
+                let found = rules.fields.iter().find(|field| field.name == *name);
+                if !place.is_empty() {
+                    place.push('.');
+                }
+                place.push_str(&name);
+                found.map(|field| &field.shape)
+            }
+            ("additionalProperties", Some(Kind::Object(rules))) => {
+                place.push_str(if place.is_empty() { "*" } else { ".*" });
+                extra(&rules.extra)
+            }
+            ("items", Some(Kind::Array(rules))) => {
+                place.push_str("[]");
+                Some(&*rules.items)
+            }
+            ("items", Some(Kind::Tuple(rules))) => {
+                place.push_str("[]");
+                extra(&rules.rest)
+            }
+            ("prefixItems", Some(Kind::Tuple(rules))) => {
+                let index = tokens.next().unwrap_or_default();
+                place.push_str(&format!("[{index}]"));
+                index.parse().ok().and_then(|index: usize| rules.items.get(index))
+            }
+            ("anyOf" | "oneOf", Some(Kind::Union(rules))) => nth(&rules.variants, tokens.next()),
+            ("allOf", Some(Kind::All(parts))) => nth(parts, tokens.next()),
+            // A nullable shape is a variant beside `null`.
+            ("anyOf", _) if tokens.next().as_deref() == Some("0") => here,
+            _ => return (place, None),
+        };
+        shape = next;
+    }
+    (place, shape)
+}
+
+fn nth(shapes: &List<Shape>, index: Option<String>) -> Option<&Shape> {
+    shapes.get(index?.parse::<usize>().ok()?)
+}
+
+fn extra(extra: &Extra) -> Option<&Shape> {
+    if let Extra::Of(shape) = extra { Some(shape) } else { None }
+}
+
+/// Returns the rules as one line: `tags: at most 3 items; name: at least 1 character`.
+pub(super) fn in_one_line(rules: &[Unsaid]) -> String {
+    let told = rules.iter().map(|rule| match rule.place.as_str() {
+        "" => rule.told.clone(),
+        place => format!("{place}: {}", rule.told),
+    });
+    told.collect::<Vec<_>>().join("; ")
+}
+
+/// Whether the documentation of a tool in full says a rule: it does so for the arguments themselves.
+pub(super) fn is_in_full(rule: &Unsaid, spec: &ToolSpec) -> bool {
+    let Some(Kind::Object(rules)) = resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) else {
+        return false;
+    };
+    let said = |shape: &Shape| {
+        let target = resolved(shape, &spec.defs);
+        [Some(shape), target].into_iter().flatten().any(|shape| prose::rules(shape).contains(&rule.told))
+    };
+    let default = matches!(rule.keyword, "default" | "enum" | "const" | "deprecated");
+    rules.fields.iter().any(|field| field.name == *rule.place && (default || said(&field.shape)))
+}

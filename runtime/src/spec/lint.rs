@@ -1,0 +1,311 @@
+//! Lints on the texts of tools: what keeps a model from choosing and calling them well.
+//!
+//! A finding is no mistake in the program. Tests of a program can still ask for none:
+//!
+//! ```
+//! use toolgen_runtime::spec::lint::{Lint, lint};
+//! use toolgen_runtime::tool;
+//!
+//! /// Waits.
+//! #[tool]
+//! fn wait(
+//!     /// How long to wait.
+//!     timeout: u64,
+//! ) -> String {
+//!     timeout.to_string()
+//! }
+//!
+//! # use toolgen_runtime::AgentTool;
+//! let specs = [wait::tool().spec().clone()];
+//! let found: Vec<Lint> = lint(&specs).iter().map(|finding| finding.lint).collect();
+//! assert_eq!(found, [Lint::RestatesName, Lint::NoUnit]);
+//! ```
+
+mod defaults;
+mod similar;
+mod units;
+mod walk;
+mod words;
+
+use std::fmt;
+
+use crate::base::hidden::Hidden;
+use crate::schema::shape::{Access, Field, Kind, resolved};
+use crate::spec::mcp::lint::instruction;
+use crate::spec::{ToolName, ToolSpec};
+
+/// The kinds of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lint {
+    /// The tool has no description, or only the method and path of its request: a model chooses it by its name alone.
+    NoDescription,
+    /// Arguments have no description.
+    NoArgumentDescription,
+    /// The description of the tool says no more than its name.
+    RestatesName,
+    /// Descriptions of arguments say no more than their names.
+    ArgumentRestatesName,
+    /// A description was never written: `TODO`, `string`, `description`.
+    Placeholder,
+    /// A number is a length of time, a size or the like, and nothing says in which unit.
+    NoUnit,
+    /// A description tells another default than the schema has.
+    DefaultDiffers,
+    /// A description tells a default that the schema does not have.
+    DefaultUndeclared,
+    /// Tools have the same description, or names of the same words.
+    NearDuplicate,
+    /// A text has characters that a person does not see.
+    HiddenCharacters,
+    /// A text tells a model what to do beyond the tool.
+    Instructions,
+    /// An example is no call that the tool accepts.
+    Example,
+}
+
+impl Lint {
+    /// All lints.
+    pub const ALL: [Lint; 12] = [
+        Lint::NoDescription,
+        Lint::NoArgumentDescription,
+        Lint::RestatesName,
+        Lint::ArgumentRestatesName,
+        Lint::Placeholder,
+        Lint::NoUnit,
+        Lint::DefaultDiffers,
+        Lint::DefaultUndeclared,
+        Lint::NearDuplicate,
+        Lint::HiddenCharacters,
+        Lint::Instructions,
+        Lint::Example,
+    ];
+
+    /// Returns the code by which `cargo toolgen` reports and configures the lint, such as `N0706`.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Lint::NoDescription => "W0701",
+            Lint::NoArgumentDescription => "N0702",
+            Lint::RestatesName => "N0703",
+            Lint::ArgumentRestatesName => "N0704",
+            Lint::Placeholder => "W0705",
+            Lint::NoUnit => "N0706",
+            Lint::DefaultDiffers => "W0707",
+            Lint::DefaultUndeclared => "N0708",
+            Lint::NearDuplicate => "N0709",
+            Lint::HiddenCharacters => "W0710",
+            Lint::Instructions => "N0711",
+            Lint::Example => "N0712",
+        }
+    }
+}
+
+/// What a lint found in a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The kind of finding.
+    pub lint: Lint,
+    /// The tool.
+    pub tool: ToolName,
+    /// The arguments that it is about, as `filter.tags[]`. Empty for the tool itself.
+    pub arguments: Vec<String>,
+    /// What was found, in a sentence without its full stop.
+    pub message: String,
+    /// What to do about it.
+    pub help: &'static str,
+}
+
+/// The code and the message: `N0706: the argument …`.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.lint.code(), self.message, self.help)
+    }
+}
+
+/// Returns what the lints find in tools, in the order of the tools and of [`Lint::ALL`] for each. What several tools share,
+/// a named shape or a description, is found at the first of them.
+#[must_use]
+pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
+    let specs: Vec<&ToolSpec> = specs.into_iter().collect();
+    let similar = similar::similar(&specs);
+    let mut seen = walk::Seen::default();
+    let mut findings = Vec::new();
+    for (index, spec) in specs.iter().enumerate() {
+        let mut found = Found { spec, findings: Vec::new() };
+        found.of_tool();
+        found.of_arguments();
+        found.of_texts(&mut seen);
+        found.of_examples();
+        for (message, _) in similar.iter().filter(|(_, at)| *at == index) {
+            let help = "say in each description what only that tool does, or leave tools out";
+            found.add(Lint::NearDuplicate, &[], message.clone(), help);
+        }
+        found.findings.sort_by_key(|finding| finding.lint);
+        findings.append(&mut found.findings);
+    }
+    findings
+}
+
+/// The findings of one tool.
+struct Found<'a> {
+    spec: &'a ToolSpec,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Found<'a> {
+    fn add(&mut self, lint: Lint, arguments: &[String], message: String, help: &'static str) {
+        let tool = self.spec.name.clone();
+        self.findings.push(Finding { lint, tool, arguments: arguments.to_vec(), message, help });
+    }
+
+    fn of_tool(&mut self) {
+        let ToolSpec { name, description, .. } = self.spec;
+        if description.trim().is_empty() {
+            let help = "say what the tool does, when to use it and what it returns";
+            self.add(Lint::NoDescription, &[], format!("the tool `{name}` has no description"), help);
+        } else if words::is_request(description) {
+            let message = format!("the tool `{name}` has no description but its request, `{description}`");
+            let help = "say what the tool does, when to use it and what it returns";
+            self.add(Lint::NoDescription, &[], message, help);
+        } else if words::restates(description, name.as_str()) {
+            let message = format!("the description of the tool `{name}` says no more than its name");
+            self.add(
+                Lint::RestatesName,
+                &[],
+                message,
+                "say what the name does not: of what, when, what comes back",
+            );
+        }
+    }
+
+    /// Returns the arguments that a model gives, and their descriptions.
+    fn fields(&self) -> Vec<(&'a Field, &'a str)> {
+        let spec = self.spec;
+        let Some(Kind::Object(rules)) = resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) else {
+            return Vec::new();
+        };
+        let given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
+        let described = |field: &'a Field| {
+            let own = field.shape.description.as_str();
+            let named = || resolved(&field.shape, &spec.defs).map_or("", |shape| shape.description.as_str());
+            (field, if own.trim().is_empty() { named() } else { own })
+        };
+        given.map(described).collect()
+    }
+
+    fn of_arguments(&mut self) {
+        let (mut silent, mut restating, mut unitless) = (Vec::new(), Vec::new(), Vec::new());
+        for (field, description) in self.fields() {
+            let name = field.name.as_str();
+            if description.trim().is_empty() {
+                silent.push(name.to_owned());
+            } else if words::restates(description, name) {
+                restating.push(name.to_owned());
+            }
+            let shape = resolved(&field.shape, &self.spec.defs).unwrap_or(&field.shape);
+            if matches!(shape.kind, Kind::Integer(_) | Kind::Number(_))
+                && units::is_missing(name, description)
+            {
+                unitless.push(name.to_owned());
+            }
+        }
+        let name = &self.spec.name;
+        let of = |arguments: &[String], one: &str, several: &str| match arguments {
+            [only] => format!("the argument `{only}` of the tool `{name}` {one}"),
+            all => format!("the arguments {} of the tool `{name}` {several}", words::enumerated(all)),
+        };
+        if !silent.is_empty() {
+            let message = of(&silent, "has no description", "have no description");
+            self.add(Lint::NoArgumentDescription, &silent, message, "say what to give, in which form");
+        }
+        if !restating.is_empty() {
+            let (one, several) = ("is described by its name alone", "are described by their names alone");
+            let message = of(&restating, one, several);
+            self.add(
+                Lint::ArgumentRestatesName,
+                &restating,
+                message,
+                "say what the name does not: of what, in which form",
+            );
+        }
+        if !unitless.is_empty() {
+            let (one, several) = ("is a number without a unit", "are numbers without a unit");
+            let message = of(&unitless, one, several);
+            self.add(
+                Lint::NoUnit,
+                &unitless,
+                message,
+                "name the unit in the description: seconds, bytes, metres",
+            );
+        }
+    }
+
+    /// Checks every text: those of the tool, and those of its arguments wherever they are.
+    fn of_texts(&mut self, seen: &mut walk::Seen) {
+        let ToolSpec { name, label, description, returns, use_for, documentation, .. } = self.spec;
+        let own = [
+            ("title", label),
+            ("description", description),
+            ("`returns`", returns),
+            ("`use_for`", use_for),
+            ("documentation", documentation),
+        ];
+        for (what, text) in own {
+            // The summary of an operation is its title and begins its description.
+            if what != "title" || !description.starts_with(text.as_str()) {
+                self.of_text(text, &format!("the {what} of the tool `{name}`"), &[]);
+            }
+        }
+        for (place, shape) in walk::shapes(self.spec, seen) {
+            let whose = match place.as_str() {
+                "" => format!("the description of all arguments of the tool `{name}`"),
+                place => format!("the description of the argument `{place}` of the tool `{name}`"),
+            };
+            let arguments: Vec<String> = if place.is_empty() { Vec::new() } else { vec![place] };
+            self.of_text(&shape.description, &whose, &arguments);
+            match defaults::compare(shape) {
+                Some(defaults::Told::Undeclared(told)) => {
+                    let message = format!("{whose} tells a default, {told}, that the schema does not have");
+                    self.add(
+                        Lint::DefaultUndeclared,
+                        &arguments,
+                        message,
+                        "declare it as `default` in the schema",
+                    );
+                }
+                Some(defaults::Told::Differs(told, declared)) => {
+                    let message = format!("{whose} tells the default {told}, and the schema {declared}");
+                    self.add(Lint::DefaultDiffers, &arguments, message, "correct the one that is wrong");
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn of_text(&mut self, text: &str, whose: &str, arguments: &[String]) {
+        if words::is_placeholder(text) {
+            let message = format!("{whose} is a placeholder, `{}`", text.trim());
+            self.add(Lint::Placeholder, arguments, message, "write what it stands for");
+        }
+        if let Some(what) = Hidden::found(text) {
+            let help = "remove it: a model reads what a person does not see";
+            self.add(Lint::HiddenCharacters, arguments, format!("{whose} {what}"), help);
+        }
+        if let Some(what) = instruction(text) {
+            let help = "read it; say what the tool does, and leave orders to the prompt of the program";
+            self.add(Lint::Instructions, arguments, format!("{whose} {what}"), help);
+        }
+    }
+
+    fn of_examples(&mut self) {
+        for example in &self.spec.examples {
+            if let Err(why) = self.spec.check_example(example) {
+                let message = format!("an example of the tool `{}` does not fit it: {why}", self.spec.name);
+                self.add(Lint::Example, &[], message, "correct the example or the schema");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

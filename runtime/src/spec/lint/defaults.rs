@@ -1,0 +1,111 @@
+//! Defaults that descriptions tell.
+
+use serde_json::Value;
+
+use crate::schema::shape::{Kind, Literal, Shape};
+
+/// How a default in a description differs from the schema.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The schema has none. The default that is told.
+    Undeclared(String),
+    /// The default that is told, and the one of the schema.
+    Differs(String, String),
+}
+
+/// What stands between a default and the word.
+const BETWEEN: &[&str] = &[
+    "values", "value", "setting", "is set", "are", "is", "to", "of", "will be", "being", "s", ":", "=", "-",
+    "–", "—",
+];
+
+/// Compares the default that a description tells with that of the schema. Only values are compared: `default 30`,
+/// `defaults to "all"`, and texts without quotes that the schema lists.
+pub(super) fn compare(shape: &Shape) -> Option<Told> {
+    let (told, is_measured) = told(&shape.description, shape)?;
+    let Some(declared) = &shape.default else { return Some(Told::Undeclared(told)) };
+    let declared = declared.to_json();
+    let declared_text = declared.as_str().map_or_else(|| declared.to_string(), str::to_owned);
+    let numbers = (number(&told), number(&declared_text));
+    let same = match numbers {
+        (Some(told), Some(declared)) => (told - declared).abs() <= f64::EPSILON * told.abs(),
+        _ => told.eq_ignore_ascii_case(&declared_text),
+    };
+    // `1 hour` may well be 3600.
+    (!same && !is_measured && !declared.is_array() && !declared.is_object())
+        .then_some(Told::Differs(told, declared_text))
+}
+
+/// Returns the default that a text tells, and whether a word such as a unit follows it.
+fn told(text: &str, shape: &Shape) -> Option<(String, bool)> {
+    let lower = text.to_ascii_lowercase();
+    lower.match_indices("default").find_map(|(at, word)| {
+        // Only ASCII letters change their case, so the places are the same.
+        let mut rest = text.get(at + word.len()..)?;
+        let before = text.get(..at)?.chars().next_back();
+        if before.is_some_and(|char| char.is_alphanumeric() || matches!(char, '_' | '-' | '.' | '`' | '"')) {
+            return None;
+        }
+        loop {
+            let trimmed = rest.trim_start_matches([' ', '*']);
+            let next = BETWEEN.iter().find_map(|word| {
+                let (head, after) = (trimmed.get(..word.len())?, trimmed.get(word.len()..)?);
+                let ends = !word.ends_with(char::is_alphabetic) || !after.starts_with(char::is_alphanumeric);
+                // A sign of a number is no dash.
+                let is_sign = *word == "-" && after.starts_with(|char: char| char.is_ascii_digit());
+                (head.eq_ignore_ascii_case(word) && ends && !is_sign).then_some(after)
+            });
+            match next {
+                Some(after) => rest = after,
+                None => break value(trimmed, shape),
+            }
+        }
+    })
+}
+
+fn value(text: &str, shape: &Shape) -> Option<(String, bool)> {
+    for (open, close) in [('`', '`'), ('"', '"'), ('\'', '\''), ('“', '”')] {
+        if let Some((quoted, after)) = text.strip_prefix(open).and_then(|rest| rest.split_once(close)) {
+            // A quoted text in code.
+            let quoted = quoted.trim_matches(['"', '\'']);
+            let is_value = quoted.len() <= 60 && !quoted.contains('\n') && quoted != "null";
+            return (is_value && fits(quoted, shape)).then(|| (quoted.to_owned(), measured(after)));
+        }
+    }
+    let end = text.find(|char: char| char.is_whitespace() || ";)]".contains(char)).unwrap_or(text.len());
+    let (word, after) = text.split_at(end);
+    let word = word.trim_end_matches(['.', ',', ':', '*', '!']);
+    (!word.is_empty() && fits(word, shape) && !is_text(shape)).then(|| (word.to_owned(), measured(after)))
+}
+
+/// Whether a word follows that may be a unit.
+fn measured(after: &str) -> bool {
+    after.trim_start_matches(' ').starts_with(char::is_alphabetic)
+}
+
+/// Whether a value is one of any text: a word behind `default` is then mostly part of a sentence.
+fn is_text(shape: &Shape) -> bool {
+    matches!(shape.kind, Kind::String(_))
+}
+
+/// Whether a value may be the default of a shape.
+fn fits(told: &str, shape: &Shape) -> bool {
+    match &shape.kind {
+        Kind::Integer(_) | Kind::Number(_) => number(told).is_some(),
+        Kind::Boolean => told.eq_ignore_ascii_case("true") || told.eq_ignore_ascii_case("false"),
+        Kind::String(_) => true,
+        Kind::Enum(values) => {
+            let is_told = |value: &Literal| match value.to_json() {
+                Value::String(text) => text.eq_ignore_ascii_case(told),
+                other => other.to_string().eq_ignore_ascii_case(told),
+            };
+            values.iter().any(is_told)
+        }
+        _ => false,
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    let starts = text.starts_with(|char: char| char.is_ascii_digit() || matches!(char, '-' | '+' | '.'));
+    text.replace([',', '_'], "").parse().ok().filter(|_| starts)
+}

@@ -1,0 +1,55 @@
+//! Tools that a model cannot tell apart.
+
+use std::collections::HashMap;
+
+use super::words::{enumerated, is_placeholder, is_request, stems, words};
+use crate::spec::ToolSpec;
+
+/// Returns a message for each group of tools that say the same of themselves, with the index of its first tool. Takes
+/// time in proportion to the texts.
+pub(super) fn similar(specs: &[&ToolSpec]) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    let of_names = groups(specs, |spec| {
+        let mut words = words(spec.name.as_str());
+        words.sort();
+        words
+    });
+    for group in &of_names {
+        let Some(first) = group.first() else { continue };
+        found.push((format!("the tools {} have names of the same words", names(specs, group)), *first));
+    }
+    // What was never written is found by other lints.
+    let is_written = |spec: &ToolSpec| !is_request(&spec.description) && !is_placeholder(&spec.description);
+    let of_descriptions =
+        groups(specs, |spec| if is_written(spec) { stems(&spec.description) } else { Vec::new() });
+    for group in of_descriptions.iter().filter(|group| !of_names.contains(group)) {
+        let Some(first) = group.first() else { continue };
+        found.push((format!("the tools {} have the same description", names(specs, group)), *first));
+    }
+    found
+}
+
+/// Returns the groups of tools that have the same words, in the order of their first tools.
+fn groups(specs: &[&ToolSpec], words: impl Fn(&ToolSpec) -> Vec<String>) -> Vec<Vec<usize>> {
+    let mut known: HashMap<Vec<String>, usize> = HashMap::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (index, spec) in specs.iter().enumerate() {
+        let words = words(spec);
+        if words.is_empty() {
+            continue;
+        }
+        let group = *known.entry(words).or_insert(groups.len());
+        if group == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups.iter_mut().skip(group).take(1).for_each(|group| group.push(index));
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
+}
+
+fn names(specs: &[&ToolSpec], group: &[usize]) -> String {
+    let names: Vec<String> =
+        group.iter().filter_map(|index| specs.get(*index)).map(|spec| spec.name.to_string()).collect();
+    enumerated(&names)
+}

@@ -1,0 +1,181 @@
+//! Numbers that mean nothing without a unit.
+
+use super::words::words;
+
+/// Words of names whose numbers have a unit.
+const MEASURES: &[&str] = &[
+    "timeout",
+    "delay",
+    "duration",
+    "interval",
+    "ttl",
+    "age",
+    "latency",
+    "lifetime",
+    "expiry",
+    "elapsed",
+    "uptime",
+    "distance",
+    "radius",
+    "altitude",
+    "elevation",
+    "width",
+    "height",
+    "thickness",
+    "size",
+    "filesize",
+    "weight",
+    "mass",
+    "velocity",
+    "bandwidth",
+    "bitrate",
+    "bytes",
+    "memory",
+    "storage",
+];
+
+/// Words of names whose numbers count something, or are not measured.
+const COUNTED: &[&str] = &[
+    "code",
+    "page",
+    "pages",
+    "batch",
+    "chunk",
+    "count",
+    "limit",
+    "number",
+    "num",
+    "max",
+    "id",
+    "pool",
+    "group",
+    "window",
+    "sample",
+    "tree",
+    "search",
+    "recursion",
+    "font",
+    "cluster",
+    "ratio",
+    "factor",
+    "index",
+    "level",
+    "list",
+    "result",
+    "results",
+    "items",
+];
+
+/// Words that are units, in full or in part of a word such as `milliseconds`.
+const UNITS: &[&str] = &[
+    "second",
+    "minute",
+    "hour",
+    "day",
+    "week",
+    "month",
+    "year",
+    "byte",
+    "bit",
+    "pixel",
+    "meter",
+    "metre",
+    "mile",
+    "feet",
+    "foot",
+    "inch",
+    "yard",
+    "gram",
+    "pound",
+    "ounce",
+    "liter",
+    "litre",
+    "gallon",
+    "percent",
+    "character",
+    "degree",
+    "celsius",
+    "fahrenheit",
+    "kelvin",
+    "radian",
+    "hertz",
+    "watt",
+    "volt",
+    "ampere",
+    "pascal",
+    "joule",
+    "knot",
+    "token",
+    "word",
+    "row",
+    "column",
+    "item",
+    "element",
+    "entries",
+    "record",
+    "result",
+    "line",
+    "point",
+    "level",
+    "unit",
+    "epoch",
+    "unix",
+    "frame",
+    "sample",
+    "core",
+    "node",
+    "block",
+    "step",
+    "number of",
+    "amount of",
+    "how many",
+    "iso 8601",
+    "currency",
+    "cent",
+    "nanos",
+    "millis",
+    "micros",
+];
+
+/// Units in short, as words of their own.
+const SHORT: &[&str] = &[
+    "s", "sec", "secs", "ms", "us", "ns", "min", "mins", "h", "hr", "hrs", "d", "b", "kb", "mb", "gb", "tb",
+    "kib", "mib", "gib", "tib", "k", "px", "em", "rem", "pt", "mm", "cm", "m", "km", "ft", "in", "mi", "nm",
+    "g", "kg", "mg", "lb", "lbs", "oz", "l", "ml", "c", "f", "deg", "rad", "hz", "khz", "mhz", "ghz", "kbps",
+    "mbps", "bps", "kw", "kwh", "w", "v", "a", "pa", "hpa", "bar", "rpm", "fps", "kmh", "mph", "pct",
+];
+
+/// Whether the name of a number asks for a unit that neither the name nor the description gives.
+pub(super) fn is_missing(name: &str, description: &str) -> bool {
+    let named = words(name);
+    let is_measure = named.iter().any(|word| MEASURES.contains(&word.as_str()))
+        && !named.iter().any(|word| COUNTED.contains(&word.as_str()));
+    if !is_measure {
+        return false;
+    }
+    let last = named.last().map(String::as_str).unwrap_or_default();
+    let in_name =
+        SHORT.contains(&last) || named.iter().any(|word| UNITS.iter().any(|unit| word.contains(unit)));
+    if in_name || description.contains('%') {
+        return false;
+    }
+    let lower = description.to_lowercase();
+    // `in` and `a` are words of sentences rather than inches and amperes.
+    let is_short =
+        |word: &String| SHORT.contains(&word.as_str()) && !matches!(word.as_str(), "in" | "a" | "s" | "us");
+    !UNITS.iter().any(|unit| lower.contains(unit)) && !words(&separated(&lower)).iter().any(is_short)
+}
+
+/// Parts numbers from the letters after them: `30s` is `30 s`.
+fn separated(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut before = ' ';
+    for char in text.chars() {
+        if before.is_ascii_digit() && char.is_alphabetic() {
+            out.push(' ');
+        }
+        out.push(char);
+        before = char;
+    }
+    out
+}

@@ -1,0 +1,60 @@
+//! The shapes of a tool's arguments, each with its place.
+
+use std::collections::HashSet;
+
+use crate::schema::shape::{Access, Extra, Kind, Shape, find_def};
+use crate::spec::ToolSpec;
+
+/// The named shapes that were visited: the address of their list, and the name.
+pub(super) type Seen = HashSet<(usize, String)>;
+
+/// The deepest nesting that is visited.
+const MAX_DEPTH: usize = 32;
+
+/// Returns the shapes that a tool's arguments are made of, with their places: `filter.tags[]`. A named shape is visited
+/// where it is first seen, also of several tools that share it.
+pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Seen) -> Vec<(String, &'a Shape)> {
+    let mut found = Vec::new();
+    let mut open = vec![(String::new(), spec.input.shape(), 0)];
+    while let Some((place, shape, depth)) = open.pop() {
+        if depth > MAX_DEPTH {
+            continue;
+        }
+        let from = open.len();
+        let mut visit = |place: String, shape: &'a Shape| open.push((place, shape, depth + 1));
+        match &shape.kind {
+            Kind::Object(rules) => {
+                let dot = if place.is_empty() { "" } else { "." };
+                for field in rules.fields.iter().filter(|field| field.access != Access::ReadOnly) {
+                    visit(format!("{place}{dot}{}", field.name), &field.shape);
+                }
+                for pattern in &rules.patterns {
+                    visit(format!("{place}{dot}*"), &pattern.shape);
+                }
+                if let Extra::Of(extra) = &rules.extra {
+                    visit(format!("{place}{dot}*"), extra);
+                }
+            }
+            Kind::Array(rules) => visit(format!("{place}[]"), &rules.items),
+            Kind::Tuple(rules) => {
+                for (index, item) in rules.items.iter().enumerate() {
+                    visit(format!("{place}[{index}]"), item);
+                }
+            }
+            Kind::Union(rules) => rules.variants.iter().for_each(|variant| visit(place.clone(), variant)),
+            Kind::All(parts) => parts.iter().for_each(|part| visit(place.clone(), part)),
+            Kind::Ref(name) => {
+                if let Some(target) = find_def(&spec.defs, name)
+                    && seen.insert((spec.defs.as_ptr().addr(), name.to_string()))
+                {
+                    visit(place.clone(), target);
+                }
+            }
+            _ => {}
+        }
+        // The last one in is the first one out.
+        open.get_mut(from..).unwrap_or_default().reverse();
+        found.push((place, shape));
+    }
+    found
+}

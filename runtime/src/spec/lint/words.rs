@@ -1,0 +1,193 @@
+//! The words of names and descriptions.
+
+/// Words that say nothing of their own.
+const EMPTY: &[&str] = &[
+    "a",
+    "all",
+    "an",
+    "and",
+    "any",
+    "are",
+    "as",
+    "at",
+    "be",
+    "by",
+    "for",
+    "from",
+    "given",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "of",
+    "on",
+    "or",
+    "parameter",
+    "argument",
+    "field",
+    "property",
+    "value",
+    "specified",
+    "some",
+    "that",
+    "the",
+    "their",
+    "this",
+    "to",
+    "with",
+];
+
+/// Texts that stand where somebody meant to write one.
+const PLACEHOLDERS: &[&str] = &[
+    "todo",
+    "tbd",
+    "tba",
+    "tbc",
+    "fixme",
+    "xxx",
+    "na",
+    "n a",
+    "none",
+    "null",
+    "undefined",
+    "unknown",
+    "string",
+    "integer",
+    "number",
+    "boolean",
+    "object",
+    "array",
+    "int",
+    "bool",
+    "float",
+    "any",
+    "type",
+    "description",
+    "desc",
+    "summary",
+    "text",
+    "test",
+    "foo",
+    "bar",
+    "placeholder",
+    "the description",
+    "no description",
+    "description here",
+    "add description",
+    "add description here",
+    "a description",
+    "enter description",
+    "your description here",
+    "no description available",
+    "no description provided",
+    "insert description here",
+    "missing description",
+    "not documented",
+    "undocumented",
+    "documentation pending",
+    "to do",
+    "to be done",
+    "to be defined",
+    "to be determined",
+    "to be documented",
+    "to be added",
+    "coming soon",
+];
+
+/// Beginnings of such texts.
+const STARTS: &[&str] = &["todo", "fixme", "lorem ipsum", "tbd"];
+
+/// Returns the words of a text in lower case. `getPet_byID` has four.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut chars = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(char) = chars.next() {
+        let ends_capitals = before.is_uppercase() && chars.peek().is_some_and(|next| next.is_lowercase());
+        let starts = char.is_uppercase() && (before.is_lowercase() || before.is_numeric() || ends_capitals);
+        let inner = char.is_alphanumeric() || matches!(char, '\'' | '’');
+        if (starts || !inner) && !word.is_empty() {
+            found.push(std::mem::take(&mut word));
+        }
+        if char.is_alphanumeric() {
+            word.extend(char.to_lowercase());
+        }
+        before = char;
+    }
+    if !word.is_empty() {
+        found.push(word);
+    }
+    found
+}
+
+/// Returns the words that say something, without their endings, sorted, each once.
+pub(super) fn stems(text: &str) -> Vec<String> {
+    let mut stems: Vec<String> =
+        words(text).iter().filter(|word| !EMPTY.contains(&word.as_str())).map(|word| stem(word)).collect();
+    stems.sort();
+    stems.dedup();
+    stems
+}
+
+/// Returns a word without the endings of plurals and verbs: `lists`, `listed` and `listing` are `list`.
+fn stem(word: &str) -> String {
+    if word.len() <= 3 || !word.is_ascii() {
+        return word.to_owned();
+    }
+    let word = match word {
+        _ if word.ends_with("ies") => return format!("{}y", &word[..word.len() - 3]),
+        _ if word.ends_with("ss") => word,
+        _ => word.strip_suffix('s').unwrap_or(word),
+    };
+    let cut = ["ing", "ed"].iter().find_map(|ending| word.strip_suffix(ending)).filter(|cut| cut.len() > 2);
+    cut.unwrap_or(word).trim_end_matches('e').to_owned()
+}
+
+/// Whether a description says no more than a name.
+pub(super) fn restates(description: &str, name: &str) -> bool {
+    // A long text has other words, or is for another lint.
+    if description.len() > 200 {
+        return false;
+    }
+    let (told, named) = (stems(description), stems(name));
+    told.iter().all(|word| named.contains(word)) && (!told.is_empty() || !named.is_empty())
+}
+
+/// Whether a text was never written.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    if text.trim().is_empty() {
+        return false;
+    }
+    // No placeholder is longer, and a heading of many words is none.
+    let found = words(text.get(..80).unwrap_or(text)).join(" ");
+    let is_start = |start: &&str| {
+        found.strip_prefix(*start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    if text.len() > 80 {
+        return found.starts_with("lorem ipsum");
+    }
+    found.is_empty() && text.is_ascii()
+        || PLACEHOLDERS.contains(&found.as_str())
+        || STARTS.iter().any(is_start) && words(text).len() <= 6
+}
+
+/// Whether a text is the method and the path of a request.
+pub(super) fn is_request(text: &str) -> bool {
+    let is_method = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    text.trim().split_once(' ').is_some_and(|(method, path)| {
+        is_method(method) && path.starts_with('/') && !path.contains(char::is_whitespace)
+    })
+}
+
+/// Joins names as `a`, `b` and 3 more.
+pub(super) fn enumerated(names: &[String]) -> String {
+    const MAX: usize = 4;
+    let mut told: Vec<String> = names.iter().take(MAX).map(|name| format!("`{name}`")).collect();
+    let last = match names.len().saturating_sub(MAX) {
+        0 => told.pop().unwrap_or_default(),
+        more => format!("{more} more"),
+    };
+    if told.is_empty() { last } else { format!("{} and {last}", told.join(", ")) }
+}

@@ -1,0 +1,34 @@
+//! The words of `check`.
+
+use clap::{Arg, ArgAction, ArgMatches};
+use toolgen::problem::{Level, Levels};
+
+use super::{flag, format, option};
+
+/// The options that set levels, the strictest last: it counts where a code has several.
+const LEVELS: [(Level, &str); 3] = [
+    (Level::Allow, "Do not report these problems: a code such as N0706, or `warnings`"),
+    (Level::Warn, "Report these problems as warnings"),
+    (Level::Deny, "Report these problems as errors: a code, or `warnings`"),
+];
+
+/// Returns the options of `check` beside those of all commands.
+pub(super) fn arguments() -> Vec<Arg> {
+    let level =
+        |(level, help): (Level, &'static str)| option(level.as_str(), "CODE", help).action(ArgAction::Append);
+    let mut arguments = vec![
+        format(),
+        flag("quiet", "Show errors and warnings only").short('q'),
+        flag("all", "Show every problem, not the number of those that are many").alias("notes"),
+    ];
+    arguments.extend(LEVELS.map(level));
+    arguments
+}
+
+/// Sets the levels that the words say.
+pub(super) fn levels(matches: &ArgMatches, levels: &mut Levels) {
+    for (level, _) in LEVELS {
+        let codes = matches.get_many::<String>(level.as_str()).unwrap_or_default();
+        codes.for_each(|code| levels.set(code, level));
+    }
+}

@@ -1,0 +1,130 @@
+//! Lints on the texts of compiled tools, and the levels of all problems.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use toolgen_runtime::spec::lint::{self as texts, Finding, Lint};
+use toolgen_runtime::{Call, Hidden};
+
+use crate::catalogue;
+use crate::options::Options;
+use crate::problem::{Code, Level, Problems, Severity, codes};
+use crate::source::{Document, Pointer};
+use crate::tool::{Program, Tool};
+
+/// Reports what the lints find in the texts of a compiled document, and applies the levels of the options to all its
+/// problems: those of a manifest's `lints`, and before them those of the options.
+///
+/// `cargo toolgen check` and [`Build`](crate::Build) do so; [`compile`](crate::compile) does not.
+pub fn lint(document: &Document, program: &Program, options: &Options, problems: &mut Problems) {
+    let tools = program.all_tools();
+    let by_name: HashMap<&str, &Tool> = tools.iter().map(|tool| (tool.spec.name.as_str(), *tool)).collect();
+    for finding in texts::lint(tools.iter().map(|tool| &tool.spec)) {
+        let Some(tool) = by_name.get(finding.tool.as_str()) else { continue };
+        let is_own = *tool.origin.source == *document.source;
+        if is_said_elsewhere(finding.lint, tool, is_own && program.kind == "manifest") {
+            continue;
+        }
+        let pointer = place(&finding, tool, is_own.then_some(&document.root));
+        let code = code(finding.lint);
+        problems.report_in(&tool.origin.source, code, &pointer, finding.message, finding.help);
+    }
+    let levels = options.levels.over(&program.levels);
+    for (name, level) in levels.of_codes() {
+        let message = match catalogue::find(name) {
+            None => format!("there is no code `{name}`"),
+            Some(code) if code.severity() == Severity::Error && level != Level::Deny => {
+                format!("`{name}` stays an error: something is left out where it is reported")
+            }
+            Some(_) => continue,
+        };
+        let help =
+            "name a code of a warning or a note, or `warnings`; `cargo toolgen explain` lists the codes";
+        problems.report(codes::LEVEL, &Pointer::ROOT, message, help);
+    }
+    problems.apply(&levels);
+}
+
+/// Whether another code says the same of a tool, or the document says that it is meant so.
+fn is_said_elsewhere(lint: Lint, tool: &Tool, is_of_manifest: bool) -> bool {
+    match lint {
+        // The texts of documents are checked as they stand there: those of tools have no such characters any more.
+        Lint::HiddenCharacters => true,
+        Lint::Instructions => matches!(tool.call, Call::Mcp(_)),
+        // An error, unless `undocumented: true`.
+        Lint::NoDescription | Lint::NoArgumentDescription => is_of_manifest,
+        _ => false,
+    }
+}
+
+const fn code(lint: Lint) -> Code {
+    match lint {
+        Lint::NoDescription => codes::NO_DESCRIPTION,
+        Lint::NoArgumentDescription => codes::NO_ARGUMENT_DESCRIPTION,
+        Lint::RestatesName => codes::RESTATES_NAME,
+        Lint::ArgumentRestatesName => codes::ARGUMENT_RESTATES_NAME,
+        Lint::Placeholder => codes::PLACEHOLDER,
+        Lint::NoUnit => codes::NO_UNIT,
+        Lint::DefaultDiffers => codes::DEFAULT_DIFFERS,
+        Lint::DefaultUndeclared => codes::DEFAULT_UNDECLARED,
+        Lint::NearDuplicate => codes::NEAR_DUPLICATE,
+        Lint::HiddenCharacters => codes::HIDDEN,
+        Lint::Instructions => codes::INSTRUCTIONS,
+        Lint::Example => codes::UNFIT_EXAMPLE,
+    }
+}
+
+/// Returns the place of a finding: that of the argument if it is about one that stands below the tool, or else that of
+/// the tool.
+fn place(finding: &Finding, tool: &Tool, root: Option<&Value>) -> Pointer {
+    let of_tool = &tool.origin.pointer;
+    let [argument] = finding.arguments.as_slice() else { return of_tool.clone() };
+    let name = argument.split(['.', '[']).next().unwrap_or_default();
+    let at = of_tool.child("parameters");
+    match root.and_then(|root| root.pointer(at.as_str())) {
+        Some(Value::Object(parameters)) if parameters.contains_key(name) => at.child(name),
+        Some(Value::Array(parameters)) => {
+            let found =
+                parameters.iter().position(|one| one.get("name").and_then(Value::as_str) == Some(name));
+            found.map_or_else(|| of_tool.clone(), |index| at.item(index))
+        }
+        _ => of_tool.clone(),
+    }
+}
+
+/// The keys whose values are prose.
+const PROSE: &[&str] = &["summary", "description", "title", "label", "returns", "use_for", "doc_override"];
+
+/// Reports the prose of a document that has characters which nobody sees.
+pub(crate) fn report_hidden(document: &Document, problems: &mut Problems) {
+    if document.source.text.is_ascii()
+        && !document.source.text.contains("\\u")
+        && !document.source.text.contains("\\x")
+    {
+        return;
+    }
+    let mut open = vec![(Pointer::ROOT, &document.root)];
+    while let Some((pointer, value)) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                for (key, value) in members {
+                    match value {
+                        Value::String(text) if PROSE.contains(&key.as_str()) => {
+                            let Some(what) = Hidden::found(text) else { continue };
+                            let help = "remove it: a person who reads the text does not see it";
+                            let message = format!("the text {what}");
+                            problems.report(codes::HIDDEN, &pointer.child(key), message, help);
+                        }
+                        Value::Object(_) | Value::Array(_) => open.push((pointer.child(key), value)),
+                        _ => {}
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let nested = items.iter().enumerate().filter(|(_, item)| item.is_object() || item.is_array());
+                open.extend(nested.map(|(index, item)| (pointer.item(index), item)));
+            }
+            _ => {}
+        }
+    }
+}

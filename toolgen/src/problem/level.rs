@@ -1,0 +1,99 @@
+//! What is done about problems, chosen by the user for each code.
+
+use std::collections::BTreeMap;
+
+use super::{Problem, Severity};
+
+/// What is done about problems of a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// They are not reported.
+    Allow,
+    /// They are warnings.
+    Warn,
+    /// They are errors: `check` and builds fail.
+    Deny,
+}
+
+impl Level {
+    /// Returns the level as a word: `allow`, `warn` or `deny`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Level::Allow => "allow",
+            Level::Warn => "warn",
+            Level::Deny => "deny",
+        }
+    }
+}
+
+/// The levels of codes. A code without one keeps the severity that its first letter says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Levels {
+    /// By identifiers, in upper case.
+    of_codes: BTreeMap<String, Level>,
+    warnings: Option<Level>,
+}
+
+impl Levels {
+    /// Sets the level of a code such as `N0706`, or of all `warnings`. The last one counts, and that of a code before that
+    /// of all warnings. A name that is no code is reported with the other problems.
+    pub fn set(&mut self, name: &str, level: Level) {
+        if name.eq_ignore_ascii_case("warnings") {
+            self.warnings = Some(level);
+        } else {
+            self.of_codes.insert(name.to_ascii_uppercase(), level);
+        }
+    }
+
+    /// Whether no level is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Levels::default()
+    }
+
+    /// Returns these levels, and those of others where these say nothing.
+    #[must_use]
+    pub(crate) fn over(&self, others: &Levels) -> Levels {
+        let mut both = others.clone();
+        both.of_codes.extend(self.of_codes.clone());
+        both.warnings = self.warnings.or(others.warnings);
+        both
+    }
+
+    /// Returns the names that have a level.
+    pub(crate) fn of_codes(&self) -> impl Iterator<Item = (&str, Level)> {
+        self.of_codes.iter().map(|(name, level)| (name.as_str(), *level))
+    }
+
+    /// Returns the severity of a problem; `None` if it is not to be reported.
+    pub(super) fn severity(&self, problem: &Problem) -> Option<Severity> {
+        let of = |level| match level {
+            Level::Allow => None,
+            Level::Warn => Some(Severity::Warning),
+            Level::Deny => Some(Severity::Error),
+        };
+        if problem.code.severity() == Severity::Error {
+            return Some(Severity::Error);
+        }
+        let chosen = self.of_codes.get(problem.code.id());
+        let own = match chosen {
+            // A code that is a warning by name or by choice is one of the warnings, which may be denied.
+            Some(Level::Warn) => Severity::Warning,
+            Some(level) => return of(*level),
+            None => problem.code.severity(),
+        };
+        match self.warnings {
+            Some(Level::Deny) if own == Severity::Warning => Some(Severity::Error),
+            Some(level) if own == Severity::Warning && chosen.is_none() => of(level),
+            _ => Some(own),
+        }
+    }
+
+    /// Returns the arguments that make `cargo toolgen check` use the same levels, each after a space.
+    pub(crate) fn command_line(&self) -> String {
+        let codes = self.of_codes.iter().map(|(code, level)| format!(" --{} {code}", level.as_str()));
+        let warnings = self.warnings.map(|level| format!(" --{} warnings", level.as_str()));
+        codes.chain(warnings).collect()
+    }
+}
