@@ -28,6 +28,7 @@ use crate::emit::{self, ModuleStyle};
 use crate::frontend;
 use crate::options::Options;
 use crate::problem::{Problem, Problems, Severity, keep_common, one_a_line};
+use crate::size;
 use crate::source::Document;
 use crate::tool::Program;
 use crate::write::{WriteError, bring_back, put_aside, write_if_changed};
@@ -47,8 +48,8 @@ pub struct Build {
 /// The result of a build.
 #[derive(Debug)]
 pub struct Built {
-    /// The text of the module; `None` if a document could not be compiled, an exclusion selects nothing, or another
-    /// filter that selects nothing left no tools.
+    /// The text of the module; `None` if a document could not be compiled, an exclusion selects nothing, another filter
+    /// that selects nothing left no tools, or the tools take more tokens than their budget.
     pub module: Option<String>,
     /// The problems found in the documents.
     pub problems: Problems,
@@ -118,8 +119,9 @@ impl Build {
             problems.append(found);
         }
         let complete = !programs.is_empty() && programs.len() == self.documents.len();
+        let in_budget = size::check_budget(&programs, &self.options, &mut problems);
         let empty = programs.iter().all(Program::is_empty) && problems.left_no_tools();
-        let wanted = complete && !empty && !problems.missed_exclusion();
+        let wanted = complete && in_budget && !empty && !problems.missed_exclusion();
         let sources = programs.iter().flat_map(|program| program.sources.clone()).collect();
         Built { module: wanted.then(|| self.module(&programs)), problems, sources }
     }

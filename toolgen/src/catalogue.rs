@@ -2,14 +2,20 @@
 
 use crate::frontend;
 use crate::problem::Code;
-use crate::problem::codes::{choice, overlay, source};
+use crate::problem::codes::{choice, overlay, size, source};
 
 /// All codes, in the order of their numbers.
 #[must_use]
 pub fn codes() -> Vec<Code> {
     let of_front_ends = frontend::all().iter().flat_map(|front_end| front_end.codes());
-    let mut codes: Vec<Code> =
-        source::ALL.iter().chain(choice::ALL).chain(overlay::ALL).chain(of_front_ends).copied().collect();
+    let mut codes: Vec<Code> = source::ALL
+        .iter()
+        .chain(choice::ALL)
+        .chain(overlay::ALL)
+        .chain(size::ALL)
+        .chain(of_front_ends)
+        .copied()
+        .collect();
     codes.sort_by_key(|code| code.number());
     codes
 }

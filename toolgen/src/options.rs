@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use toolgen_runtime::schema::shape::Slim;
+
 use crate::select::Selector;
 
 /// How a document is compiled.
@@ -29,6 +31,21 @@ pub struct Options {
     pub credentials: BTreeMap<String, String>,
     /// Whether argument and result structs are generated in addition to the tools.
     pub types: bool,
+    /// What is trimmed of each tool before a model reads it; `None` leaves it to the document, and to the default ceiling.
+    pub slim: Option<Slim>,
+    /// How many tokens the tools may take.
+    pub token_budget: Option<TokenBudget>,
+}
+
+/// How many tokens tools may take, by the tokenizer `o200k_base`. A build fails that takes more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenBudget {
+    /// The tokens of all tools of a build together; `None` is any number.
+    pub total: Option<usize>,
+    /// The tokens of one tool; `None` is any number.
+    pub tool: Option<usize>,
+    /// The name of the dialect in which they are counted, such as `openai`.
+    pub dialect: String,
 }
 
 impl Default for Options {
@@ -41,6 +58,8 @@ impl Default for Options {
             renames: BTreeMap::new(),
             credentials: BTreeMap::new(),
             types: true,
+            slim: None,
+            token_budget: None,
         }
     }
 }
@@ -95,6 +114,28 @@ impl Options {
         self
     }
 
+    /// Sets what is trimmed of each tool before a model reads it. A [`Slim`] is also read from text:
+    /// `"compact, depth=4".parse()?`.
+    #[must_use]
+    pub fn slim(mut self, slim: Slim) -> Self {
+        self.slim = Some(slim);
+        self
+    }
+
+    /// Sets how many tokens all tools together and each of them may take in a dialect, such as `openai`; `None` is any
+    /// number. A build that takes more fails. Needs the feature `tokens`.
+    #[must_use]
+    pub fn token_budget(
+        mut self,
+        total: impl Into<Option<usize>>,
+        tool: impl Into<Option<usize>>,
+        dialect: impl Into<String>,
+    ) -> Self {
+        let (total, tool, dialect) = (total.into(), tool.into(), dialect.into());
+        self.token_budget = Some(TokenBudget { total, tool, dialect });
+        self
+    }
+
     /// Returns the arguments that make `cargo toolgen` choose and name the same tools, each after a space, as a shell
     /// reads them. Credentials are left out: they change no tool.
     #[must_use]
@@ -109,6 +150,9 @@ impl Options {
         }
         if !self.deprecated {
             line.push_str(" --no-deprecated");
+        }
+        if let Some(slim) = &self.slim {
+            line.push_str(&format!(" --slim {}", quoted(&slim.to_string())));
         }
         line
     }

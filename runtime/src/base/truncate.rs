@@ -60,22 +60,38 @@ pub(crate) fn cut_at_sentence(text: &str, limit: usize) -> Cow<'_, str> {
 
 /// Returns the place after the last whole sentence or line of a text that goes on with `rest`.
 fn sentence_end(text: &str, rest: &str) -> Option<usize> {
-    let shortened = |before: &str| {
+    text.char_indices().rev().find_map(|(at, char)| {
+        let after = at + char.len_utf8();
+        match char {
+            '\n' => Some(at),
+            _ => ends_sentence(&text[..at], char, &text[after..], rest).then_some(after),
+        }
+    })
+}
+
+/// Returns the first sentence of a text, or its first line if that ends before.
+pub(crate) fn first_sentence(text: &str) -> &str {
+    let line = text.trim().lines().next().unwrap_or_default().trim_end();
+    let end = line.char_indices().find_map(|(at, char)| {
+        let after = at + char.len_utf8();
+        ends_sentence(&line[..at], char, &line[after..], "").then_some(after)
+    });
+    &line[..end.unwrap_or(line.len())]
+}
+
+/// Whether a character between two texts ends a sentence.
+fn ends_sentence(before: &str, char: char, after: &str, rest: &str) -> bool {
+    let shortened = || {
         let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
         word.contains('.') || matches!(word.trim_start_matches('('), "vs" | "approx" | "incl" | "cf")
     };
-    text.char_indices().rev().find_map(|(at, char)| {
-        let after = at + char.len_utf8();
-        let next = text[after..].chars().chain(rest.chars()).next();
-        let ends = match char {
-            '\n' => return Some(at),
-            '.' => next.is_none_or(char::is_whitespace) && !shortened(&text[..at]),
-            '!' | '?' => next.is_none_or(char::is_whitespace),
-            '。' | '！' | '？' => true,
-            _ => false,
-        };
-        ends.then_some(after)
-    })
+    let ends_word = || after.chars().chain(rest.chars()).next().is_none_or(char::is_whitespace);
+    match char {
+        '.' => ends_word() && !shortened(),
+        '!' | '?' => ends_word(),
+        '。' | '！' | '？' => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +119,20 @@ mod tests {
         for limit in 0..40 {
             let cut = cut_at_sentence("Ää öö üü. Ää öö üü! Ää öö üü? 。。。", limit);
             assert!(limit < 2 || cut.chars().count() <= limit, "{limit}: {cut}");
+        }
+    }
+
+    #[test]
+    fn a_first_sentence_is_found() {
+        for (text, expected) in [
+            ("One. Two.", "One."),
+            ("  Takes e.g. this. And that.", "Takes e.g. this."),
+            ("Version 1.2 is here\nand more.", "Version 1.2 is here"),
+            ("第一句。第二句。", "第一句。"),
+            ("No end", "No end"),
+            ("", ""),
+        ] {
+            assert_eq!(first_sentence(text), expected);
         }
     }
 }

@@ -6,6 +6,7 @@
 mod mcp;
 mod project;
 mod serve;
+mod tokens;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use toolgen::{Options, frontend};
 pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
 pub(super) use serve::Serve;
+pub(super) use tokens::{TokenFormat, Tokens};
 
 /// The requested task.
 #[derive(Debug)]
@@ -41,6 +43,7 @@ pub(super) enum Task {
     Init(Init),
     New(New),
     Test(Test),
+    Tokens(Tokens),
 }
 
 /// The documents, and the options for compiling them.
@@ -154,7 +157,8 @@ fn command() -> Command {
             compiling("check", "Report what is wrong with documents, and how many tools they give")
                 .arg(format())
                 .arg(flag("quiet", "Show errors and warnings only").short('q'))
-                .arg(flag("notes", "Show every note, not the first few of each kind").conflicts_with("quiet")),
+                .arg(flag("notes", "Show every note, not the first few of each kind").conflicts_with("quiet"))
+                .args(tokens::budget()),
         )
         .subcommand(compiling("list", "List the tools of documents").arg(format()))
         .subcommand(
@@ -186,6 +190,7 @@ fn command() -> Command {
         )
         .subcommand(call())
         .subcommand(serve::command())
+        .subcommand(tokens::command())
         .subcommand(
             Command::new("explain")
                 .about("Explain a code of a problem; without one, list them all")
@@ -272,6 +277,12 @@ fn with_options(command: Command) -> Command {
         .arg(option("namespace", "NAME", "Put `NAME__` before every tool name"))
         .arg(several("rename", "OLD=NEW", "Name the tool of an operation (its id, 'METHOD /path', or tool)"))
         .arg(several("auth", "SCHEME=VARIABLE", "The environment variable with the credential of a scheme"))
+        .next_help_heading("Size")
+        .arg(option(
+            "slim",
+            "LEVERS",
+            "Trim what a model reads, such as 'compact' or 'nested=sentence, depth=3'",
+        ))
         .next_help_heading(None)
         .after_help(EXIT_CODES)
 }
@@ -348,6 +359,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             show_secrets: matches.get_flag("show-secrets"),
         }),
         "serve" => Task::Serve(serve::task(matches, selection)?),
+        "tokens" => tokens::task(matches, selection),
         _ => project::compiling_task(name, matches, selection),
     })
 }
@@ -380,6 +392,11 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
     options = texts("exclude").fold(options, Options::exclude);
     options.renames.extend(pairs(matches, "rename")?);
     options.credentials.extend(pairs(matches, "auth")?);
+    if let Some(levers) = matches.get_one::<String>("slim") {
+        options.slim = Some(levers.parse().map_err(|why| format!("`--slim {levers}`: {why}"))?);
+    }
+    let dialect = matches.try_get_one::<String>("dialect").ok().flatten();
+    options.token_budget = tokens::given_budget(matches, dialect.map_or("openai", String::as_str));
     Ok(options)
 }
 

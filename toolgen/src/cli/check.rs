@@ -1,9 +1,10 @@
 //! `check`: shows what is wrong with documents.
 
 use std::io;
+use std::slice;
 
 use serde_json::{Value, json};
-use toolgen::{Program, Severity, problem};
+use toolgen::{Program, Severity, problem, size};
 
 use super::Outcome;
 use super::args::Selection;
@@ -16,7 +17,11 @@ pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outc
     if selection.json {
         output.write("{\"documents\":[")?;
     }
-    for (index, compiled) in compile_each(selection, output).into_iter().enumerate() {
+    for (index, mut compiled) in compile_each(selection, output).into_iter().enumerate() {
+        if let Some(program) = &compiled.program {
+            size::check_ceiling(program, &mut compiled.problems);
+            size::check_budget(slice::from_ref(program), &selection.options, &mut compiled.problems);
+        }
         if compiled.program.is_none() || compiled.problems.has_errors() {
             outcome = Outcome::Problems;
         }

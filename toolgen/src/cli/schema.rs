@@ -5,6 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 use toolgen::Tool;
 use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::shape::slim::Trim;
 use toolgen_runtime::spec::ToolSchema;
 use toolgen_runtime::wire::WireFormat;
 
@@ -69,12 +70,18 @@ fn describe(tool: &Tool, dialect: &Dialect) -> (Value, bool) {
     let spec = &tool.spec;
     let name = spec.name.as_str();
     match spec.schema(dialect) {
-        Ok(ToolSchema { description, schema, losses }) => {
+        Ok(ToolSchema { description, schema, losses, trims }) => {
             let losses: Vec<Value> = losses
                 .iter()
                 .map(|loss| json!({"pointer": loss.pointer, "keyword": loss.keyword, "in_prose": loss.in_prose}))
                 .collect();
-            (json!({"name": name, "description": description, "schema": schema, "losses": losses}), true)
+            let mut told =
+                json!({"name": name, "description": description, "schema": schema, "losses": losses});
+            if !trims.is_empty() {
+                let trim = |trim: &Trim| json!({"pointer": trim.pointer, "lever": trim.lever.name(), "what": trim.what});
+                told["trims"] = trims.iter().map(trim).collect();
+            }
+            (told, true)
         }
         Err(refusals) => {
             let refusals: Vec<Value> = refusals

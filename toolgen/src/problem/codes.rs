@@ -32,10 +32,12 @@ pub(crate) use table;
 
 pub(crate) mod choice;
 pub(crate) mod overlay;
+pub(crate) mod size;
 pub(crate) mod source;
 
 pub use choice::*;
 pub use overlay::{ACTION, NO_CHANGE, NO_TARGET, OVERLAY};
+pub use size::*;
 pub use source::*;
 
 /// The stable name of a problem, such as `E0104`; `cargo toolgen explain CODE` explains it.
