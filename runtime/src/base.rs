@@ -23,8 +23,15 @@ pub(crate) mod json;
 pub(crate) mod media_type;
 #[cfg(feature = "runtime")]
 pub(crate) mod needle;
+pub(crate) mod printable;
 #[cfg(feature = "runtime")]
 pub(crate) mod secret_names;
+#[cfg(feature = "runtime")]
+#[cfg_attr(
+    not(all(feature = "mcp", feature = "http")),
+    allow(dead_code, reason = "only MCP takes up a stream again that was lost")
+)]
+pub(crate) mod sse;
 #[cfg(feature = "runtime")]
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]

@@ -61,6 +61,8 @@ pub struct ToolCall {
     pub arguments: Value,
     /// If set, the call is not run but answered with this reason.
     pub blocked: Option<Blocked>,
+    /// The tool through which the model made the call, if it did not call by name: the answer has its name.
+    pub(crate) via: Option<Text>,
     /// The saved state of a call that waited and now resumes. Not part of the JSON, since only sealed state can be
     /// trusted.
     pub(crate) resumption: Option<Box<Resumption>>,
@@ -86,6 +88,7 @@ impl<'de> serde::Deserialize<'de> for ToolCall {
             name: members.take("name")?,
             arguments: members.take("arguments")?,
             blocked: members.or_default("blocked")?,
+            via: None,
             resumption: None,
         })
     }
@@ -95,7 +98,7 @@ impl ToolCall {
     /// A complete call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
-        ToolCall { id, name, arguments, blocked: None, resumption: None }
+        ToolCall { id, name, arguments, blocked: None, via: None, resumption: None }
     }
 
     /// A call of which only the ID and the name are known.
@@ -180,6 +183,15 @@ impl ToolResponse {
             started: SystemTime::now(),
             duration: Duration::ZERO,
             declared: None,
+        }
+    }
+
+    /// Makes this the answer to the call of another tool, through which the call was made. That tool declares no
+    /// structured result.
+    pub(crate) fn made_through(&mut self, via: Option<Text>) {
+        if let Some(via) = via {
+            self.name = via;
+            self.declared = None;
         }
     }
 

@@ -111,6 +111,7 @@ pub use {
 };
 
 pub use base::frozen::{Frozen, List, Text};
+pub use base::printable::printable;
 #[cfg(feature = "typed")]
 pub use engine::typed::TypedTool;
 pub use function::input::ToolInput;

@@ -36,6 +36,7 @@ use crate::layers::policy::Policy;
 use crate::layers::redact::ToolRedactor;
 use crate::provider::pipeline::Layers;
 use crate::registry::Registry;
+use crate::registry::discovery::Discovered;
 use crate::schema::shape::decode::say::meant;
 use crate::spec::ToolSpec;
 use crate::spec::docs;
@@ -76,8 +77,8 @@ pub(crate) struct Inner {
     bounds: Box<[Arc<Bounds>]>,
     /// One slot per tool of the registry, in the same order.
     slots: Box<[Slot]>,
-    /// The index of the tool with which a model reads the rest of a result.
-    reader: Option<usize>,
+    /// The tools with which a model finds the others.
+    discovery: Option<Discovered>,
     hide_forbidden: bool,
     /// Locked while a tool is built, so that it is built only once.
     building: Mutex<()>,
@@ -94,6 +95,10 @@ struct Bounds {
 #[derive(Default)]
 struct Slot {
     listed: bool,
+    /// Whether a model finds the tool by searching, and not in a list.
+    found: bool,
+    /// Whether the provider itself added the tool.
+    own: bool,
     /// Whether a model learns of the tool only once there is something to read with it.
     on_demand: bool,
     /// The reason why the policy refuses the tool, if it does.
@@ -177,15 +182,17 @@ impl Provider {
         &self.0.context
     }
 
-    /// Returns the specifications of the tools that may be used, sorted by name.
+    /// Returns the specifications of the tools that may be used, sorted by name. With a
+    /// [discovery](ProviderBuilder::discovery), these are the tools that a model is shown; it may use the others, too.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
-        self.0.usable().map(|(_, tool)| tool.spec())
+        self.0.shown().map(|(_, tool)| tool.spec())
     }
 
-    /// Lists the tools that may be used, sorted by name, without building any of them.
+    /// Lists the tools that may be used, sorted by name, without building any of them; with a
+    /// [discovery](ProviderBuilder::discovery), those that a model is shown.
     #[must_use]
     pub fn list(&self) -> Vec<ToolMeta> {
-        let meta = self.0.usable().map(|(_, tool)| ToolMeta {
+        let meta = self.0.shown().map(|(_, tool)| ToolMeta {
             name: tool.spec().name.to_text(),
             description: tool.spec().description.clone(),
             input_schema: tool.parameters_schema(),
@@ -232,16 +239,13 @@ impl Inner {
         caller: Option<&Principal>,
     ) -> Result<Admitted<'_>, ToolError> {
         let Some(index) = index else {
-            return Err(match self.unknown(name) {
-                ProviderError::NotRegistered(name) => {
-                    let usable = self.usable().map(|(_, tool)| tool.spec());
-                    let known = usable.filter(|spec| caller.is_none_or(|caller| caller.check(spec).is_ok()));
-                    let suggestion = meant(&name, known.map(|spec| spec.name.as_str()));
-                    ToolError::NotFound { suggestion: suggestion.map(str::to_owned), name }
-                }
-                forbidden => ToolError::denied(forbidden.to_string()),
-            });
+            return Err(self.not_found(name, caller));
         };
+        // A model that searches is not told of what it cannot find.
+        let listed = self.slots.get(index).is_some_and(|slot| slot.listed);
+        if self.discovery.is_some() && (!listed || self.refusal(index).is_some()) {
+            return Err(self.not_found(name, caller));
+        }
         if self.slots.get(index).is_none_or(|slot| !slot.listed) {
             return Err(ToolError::denied(ProviderError::NotAllowed(name.to_owned()).to_string()));
         }
@@ -252,6 +256,24 @@ impl Inner {
             }
             Some(why) => Err(why.clone()),
         }
+    }
+
+    /// The answer to a call of a tool that does not exist, or of which the model must not know.
+    fn not_found(&self, name: &str, caller: Option<&Principal>) -> ToolError {
+        match self.unknown(name) {
+            ProviderError::NotRegistered(name) => {
+                let usable = self.usable().map(|(_, tool)| tool.spec());
+                let known = usable.filter(|spec| caller.is_none_or(|caller| caller.check(spec).is_ok()));
+                let suggestion = meant(&name, known.map(|spec| spec.name.as_str()));
+                ToolError::NotFound { suggestion: suggestion.map(str::to_owned), name }
+            }
+            forbidden => ToolError::denied(forbidden.to_string()),
+        }
+    }
+
+    /// Returns whether the provider itself added the tool at the index, whatever lists, rules and principals say.
+    pub(crate) fn is_own(&self, index: usize) -> bool {
+        self.slots.get(index).is_some_and(|slot| slot.own)
     }
 
     /// Returns the redactor for calls of the tool at the index, or of a tool that does not exist.
@@ -332,6 +354,11 @@ impl Inner {
     /// Iterates over the tools that may be used, with their indices.
     fn usable(&self) -> impl Iterator<Item = (usize, &Arc<dyn AgentTool>)> {
         self.registry.iter().enumerate().filter(|(index, _)| self.may_use(*index))
+    }
+
+    /// Iterates over the tools that a model is shown, with their indices.
+    fn shown(&self) -> impl Iterator<Item = (usize, &Arc<dyn AgentTool>)> {
+        self.usable().filter(|(index, _)| self.slots.get(*index).is_some_and(|slot| !slot.found))
     }
 }
 

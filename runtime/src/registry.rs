@@ -1,6 +1,7 @@
 //! The immutable set of tools a program offers.
 
 pub mod catalogue;
+pub mod discovery;
 pub mod toolsets;
 pub(crate) mod unknown;
 

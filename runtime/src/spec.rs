@@ -17,6 +17,7 @@ pub mod output;
 pub mod plan;
 mod require;
 mod schema;
+pub mod search;
 mod size;
 pub mod template;
 pub mod toolset;

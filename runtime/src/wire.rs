@@ -35,16 +35,23 @@ mod anthropic;
 mod bedrock;
 mod calls;
 mod content;
+pub mod format;
 mod gemini;
 mod ids;
+mod layout;
 pub mod mcp;
 mod openai_chat;
 mod openai_responses;
+mod request;
+mod stream;
 mod tools;
+mod turn;
 
 use std::fmt;
 
 use serde_json::Value;
+
+use format::Format;
 
 use crate::call::ToolResponse;
 use crate::schema::dialect::Dialect;
@@ -52,7 +59,10 @@ use crate::spec::ToolSpec;
 
 pub use calls::{Calls, WireError};
 pub use ids::is_made_up;
-pub use tools::{RefusedTool, RefusedTools};
+pub use request::{Request, merge};
+pub use stream::{MAX_STREAM, Piece, Stream, StreamError};
+pub use tools::{RefusedTool, RefusedTools, ToolWriter};
+pub use turn::{Kept, Stop, Turn, Usage};
 
 /// Declares the formats and the module that holds the `FORMAT` of each: the only list of them.
 macro_rules! formats {
@@ -62,15 +72,18 @@ macro_rules! formats {
         #[non_exhaustive]
         pub enum WireFormat {
             $($(#[$doc])+ $format,)+
+            /// A format of the program itself.
+            Custom(&'static Format),
         }
 
         impl WireFormat {
-            /// All formats.
+            /// All formats of this crate.
             pub const ALL: [WireFormat; [$(WireFormat::$format),+].len()] = [$(WireFormat::$format),+];
 
             fn format(self) -> &'static Format {
                 match self {
                     $(WireFormat::$format => &$module::FORMAT,)+
+                    WireFormat::Custom(format) => format,
                 }
             }
         }
@@ -93,30 +106,14 @@ formats! {
     Mcp = mcp;
 }
 
-/// The parts of one format.
-struct Format {
-    name: &'static str,
-    dialect: &'static Dialect,
-    /// Whether calls without an ID can be answered.
-    ids_optional: bool,
-    /// Where a response holds the blocks that may be calls.
-    layout: calls::Layout,
-    item: for<'v> fn(&'v Value) -> calls::Item<'v>,
-    answer: fn(&ToolResponse, &AnswerOptions<'_>) -> Value,
-    /// The key of a user message that holds all answers. If empty, each answer is a message of its own.
-    message: &'static str,
-    tool: tools::ToolWriter,
-    list: fn(Vec<Value>) -> Value,
-}
-
 impl WireFormat {
-    /// The name: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock` or `mcp`.
+    /// The name: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock` or `mcp`, or that of a custom format.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.format().name
     }
 
-    /// Returns the format of this name.
+    /// Returns the format of this crate that has this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<WireFormat> {
         WireFormat::ALL.into_iter().find(|format| format.name() == name)
@@ -177,7 +174,8 @@ impl WireFormat {
     /// If the value is not a response of this format, or only a piece of one. Calls that cannot be answered are listed
     /// in [problems](Calls::problems) instead.
     pub fn calls(self, response: &Value) -> Result<Calls, WireError> {
-        calls::calls(self.format(), response)
+        let (calls, _) = calls::read(self.format(), response, true, &mut turn::Said::default())?;
+        Ok(calls)
     }
 
     /// Renders the answers for the conversation: one message per call for OpenAI, one message with all answers for

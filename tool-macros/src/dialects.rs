@@ -7,7 +7,27 @@ use crate::attr;
 use crate::errors::Errors;
 
 /// The dialects of the runtime, as attributes name them.
-pub(crate) const DIALECTS: &[&str] = &["json_schema", "openai", "openai_strict", "anthropic", "gemini"];
+pub(crate) const DIALECTS: &[&str] = &[
+    "json_schema",
+    "openai",
+    "openai_strict",
+    "anthropic",
+    "anthropic_strict",
+    "gemini",
+    "gemini_json_schema",
+    "bedrock",
+    "bedrock_strict",
+    "mistral",
+    "mistral_strict",
+    "cohere",
+    "cohere_strict",
+    "xai",
+    "deepseek",
+    "deepseek_strict",
+    "groq",
+    "ollama",
+    "llama_cpp",
+];
 
 /// The environment variable that sets the dialects of a crate, in `.cargo/config.toml` or by a build script:
 /// `TOOLGEN_DIALECTS=openai-strict,gemini`.

@@ -17,7 +17,8 @@ pub(crate) struct Effects {
     open_world: Option<bool>,
     spawns: Option<bool>,
     files: Option<TokenStream>,
-    network: Option<TokenStream>,
+    /// The hosts, and whether there are none.
+    network: Option<(TokenStream, bool)>,
 }
 
 /// Takes one of `read_only`, `destructive`, `idempotent`, `open_world`, `pure`, `files`, `network` and `spawns`.
@@ -47,16 +48,19 @@ fn files(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {
     }
 }
 
-fn network(key: Key, errors: &mut Errors) -> Option<TokenStream> {
+fn network(key: Key, errors: &mut Errors) -> Option<(TokenStream, bool)> {
     if matches!(key.value, Value::Bare) {
         return key
             .refuse(errors, "names hosts: `network(\"api.example.com\")`, or is `\"none\"` or `\"any\"`");
     }
     let hosts = key.texts(errors);
     Some(match hosts.as_slice() {
-        [only] if only.value() == "none" => quote!(__toolgen::Network::None),
-        [only] if only.value() == "any" => quote!(__toolgen::Network::Any),
-        hosts => quote!(__toolgen::Network::Hosts(__toolgen::S(const { &[#(__toolgen::S(#hosts)),*] }))),
+        [only] if only.value() == "none" => (quote!(__toolgen::Network::None), true),
+        [only] if only.value() == "any" => (quote!(__toolgen::Network::Any), false),
+        hosts => {
+            let hosts = quote!(__toolgen::S(const { &[#(__toolgen::S(#hosts)),*] }));
+            (quote!(__toolgen::Network::Hosts(#hosts)), false)
+        }
     })
 }
 
@@ -91,10 +95,12 @@ impl Effects {
             if !on && self.network.is_none() {
                 fields.push(quote!(network: __toolgen::Network::None));
             }
+        } else if matches!(self.network, Some((_, true))) {
+            fields.push(quote!(open_world: false));
         }
         fields.extend(self.spawns.map(|on| quote!(spawns: #on)));
         fields.extend(self.files.as_ref().map(|files| quote!(files: #files)));
-        fields.extend(self.network.as_ref().map(|network| quote!(network: #network)));
+        fields.extend(self.network.as_ref().map(|(network, _)| quote!(network: #network)));
         let base = if self.pure.is_some() { quote!(NONE) } else { quote!(UNDECLARED) };
         if fields.is_empty() {
             return self.pure.as_ref().map(|_| quote!(__toolgen::Effects::NONE));

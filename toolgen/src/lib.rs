@@ -28,4 +28,4 @@ pub use options::{Options, TokenBudget};
 pub use problem::{Code, Problem, Problems, Severity};
 pub use select::Selector;
 pub use source::{Document, Pointer, Position, Source};
-pub use tool::{McpSource, Origin, Part, Program, Tool};
+pub use tool::{McpSource, Origin, Part, Program, Tool, with_called};

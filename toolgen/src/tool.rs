@@ -1,6 +1,6 @@
 //! The value that flows from the front ends to the emitter.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -57,6 +57,20 @@ impl From<Tool> for toolgen_runtime::Tool {
     fn from(Tool { spec, call, origin: _ }: Tool) -> toolgen_runtime::Tool {
         toolgen_runtime::Tool { spec, call }
     }
+}
+
+/// Returns tools and those that they call, directly or not, of all that there are.
+#[must_use]
+pub fn with_called<'t>(tools: Vec<&'t Tool>, all: &[&'t Tool]) -> Vec<&'t Tool> {
+    let by_name: BTreeMap<&str, &Tool> = all.iter().map(|tool| (tool.spec.name.as_str(), *tool)).collect();
+    let mut found: BTreeSet<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();
+    let (mut with, mut next) = (tools, 0);
+    while let Some(tool) = with.get(next).copied() {
+        let called = tool.call.tools().into_iter().filter_map(|name| by_name.get(name).copied());
+        with.extend(called.filter(|called| found.insert(called.spec.name.as_str())));
+        next += 1;
+    }
+    with
 }
 
 /// The compiled form of one document.

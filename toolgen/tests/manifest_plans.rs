@@ -377,7 +377,10 @@ fn effects_follow_from_each_other() {
     let hosts = Network::Hosts(vec!["a.example".into(), "b.example:1".into()].into());
     assert_eq!(of("network: [a.example, 'b.example:1']").network, hosts);
     let command = tool("read_only: true\nnetwork: none\ncommand: {argv: [ls]}").spec.effects;
-    assert_eq!(command, Effects { network: Network::None, ..read_only });
+    let offline = Effects { network: Network::None, open_world: false, ..read_only };
+    assert_eq!(command, offline);
+    let stated = tool("read_only: true\nnetwork: none\nopen_world: true\ncommand: {argv: [ls]}").spec.effects;
+    assert_eq!(stated, Effects { open_world: true, ..offline });
     assert_eq!(tool("http: {url: 'https://a.example/'}").spec.effects.files, Files::None);
     assert_eq!(tool("complete: true").spec.effects, Effects::NONE);
     // What handles an effect may do anything.

@@ -213,7 +213,7 @@ impl Provider {
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
         let fit = |mut call: ToolCall| {
             call.fit();
-            Some(call)
+            Some(self.meant(call, turn))
         };
         let calls = calls.into_iter().map(fit).collect();
         let calls = Calls { provider: self, turn, around, options, tasks, calls };
@@ -254,7 +254,7 @@ impl<'a> Turn for Calls<'a> {
         }
         let call = self.calls.get_mut(index)?.take()?;
         let (provider, around) = (self.provider, Arc::clone(&self.around));
-        let (id, name) = (call.id.clone(), call.name.clone());
+        let (id, name) = (call.id.clone(), call.via.as_ref().unwrap_or(&call.name).clone());
         // The layers catch panics; should one of them fail to, the call is still answered.
         let broken = || ToolResponse::new(&ToolCall::named(id, name), Err(ToolError::panicked(Box::new(()))));
         let Some(tasks) = &self.tasks else {

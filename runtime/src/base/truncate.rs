@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 /// Returns the last character boundary at or before a position, in bytes.
-#[cfg(feature = "runtime")]
 pub(crate) fn floor(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();

@@ -52,8 +52,8 @@ static NOTHING: Resumption = Resumption {
 impl ToolCall {
     /// Creates a call that resumes from unverified state, adding an answer to those it already had.
     pub(crate) fn resumed(waited: Waited, answer: Option<Value>) -> ToolCall {
-        let WaitingCall { id, name, arguments, approved, inputs, .. } = waited.call().clone();
-        let call = ToolCall { arguments, ..ToolCall::named(id, name) };
+        let WaitingCall { id, name, via, arguments, approved, inputs, .. } = waited.call().clone();
+        let call = ToolCall { arguments, via, ..ToolCall::named(id, name) };
         let (mut approved, mut inputs, mut approver) = (approved, inputs, Text::EMPTY);
         if let Waited::Approval(request) = &waited {
             approved.extend(request.reasons.iter().cloned());

@@ -168,7 +168,7 @@ impl Secrets {
                 }
             }
         }
-        self.hide_in_value(&mut result.details, DEPTH);
+        self.hide_in_value(&mut result.details);
         if let Some(id) = &mut result.child_loop_id {
             self.hide_in_text(id);
         }
@@ -192,16 +192,23 @@ impl Secrets {
         }
     }
 
-    fn hide_in_value(&self, value: &mut Value, depth: usize) {
+    /// Hides these secrets in a value, and what of it is too deep to be searched.
+    pub(crate) fn hide_in_value(&self, value: &mut Value) {
+        if !self.is_empty() {
+            self.hide_within(value, DEPTH);
+        }
+    }
+
+    fn hide_within(&self, value: &mut Value, depth: usize) {
         match value {
             Value::String(text) => self.hide_in_text(text),
             Value::Number(number) if self.holds(number) => *value = Value::from(REDACTED),
             Value::Array(_) | Value::Object(_) if depth == 0 => *value = Value::from(REDACTED),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_in_value(item, depth - 1)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_within(item, depth - 1)),
             Value::Object(fields) => {
                 for (mut key, mut value) in std::mem::take(fields) {
                     self.hide_in_text(&mut key);
-                    self.hide_in_value(&mut value, depth - 1);
+                    self.hide_within(&mut value, depth - 1);
                     fields.insert(key, value);
                 }
             }

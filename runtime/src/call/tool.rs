@@ -135,6 +135,11 @@ pub trait AgentTool: Send + Sync {
         Vec::new()
     }
 
+    /// Words by which a search finds the tool, in addition to those of its specification: the path of an HTTP request.
+    fn search_words(&self) -> &str {
+        ""
+    }
+
     /// As [`execute`](Self::execute), for arguments that were read without building a [`Value`].
     ///
     /// # Errors

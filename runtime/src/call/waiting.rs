@@ -23,6 +23,9 @@ pub struct WaitingCall {
     pub id: Text,
     /// The name of the tool.
     pub name: Text,
+    /// The tool through which the model made the call, if it did not call by name: `call_tool` of a
+    /// [discovery](crate::registry::discovery). The answer has its name.
+    pub via: Option<Text>,
     /// The arguments: those of an approval, or of a call that has been approved, under the names a model knows, as all
     /// middleware left them, checked, and with the defaults of the schema filled in; otherwise as the model sent them.
     /// They are what runs, so secrets stand here in plain: keep a stored call as safe as they are.
@@ -38,7 +41,7 @@ pub struct WaitingCall {
     pub(crate) seal: Text,
 }
 
-discreet_debug!(WaitingCall: id, name, approved, expires_at, called_by; arguments, inputs);
+discreet_debug!(WaitingCall: id, name, via, approved, expires_at, called_by; arguments, inputs);
 
 impl WaitingCall {
     /// Writes the call around the members of its own that a kind of waiting call has.
@@ -46,6 +49,9 @@ impl WaitingCall {
         let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
         if let (Value::Object(out), Value::Object(own)) = (&mut out, own) {
             out.extend(own);
+        }
+        if let Some(via) = &self.via {
+            out["via"] = json!(via);
         }
         out["approved"] = json!(self.approved);
         out["expires_at"] = json!(millis_of(self.expires_at));
@@ -59,6 +65,7 @@ impl WaitingCall {
         Ok(WaitingCall {
             id: members.take("id")?,
             name: members.take("name")?,
+            via: members.or_default("via")?,
             arguments: members.take("arguments")?,
             approved: members.take("approved")?,
             expires_at: time_of(members)?,

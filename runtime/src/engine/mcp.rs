@@ -21,6 +21,7 @@
 mod breaker;
 mod client;
 mod content;
+mod credentials;
 mod desk;
 mod era;
 mod error;
@@ -36,6 +37,7 @@ mod parked;
 pub mod rmcp;
 mod session;
 mod stdio;
+mod task;
 mod tool;
 mod transport;
 #[cfg(feature = "typed")]

@@ -81,8 +81,8 @@ const fn misfit(reason: &'static str) -> Option<Misfit> {
 
 const fn of_shape(shape: &Shape, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
     match &shape.kind {
-        Kind::Any if dialect.strict => misfit(ANY),
-        Kind::Tuple(_) if dialect.strict => misfit(TUPLE),
+        Kind::Any if !dialect.untyped => misfit(ANY),
+        Kind::Tuple(_) if !dialect.open_objects => misfit(TUPLE),
         Kind::Never => misfit(NEVER),
         // Inside its own body a name is not followed again.
         Kind::Ref(_) => match body {
@@ -123,7 +123,7 @@ const fn of_object(rules: &ObjectRules, body: Option<&'static Shape>, dialect: &
         Frozen::Static(fields) => fields,
         Frozen::Shared(_) => &[],
     };
-    if dialect.strict && fields.is_empty() && !matches!(rules.extra, Extra::Closed) {
+    if !dialect.open_objects && fields.is_empty() && !matches!(rules.extra, Extra::Closed) {
         return misfit(MAP);
     }
     let mut index = 0;
@@ -144,7 +144,7 @@ const fn of_object(rules: &ObjectRules, body: Option<&'static Shape>, dialect: &
         index += 1;
     }
     match &rules.extra {
-        Extra::Of(shape) if !dialect.strict => of_frozen(shape, body, dialect),
+        Extra::Of(shape) if dialect.open_objects => of_frozen(shape, body, dialect),
         _ => None,
     }
 }

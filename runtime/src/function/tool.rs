@@ -60,7 +60,7 @@
 //!
 //! Effects count as the worst unless declared: `read_only`, `destructive`, `idempotent`, `open_world`, `spawns` (flags,
 //! also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or `network = "none"`, and `pure` for no
-//! effects at all.
+//! effects at all. `open_world = false` and `network = "none"` follow from each other.
 //!
 //! Rules between arguments are `exactly_one(a, b)`, `at_most_one(a, b)` and `requires(a => b)`. Requirements on the
 //! context are `requires(context("…"), session("…"), entity("…", argument = "…"), tool("…"), service("…"),

@@ -202,6 +202,7 @@ impl Seals {
         WaitingCall {
             id: call.id.clone(),
             name,
+            via: call.via.clone(),
             arguments,
             approved: call.brings().approved.clone(),
             expires_at: self.expires_at(),

@@ -27,6 +27,7 @@ use crate::layers::redact::Redactor;
 use crate::layers::repeat::Repeats;
 use crate::layers::trace::Trace;
 use crate::provider::pipeline::Layers;
+use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{ContextSpec, Toolset};
 use crate::registry::{Registry, RegistryError};
 
@@ -47,6 +48,7 @@ pub struct ProviderBuilder {
     pages_are_set: bool,
     /// The index of the tool that reads the rest of results.
     reader: Option<usize>,
+    discovery: Option<Discovery>,
 }
 
 impl ProviderBuilder {
@@ -64,6 +66,7 @@ impl ProviderBuilder {
             hide_forbidden: false,
             pages_are_set: false,
             reader: None,
+            discovery: None,
         }
     }
 
@@ -298,6 +301,15 @@ impl ProviderBuilder {
         self
     }
 
+    /// Lists three tools in place of all, with which a model finds, reads and calls the others; see
+    /// [`discovery`](crate::registry::discovery). The three are available whatever the lists and rules of the provider and
+    /// of principals say: through them a model only gets to what it may use anyway.
+    #[must_use]
+    pub fn discovery(mut self, discovery: Discovery) -> ProviderBuilder {
+        self.discovery = Some(discovery);
+        self
+    }
+
     /// Builds the provider, without building any tool.
     ///
     /// # Errors
@@ -305,15 +317,17 @@ impl ProviderBuilder {
     /// [`ProviderError::UnknownTools`] with all allowed names that neither the registry nor a sub-agent in it has;
     /// [`ProviderError::UnusedRules`] with all rules that fit none of these tools; [`ProviderError::Toolset`] with
     /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result` tool
-    /// and [`pages`](Self::pages) adds another.
+    /// and [`pages`](Self::pages) adds another; [`ProviderError::Discovery`] if a name of the tools of the
+    /// [discovery](Self::discovery) is none or is taken.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
         self.add_reader().map_err(ProviderError::NotSealed)?;
+        let discovery = self.add_discovery()?;
         self.apply_sets()?;
         let unused = self.rules.unused(&self.registry);
         if !unused.is_empty() {
             return Err(ProviderError::UnusedRules(unused));
         }
-        Ok(self.built())
+        Ok(self.built(discovery))
     }
 
     /// Builds a provider of all tools, without lists and rules.
@@ -321,7 +335,7 @@ impl ProviderBuilder {
         if self.add_reader().is_err() {
             self.layers.pages = None;
         }
-        self.built()
+        self.built(None)
     }
 
     /// Adds the tool with which a model reads the rest of a result. By default nothing is cut if a tool of the program
@@ -339,7 +353,7 @@ impl ProviderBuilder {
     }
 
     /// Builds the provider of lists and rules that are known to fit the tools.
-    fn built(mut self) -> Provider {
+    fn built(mut self, discovery: Option<Discovered>) -> Provider {
         for outer in &self.inherited {
             self.context.limits = self.context.limits.and(&outer.policy.limits);
         }
@@ -350,14 +364,25 @@ impl ProviderBuilder {
         let policy = Policy::new(self.context.limits.clone()).with_rules(self.rules);
         let own = Arc::new(Bounds { allowed: self.allowed, policy });
         let bounds: Box<[_]> = self.inherited.into_iter().chain([own]).collect();
+        let pinned: BTreeSet<&str> =
+            self.discovery.iter().flat_map(Discovery::pinned).map(Text::as_str).collect();
         let slot = |(index, tool): (usize, &Arc<dyn AgentTool>)| {
             let reads_on = self.reader == Some(index);
             let lists = |bounds: &Arc<Bounds>| {
                 bounds.allowed.as_ref().is_none_or(|allowed| allowed.contains(tool.name()))
             };
-            let refused = if reads_on { OnceLock::from(None) } else { OnceLock::new() };
+            let own = reads_on || discovery.as_ref().is_some_and(|discovery| discovery.has(tool));
+            let found = discovery.is_some() && !own && !pinned.contains(tool.name());
+            let refused = if own { OnceLock::from(None) } else { OnceLock::new() };
             let on_demand = reads_on && !self.pages_are_set;
-            Slot { listed: reads_on || bounds.iter().all(lists), on_demand, refused, ..Slot::default() }
+            Slot {
+                listed: own || bounds.iter().all(lists),
+                found,
+                own,
+                on_demand,
+                refused,
+                ..Slot::default()
+            }
         };
         let slots = self.registry.iter().enumerate().map(slot).collect();
         Provider(Arc::new(Inner {
@@ -366,7 +391,7 @@ impl ProviderBuilder {
             layers: self.layers,
             bounds,
             slots,
-            reader: self.reader,
+            discovery,
             hide_forbidden: self.hide_forbidden,
             building: Mutex::new(()),
         }))

@@ -31,6 +31,9 @@ pub enum ProviderError {
     UnusedRules(Vec<UnknownTool>),
     /// Toolsets name tools that the registry does not have, or the same tool twice; one line per problem.
     Toolset(ToolsetError),
+    /// The tools of a [discovery](crate::registry::discovery) cannot have their names: `discovery: {why}; choose other
+    /// names with `Discovery::names``
+    Discovery(String),
     /// A registry could not be sealed, or has a tool that the provider itself adds; displays as the registry error.
     NotSealed(RegistryError),
 }
@@ -53,6 +56,9 @@ impl fmt::Display for ProviderError {
             }
             ProviderError::UnusedRules(rules) => {
                 lines(f, rules, |rule| format!("rule '{rule}' fits no tool"))
+            }
+            ProviderError::Discovery(why) => {
+                write!(f, "discovery: {why}; choose other names with `Discovery::names`")
             }
             ProviderError::NotSealed(why) => why.fmt(f),
         }

@@ -9,6 +9,7 @@
 mod arguments;
 mod control;
 mod decide;
+mod meant;
 mod recording;
 mod resume;
 mod watch;
@@ -115,12 +116,14 @@ impl Provider {
     /// This never fails: an error is the answer.
     pub async fn call(&self, mut call: ToolCall, turn: &ToolContext) -> ToolResponse {
         call.fit();
+        let call = self.meant(call, turn);
         self.answer(call, turn, self.turn_context(turn), Reader::Model).await
     }
 
     /// Answers a call that a tool makes, with its whole result.
     pub(super) async fn call_by_tool(&self, mut call: ToolCall, caller: &ToolContext) -> ToolResponse {
         call.fit();
+        let call = self.meant(call, caller);
         self.answer(call, caller, self.turn_context(caller), Reader::Tool).await
     }
 
@@ -168,8 +171,9 @@ impl Provider {
         if let Some(watch) = &watch
             && let Some(response) = watch.begins(&call, &ctx).await
         {
-            let response = ToolResponse { started, ..response };
+            let mut response = ToolResponse { started, ..response };
             record.finish(&response.outcome).await;
+            response.made_through(call.via);
             return response;
         }
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
@@ -189,7 +193,7 @@ impl Provider {
         record.hide(ctx.secrets());
         record.finish(&outcome).await;
         let declared = index.filter(|_| outcome.is_ok()).and_then(|index| inner.declared(index));
-        let response = ToolResponse {
+        let mut response = ToolResponse {
             id: ctx.tool_call_id.clone(),
             name: ctx.tool_name.clone(),
             outcome,
@@ -203,6 +207,7 @@ impl Provider {
         if let Some(watch) = &watch {
             watch.ends(&response, &ctx).await;
         }
+        response.made_through(call.via);
         response
     }
 
@@ -212,7 +217,7 @@ impl Provider {
         call: ToolCall,
         turn: &ToolContext,
         around: Arc<TurnContext>,
-        response: ToolResponse,
+        mut response: ToolResponse,
     ) -> ToolResponse {
         let ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
         let index = self.inner().registry.index(&call.name);
@@ -220,6 +225,7 @@ impl Provider {
         if let Some(watch) = Watch::of(self, &ToolCall::named(call.id, call.name), index, &around) {
             watch.passed_over(&response, &ctx);
         }
+        response.made_through(call.via);
         response
     }
 
@@ -241,7 +247,7 @@ impl Provider {
         };
         let spec = admitted.spec;
         // A model reads on in a result for which it was already authorised.
-        if let Some(principal) = ctx.principal().filter(|_| inner.reader != Some(admitted.index)) {
+        if let Some(principal) = ctx.principal().filter(|_| !inner.is_own(admitted.index)) {
             principal.check(spec)?;
         }
         if let Some(limit) = &layers.rate {

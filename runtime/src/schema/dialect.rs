@@ -1,12 +1,37 @@
-//! The rules of each LLM provider for tools, one row per provider.
+//! The rules of each LLM provider for tools, one row per provider and mode, one file per vendor.
 //!
 //! The rows are data: when a rule changes, a row changes. They record what the providers' documentation, the source of
-//! their SDKs and reports of refused requests say; each row names its sources and the day they were checked.
+//! their SDKs and reports of refused requests say; each row names its sources and the day they were checked. Where the
+//! sources leave a question open, the row takes the careful answer, and its sources say so.
 
-/// The rules of one provider.
+mod anthropic;
+mod bedrock;
+mod cohere;
+mod deepseek;
+mod gemini;
+mod groq;
+mod json_schema;
+mod llama_cpp;
+mod mistral;
+mod openai;
+mod xai;
+
+pub use anthropic::{ANTHROPIC, ANTHROPIC_STRICT};
+pub use bedrock::{BEDROCK, BEDROCK_STRICT};
+pub use cohere::{COHERE, COHERE_STRICT};
+pub use deepseek::{DEEPSEEK, DEEPSEEK_STRICT};
+pub use gemini::{GEMINI, GEMINI_JSON_SCHEMA};
+pub use groq::GROQ;
+pub use json_schema::JSON_SCHEMA;
+pub use llama_cpp::{LLAMA_CPP, OLLAMA};
+pub use mistral::{MISTRAL, MISTRAL_STRICT};
+pub use openai::{OPENAI, OPENAI_STRICT};
+pub use xai::XAI;
+
+/// The rules of one provider, in one of its modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// The name, as the command line takes it: `json-schema`, `openai`, `openai-strict`, `anthropic`, `gemini`.
+    /// The name, as the command line takes it, such as `json-schema`, `openai-strict` or `gemini`.
     pub name: &'static str,
     /// The name shown to people.
     pub title: &'static str,
@@ -14,17 +39,21 @@ pub struct Dialect {
     pub checked: &'static str,
     /// Where the rules come from.
     pub sources: &'static [&'static str],
-    /// The longest tool name, in characters.
-    pub tool_name_length: usize,
+    /// The names that a tool may have.
+    pub tool_names: KeyRule,
     /// The longest description of a tool, in characters; `None` means that no limit is known.
     pub tool_description_length: Option<usize>,
-    /// The keys that an object may have.
+    /// The keys that an object may have. A field with another key is sent under a key that is allowed.
     pub keys: KeyRule,
     /// The keywords that are accepted, apart from those every dialect accepts (`type`, `description`, `properties`,
     /// `required`, `items`, `enum` of texts, `anyOf`). Others move into descriptions.
     pub keywords: &'static [&'static str],
     /// The values of `format` that are accepted for texts; `None` means all of them.
     pub formats: Option<&'static [&'static str]>,
+    /// The regular expressions that `pattern` may hold, if it is accepted.
+    pub patterns: Patterns,
+    /// The largest value that `minItems` may have; `None` means any.
+    pub min_items: Option<u64>,
     /// How the dialect says that `null` is allowed.
     pub nulls: Nulls,
     /// Whether `anyOf`, `oneOf` and `allOf` may occur at the root.
@@ -33,18 +62,36 @@ pub struct Dialect {
     pub any_of_alone: bool,
     /// Whether `$ref` allows no other keywords next to it.
     pub ref_alone: bool,
+    /// Whether a variant of `anyOf` may be a `$ref`. If not, the named schema is written in its place.
+    pub ref_in_any_of: bool,
+    /// Whether a named schema may contain itself. If not, the inner one is written as JSON text, which decoding reads.
+    pub recursion: bool,
     /// Whether an object may have no properties. If not, such objects, maps and any values are written as JSON text, which
     /// decoding reads.
     pub empty_objects: bool,
+    /// Whether an object may have other keys than its properties, by `additionalProperties` or `patternProperties`. If
+    /// not, such keys are a list of pairs of a key and a value, which decoding reads.
+    pub open_objects: bool,
+    /// Whether an object that does not say so has no other keys than its properties, against JSON Schema.
+    pub closed_by_default: bool,
+    /// Whether a schema may say nothing of the type. If not, any value is written as JSON text, which decoding reads.
+    pub untyped: bool,
+    /// Whether listed values stand next to their `type`.
+    pub typed_values: bool,
     /// Whether listed values may be the empty text.
     pub empty_values: bool,
-    /// Whether every object is closed and every field required; an optional field is nullable instead.
+    /// Whether a field may be left out. If not, every field is required, and `null` stands for an optional one that is
+    /// left out.
+    pub optional_fields: bool,
+    /// Whether the provider holds the model to the schema, so that the request asks for it where there is a flag.
     pub strict: bool,
     /// The limits on the size of a schema.
     pub limits: Limits,
+    /// The limits on all tools of a request together.
+    pub requests: RequestLimits,
 }
 
-/// The keys that an object may have.
+/// The keys that an object may have, or the names of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRule {
     /// Any key.
@@ -65,8 +112,22 @@ pub enum KeyRule {
 pub enum Nulls {
     /// `type: [T, "null"]`, or a variant of `anyOf`.
     Type,
+    /// A variant of `anyOf`.
+    AnyOf,
     /// OpenAPI 3.0's `nullable: true`.
     Keyword,
+}
+
+/// The regular expressions that a dialect takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patterns {
+    /// All of ECMA-262.
+    All,
+    /// Those without assertions about what is around (`(?=`, `(?!`, `(?<=`, `(?<!`, `\b`) and references back: those
+    /// that an automaton can decide.
+    Regular,
+    /// As [`Patterns::Regular`], from `^` to `$`.
+    Anchored,
 }
 
 /// The limits on the size of a schema; `None` means that no limit is known.
@@ -83,7 +144,36 @@ pub struct Limits {
 }
 
 impl Limits {
-    const NONE: Limits = Limits { properties: None, depth: None, enum_values: None, characters: None };
+    /// No known limit.
+    pub const NONE: Limits = Limits { properties: None, depth: None, enum_values: None, characters: None };
+}
+
+/// The limits on all tools of a request together; `None` means that no limit is known.
+///
+/// Fields are counted as they are written: those of a named schema once, however often it is referred to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// The number of tools.
+    pub tools: Option<usize>,
+    /// The number of tools with a strict schema.
+    pub strict_tools: Option<usize>,
+    /// The number of fields of all strict tools.
+    pub fields: Option<usize>,
+    /// The number of fields of all strict tools that may be left out.
+    pub optional_fields: Option<usize>,
+    /// The number of fields of all strict tools with several types: a list of types, or `anyOf`.
+    pub union_fields: Option<usize>,
+}
+
+impl RequestLimits {
+    /// No known limit.
+    pub const NONE: RequestLimits = RequestLimits {
+        tools: None,
+        strict_tools: None,
+        fields: None,
+        optional_fields: None,
+        union_fields: None,
+    };
 }
 
 /// Every keyword that a shape can express.
@@ -131,237 +221,43 @@ const ALL_KEYWORDS: &[&str] = &[
     "uniqueItems",
 ];
 
-/// Plain JSON Schema 2020-12, as MCP accepts it.
-pub const JSON_SCHEMA: Dialect = Dialect {
-    name: "json-schema",
-    title: "JSON Schema 2020-12 (MCP)",
-    checked: "2026-11-21",
-    sources: &[
-        "https://json-schema.org/draft/2020-12",
-        // The root is an object and may have any other keyword besides `type`.
-        "MCP 2026-07-28, SEP-2106",
-        // Tool names: 1 to 128 of `[A-Za-z0-9_.-]`; the names here are narrower.
-        "MCP 2026-07-28, SEP-986",
-    ],
-    tool_name_length: 128,
-    tool_description_length: None,
-    keys: KeyRule::Any,
-    keywords: ALL_KEYWORDS,
-    formats: None,
-    nulls: Nulls::Type,
-    root_composition: true,
-    any_of_alone: false,
-    ref_alone: false,
-    empty_objects: true,
-    empty_values: true,
-    strict: false,
-    limits: Limits::NONE,
-};
-
-/// OpenAI function calling (Chat Completions and Responses) without strict mode.
-pub const OPENAI: Dialect = Dialect {
-    name: "openai",
-    title: "OpenAI",
-    checked: "2026-11-21",
-    sources: &[
-        // Names: `^[a-zA-Z0-9_-]{1,64}$`.
-        "openai-python 3.54.0, types/shared_params/function_definition.py",
-        // The root is an object without `oneOf`, `anyOf`, `allOf`, `enum` and `not`.
-        "https://platform.openai.com/docs/guides/function-calling",
-        // `array schema missing items`: lists have `items`, also without strict mode; a tuple has none.
-        "digitalocean-labs/mcp-digitalocean#265",
-        "spacelift-io/spacectl#402",
-        // `'oneOf' is not permitted`, from Responses.
-        "akitaonrails/ai-memory#30",
-        // Descriptions of tools: `string too long. Expected a string with maximum length 1024`, from older models and
-        // Azure; not documented.
-        "modelcontextprotocol/servers#799",
-        "getsentry/sentry-mcp#106",
-    ],
-    tool_name_length: 64,
-    tool_description_length: Some(1_024),
-    keys: KeyRule::Any,
-    keywords: &[
-        "$ref",
-        "additionalProperties",
-        "allOf",
-        "const",
-        "contentEncoding",
-        "contentMediaType",
-        "default",
-        "enum",
-        "examples",
-        "exclusiveMaximum",
-        "exclusiveMinimum",
-        "format",
-        "maxItems",
-        "maxLength",
-        "maxProperties",
-        "maximum",
-        "minItems",
-        "minLength",
-        "minProperties",
-        "minimum",
-        "multipleOf",
-        "not",
-        "pattern",
-        "patternProperties",
-        "uniqueItems",
-    ],
-    formats: None,
-    nulls: Nulls::Type,
-    root_composition: false,
-    any_of_alone: false,
-    ref_alone: false,
-    empty_objects: true,
-    empty_values: true,
-    strict: false,
-    limits: Limits::NONE,
-};
-
-/// OpenAI function calling in strict mode (Structured Outputs).
-pub const OPENAI_STRICT: Dialect = Dialect {
-    name: "openai-strict",
-    title: "OpenAI strict",
-    checked: "2026-11-21",
-    sources: &[
-        // Closed objects, all properties required, the keywords, formats and limits.
-        "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas",
-        // Which keywords are refused, and that OpenAI itself accepts text lengths.
-        "openai-node 6.49.0, lib/transform.ts",
-        "pydantic-ai 2.68.0, profiles/openai.py",
-        // `$ref` cannot have keywords; `oneOf` is not permitted; `uri` is not a valid format.
-        "GREsau/schemars#473",
-        "akitaonrails/ai-memory#30",
-        "BuilderIO/agent-native#3085",
-        // Descriptions of tools, as without strict mode.
-        "modelcontextprotocol/servers#799",
-    ],
-    tool_name_length: 64,
-    tool_description_length: Some(1_024),
-    keys: KeyRule::Any,
-    // Lengths of texts are left to descriptions: hosts that imitate the interface refuse the keywords.
-    keywords: &[
-        "$ref",
-        "additionalProperties",
-        "const",
-        "enum",
-        "exclusiveMaximum",
-        "exclusiveMinimum",
-        "format",
-        "maxItems",
-        "maximum",
-        "minItems",
-        "minimum",
-        "multipleOf",
-        "pattern",
-    ],
-    formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"]),
-    nulls: Nulls::Type,
-    root_composition: false,
-    any_of_alone: false,
-    ref_alone: true,
-    empty_objects: true,
-    empty_values: true,
-    strict: true,
-    limits: Limits {
-        properties: Some(5_000),
-        depth: Some(10),
-        enum_values: Some(1_000),
-        characters: Some(120_000),
-    },
-};
-
-/// The Anthropic Messages API, tools without strict mode.
-pub const ANTHROPIC: Dialect = Dialect {
-    name: "anthropic",
-    title: "Anthropic",
-    checked: "2026-11-21",
-    sources: &[
-        // A valid schema of draft 2020-12, whose root is an object.
-        "anthropic-sdk-python 2.12.0, types/tool_param.py",
-        // No `oneOf`, `allOf` or `anyOf` at the root.
-        "anthropics/claude-code#5319",
-        // Keys: `^[a-zA-Z0-9_.-]{1,64}$`.
-        "freee/freee-mcp#15",
-        // Names: 128 characters, 64 on Bedrock and in tool references.
-        "anthropics/claude-code#96152",
-        "anthropics/claude-code#20830",
-    ],
-    tool_name_length: 64,
-    tool_description_length: None,
-    keys: KeyRule::Ascii { also: "_.-", starts_with_letter: false, length: 64 },
-    keywords: ALL_KEYWORDS,
-    formats: None,
-    nulls: Nulls::Type,
-    root_composition: false,
-    any_of_alone: false,
-    ref_alone: false,
-    empty_objects: true,
-    empty_values: true,
-    strict: false,
-    limits: Limits::NONE,
-};
-
-/// Google Gemini, the `parameters` of a function declaration: a subset of OpenAPI 3.0 schemas.
-///
-/// A tool without arguments is declared without `parameters`: Gemini refuses an object without properties. Maps and any
-/// values are JSON text for the same reason.
-pub const GEMINI: Dialect = Dialect {
-    name: "gemini",
-    title: "Google Gemini",
-    checked: "2026-11-21",
-    sources: &[
-        // The fields of `Schema`; enumerations hold texts; references are for Vertex only.
-        "google-genai 3.4.0, types.Schema and types.FunctionDeclaration",
-        // `Unknown name "additionalProperties"`, `"const"`, `"exclusiveMinimum"`.
-        "promptfoo/promptfoo#6902",
-        // `Proto field is not repeating`: one type; `nullable` is accepted.
-        "aoci-code#61",
-        // `When using any_of, it must be the only field set`.
-        "akitaonrails/ai-memory#735",
-        // `only 'enum' and 'date-time' are supported for STRING type`.
-        "langchain-mcp-tools-ts#36",
-        // `properties: should be non-empty for OBJECT type`.
-        "agno-agi/agno#2112",
-        // `enum[0]: cannot be empty`.
-        "sbroenne/mcp-server-excel#607",
-        "langchain-ai/langchainjs#9875",
-    ],
-    tool_name_length: 64,
-    tool_description_length: None,
-    keys: KeyRule::Ascii { also: "_", starts_with_letter: true, length: 64 },
-    keywords: &[
-        "format",
-        "maxItems",
-        "maxLength",
-        "maxProperties",
-        "maximum",
-        "minItems",
-        "minLength",
-        "minProperties",
-        "minimum",
-        "pattern",
-    ],
-    formats: Some(&["date-time"]),
-    nulls: Nulls::Keyword,
-    root_composition: false,
-    any_of_alone: true,
-    ref_alone: true,
-    empty_objects: false,
-    empty_values: false,
-    strict: false,
-    limits: Limits::NONE,
-};
+/// Names of tools as OpenAI and the interfaces that follow it take them.
+const OPENAI_NAMES: KeyRule = KeyRule::Ascii { also: "_-", starts_with_letter: false, length: 64 };
 
 impl Dialect {
     /// All dialects.
-    pub const ALL: &'static [Dialect] = &[JSON_SCHEMA, OPENAI, OPENAI_STRICT, ANTHROPIC, GEMINI];
+    pub const ALL: &'static [Dialect] = &[
+        JSON_SCHEMA,
+        OPENAI,
+        OPENAI_STRICT,
+        ANTHROPIC,
+        ANTHROPIC_STRICT,
+        GEMINI,
+        GEMINI_JSON_SCHEMA,
+        BEDROCK,
+        BEDROCK_STRICT,
+        MISTRAL,
+        MISTRAL_STRICT,
+        COHERE,
+        COHERE_STRICT,
+        XAI,
+        DEEPSEEK,
+        DEEPSEEK_STRICT,
+        GROQ,
+        OLLAMA,
+        LLAMA_CPP,
+    ];
 
     /// Returns the dialect of this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Dialect> {
         Dialect::ALL.iter().find(|dialect| dialect.name == name)
+    }
+
+    /// Whether every value is written as it is, so that decoding has nothing to turn back.
+    #[must_use]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.optional_fields && self.empty_objects && self.open_objects && self.untyped && self.recursion
     }
 
     /// Whether a keyword is accepted.
@@ -374,6 +270,29 @@ impl Dialect {
     #[must_use]
     pub fn takes_format(&self, format: &str) -> bool {
         self.takes("format") && self.formats.is_none_or(|formats| formats.contains(&format))
+    }
+}
+
+impl Patterns {
+    /// Whether a regular expression is one of them.
+    #[must_use]
+    pub fn takes(self, pattern: &str) -> bool {
+        let regular = || {
+            let mut escaped = false;
+            !["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| pattern.contains(group))
+                && !pattern.chars().any(|c| {
+                    let refers_back = escaped && matches!(c, '1'..='9' | 'k' | 'b' | 'B');
+                    escaped = c == '\\' && !escaped;
+                    refers_back
+                })
+        };
+        match self {
+            Patterns::All => true,
+            Patterns::Regular => regular(),
+            Patterns::Anchored => {
+                regular() && pattern.starts_with('^') && pattern.ends_with('$') && !pattern.ends_with("\\$")
+            }
+        }
     }
 }
 

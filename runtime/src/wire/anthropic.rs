@@ -2,15 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::calls::{Call, Ending, Item, Layout, text};
+use super::AnswerOptions;
+use super::calls::{Call, Item, arguments, text};
 use super::content::{self, Media};
+use super::format::{Conversation, Format};
+use super::layout::{Ending, Layout};
+use super::request::Request;
 use super::tools::{self, object};
-use super::{AnswerOptions, Format};
-use crate::call::ToolResponse;
+use super::turn::{Stop, Usage, count};
+use crate::call::{ToolCall, ToolResponse};
 use crate::schema::dialect::ANTHROPIC;
 use crate::spec::ToolSpec;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) static FORMAT: Format = Format {
     name: "anthropic",
     dialect: &ANTHROPIC,
     ids_optional: false,
@@ -26,15 +30,100 @@ pub(super) const FORMAT: Format = Format {
     answer,
     message: "content",
     tool,
-    list: Value::Array,
+    beside: |message| message.get("content").and_then(Value::as_str).map(said).into_iter().collect(),
+    usage,
+    keep: |message, blocks| keep(message, blocks, "content"),
+    assemble: super::stream::anthropic::assemble,
+    conversation: Some(Conversation { user: |text| json!({ "type": "text", "text": text }), model, request }),
+    ..Format::EMPTY
 };
 
 fn ending(message: &Value) -> Ending<'_> {
-    match text(message, "stop_reason") {
-        "" | "end_turn" | "stop_sequence" | "tool_use" | "pause_turn" => Ending::Whole,
-        "max_tokens" | "model_context_window_exceeded" => Ending::Cut,
-        why => Ending::Stopped(why),
+    let word = text(message, "stop_reason");
+    let stop = match word {
+        "" => Stop::Unknown,
+        "end_turn" | "stop_sequence" => Stop::End,
+        "tool_use" => Stop::Calls,
+        "pause_turn" => Stop::Paused,
+        "max_tokens" | "model_context_window_exceeded" => Stop::Length,
+        "refusal" => Stop::Refused,
+        _ => Stop::Failed,
+    };
+    Ending { stop, word }
+}
+
+/// What a message says whose content is a single text.
+fn said(text: &str) -> (&'static str, Item<'_>) {
+    ("text", Item::Text(text.into()))
+}
+
+/// Anthropic counts the tokens of the cache beside the others.
+fn usage(message: &Value) -> Usage {
+    let of = |key: &str| count(message, &format!("/usage/{key}"));
+    let cached = of("cache_read_input_tokens");
+    let input = of("input_tokens").saturating_add(cached).saturating_add(of("cache_creation_input_tokens"));
+    Usage::new(input, of("output_tokens"), cached, of("output_tokens_details/thinking_tokens"))
+}
+
+/// Keeps a message of the assistant whose blocks are under a key, or nothing if it has none. Providers refuse what they
+/// themselves may write: texts without a letter, and arguments that are no object.
+pub(super) fn keep(message: &Value, blocks: &[Value], key: &str) -> Vec<Value> {
+    let content = match message.get(key) {
+        Some(Value::String(text)) if !text.trim().is_empty() => Value::from(text.as_str()),
+        _ => blocks.iter().filter(|block| !is_blank(block)).map(sound).collect(),
+    };
+    if content.as_array().is_some_and(Vec::is_empty) {
+        return Vec::new();
     }
+    vec![object([("role", "assistant".into()), (key, content)])]
+}
+
+fn is_blank(block: &Value) -> bool {
+    // Texts of Bedrock have no type.
+    let is_text = matches!(text(block, "type"), "" | "text");
+    is_text && block.get("text").and_then(Value::as_str).is_some_and(|text| text.trim().is_empty())
+}
+
+/// Returns a block with arguments that are an object. Anthropic documents this form for a text that is not JSON.
+fn sound(block: &Value) -> Value {
+    let mut block = block.clone();
+    let call = if block.get("toolUse").is_some() { &mut block["toolUse"] } else { &mut block };
+    if let Some(input) = call.get_mut("input").filter(|input| !input.is_object()) {
+        *input = match input.take() {
+            Value::Null => json!({}),
+            wrong => json!({ "INVALID_JSON": wrong }),
+        };
+    }
+    block
+}
+
+fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let text = (!said.trim().is_empty()).then(|| json!({ "type": "text", "text": said }));
+    let calls = calls.iter().map(|call| {
+        let (id, input) = (call.id.as_str(), arguments(call));
+        object([
+            ("type", "tool_use".into()),
+            ("id", id.into()),
+            ("name", call.name.as_str().into()),
+            ("input", input),
+        ])
+    });
+    let content: Vec<Value> = text.into_iter().chain(calls).collect();
+    keep(&Value::Null, &content, "content")
+}
+
+/// How many tokens a model may write if the program does not say. Anthropic requires a number.
+const MAX_TOKENS: u64 = 4096;
+
+fn request(request: Request<'_>) -> Value {
+    Request::body([
+        ("model", request.model.into()),
+        ("max_tokens", MAX_TOKENS.into()),
+        ("system", request.system.into()),
+        ("tools", request.tools),
+        ("messages", Value::Array(request.messages)),
+        ("stream", if request.stream { Value::Bool(true) } else { Value::Null }),
+    ])
 }
 
 fn is_piece(event: &Value) -> bool {
@@ -43,11 +132,13 @@ fn is_piece(event: &Value) -> bool {
 }
 
 fn item(block: &Value) -> Item<'_> {
-    // The provider runs `server_tool_use` and `mcp_tool_use`.
-    if text(block, "type") != "tool_use" {
-        return Item::Skip;
+    match text(block, "type") {
+        "tool_use" => Item::Call(Call::of(block, "id", "/id", "input")),
+        "text" => Item::Text(text(block, "text").into()),
+        "thinking" => Item::Thinking(text(block, "thinking").into()),
+        // The provider runs `server_tool_use` and `mcp_tool_use`.
+        _ => Item::Skip,
     }
-    Item::Call(Call::of(block, "id", "/id", "input"))
 }
 
 fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {

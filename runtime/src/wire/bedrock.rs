@@ -3,19 +3,23 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::calls::{Call, Ending, Item, Layout, text};
+use super::calls::{Call, Item, arguments, text};
 use super::content::{self, Media, MediaKind};
+use super::format::{Conversation, Format};
+use super::layout::{Ending, Layout};
+use super::request::{Request, parts};
 use super::tools::{self, object};
-use super::{AnswerOptions, Format};
-use crate::call::ToolResponse;
-use crate::schema::dialect::ANTHROPIC;
+use super::turn::{Stop, Usage, count};
+use super::{AnswerOptions, anthropic};
+use crate::call::{ToolCall, ToolResponse};
+use crate::schema::dialect::BEDROCK;
 use crate::spec::ToolSpec;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) static FORMAT: Format = Format {
     name: "bedrock",
     // Bedrock has few rules of its own; each model has those of its maker. Claude's are the narrowest that still
     // express a whole schema.
-    dialect: &ANTHROPIC,
+    dialect: &BEDROCK,
     ids_optional: false,
     layout: Layout {
         title: "Bedrock Converse",
@@ -30,6 +34,11 @@ pub(super) const FORMAT: Format = Format {
     message: "content",
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
+    usage,
+    keep: |message, blocks| anthropic::keep(message, blocks, "content"),
+    assemble: super::stream::bedrock::assemble,
+    conversation: Some(Conversation { user: |text| json!({ "text": text }), model, request }),
+    ..Format::EMPTY
 };
 
 /// The keys of the events of `ConverseStream`.
@@ -37,15 +46,59 @@ const EVENTS: [&str; 5] =
     ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"];
 
 fn ending(response: &Value) -> Ending<'_> {
-    match text(response, "stopReason") {
-        "" | "end_turn" | "stop_sequence" | "tool_use" => Ending::Whole,
-        "max_tokens" | "model_context_window_exceeded" => Ending::Cut,
-        why => Ending::Stopped(why),
-    }
+    let word = text(response, "stopReason");
+    let stop = match word {
+        "" => Stop::Unknown,
+        "end_turn" | "stop_sequence" => Stop::End,
+        "tool_use" => Stop::Calls,
+        "max_tokens" | "model_context_window_exceeded" => Stop::Length,
+        "guardrail_intervened" | "content_filtered" => Stop::Refused,
+        _ => Stop::Failed,
+    };
+    Ending { stop, word }
+}
+
+/// Bedrock counts the tokens of the cache beside the others.
+fn usage(response: &Value) -> Usage {
+    let of = |key: &str| count(response, &format!("/usage/{key}"));
+    let cached = of("cacheReadInputTokens");
+    let input = of("inputTokens").saturating_add(cached).saturating_add(of("cacheWriteInputTokens"));
+    Usage::new(input, of("outputTokens"), cached, 0)
+}
+
+fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let text = (!said.trim().is_empty()).then(|| json!({ "text": said }));
+    let calls = calls.iter().map(|call| {
+        let (id, name) = (call.id.as_str().into(), call.name.as_str().into());
+        object([("toolUse", object([("toolUseId", id), ("name", name), ("input", arguments(call))]))])
+    });
+    let content: Vec<Value> = text.into_iter().chain(calls).collect();
+    anthropic::keep(&Value::Null, &content, "content")
+}
+
+fn request(request: Request<'_>) -> Value {
+    // The tools are wrapped already; a configuration without tools is refused.
+    let tools = if request.tools.get("tools").is_some_and(|tools| *tools == json!([])) {
+        Value::Null
+    } else {
+        request.tools
+    };
+    Request::body([
+        ("system", parts(request.system)),
+        ("toolConfig", tools),
+        ("messages", Value::Array(request.messages)),
+    ])
 }
 
 fn item(block: &Value) -> Item<'_> {
-    let Some(call) = block.get("toolUse").filter(|call| !call.is_null()) else { return Item::Skip };
+    let Some(call) = block.get("toolUse").filter(|call| !call.is_null()) else {
+        let cited = block.pointer("/citationsContent/content/0/text");
+        return match (block.get("text").or(cited), block.pointer("/reasoningContent/reasoningText")) {
+            (Some(Value::String(said)), _) => Item::Text(said.into()),
+            (_, Some(thought)) => Item::Thinking(text(thought, "text").into()),
+            _ => Item::Skip,
+        };
+    };
     // The provider runs `server_tool_use`.
     if !text(call, "type").is_empty() {
         return Item::Skip;

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use super::Format;
 use super::ids::{self, Id};
+use super::layout::Found;
+use super::turn::{Said, Stop, kind};
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::blocked::Blocked;
@@ -76,85 +78,15 @@ impl<'a> IntoIterator for &'a Calls {
     }
 }
 
-/// Where a format holds the blocks that may be calls.
-pub(super) struct Layout {
-    /// The display name of the format.
-    pub(super) title: &'static str,
-    /// The keys from a response down to its list of blocks; `0` is the first item of a list. A response may also begin
-    /// further down, for example with a message.
-    pub(super) path: &'static [&'static str],
-    /// The key of the path that may be missing, like the last one.
-    pub(super) optional: &'static str,
-    /// The keys that identify a message without blocks.
-    pub(super) message: &'static [&'static str],
-    /// The key of a single block, next to the last key of the path, if there is no list.
-    pub(super) lone: &'static str,
-    /// Whether an object is a block by itself.
-    pub(super) is_block: fn(&Value) -> bool,
-    /// Whether an object is a stream event.
-    pub(super) is_piece: fn(&Value) -> bool,
-    /// How a response ended; called for each object on the path.
-    pub(super) ending: for<'v> fn(&'v Value) -> Ending<'v>,
-}
-
-impl Layout {
-    /// The base of every literal: no path, no blocks, no streams.
-    pub(super) const EMPTY: Layout = Layout {
-        title: "",
-        path: &[],
-        optional: "",
-        message: &[],
-        lone: "",
-        is_block: |_| false,
-        is_piece: |_| false,
-        ending: |_| Ending::Whole,
-    };
-
-    /// The error if a value has none of the places where the format holds calls.
-    fn unknown(&self) -> WireError {
-        let title = self.title;
-        WireError::new("", format!("is neither a response nor a message nor a call of {title}"))
-    }
-
-    fn check_whole(&self, value: &Value, pointer: &str) -> Result<(), WireError> {
-        if (self.is_piece)(value) {
-            let title = self.title;
-            let what = format!(
-                "is a piece of a response of {title}: calls are read from whole ones, so wait for it or collect the \
-                 stream first"
-            );
-            return Err(WireError::new(pointer, what));
-        }
-        Ok(())
-    }
-}
-
-/// How a response ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending<'v> {
-    /// The model finished.
-    Whole,
-    /// The model hit its token limit, so the last block is incomplete.
-    Cut,
-    /// The provider stopped the model for this reason.
-    Stopped(&'v str),
-}
-
-/// The blocks of a response.
-struct Turn<'v> {
-    /// The place of the blocks, as a JSON pointer.
-    pointer: String,
-    /// The blocks.
-    blocks: &'v [Value],
-    /// Whether `blocks` is the single block at `pointer`, not a list.
-    single: bool,
-    ending: Ending<'v>,
-}
-
 /// A block of a response.
-pub(super) enum Item<'v> {
-    /// Not a call for the program.
+#[derive(Clone, Debug)]
+pub enum Item<'v> {
+    /// Something else, which only the same provider reads again.
     Skip,
+    /// A text for the user.
+    Text(Cow<'v, str>),
+    /// A text of the model's reasoning.
+    Thinking(Cow<'v, str>),
     /// A call that the program must answer, but of a kind that this crate does not run.
     Foreign(&'v str),
     /// A call.
@@ -162,7 +94,8 @@ pub(super) enum Item<'v> {
 }
 
 /// A call as written in a response.
-pub(super) struct Call<'v> {
+#[derive(Clone)]
+pub struct Call<'v> {
     /// The ID; `None` if there is none; an error if it has the wrong type.
     pub(super) id: Result<Option<Cow<'v, str>>, ()>,
     /// The place of the ID, relative to the block.
@@ -177,14 +110,17 @@ pub(super) struct Call<'v> {
     pub(super) blocked: Option<Blocked>,
 }
 
+impl fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WrittenCall").field("id", &self.id).field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl<'v> Call<'v> {
-    /// Creates a usual call: an object with an ID, a name and arguments.
-    pub(super) fn of(
-        owner: &'v Value,
-        id: &'static str,
-        id_pointer: &'static str,
-        arguments: &str,
-    ) -> Call<'v> {
+    /// Creates a usual call from an object with a name, and with an ID and arguments under these keys. The pointer is
+    /// that of the ID, relative to the block.
+    #[must_use]
+    pub fn of(owner: &'v Value, id: &'static str, id_pointer: &'static str, arguments: &str) -> Call<'v> {
         Call {
             id: text_id(owner, id),
             id_pointer,
@@ -195,8 +131,9 @@ impl<'v> Call<'v> {
         }
     }
 
-    /// Marks a call as incomplete.
-    pub(super) fn cut_if(mut self, cut: bool) -> Call<'v> {
+    /// Marks a call as incomplete, if it is.
+    #[must_use]
+    pub fn cut_if(mut self, cut: bool) -> Call<'v> {
         if cut {
             self.blocked = Some(Blocked::Truncated);
         }
@@ -215,122 +152,70 @@ pub(super) fn text_id<'v>(owner: &'v Value, key: &str) -> Result<Option<Cow<'v, 
 }
 
 /// Returns the text under a key, or an empty one.
-pub(super) fn text<'v>(owner: &'v Value, key: &str) -> &'v str {
+#[must_use]
+pub fn text<'v>(owner: &'v Value, key: &str) -> &'v str {
     owner.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Finds the blocks of a response.
-fn turn<'v>(layout: &Layout, response: &'v Value) -> Result<Turn<'v>, WireError> {
-    let whole = |blocks, single| Turn { pointer: String::new(), blocks, single, ending: Ending::Whole };
-    layout.check_whole(response, "")?;
-    if let Value::Array(blocks) = response {
-        for (index, block) in blocks.iter().enumerate() {
-            layout.check_whole(block, &format!("/{index}"))?;
-        }
-        return Ok(whole(blocks, false));
+/// Reads all calls, and what else the blocks say. Returns them with the blocks and the end of the response.
+pub(super) fn read<'v>(
+    format: &Format,
+    response: &'v Value,
+    ended: bool,
+    said: &mut Said,
+) -> Result<(Calls, Found<'v>), WireError> {
+    let mut found = format.layout.find(response)?;
+    if !ended && found.ending.stop == Stop::Unknown {
+        found.ending.stop = Stop::Interrupted;
     }
-    if (layout.is_block)(response) {
-        return Ok(whole(std::slice::from_ref(response), true));
-    }
-    let has = |key: &&str| response.get(key).is_some();
-    let begin = layout.path.iter().position(has);
-    let begin =
-        begin.or_else(|| layout.message.iter().any(has).then_some(layout.path.len().saturating_sub(1)));
-    let Some((last, above)) = begin.and_then(|begin| layout.path.get(begin..)?.split_last()) else {
-        return Err(layout.unknown());
-    };
-    let (mut pointer, mut owner, mut ending) = (String::new(), response, (layout.ending)(response));
-    for key in above {
-        let Some(inner) = step(layout, owner, key, &pointer)? else {
-            return Ok(Turn { ending, ..whole(&[], false) });
-        };
-        pointer = format!("{pointer}/{key}");
-        owner = inner;
-        if ending == Ending::Whole {
-            ending = (layout.ending)(owner);
-        }
-    }
-    let (blocks, key, single): (&[Value], _, _) = match (owner.get(last), owner.get(layout.lone)) {
-        (Some(Value::Array(blocks)), None | Some(Value::Null)) => (blocks, last, false),
-        (Some(Value::Array(blocks)), _) if !blocks.is_empty() => (blocks, last, false),
-        (None | Some(Value::Null | Value::Array(_)), Some(lone @ Value::Object(_))) => {
-            (std::slice::from_ref(lone), &layout.lone, true)
-        }
-        // The content is a single text.
-        (None | Some(Value::Null | Value::Array(_) | Value::String(_)), _) => (&[], last, false),
-        (Some(_), _) => return Err(WireError::new(format!("{pointer}/{last}"), "is not a list")),
-    };
-    Ok(Turn { pointer: format!("{pointer}/{key}"), blocks, single, ending })
-}
-
-/// Returns the value under a key of the path, or `None` if it is missing and may be.
-fn step<'v>(
-    layout: &Layout,
-    owner: &'v Value,
-    key: &str,
-    pointer: &str,
-) -> Result<Option<&'v Value>, WireError> {
-    let inner = match key {
-        "0" => {
-            // The list is the last key of the pointer.
-            let list = pointer.rsplit('/').next().unwrap_or_default();
-            let item = list.strip_suffix('s').unwrap_or(list);
-            return match owner.get(0) {
-                Some(first) => Ok(Some(first)),
-                None => Err(WireError::new(pointer, format!("holds no {item}"))),
-            };
-        }
-        key => owner.get(key),
-    };
-    let there = || format!("{pointer}/{key}");
-    match inner {
-        None if !owner.is_object() => Err(WireError::new(pointer, "is not an object")),
-        None | Some(Value::Null) if key == layout.optional => Ok(None),
-        None => Err(WireError::new(there(), "is missing")),
-        Some(Value::Object(_)) => Ok(inner),
-        // The next step reports a missing or wrong list.
-        Some(_) if layout.path.windows(2).any(|pair| pair == [key, "0"]) => Ok(inner),
-        Some(_) => Err(WireError::new(there(), "is not an object")),
-    }
-}
-
-/// Reads all calls.
-pub(super) fn calls(format: &Format, response: &Value) -> Result<Calls, WireError> {
-    let turn = turn(&format.layout, response)?;
     let mut read = Calls::default();
-    if let Ending::Stopped(why) = turn.ending {
+    let stop = found.ending.stop;
+    if stop.is_stopped() {
+        let why = if found.ending.word.is_empty() { stop.as_str() } else { found.ending.word };
         read.stopped = Some(Text::copy_of(why));
     }
-    let last = turn.blocks.len().saturating_sub(1);
-    for (index, block) in turn.blocks.iter().enumerate() {
-        let at = if turn.single { turn.pointer.clone() } else { format!("{}/{index}", turn.pointer) };
+    for (kind, item) in (format.beside)(found.owner) {
+        said.add(&item, kind);
+    }
+    let last = found.blocks.len().saturating_sub(1);
+    for (index, block) in found.blocks.iter().enumerate() {
+        let at = || if found.single { found.pointer.clone() } else { format!("{}/{index}", found.pointer) };
         if !block.is_object() {
-            read.problems.push(WireError::new(at, "is not an object"));
+            read.problems.push(WireError::new(at(), "is not an object"));
             continue;
         }
-        match (format.item)(block) {
-            Item::Skip => {}
+        let item = (format.item)(block);
+        said.add(&item, kind(block));
+        said.signature(block);
+        match item {
+            Item::Skip | Item::Text(_) | Item::Thinking(_) => {}
             Item::Foreign(kind) => {
                 let why = format!("is a `{kind}`, which only the program itself can answer");
-                read.problems.push(WireError::new(at, why));
+                read.problems.push(WireError::new(at(), why));
             }
             Item::Call(call) => match id(&call, format.ids_optional) {
                 Ok(id) => {
-                    let cut = turn.ending == Ending::Cut && index == last;
+                    let cut = stop.is_cut() && (index == last || call.is_broken());
                     read.calls.push(call.cut_if(cut).finish(id, read.stopped.as_ref()));
                 }
-                Err(why) => read.problems.push(WireError::new(at + call.id_pointer, why)),
+                Err(why) => read.problems.push(WireError::new(at() + call.id_pointer, why)),
             },
         }
     }
-    Ok(read)
+    Ok((read, found))
 }
 
 impl Call<'_> {
+    /// Whether the arguments are a text that is not JSON.
+    fn is_broken(&self) -> bool {
+        let text = self.arguments.as_deref().and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        text.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_err())
+    }
+
     fn finish(self, id: String, stopped: Option<&Text>) -> ToolCall {
         let nameless = || self.name.is_empty().then(|| Blocked::Malformed("it has no name".into()));
         let blocked = stopped.cloned().map(Blocked::Stopped).or(self.blocked).or_else(nameless);
-        let call = ToolCall::new(id, self.name, arguments(self.arguments));
+        let call = ToolCall::new(id, self.name, given(self.arguments));
         match blocked {
             Some(why) => call.blocked(why),
             None => call,
@@ -347,10 +232,23 @@ fn id(call: &Call<'_>, optional: bool) -> Result<String, &'static str> {
     }
 }
 
-fn arguments(arguments: Option<Cow<'_, Value>>) -> Value {
+fn given(arguments: Option<Cow<'_, Value>>) -> Value {
     match arguments.as_deref() {
         None | Some(Value::Null) => json!({}),
         Some(Value::String(text)) if text.trim().is_empty() => json!({}),
         Some(_) => arguments.map(Cow::into_owned).unwrap_or_default(),
+    }
+}
+
+/// Returns the arguments of a call as an object, for formats that take nothing else.
+pub(super) fn arguments(call: &ToolCall) -> Value {
+    match &call.arguments {
+        Value::Object(_) => call.arguments.clone(),
+        Value::Null => json!({}),
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(Value::Object(fields)) => Value::Object(fields),
+            _ => json!({ "INVALID_JSON": text }),
+        },
+        wrong => json!({ "INVALID_JSON": wrong }),
     }
 }

@@ -12,7 +12,7 @@ const FUNCTION: &str = "toolgen-made-up-function-";
 const CUSTOM: &str = "toolgen-custom-";
 
 /// What an answer must know of a call besides its ID.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Id {
     /// Nothing more.
     Usual,

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::calls::{Call, Item, Layout, text};
+use super::AnswerOptions;
+use super::calls::{Call, Item, text};
 use super::content::{self, TEXT_ONLY};
+use super::format::Format;
+use super::layout::Layout;
 use super::tools::{named, object};
-use super::{AnswerOptions, Format};
 use crate::call::ToolResponse;
 use crate::call::blocked::MALFORMED_CALL;
 use crate::call::error::ToolError;
@@ -17,7 +19,7 @@ use crate::schema::shape::render::render_output;
 use crate::spec::output::StructuredOutput;
 use crate::spec::{Effects, Network, ToolSpec};
 
-pub(super) const FORMAT: Format = Format {
+pub(super) static FORMAT: Format = Format {
     name: "mcp",
     dialect: &JSON_SCHEMA,
     ids_optional: false,
@@ -32,6 +34,16 @@ pub(super) const FORMAT: Format = Format {
     message: "",
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
+    // Each event of a stream is a request; what comes before and after it does not matter.
+    assemble: |assembly, event| {
+        match &mut assembly.whole {
+            Value::Array(batch) => batch.push(event.clone()),
+            whole => *whole = Value::Array(vec![event.clone()]),
+        }
+        assembly.end();
+        Ok(())
+    },
+    ..Format::EMPTY
 };
 
 fn item(request: &Value) -> Item<'_> {
@@ -72,7 +84,9 @@ fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
 /// Returns what was wrong with the request itself, an error of the protocol. A failure of the tool is a result instead.
 pub(crate) fn refusal(response: &ToolResponse) -> Option<String> {
     let why = response.outcome.as_ref().err()?;
-    let is_of_protocol = matches!(why, ToolError::NotFound { .. }) || why.code() == MALFORMED_CALL;
+    // A tool that was called through another is named in the arguments of a request that is right.
+    let is_unknown = matches!(why, ToolError::NotFound { name, .. } if *name == *response.name);
+    let is_of_protocol = is_unknown || why.code() == MALFORMED_CALL;
     is_of_protocol.then(|| response.text())
 }
 

@@ -7,17 +7,21 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::calls::{Call, Ending, Item, Layout, text, text_id};
+use super::AnswerOptions;
+use super::calls::{Call, Item, text, text_id};
 use super::content::{self, TEXT_ONLY};
+use super::format::{Conversation, Format};
 use super::ids::{Id, is_made_up};
+use super::layout::{Ending, Layout};
+use super::request::Request;
 use super::tools::{self, object};
-use super::{AnswerOptions, Format};
-use crate::call::ToolResponse;
+use super::turn::{Stop, Usage, count};
 use crate::call::blocked::Blocked;
+use crate::call::{ToolCall, ToolResponse};
 use crate::schema::dialect::OPENAI;
 use crate::spec::ToolSpec;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) static FORMAT: Format = Format {
     name: "openai-chat",
     dialect: &OPENAI,
     ids_optional: true,
@@ -35,31 +39,136 @@ pub(super) const FORMAT: Format = Format {
     answer,
     message: "",
     tool,
-    list: Value::Array,
+    beside,
+    usage,
+    keep,
+    assemble: super::stream::openai_chat::assemble,
+    conversation: Some(Conversation {
+        user: |text| json!({ "role": "user", "content": text }),
+        model,
+        request,
+    }),
+    ..Format::EMPTY
 };
 
 fn ending(choice: &Value) -> Ending<'_> {
     // Ollama uses `done_reason`; Mistral has a second limit.
     let reasons = ["finish_reason", "done_reason"].map(|key| text(choice, key));
-    if reasons.iter().any(|reason| matches!(*reason, "length" | "model_length")) {
-        return Ending::Cut;
-    }
-    let stopped = |reason: &&str| STOPPED.iter().any(|stop| reason.starts_with(stop));
-    reasons.into_iter().find(stopped).map_or(Ending::Whole, Ending::Stopped)
+    let of = |word: &str| match word {
+        "" => Stop::Unknown,
+        "length" | "model_length" => Stop::Length,
+        "tool_calls" | "function_call" => Stop::Calls,
+        word => {
+            STOPPED.iter().find(|(start, _)| word.starts_with(start)).map_or(Stop::End, |(_, stop)| *stop)
+        }
+    };
+    let [word, other] = reasons.map(|word| Ending { stop: of(word), word });
+    // An imitation may have both.
+    if word.stop == Stop::Unknown || (other.stop.is_early() && !word.stop.is_cut()) { other } else { word }
 }
 
 /// The prefixes of finish reasons that mean the model was stopped. Many hosts have their own words for other ends, so
 /// all other reasons count as the model's own. `content_filter` is OpenAI's, `function_call_filter` Gemini's in this
 /// format, `error` is used by Mistral and OpenRouter, `sensitive` and `network_error` by Zhipu, and
 /// `insufficient_system_resource` by DeepSeek.
-const STOPPED: [&str; 6] = [
-    "content_filter",
-    "function_call_filter",
-    "error",
-    "sensitive",
-    "network_error",
-    "insufficient_system_resource",
+const STOPPED: [(&str, Stop); 6] = [
+    ("content_filter", Stop::Refused),
+    ("function_call_filter", Stop::Refused),
+    ("error", Stop::Failed),
+    ("sensitive", Stop::Refused),
+    ("network_error", Stop::Failed),
+    ("insufficient_system_resource", Stop::Failed),
 ];
+
+/// What a message says beside its calls: a text or parts, a refusal, and the reasoning that many hosts show.
+fn beside(message: &Value) -> Vec<(&'static str, Item<'_>)> {
+    let mut items = Vec::new();
+    for key in THOUGHTS {
+        if let Some(Value::String(thought)) = message.get(key).filter(|thought| **thought != "") {
+            items.push((key, Item::Thinking(thought.into())));
+        }
+    }
+    match message.get("content") {
+        Some(Value::String(said)) => items.push(("text", Item::Text(said.into()))),
+        Some(Value::Array(parts)) => items.extend(parts.iter().map(part)),
+        _ => {}
+    }
+    if let Some(Value::String(refusal)) = message.get("refusal") {
+        items.push(("refusal", Item::Text(refusal.into())));
+    }
+    items
+}
+
+/// The keys of reasoning: of DeepSeek and vLLM, of OpenRouter and Groq, and of Ollama.
+pub(super) const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+
+/// Reads a part of a message, as Mistral writes them.
+fn part(part: &Value) -> (&'static str, Item<'_>) {
+    match text(part, "type") {
+        "text" => ("text", Item::Text(text(part, "text").into())),
+        "thinking" => {
+            let thoughts = part.get("thinking").and_then(Value::as_array).into_iter().flatten();
+            ("thinking", Item::Thinking(thoughts.map(|thought| text(thought, "text")).collect()))
+        }
+        _ => ("part", Item::Skip),
+    }
+}
+
+/// The second names are Ollama's.
+fn usage(response: &Value) -> Usage {
+    let of = |key: &str| count(response, &format!("/usage/{key}"));
+    Usage::new(
+        of("prompt_tokens").max(count(response, "/prompt_eval_count")),
+        of("completion_tokens").max(count(response, "/eval_count")),
+        of("prompt_tokens_details/cached_tokens"),
+        of("completion_tokens_details/reasoning_tokens"),
+    )
+}
+
+fn keep(message: &Value, calls: &[Value]) -> Vec<Value> {
+    if !message.is_object() {
+        return if calls.is_empty() {
+            Vec::new()
+        } else {
+            vec![json!({ "role": "assistant", "tool_calls": calls })]
+        };
+    }
+    // A message without any of these is refused.
+    let says = ["content", "tool_calls", "function_call", "refusal", "audio"].into_iter().any(|key| {
+        message.get(key).is_some_and(|value| !value.is_null() && *value != "" && *value != json!([]))
+    });
+    if says { vec![message.clone()] } else { Vec::new() }
+}
+
+fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let calls = calls.iter().map(|call| {
+        let arguments = call.arguments.as_str().map_or_else(|| call.arguments.to_string(), str::to_owned);
+        let function = json!({ "name": call.name.as_str(), "arguments": arguments });
+        json!({ "id": call.id.as_str(), "type": "function", "function": function })
+    });
+    let calls: Vec<Value> = calls.collect();
+    let mut message = json!({ "role": "assistant", "content": said });
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    keep(&message, &[])
+}
+
+fn request(request: Request<'_>) -> Value {
+    let system = (!request.system.is_empty()).then(|| json!({ "role": "system", "content": request.system }));
+    let messages: Vec<Value> = system.into_iter().chain(request.messages).collect();
+    let (stream, options) = match request.stream {
+        true => (Value::Bool(true), json!({ "include_usage": true })),
+        false => (Value::Null, Value::Null),
+    };
+    Request::body([
+        ("model", request.model.into()),
+        ("messages", messages.into()),
+        ("tools", request.tools),
+        ("stream", stream),
+        ("stream_options", options),
+    ])
+}
 
 fn is_piece(chunk: &Value) -> bool {
     text(chunk, "object") == "chat.completion.chunk" || chunk.pointer("/choices/0/delta").is_some()

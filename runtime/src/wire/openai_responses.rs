@@ -1,18 +1,24 @@
 //! OpenAI Responses.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
-use super::calls::{Call, Ending, Item, Layout, text};
+use super::AnswerOptions;
+use super::calls::{Call, Item, text};
 use super::content::{self, Media, TEXT_ONLY};
+use super::format::{Conversation, Format};
 use super::ids::Id;
+use super::layout::{Ending, Layout};
 use super::openai_chat::given;
+use super::request::Request;
 use super::tools::{named, object};
-use super::{AnswerOptions, Format};
-use crate::call::ToolResponse;
+use super::turn::{Stop, Usage, count};
+use crate::call::{ToolCall, ToolResponse};
 use crate::schema::dialect::OPENAI;
 use crate::spec::ToolSpec;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) static FORMAT: Format = Format {
     name: "openai-responses",
     dialect: &OPENAI,
     ids_optional: false,
@@ -28,18 +34,69 @@ pub(super) const FORMAT: Format = Format {
     answer,
     message: "",
     tool,
-    list: Value::Array,
+    usage,
+    assemble: super::stream::openai_responses::assemble,
+    conversation: Some(Conversation {
+        user: |text| json!({ "role": "user", "content": text }),
+        model,
+        request,
+    }),
+    ..Format::EMPTY
 };
 
 fn ending(response: &Value) -> Ending<'_> {
     let why = response.get("incomplete_details").map(|details| text(details, "reason"));
-    match (text(response, "status"), why.unwrap_or_default()) {
-        (_, "max_output_tokens") => Ending::Cut,
-        ("failed" | "cancelled", "") => Ending::Stopped(text(response, "status")),
-        ("incomplete", "") => Ending::Stopped("incomplete"),
-        (_, "") => Ending::Whole,
-        (_, why) => Ending::Stopped(why),
+    let (status, why) = (text(response, "status"), why.unwrap_or_default());
+    let word = if why.is_empty() { status } else { why };
+    let stop = match (status, why) {
+        (_, "max_output_tokens") => Stop::Length,
+        (_, "content_filter") => Stop::Refused,
+        ("failed" | "cancelled" | "incomplete", "") => Stop::Failed,
+        ("completed", "") => Stop::End,
+        (_, "") => Stop::Unknown,
+        (_, _) => Stop::Failed,
+    };
+    Ending { stop, word }
+}
+
+fn usage(response: &Value) -> Usage {
+    let of = |key: &str| count(response, &format!("/usage/{key}"));
+    let (cached, reasoning) =
+        (of("input_tokens_details/cached_tokens"), of("output_tokens_details/reasoning_tokens"));
+    Usage::new(of("input_tokens"), of("output_tokens"), cached, reasoning)
+}
+
+/// The texts of a list of parts, such as those of a message or of a summary.
+fn texts<'v>(item: &'v Value, lists: &[&str], keys: &[&str]) -> Cow<'v, str> {
+    let lists = lists.iter().filter_map(|list| item.get(list)?.as_array()).flatten();
+    let mut texts = lists.filter_map(|part| keys.iter().find_map(|key| part.get(key)?.as_str()));
+    match (texts.next(), texts.next()) {
+        (None, _) => "".into(),
+        (Some(only), None) => only.into(),
+        (Some(first), Some(second)) => {
+            [first, second].into_iter().chain(texts).collect::<Vec<_>>().concat().into()
+        }
     }
+}
+
+fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let message = (!said.trim().is_empty()).then(|| json!({ "role": "assistant", "content": said }));
+    let calls = calls.iter().map(|call| {
+        let arguments = call.arguments.as_str().map_or_else(|| call.arguments.to_string(), str::to_owned);
+        let (id, name) = (call.id.as_str(), call.name.as_str());
+        json!({ "type": "function_call", "call_id": id, "name": name, "arguments": arguments })
+    });
+    message.into_iter().chain(calls).collect()
+}
+
+fn request(request: Request<'_>) -> Value {
+    Request::body([
+        ("model", request.model.into()),
+        ("instructions", request.system.into()),
+        ("input", Value::Array(request.messages)),
+        ("tools", request.tools),
+        ("stream", if request.stream { Value::Bool(true) } else { Value::Null }),
+    ])
 }
 
 /// Whether the value is a stream event, or a response that is still in progress.
@@ -57,6 +114,8 @@ fn item(item: &Value) -> Item<'_> {
     match text(item, "type") {
         "function_call" => Item::Call(call),
         "custom_tool_call" => Item::Call(Call { kind: Id::Custom, arguments: given(item), ..call }),
+        "message" => Item::Text(texts(item, &["content"], &["text", "refusal"])),
+        "reasoning" => Item::Thinking(texts(item, &["summary", "content"], &["text"])),
         kind @ ("computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call") => {
             Item::Foreign(kind)
         }

@@ -44,7 +44,7 @@ impl fmt::Display for RefusedTools {
 impl std::error::Error for RefusedTools {}
 
 /// Writes a tool with the schema of its arguments and whether that is strict.
-pub(super) type ToolWriter = fn(&ToolSpec, Value, bool) -> Value;
+pub type ToolWriter = fn(&ToolSpec, Value, bool) -> Value;
 
 /// Renders each tool in the form of a format.
 pub(super) fn render<'a>(

@@ -29,6 +29,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("messages_are_not_mixed_up", || run(messages_are_not_mixed_up(200, 50))),
     ("a_server_that_does_not_read_holds_nobody_up", || run(a_server_that_does_not_read_holds_nobody_up())),
     ("a_secret_of_the_server_is_not_told", || run(a_secret_of_the_server_is_not_told())),
+    ("a_secret_reaches_neither_a_lock_nor_a_question", || {
+        run(a_secret_reaches_neither_a_lock_nor_a_question());
+    }),
     ("results_that_are_no_objects_are_refused", || run(results_that_are_no_objects_are_refused())),
     ("a_server_that_asks_without_end_is_not_kept_in_memory", || {
         run(a_server_that_asks_without_end_is_not_kept_in_memory());
@@ -226,11 +229,7 @@ pub(crate) async fn messages_are_not_mixed_up(rounds: usize, width: usize) {
 }
 
 async fn a_secret_of_the_server_is_not_told() {
-    let mut server = server("legacy");
-    if let McpTransport::Stdio { env, .. } = &mut server.transport {
-        *env = env.iter().cloned().chain([("HOSTILE_TOKEN".into(), "s3cr3t-value".into())]).collect();
-    }
-    let server = Frozen::from(server);
+    let server = Frozen::from(given_a_secret("legacy"));
     let provider =
         provider(McpEngine::with_options(options()), ["die", "env"].map(|name| tool(&server, name)));
     for name in ["die", "env"] {
@@ -239,18 +238,41 @@ async fn a_secret_of_the_server_is_not_told() {
         assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
     }
     // Nor where there is no call: what a server says when it does not start, or when it is called without a provider.
-    let refused = |words: &str| {
-        let mut server = self::server(words);
-        if let McpTransport::Stdio { env, .. } = &mut server.transport {
-            *env = env.iter().cloned().chain([("HOSTILE_TOKEN".into(), "s3cr3t-value".into())]).collect();
-        }
-        server
-    };
-    let error = McpClient::connect(refused("die"), options()).await.unwrap_err();
-    let client = McpClient::connect(refused("legacy"), options()).await.unwrap();
+    let error = McpClient::connect(given_a_secret("die"), options()).await.unwrap_err();
+    let client = McpClient::connect(given_a_secret("legacy"), options()).await.unwrap();
     for error in [error, client.call("die", serde_json::Map::new()).await.unwrap_err()] {
         let told = format!("{error} {} {error:?}", error.operator_text());
         assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
+    }
+}
+
+/// A server that was given the secret, and may ask questions.
+fn given_a_secret(words: &str) -> McpServer {
+    let mut server = server(words);
+    if let McpTransport::Stdio { env, .. } = &mut server.transport {
+        *env = env.iter().cloned().chain([("HOSTILE_TOKEN".into(), "s3cr3t-value".into())]).collect();
+    }
+    server.capabilities = vec!["elicitation".into()].into();
+    server
+}
+
+async fn a_secret_reaches_neither_a_lock_nor_a_question() {
+    for words in ["legacy leaky", "modern leaky"] {
+        let server = given_a_secret(words);
+        let client = McpClient::connect(server.clone(), options()).await.unwrap();
+        let listed = client.list_tools().await.unwrap();
+        assert_eq!(listed[0]["description"], "Does echo.[REDACTED]", "{words}");
+        // A tool that is locked so can be called, also when the secret is another one.
+        let server = Frozen::from(server);
+        let adapted = toolgen_runtime::spec::mcp::tools(&server, &listed, true).into_iter().flatten();
+        let locked = adapted.map(|adapted| adapted.tool);
+        let provider = provider(McpEngine::with_options(options()), locked);
+        let answer = provider.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
+        assert_eq!(answer.text(), "hi", "{words}");
+        let provider = self::provider(McpEngine::with_options(options()), [tool(&server, "ask")]);
+        let asked = provider.call(ToolCall::new("2", "ask", json!({})), &turn()).await;
+        let Err(ToolError::InputRequired(pending)) = &asked.outcome else { panic!("{asked:?}") };
+        assert_eq!(pending.request.message, "Which name?[REDACTED]", "{words}");
     }
 }
 

@@ -12,6 +12,7 @@ mod real;
 mod server;
 mod soak;
 mod support;
+mod tasks;
 
 use std::process::ExitCode;
 
@@ -20,7 +21,8 @@ fn main() -> ExitCode {
         server::run(&words);
         return ExitCode::SUCCESS;
     }
-    let tests = [basics::TESTS, hostile::TESTS, inputs::TESTS, locked::TESTS, real::TESTS].concat();
+    let tests =
+        [basics::TESTS, hostile::TESTS, inputs::TESTS, locked::TESTS, real::TESTS, tasks::TESTS].concat();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let ignored = words.iter().any(|word| word == "--ignored" || word == "--include-ignored");
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
-use toolgen_runtime::engine::mcp::McpClient;
-use toolgen_runtime::{Registry, ToolCall, ToolContext};
+use toolgen_runtime::engine::http::Secret;
+use toolgen_runtime::engine::mcp::{McpClient, McpTokenRequest, TokenSource};
+use toolgen_runtime::{BoxFuture, Registry, ToolCall, ToolContext};
 
 use crate::world::{ERAS, World, eventually, open, told};
 
@@ -124,5 +125,34 @@ async fn a_call_may_be_as_long_as_it_tells_its_progress() {
         let why = client.call("work", serde_json::from_value(json!({"steps": 99, "ms": 100})).unwrap()).await;
         drop(why.unwrap_err());
         eventually("they go on", async || world.cancelled() == 2).await;
+    }
+}
+
+/// Gives another token for each request.
+#[derive(Debug, Default)]
+struct Changing(Mutex<u32>);
+
+impl TokenSource for Changing {
+    fn token<'a>(&'a self, _: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
+        let mut number = self.0.lock().unwrap();
+        *number += 1;
+        let token = Secret::new(format!("t0ken-{number}-of-many"));
+        Box::pin(async move { Ok(Some(token)) })
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_a_server_repeats_is_hidden() {
+    for era in ERAS {
+        let world = World::start(false).await;
+        let options = open().tokens("docs", Changing::default());
+        let client = McpClient::connect(world.server(era), options).await.unwrap();
+        let provider = Registry::new(client.tools().await.unwrap()).unwrap().provider(Default::default());
+        // What the server was sent last, and something that it was not sent.
+        let text = (1..=40).map(|number| format!("t0ken-{number}-of-many")).collect::<Vec<_>>().join(" ");
+        let call = ToolCall::new("1", "docs__echo", json!({"text": text}));
+        let told = provider.call(call, &ToolContext::new("turn", "")).await.text();
+        assert!(told.contains("[REDACTED] ") && told.contains("t0ken-40-of-many"), "{era}: {told}");
+        assert!(told.matches("[REDACTED]").count() <= 4, "{era}: {told}");
     }
 }

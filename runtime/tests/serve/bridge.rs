@@ -1,13 +1,14 @@
 //! Programs that have clients and servers of `rmcp` already.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rmcp::ClientHandler;
 use rmcp::model::ClientConfig;
 use rmcp::service::{RoleClient, RunningService};
 use serde_json::json;
-use toolgen_runtime::engine::mcp::rmcp::tools;
+use toolgen_runtime::engine::mcp::rmcp::{Progress, reporting, tools};
 use toolgen_runtime::serve::mcp::rmcp::handler;
 use toolgen_runtime::{Provider, ProviderContext, Registry, ToolCall, ToolContext};
 
@@ -15,18 +16,18 @@ use crate::client::until;
 use crate::tools::{Heard, provider};
 
 /// Serves the fixture by its handler, and connects a client to it.
-async fn connected() -> (RunningService<RoleClient, ClientConfig>, Arc<Heard>) {
+async fn connected<H: ClientHandler>(client: H) -> (RunningService<RoleClient, H>, Arc<Heard>) {
     let heard = Arc::new(Heard::default());
     let context = ProviderContext::new().with_service(Arc::clone(&heard));
     let handler = handler(provider().context(context).build().unwrap());
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     tokio::spawn(async move { rmcp::serve_server(handler, theirs).await.unwrap().waiting().await });
-    (rmcp::serve_client(ClientConfig::default(), ours).await.unwrap(), heard)
+    (rmcp::serve_client(client, ours).await.unwrap(), heard)
 }
 
 #[tokio::test]
 async fn tools_of_a_client_are_tools_and_a_provider_is_a_handler() {
-    let (client, heard) = connected().await;
+    let (client, heard) = connected(ClientConfig::default()).await;
     let registry = Registry::new(tools("far", client.peer()).await.unwrap()).unwrap();
     let provider: Provider = registry.provider(ProviderContext::new());
     let names: Vec<&str> = provider.specs().map(|spec| spec.name.as_str()).collect();
@@ -52,4 +53,29 @@ async fn tools_of_a_client_are_tools_and_a_provider_is_a_handler() {
     client.cancel().await.unwrap();
     let lost = call("far__add", json!({"a": 1, "b": 2})).await;
     assert!(lost.is_error() && lost.text().contains("far"), "{}", lost.text());
+}
+
+#[tokio::test]
+async fn what_a_server_reports_passes_the_bridge_in_both_directions() {
+    let progress = Progress::new();
+    let (client, _heard) = connected(progress.clone()).await;
+    let tools = reporting("far", client.peer(), &progress).await.unwrap();
+    let provider = Registry::new(tools).unwrap().provider(ProviderContext::new());
+    let calls = (0..20).map(|number| {
+        let provider = provider.clone();
+        tokio::spawn(async move {
+            let lines = Arc::new(Mutex::new(Vec::new()));
+            let heard = Arc::clone(&lines);
+            let turn =
+                ToolContext::new("turn", "").with_on_progress(move |line| heard.lock().unwrap().push(line));
+            let answer =
+                provider.call(ToolCall::new(number.to_string(), "far__count", json!({})), &turn).await;
+            assert_eq!(answer.text(), "three");
+            let lines = lines.lock().unwrap().clone();
+            lines
+        })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        assert_eq!(call.await.unwrap(), ["1.0 counted 1", "2.0 counted 2", "3.0 counted 3"]);
+    }
 }

@@ -9,5 +9,6 @@ mod bridge;
 mod calling;
 mod client;
 mod gate;
+mod limits;
 mod listing;
 mod tools;

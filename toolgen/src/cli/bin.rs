@@ -1,6 +1,5 @@
 //! `bin`: writes a program that answers one call of a tool.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
@@ -21,7 +20,8 @@ use super::output::Output;
 pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     let (mut compiled, complete) = compile_all(&task.selection, &[], output);
     for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
-        leave_out(program, lacks, output);
+        // A program that answers one call meets no requirement.
+        leave_out(program, |_, _| false, output);
     }
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     if tools.is_empty() {
@@ -68,26 +68,6 @@ fn name(task: &Bin) -> String {
         let first = task.selection.documents.first().and_then(|path| path.file_name());
         emit::module_name(&first.unwrap_or_default().to_string_lossy(), &mut Vec::new()).replace('_', "-")
     })
-}
-
-/// Returns what a tool needs that a program for single calls does not have.
-fn lacks(tool: &Tool, out: &BTreeSet<String>) -> Option<String> {
-    if let Some(needed) = tool.spec.requires.iter().find(|requirement| !requirement.optional) {
-        let told = needed.told();
-        return Some(format!("its requirement \"{told}\" cannot be met by a program that answers one call"));
-    }
-    match &tool.call {
-        Call::Function => Some("it is a function that the program would have to implement".to_owned()),
-        Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
-        Call::Effect(plan) => Some(format!(
-            "it asks the program for `{}`, which a program for single calls does not do",
-            plan.name
-        )),
-        call => {
-            let missing = call.tools().into_iter().find(|called| out.contains(*called));
-            missing.map(|called| format!("it calls `{called}`"))
-        }
-    }
 }
 
 fn build(out: &Path, name: &str, output: &mut Output) -> io::Result<Outcome> {

@@ -7,6 +7,8 @@ use toolgen::problem::keep_common;
 use toolgen::select::did_you_mean;
 use toolgen::source::Pointer;
 use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
+use toolgen_runtime::Call;
+use toolgen_runtime::spec::Requirement;
 
 use super::args::Selection;
 use super::output::Output;
@@ -124,10 +126,11 @@ fn named_tool(place: &Pointer) -> Option<String> {
     tokens.next().map(|name| name.into_owned())
 }
 
-/// Leaves out the tools that cannot run, and says why. `lacks` tells what a tool lacks if those of these names are out.
+/// Leaves out the tools that cannot run, and says why. `meets` tells whether a requirement
+/// is met where the tools of these names are left out.
 pub(super) fn leave_out(
     program: &mut Program,
-    lacks: impl Fn(&Tool, &BTreeSet<String>) -> Option<String>,
+    meets: impl Fn(&Requirement, &BTreeSet<String>) -> bool,
     output: &mut Output,
 ) {
     let mut out: BTreeSet<String> = BTreeSet::new();
@@ -136,7 +139,7 @@ pub(super) fn leave_out(
             .all_tools()
             .into_iter()
             .filter(|tool| !out.contains(tool.spec.name.as_str()))
-            .filter_map(|tool| Some((tool.spec.name.to_string(), lacks(tool, &out)?)))
+            .filter_map(|tool| Some((tool.spec.name.to_string(), lacks(tool, &out, &meets)?)))
             .collect();
         if more.is_empty() {
             break;
@@ -147,6 +150,29 @@ pub(super) fn leave_out(
         }
     }
     retain(program, &out);
+}
+
+/// Returns what a tool needs that is not there.
+fn lacks(
+    tool: &Tool,
+    out: &BTreeSet<String>,
+    meets: impl Fn(&Requirement, &BTreeSet<String>) -> bool,
+) -> Option<String> {
+    let mut needed = tool.spec.requires.iter().filter(|requirement| !requirement.optional);
+    if let Some(needed) = needed.find(|needed| !meets(needed, out)) {
+        return Some(format!("its requirement \"{}\" cannot be met here", needed.told()));
+    }
+    match &tool.call {
+        Call::Function => Some("it is a function that a program would have to implement".to_owned()),
+        Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
+        Call::Effect(plan) => {
+            Some(format!("it asks the program for `{}`, which nobody does here", plan.name))
+        }
+        call => {
+            let missing = call.tools().into_iter().find(|called| out.contains(*called));
+            missing.map(|called| format!("it calls `{called}`"))
+        }
+    }
 }
 
 fn retain(program: &mut Program, out: &BTreeSet<String>) {

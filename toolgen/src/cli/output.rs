@@ -8,6 +8,7 @@ use serde_json::Value;
 use toolgen::problem::{Human, Problems, Shown, shown};
 use toolgen::source::Position;
 use toolgen::{Problem, Severity};
+use toolgen_runtime::printable;
 
 /// How many further notes of one code are named.
 const MAX_NOTES: usize = 3;
@@ -43,7 +44,8 @@ impl Output {
 
     /// Writes lines of the result for people, without what a terminal would obey.
     pub(super) fn line(&mut self, text: &str) -> io::Result<()> {
-        self.write(&printable(text))?;
+        self.clear();
+        self.results.write_all(printable(text).as_bytes())?;
         self.results.write_all(b"\n")
     }
 
@@ -135,19 +137,12 @@ impl Output {
     }
 }
 
-/// Replaces control characters but line breaks and tabs: documents and services put anything into texts, and a terminal
-/// must not obey it.
-fn printable(text: &str) -> Cow<'_, str> {
-    let obeyed = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
-    if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, " ")) } else { Cow::Borrowed(text) }
-}
-
 /// Returns the lines that stand for the further notes of a code, below the one at `first`.
 fn more_notes(first: Position, notes: &[&Shown<'_>]) -> String {
     let margin = " ".repeat(first.line.to_string().len());
     let mut text = String::new();
     for Shown { position, problem, .. } in notes.iter().take(MAX_NOTES) {
-        let message = problem.message.replace(char::is_control, " ");
+        let message = printable(&problem.message).replace(['\n', '\t'], " ");
         text.push_str(&format!("{margin} = also at {}:{}: {message}\n", position.line, position.column));
     }
     match notes.len().saturating_sub(MAX_NOTES) {

@@ -13,9 +13,9 @@ use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink};
 use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::provider::one_shot;
 use toolgen_runtime::serve::mcp::Server;
-use toolgen_runtime::spec::RequirementKind;
 use toolgen_runtime::spec::plan;
-use toolgen_runtime::{Call, Limits, Provider, ProviderContext, Registry};
+use toolgen_runtime::spec::{Requirement, RequirementKind};
+use toolgen_runtime::{Limits, Provider, ProviderContext, Registry};
 
 use super::Outcome;
 use super::args::Serve;
@@ -28,7 +28,7 @@ use super::output::Output;
 pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     let (mut compiled, _) = compile_all(&task.selection, &[], output);
     for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
-        leave_out(program, lacks, output);
+        leave_out(program, meets, output);
     }
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     if tools.is_empty() {
@@ -57,28 +57,11 @@ fn told(message: &str, output: &mut Output) -> Outcome {
     Outcome::Problems
 }
 
-/// Returns what a tool needs that a server does not have.
-fn lacks(tool: &Tool, out: &BTreeSet<String>) -> Option<String> {
-    let needed = tool.spec.requires.iter().filter(|requirement| !requirement.optional);
-    for needed in needed {
-        let is_met = match needed.kind {
-            RequirementKind::Tool => !out.contains(needed.name.as_str()),
-            kind => kind == RequirementKind::Session,
-        };
-        if !is_met {
-            return Some(format!("its requirement \"{}\" cannot be met here", needed.told()));
-        }
-    }
-    match &tool.call {
-        Call::Function => Some("it is a function that a program would have to implement".to_owned()),
-        Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
-        Call::Effect(plan) => {
-            Some(format!("it asks the program for `{}`, which nobody does here", plan.name))
-        }
-        call => {
-            let missing = call.tools().into_iter().find(|called| out.contains(*called));
-            missing.map(|called| format!("it calls `{called}`"))
-        }
+/// Whether a server meets a requirement: it has sessions, and the tools that are not left out.
+fn meets(needed: &Requirement, out: &BTreeSet<String>) -> bool {
+    match needed.kind {
+        RequirementKind::Tool => !out.contains(needed.name.as_str()),
+        kind => kind == RequirementKind::Session,
     }
 }
 

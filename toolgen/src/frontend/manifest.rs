@@ -102,7 +102,7 @@ use crate::names::legal_tool_name;
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::Document;
-use crate::tool::{Origin, Program, Tool};
+use crate::tool::{Origin, Program, Tool, with_called};
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -199,22 +199,12 @@ fn select(program: &mut Program, options: &Options, problems: &mut Problems) {
         })
         .collect();
     let selected = selected(&entries, &names, options, problems);
-    let mut wanted: Vec<&Tool> =
+    let wanted =
         tools.iter().zip(selected).filter(|(_, selected)| *selected).map(|(tool, _)| *tool).collect();
-    let mut next = 0;
-    while let Some(tool) = wanted.get(next) {
-        next += 1;
-        for called in tool.call.tools() {
-            let called = tools.iter().find(|one| one.spec.name.as_str() == called);
-            wanted
-                .extend(called.filter(|called| !wanted.iter().any(|one| one.spec.name == called.spec.name)));
-        }
-    }
-    let unwanted: BTreeSet<ToolName> = tools
-        .iter()
-        .filter(|tool| !wanted.iter().any(|one| one.spec.name == tool.spec.name))
-        .map(|tool| tool.spec.name.clone())
-        .collect();
+    let wanted: BTreeSet<&ToolName> =
+        with_called(wanted, &tools).into_iter().map(|tool| &tool.spec.name).collect();
+    let names = tools.iter().map(|tool| &tool.spec.name);
+    let unwanted: BTreeSet<ToolName> = names.filter(|name| !wanted.contains(name)).cloned().collect();
     program.remove(&unwanted);
     for set in &mut program.toolsets {
         let is_left = |member: &&Text| !unwanted.iter().any(|name| *name.as_str() == ***member);

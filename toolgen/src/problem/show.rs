@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolgen_runtime::printable;
 
 use super::{Code, Problem, Problems, Severity};
 use crate::source::{Position, Source};
@@ -216,7 +217,8 @@ fn snippet(text: &str, offset: usize) -> Option<(String, usize)> {
     }
     let column = left.len();
     let mut right = after.chars().take_while(|c| *c != '\n');
-    let mut shown: String = left.into_iter().chain(right.by_ref().take(MAX_AFTER)).map(printable).collect();
+    let shown: String = left.into_iter().chain(right.by_ref().take(MAX_AFTER)).collect();
+    let mut shown = one_line(&shown);
     if right.next().is_some() {
         shown.push('…');
     }
@@ -227,11 +229,7 @@ fn path_of(source: &Source) -> String {
     one_line(&source.path.display().to_string())
 }
 
-/// Replaces control characters by spaces: documents put anything into names, and a terminal must not obey it.
+/// Returns a text as one line that a terminal may show: every character stays in its place.
 fn one_line(text: &str) -> String {
-    text.chars().map(printable).collect()
-}
-
-fn printable(character: char) -> char {
-    if character.is_control() { ' ' } else { character }
+    printable(text).replace(['\n', '\t'], " ")
 }

@@ -48,6 +48,10 @@ macro_rules! forward {
                 (**self).called_tools()
             }
 
+            fn search_words(&self) -> &str {
+                (**self).search_words()
+            }
+
             fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
                 (**self).execute_given(given, ctx)
             }

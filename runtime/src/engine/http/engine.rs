@@ -368,6 +368,10 @@ impl AgentTool for HttpTool {
         self.spec.as_ref().unwrap_or(&self.tool.spec)
     }
 
+    fn search_words(&self) -> &str {
+        self.tool.call.http().map_or("", |plan| plan.path.as_str())
+    }
+
     fn action(&self) -> Option<String> {
         let settings = &self.engine.inner.settings;
         // The query of a URL may hold a key.

@@ -11,6 +11,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::breaker::Breaker;
+use super::credentials::Credentials;
 use super::error;
 use super::link::{Failure, Patience};
 use super::options::McpOptions;
@@ -19,7 +20,6 @@ use super::tool::McpTool;
 use crate::base::frozen::Frozen;
 use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
-use crate::call::secrets::Secrets;
 use crate::call::tool::AgentTool;
 use crate::spec::mcp;
 use crate::spec::plan::{McpPlan, McpServer};
@@ -42,8 +42,8 @@ pub(super) struct Client {
     pub(super) server: Frozen<McpServer>,
     pub(super) options: Arc<McpOptions>,
     pub(super) patience: Patience,
-    /// The values of the variables that are credentials by their names.
-    pub(super) credentials: Secrets,
+    /// The values of the variables that are credentials by their names, and the tokens that were sent.
+    pub(super) credentials: Credentials,
     permits: Arc<Semaphore>,
     state: Mutex<State>,
 }
@@ -104,7 +104,7 @@ impl McpClient {
             total: server.total.unwrap_or(options.total),
         };
         McpClient(Arc::new(Client {
-            credentials: super::transport::credentials(&server.transport),
+            credentials: Credentials::new(super::transport::credentials(&server.transport)),
             permits: Arc::new(Semaphore::new(cap.clamp(1, Semaphore::MAX_PERMITS))),
             server,
             options: Arc::new(options),
@@ -127,7 +127,8 @@ impl McpClient {
         Ok(client)
     }
 
-    /// Returns the descriptors of the tools, as the server gives them and in its order.
+    /// Returns the descriptors of the tools, as the server gives them and in its order. Where they repeat a credential that
+    /// the server was given, it is hidden.
     ///
     /// # Errors
     ///
@@ -188,7 +189,9 @@ impl McpClient {
     /// connection.
     #[must_use]
     pub fn server_info(&self) -> Option<Value> {
-        self.0.current().map(|session| session.agreement.info.clone())
+        let mut info = self.0.current()?.agreement.info.clone();
+        self.0.credentials.now().hide_in_value(&mut info);
+        Some(info)
     }
 
     /// Returns what the server can do, as it says; `None` if there is no connection.
@@ -281,10 +284,11 @@ impl Client {
             Handle::try_current().map_err(|why| error::unreachable(&self.server, &why.to_string()))?;
         let (tell, outcome) = watch::channel(None);
         let (server, options) = (self.server.clone(), Arc::clone(&self.options));
+        let credentials = self.credentials.clone();
         let known = if revision.is_empty() { server.revision.to_string() } else { revision.clone() };
         let task = runtime.spawn(async move {
             sleep(delay).await;
-            let session = Session::connect(&server, &options, &known).await;
+            let session = Session::connect(&server, &options, &credentials, &known).await;
             // If nobody waits any more, the session is dropped and with it the server.
             drop(tell.send(Some(session.map(Arc::new))));
         });
@@ -300,12 +304,13 @@ impl Client {
 
     /// Hides the credentials of the server in an error: what it says last, on its standard error too, may hold them.
     pub(super) fn hide_in_error(&self, why: &mut ToolError) {
+        let credentials = self.credentials.now();
         match why {
             ToolError::Failed { message, detail, .. } => {
-                self.credentials.hide_in_text(message);
-                self.credentials.hide_in_text(detail);
+                credentials.hide_in_text(message);
+                credentials.hide_in_text(detail);
             }
-            ToolError::InvalidArgs { message, .. } => self.credentials.hide_in_text(message),
+            ToolError::InvalidArgs { message, .. } => credentials.hide_in_text(message),
             _ => {}
         }
     }

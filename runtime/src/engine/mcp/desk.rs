@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
+use super::credentials::Credentials;
 use super::inbox::{Inbox, Said};
 use super::options::{McpAsked, McpOptions};
 use super::transport::{Message, Transport};
@@ -16,6 +17,7 @@ use crate::base::frozen::{List, Text};
 use crate::base::future::caught;
 use crate::base::sync::unpoisoned;
 use crate::call::control::InputRequest;
+use crate::spec::plan::McpServer;
 
 /// How many requests of a server are answered at the same time.
 const MOST: usize = 16;
@@ -43,6 +45,7 @@ pub(super) struct Desk {
     /// What the server may ask for.
     capabilities: List<Text>,
     options: Arc<McpOptions>,
+    credentials: Credentials,
     /// The calls that are on their way and take questions.
     calls: Mutex<BTreeMap<u64, Asker>>,
     next: AtomicU64,
@@ -64,8 +67,10 @@ impl Drop for Open<'_> {
 pub(super) type No = (i64, String);
 
 impl Desk {
-    pub(super) fn new(server: Text, capabilities: List<Text>, options: Arc<McpOptions>) -> Desk {
-        Desk { server, capabilities, options, calls: Mutex::default(), next: AtomicU64::new(0) }
+    pub(super) fn new(server: &McpServer, options: Arc<McpOptions>, credentials: Credentials) -> Desk {
+        let (server, capabilities) = (server.alias.clone(), server.capabilities.clone());
+        let (calls, next) = Default::default();
+        Desk { server, capabilities, options, credentials, calls, next }
     }
 
     /// Notes a call that is on its way, which takes questions.
@@ -83,7 +88,7 @@ impl Desk {
     pub(super) async fn answer(
         &self,
         method: &str,
-        params: Value,
+        mut params: Value,
         asker: Option<&Asker>,
     ) -> Result<Value, No> {
         let (capability, handler) = match method {
@@ -96,6 +101,8 @@ impl Desk {
         if !self.capabilities.iter().any(|name| *name == capability) {
             return Err((NO_METHOD, format!("this client did not declare the capability `{capability}`")));
         }
+        // A person or a model reads it.
+        self.credentials.now().hide_in_value(&mut params);
         if let Some(handler) = handler {
             let asked = McpAsked { server: self.server.clone(), method: method.to_owned().into(), params };
             return handler(asked).await.map_err(|why| (UNWILLING, why.to_string()));

@@ -19,6 +19,9 @@ pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", 
 /// The error of a server that does not speak a revision; it names those that it speaks.
 const UNSUPPORTED: i64 = -32022;
 
+/// The capability of a client that takes tasks for answers.
+const TASKS: &str = "tasks";
+
 /// What a client and a server have agreed on.
 #[derive(Clone, Debug)]
 pub(super) struct Agreement {
@@ -116,9 +119,15 @@ pub(super) async fn agree(
     Err(why.into())
 }
 
-/// What the client may be asked for, by names such as `elicitation`.
-fn offered(capabilities: &List<Text>) -> Value {
-    Value::Object(capabilities.iter().map(|name| (name.to_string(), json!({}))).collect())
+/// What the client may be asked for, by names such as `elicitation`, and whether it may be answered with `tasks`: those are
+/// an extension of the newest revisions, and another thing in the older ones.
+fn offered(capabilities: &List<Text>, modern: bool) -> Value {
+    let asked = capabilities.iter().filter(|name| ***name != *TASKS);
+    let mut offered: Map<String, Value> = asked.map(|name| (name.to_string(), json!({}))).collect();
+    if modern && capabilities.iter().any(|name| **name == *TASKS) {
+        offered.insert("extensions".to_owned(), json!({ "io.modelcontextprotocol/tasks": {} }));
+    }
+    Value::Object(offered)
 }
 
 /// Who the client is.
@@ -133,7 +142,7 @@ async fn discover(link: &Link, capabilities: &List<Text>, patience: Duration) ->
     let meta = Map::from_iter([
         (key("protocolVersion"), Value::from(revision)),
         (key("clientInfo"), client()),
-        (key("clientCapabilities"), offered(capabilities)),
+        (key("clientCapabilities"), offered(capabilities, true)),
     ]);
     let mut request = Request::new("server/discover", Patience::of(patience));
     request.params.insert("_meta".to_owned(), Value::Object(meta.clone()));
@@ -164,7 +173,7 @@ async fn initialize(
     let mut request = Request::new("initialize", Patience::of(patience));
     request.params = Map::from_iter([
         ("protocolVersion".to_owned(), Value::from(asked)),
-        ("capabilities".to_owned(), offered(capabilities)),
+        ("capabilities".to_owned(), offered(capabilities, false)),
         ("clientInfo".to_owned(), client()),
     ]);
     let mut result = link.request(request).await?;

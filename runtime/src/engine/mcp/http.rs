@@ -12,7 +12,6 @@ mod channel;
 mod headers;
 #[cfg(feature = "mcp-oauth")]
 mod oauth;
-mod sse;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -25,6 +24,7 @@ use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
+use super::credentials::Credentials;
 use super::inbox::Inbox;
 use super::options::McpOptions;
 use super::transport::{Broken, Message, Transport};
@@ -111,9 +111,10 @@ impl Tasks {
 pub(super) fn start(
     server: &McpServer,
     options: &McpOptions,
+    credentials: &Credentials,
     inbox: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
-    let channel = Arc::new(Channel::new(server, options, inbox)?);
+    let channel = Arc::new(Channel::new(server, options, credentials.clone(), inbox)?);
     Ok(Arc::new(Http { channel, tasks: Mutex::default() }))
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
+use super::credentials::{Credentials, hide_in_descriptor};
 use super::desk::{Asker, Desk, attend};
 use super::era::{Agreement, Disagreement, LEGACY, agree};
 use super::inbox::{Inbox, OnNotice};
@@ -31,10 +32,11 @@ const FRESH: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(86_40
 
 /// A connection to a server that has agreed on a revision. Dropped, it ends at once.
 pub(super) struct Session {
-    link: Link,
+    pub(super) link: Link,
     pub(super) agreement: Agreement,
     desk: Arc<Desk>,
     options: Arc<McpOptions>,
+    credentials: Credentials,
     /// The list that was asked for last. Every call of a locked tool reads it, so no call waits for another to do so.
     list: Mutex<Option<Arc<Listed>>>,
     /// Held while the list is asked for, or forgotten.
@@ -91,10 +93,13 @@ impl Session {
     pub(super) async fn connect(
         server: &McpServer,
         options: &Arc<McpOptions>,
+        credentials: &Credentials,
         known: &str,
     ) -> Result<Session, String> {
-        let connected = match Session::connect_as(server, options, known).await {
-            Err(Disagreement { at_probe: true, .. }) => Session::connect_as(server, options, LEGACY[0]).await,
+        let connected = match Session::connect_as(server, options, credentials, known).await {
+            Err(Disagreement { at_probe: true, .. }) => {
+                Session::connect_as(server, options, credentials, LEGACY[0]).await
+            }
             connected => connected,
         };
         connected.map_err(|Disagreement { why, .. }| why)
@@ -103,14 +108,15 @@ impl Session {
     async fn connect_as(
         server: &McpServer,
         options: &Arc<McpOptions>,
+        credentials: &Credentials,
         known: &str,
     ) -> Result<Session, Disagreement> {
         let (inbox, said) = Inbox::new();
         let started = Instant::now();
-        let starting = transport::start(server, options, inbox.clone());
+        let starting = transport::start(server, options, credentials, inbox.clone());
         let late = |_| format!("it did not start within {:?}", options.connect);
         let transport = timeout(options.connect, starting).await.map_err(late)??;
-        let desk = Desk::new(server.alias.clone(), server.capabilities.clone(), Arc::clone(options));
+        let desk = Desk::new(server, Arc::clone(options), credentials.clone());
         let desk = Arc::new(desk);
         let attending = attend(Arc::downgrade(&transport), said, Arc::clone(&desk), inbox.clone());
         let mut tasks = Tasks(vec![tokio::spawn(attending).abort_handle()]);
@@ -122,9 +128,9 @@ impl Session {
         if tells && agreement.is_modern() {
             tasks.0.push(subscribe(&link, &agreement, &told));
         }
-        let options = Arc::clone(options);
+        let (options, credentials) = (Arc::clone(options), credentials.clone());
         let (list, listing) = Default::default();
-        Ok(Session { link, agreement, desk, options, list, listing, told, _tasks: tasks })
+        Ok(Session { link, agreement, desk, options, credentials, list, listing, told, _tasks: tasks })
     }
 
     /// Whether requests can still be answered.
@@ -200,8 +206,14 @@ impl Session {
                 return Err(odd("its answer to `tools/list` has no list `tools`"));
             };
             found.retain(|tool| self.link.transport.repeated(&tool["inputSchema"], &Value::Null).is_ok());
-            for tool in &found {
-                let (name, text) = (tool["name"].as_str().unwrap_or_default(), canonical(tool));
+            let credentials = self.credentials.now();
+            for tool in &mut found {
+                let mut text = canonical(tool);
+                if credentials.replace(&text).is_some() {
+                    hide_in_descriptor(&credentials, tool);
+                    text = canonical(tool);
+                }
+                let name = tool["name"].as_str().unwrap_or_default();
                 size += text.len();
                 let entry = by_name.entry(name.to_owned());
                 entry.and_modify(String::clear).or_insert(text);
@@ -274,6 +286,7 @@ impl Session {
                         more.insert("requestState".to_owned(), state);
                     }
                 }
+                Some("task") => return self.finish(result, how).await,
                 Some(other) => {
                     return Err(odd(format!("its result is of the type `{other}`, which nobody asked for")));
                 }
@@ -300,7 +313,7 @@ impl Session {
     }
 
     /// Answers the requests in a result that is not complete.
-    async fn inputs(&self, requests: Value, how: &How) -> Result<Map<String, Value>, Failure> {
+    pub(super) async fn inputs(&self, requests: Value, how: &How) -> Result<Map<String, Value>, Failure> {
         let mut answers = Map::new();
         let Value::Object(requests) = requests else { return Ok(answers) };
         for (key, mut request) in requests {
@@ -316,7 +329,7 @@ impl Session {
 }
 
 /// The server does not keep to the protocol, or not to what this client takes.
-fn odd(message: impl Into<String>) -> Failure {
+pub(super) fn odd(message: impl Into<String>) -> Failure {
     Failure::Refused { code: 0, message: message.into(), data: Value::Null }
 }
 

@@ -53,10 +53,13 @@ impl McpTool {
             crate::engine::http::reaches(url, ctx.allowed_hosts())?;
         }
         let client = &self.client.0;
-        ctx.hide(&client.credentials);
+        ctx.hide(&client.credentials.now());
         let mut outcome = self.outcome(params, ctx).await;
+        // The token of this call may not have been there before.
+        let credentials = client.credentials.now();
+        ctx.hide(&credentials);
         match &mut outcome {
-            Ok(result) => client.credentials.hide_in(result),
+            Ok(result) => credentials.hide_in(result),
             Err(why) => client.hide_in_error(why),
         }
         outcome
@@ -163,7 +166,7 @@ async fn step(running: &mut Running) -> Step {
 }
 
 /// Returns a notice of progress as a line: `3/10 copying`.
-fn line(notice: &Value) -> String {
+pub(super) fn line(notice: &Value) -> String {
     let number = |name: &str| notice.get(name).filter(|value| value.is_number()).map(Value::to_string);
     let mut line = number("progress").unwrap_or_default();
     if let Some(total) = number("total") {

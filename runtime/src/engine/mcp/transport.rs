@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::credentials::Credentials;
 use super::inbox::Inbox;
 use super::options::McpOptions;
 use super::stdio::Stdio;
@@ -90,14 +91,17 @@ pub(super) struct Broken {
 pub(super) async fn start(
     server: &McpServer,
     options: &McpOptions,
+    credentials: &Credentials,
     inbox: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
+    #[cfg(not(feature = "http"))]
+    let _ = credentials;
     match &server.transport {
         program @ McpTransport::Stdio { .. } => {
             Ok(Arc::new(Stdio::start(program, options.max_message, inbox)?))
         }
         #[cfg(feature = "http")]
-        McpTransport::Http { .. } => super::http::start(server, options, inbox),
+        McpTransport::Http { .. } => super::http::start(server, options, credentials, inbox),
         #[cfg(not(feature = "http"))]
         McpTransport::Http { .. } => Err("it is reached over HTTP: that needs the feature `http`".to_owned()),
     }

@@ -6,6 +6,7 @@ use super::ProviderBuilder;
 use crate::base::frozen::Text;
 use crate::provider::ProviderError;
 use crate::registry::UnknownTool;
+use crate::registry::discovery::Discovered;
 use crate::registry::toolsets::{self, ContextSpec, Toolset};
 use crate::schema::shape::decode::say::meant;
 
@@ -46,6 +47,26 @@ impl ProviderBuilder {
         Ok(())
     }
 
+    /// Adds the tools with which a model finds the others, of which the toolsets are groups.
+    pub(super) fn add_discovery(&mut self) -> Result<Option<Discovered>, ProviderError> {
+        let Some(mut discovery) = self.discovery.clone() else { return Ok(None) };
+        self.check_known(discovery.pinned().iter().map(Text::as_str))?;
+        for set in &self.toolsets {
+            discovery = discovery.group(set.clone());
+        }
+        let discovered = discovery.open(&self.registry).map_err(|(name, why)| {
+            ProviderError::Discovery(format!("'{name}' is no name of a tool: {why}"))
+        })?;
+        for tool in &discovered.tools {
+            if self.registry.index(tool.name()).is_some() {
+                return Err(ProviderError::Discovery(format!("there is another tool '{}'", tool.name())));
+            }
+        }
+        let extended = self.registry.extend(discovered.tools.iter().cloned());
+        self.registry = extended.map_err(ProviderError::NotSealed)?;
+        Ok(Some(discovered))
+    }
+
     fn apply(&mut self, context: &ContextSpec) {
         let ContextSpec { name: _, limits, work_dir, scopes, timeout } = context;
         self.context.limits = self.context.limits.and(limits);
@@ -69,10 +90,14 @@ impl ProviderBuilder {
     }
 
     fn check_names(&self) -> Result<(), ProviderError> {
+        self.check_known(self.allowed.iter().flatten().map(String::as_str))
+    }
+
+    fn check_known<'a>(&self, given: impl Iterator<Item = &'a str>) -> Result<(), ProviderError> {
         let names = || self.registry.all_specs().map(|spec| spec.name.as_str());
         let known: BTreeSet<&str> = names().collect();
-        let unknown = self.allowed.iter().flatten().filter(|name| !known.contains(name.as_str()));
-        let told = |name: &String| {
+        let unknown = given.filter(|name| !known.contains(name));
+        let told = |name: &str| {
             let suggestion = meant(name, names()).map(Text::copy_of);
             UnknownTool { name: Text::copy_of(name), suggestion }
         };

@@ -16,6 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::{Answer, MAX_INPUT, answer, unreadable};
+use crate::base::printable::printable;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::provider::{Provider, ToolMeta};
@@ -102,7 +103,7 @@ fn run<E: fmt::Display>(
     };
     let tools = provider.list();
     let done = match asked {
-        Asked::Help => (printable(&help(name, &tools)), 0),
+        Asked::Help => (printable(&help(name, &tools)).into_owned(), 0),
         Asked::List => {
             let tools: Vec<Value> = tools.iter().map(ToolMeta::to_json).collect();
             (json!({ "tools": tools }).to_string(), 0)
@@ -198,12 +199,6 @@ async fn interruptible(provider: &Provider, tool: &str, input: &[u8]) -> Answer 
     let answer = answer(provider, tool, input, &turn).await;
     watch.abort();
     answer
-}
-
-/// Replaces the control characters of a text but line breaks and tabs, which a terminal would obey.
-fn printable(text: &str) -> String {
-    let obeyed = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
-    text.replace(obeyed, " ")
 }
 
 /// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on these

@@ -32,3 +32,23 @@ fn keys_follow_the_rules() {
     }
     assert!(!ANTHROPIC.keys.takes(&"x".repeat(65)));
 }
+
+#[test]
+fn patterns_follow_the_rules() {
+    let cases = [
+        ("^[a-z]+$", true, true),
+        ("[a-z]+", true, false),
+        (r"^a\$", true, false),
+        (r"^\\b$", true, true),
+        (r"^a\b$", false, false),
+        (r"^(a)\1$", false, false),
+        ("^(?=a)a$", false, false),
+        ("^(?:a)$", true, true),
+        (r"^\d+$", true, true),
+    ];
+    for (pattern, regular, anchored) in cases {
+        let taken = (Patterns::Regular.takes(pattern), Patterns::Anchored.takes(pattern));
+        assert_eq!(taken, (regular, anchored), "{pattern}");
+        assert!(Patterns::All.takes(pattern));
+    }
+}

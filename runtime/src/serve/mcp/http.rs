@@ -1,5 +1,8 @@
 //! The server over HTTP: who may come in, and for whom.
 
+mod limits;
+mod sessions;
+
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -10,13 +13,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::serve::ListenerExt;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::net::{TcpListener, ToSocketAddrs};
 
+use self::limits::Limits;
+use self::sessions::Sessions;
 use super::handler::Handler;
 use super::{ServeError, Server};
 use crate::call::digest::SealKey;
@@ -44,6 +47,7 @@ pub(super) struct Gate {
     origins: Vec<String>,
     /// Seals the IDs of sessions.
     key: Option<Arc<SealKey>>,
+    limits: Limits,
 }
 
 impl fmt::Debug for Gate {
@@ -53,6 +57,7 @@ impl fmt::Debug for Gate {
             .field("principal", &self.principal.is_some())
             .field("hosts", &self.hosts)
             .field("origins", &self.origins)
+            .field("limits", &self.limits)
             .finish()
     }
 }
@@ -145,11 +150,14 @@ impl Server {
         let origins =
             LOOPBACK.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
         let config = StreamableHttpServerConfig::default()
+            .with_max_request_body_bytes(gate.limits.request)
             .with_allowed_hosts(hosts.chain(gate.hosts.iter().cloned()))
             .with_allowed_origins(origins.chain(gate.origins.iter().cloned()));
         let make = move || Ok(Handler::new(served.clone()));
-        let service = StreamableHttpService::new(make, Arc::new(LocalSessionManager::default()), config);
-        Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(gate, admit))
+        let sessions = Sessions::new(gate.limits);
+        let service = StreamableHttpService::new(make, Arc::clone(&sessions.manager), config);
+        let door = Arc::new(Door { gate, sessions });
+        Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(door, admit))
     }
 
     /// Serves clients over HTTP at an address such as `127.0.0.1:8080`, under the path `/mcp`, until the program ends.
@@ -166,7 +174,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If the listener breaks, or is not at a loopback address while the server admits everybody.
+    /// If the listener has no address, or not one of loopback while the server admits everybody.
     pub async fn listen(mut self, listener: TcpListener) -> Result<(), ServeError> {
         let failed = |why: std::io::Error| ServeError::new(format!("cannot serve: {why}"));
         let address = listener.local_addr().map_err(failed)?;
@@ -176,9 +184,8 @@ impl Server {
             )));
         }
         self.gate.hosts.extend(own_host(address));
-        // Messages are small and come one at a time, so none waits for a packet to fill.
-        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-        axum::serve(listener, self.router()).await.map_err(failed)
+        self.gate.limits.serve(listener, self.router()).await;
+        Ok(())
     }
 }
 
@@ -191,22 +198,47 @@ fn own_host(address: SocketAddr) -> Option<String> {
     }
 }
 
+/// What every request passes.
+struct Door {
+    gate: Gate,
+    sessions: Sessions,
+}
+
 /// Lets a request in, with its principal.
-async fn admit(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let Door { gate, sessions } = &*door;
     if !gate.admits(request.headers()) {
         return refusal("a valid bearer token is required");
     }
-    let Some(principal) = &gate.principal else { return next.run(request).await };
     let (mut parts, body) = request.into_parts();
-    let Some(principal) = principal(&parts) else { return refusal("who you are is not known here") };
-    let Ok(owned) = gate.owned(&mut parts.headers, &principal.id) else {
-        return (StatusCode::NOT_FOUND, "This session belongs to another caller.").into_response();
+    let (mut owner, mut told) = (None, None);
+    if let Some(principal) = &gate.principal {
+        let Some(principal) = principal(&parts) else { return refusal("who you are is not known here") };
+        told = match gate.owned(&mut parts.headers, &principal.id) {
+            Ok(told) => told,
+            Err(()) => {
+                return (StatusCode::NOT_FOUND, "This session belongs to another caller.").into_response();
+            }
+        };
+        owner = Some(principal.id.clone());
+        parts.extensions.insert(principal);
+    }
+    let session = parts.headers.get(SESSION);
+    let begins = session.is_none();
+    if let Some(in_use) = session.and_then(|id| sessions.using(id)) {
+        parts.extensions.insert(in_use);
+    }
+    let body = match gate.limits.read(body).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal,
     };
-    let owner = principal.id.clone();
-    parts.extensions.insert(principal);
     let mut response = next.run(Request::from_parts(parts, body)).await;
-    if let Some(id) = response.headers().get(SESSION) {
-        let Some(told) = owned.or_else(|| gate.sealed(id, &owner)) else {
+    let Some(id) = response.headers().get(SESSION).cloned() else { return response };
+    if begins && let Err(refusal) = sessions.began(&id, owner.as_ref()).await {
+        return refusal;
+    }
+    if let Some(owner) = owner {
+        let Some(told) = told.or_else(|| gate.sealed(&id, &owner)) else {
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         };
         response.headers_mut().insert(SESSION, told);

@@ -15,6 +15,7 @@ use crate::call::approval::ApprovalRequest;
 use crate::call::context::ToolContext;
 use crate::call::control::PendingInput;
 use crate::call::error::ToolError;
+use crate::call::waiting::WaitingCall;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
@@ -70,11 +71,13 @@ impl Question {
         matches!(why.code(), "INPUT_REQUEST_INVALID" | "APPROVAL_INVALID")
     }
 
+    /// The name of the tool that the client called.
     fn tool(&self) -> &str {
-        match self {
-            Question::Input(pending) => &pending.name,
-            Question::Approval(request) => &request.name,
-        }
+        let call: &WaitingCall = match self {
+            Question::Input(pending) => pending,
+            Question::Approval(request) => request,
+        };
+        call.via.as_ref().unwrap_or(&call.name)
     }
 
     /// Whether the client can be asked.

@@ -74,8 +74,8 @@ fn lock() -> Command {
         .arg(several("header", "NAME=VARIABLE", "A header, by the variable that holds it").requires("url"))
         .arg(option("bearer", "VARIABLE", "The variable that holds the bearer token").requires("url"))
         .arg(
-            several("capability", "NAME", "Tell servers that they may ask for this")
-                .value_parser(["elicitation", "roots", "sampling"]),
+            several("capability", "NAME", "Tell servers that they may ask for this, or answer with tasks")
+                .value_parser(["elicitation", "roots", "sampling", "tasks"]),
         )
         .arg(option("auth-scope", "TEXT", "As whom it is asked, if the list depends on it: kept in the lock"))
         .arg(private_host())

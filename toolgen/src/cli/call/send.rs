@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolgen::Tool;
+use toolgen::{Tool, with_called};
 use toolgen_runtime::provider::one_shot;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::{
@@ -52,7 +52,7 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     let timeout = Duration::from_secs(task.requests.timeout);
     let (engines, servers) =
         engines(&task.requests, &task.selection.options).map_err(|error| failed(&error))?;
-    let tools = with_called(tool, all).into_iter().map(|tool| {
+    let tools = with_called(vec![tool], all).into_iter().map(|tool| {
         let mut tool = plan::Tool::from(tool.clone());
         tool.spec.requires = List::EMPTY;
         tool
@@ -78,21 +78,6 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
         servers.close().await;
         outcome
     })
-}
-
-/// Returns the tool and those it calls, directly or not.
-fn with_called<'t>(tool: &'t Tool, all: &[&'t Tool]) -> Vec<&'t Tool> {
-    let mut found = vec![tool];
-    let mut next = 0;
-    while let Some(tool) = found.get(next) {
-        for name in tool.call.tools() {
-            let called = all.iter().find(|tool| tool.spec.name.as_str() == name);
-            let is_new = |called: &&&Tool| found.iter().all(|tool| tool.spec.name != called.spec.name);
-            found.extend(called.filter(is_new).copied());
-        }
-        next += 1;
-    }
-    found
 }
 
 fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Outcome> {

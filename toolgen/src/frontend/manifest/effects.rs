@@ -59,6 +59,8 @@ impl<'a> Context<'a> {
             if !on && fits("network") {
                 effects.network = Network::None;
             }
+        } else if network == Some(Network::None) {
+            effects.open_world = false;
         }
         effects.spawns = spawns.unwrap_or(effects.spawns);
         effects.files = files.unwrap_or(effects.files);

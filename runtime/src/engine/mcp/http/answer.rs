@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::channel::{Channel, Exchange};
-use super::sse::{Event, Reader, TooLong};
+use crate::base::sse::{Event, Reader, TooLong};
 
 /// The first pause before a stream is taken up again, unless the server names one. It doubles up to the longest.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -13,6 +13,7 @@ use super::headers;
 use crate::base::media_type::essence;
 use crate::base::sync::unpoisoned;
 use crate::engine::http::{Body, HttpEngine, HttpRequest, Redirects, Secret, Unanswered};
+use crate::engine::mcp::credentials::Credentials;
 use crate::engine::mcp::inbox::Inbox;
 use crate::engine::mcp::options::McpOptions;
 use crate::engine::mcp::transport::{Broken, Message};
@@ -36,6 +37,7 @@ pub(super) struct Channel {
     /// The headers of every request.
     fixed: Vec<(String, Secret)>,
     auth: Auth,
+    credentials: Credentials,
     pub(super) inbox: Inbox,
     pub(super) max_message: usize,
     /// Whether there is a stream of what the server says of its own accord.
@@ -108,7 +110,12 @@ impl Exchange {
 
 impl Channel {
     /// Prepares the way to a server. Nothing is sent.
-    pub(super) fn new(server: &McpServer, options: &McpOptions, inbox: Inbox) -> Result<Channel, String> {
+    pub(super) fn new(
+        server: &McpServer,
+        options: &McpOptions,
+        credentials: Credentials,
+        inbox: Inbox,
+    ) -> Result<Channel, String> {
         let McpTransport::Http { url, headers, bearer } = &server.transport else {
             return Err("the server is not reached over HTTP".to_owned());
         };
@@ -120,6 +127,7 @@ impl Channel {
             fixed: auth::headers(headers)?,
             auth: Auth::of(server, bearer, &options.http.tokens, &engine)?,
             engine,
+            credentials,
             inbox,
             max_message: options.max_message,
             hears: AtomicBool::new(false),
@@ -155,6 +163,7 @@ impl Channel {
         let mut request = HttpRequest::direct(method, &self.url, plain, secret)?;
         if let Some(token) = token {
             request.hide(token.expose());
+            self.credentials.sends(token.expose());
         }
         Ok(request)
     }

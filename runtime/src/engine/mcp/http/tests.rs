@@ -13,8 +13,9 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::base::frozen::List;
+use crate::engine::mcp::credentials::Credentials;
 use crate::engine::mcp::inbox::{OnNotice, Reply, Said, Ticket};
-use crate::engine::mcp::transport::start;
+use crate::engine::mcp::transport::{credentials, start};
 use crate::spec::plan::McpTransport;
 use server::{Asked, SOON, Server};
 
@@ -41,7 +42,7 @@ fn open() -> McpOptions {
 impl Wire {
     async fn to(server: &McpServer, options: &McpOptions) -> Result<Wire, String> {
         let (inbox, said) = Inbox::new();
-        let transport = start(server, options, inbox.clone()).await?;
+        let transport = start(server, options, &Credentials::new(credentials(&server.transport)), inbox.clone()).await?;
         Ok(Wire { transport, inbox, said })
     }
 

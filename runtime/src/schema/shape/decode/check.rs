@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
         Checker {
             defs,
             hidden: Access::ReadOnly,
-            null_is_absent: dialect.strict,
+            null_is_absent: !dialect.optional_fields,
             loose_one_of: !dialect.takes("oneOf"),
             path: String::new(),
             problems: Vec::new(),

@@ -37,10 +37,7 @@ impl Effort<'_> {
 /// Whether a value fits a shape and decoding would not change it. `false` decides nothing: mistakes, and values that
 /// are right in a less simple way, are handled by the slow path.
 pub(crate) fn is_exact<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> bool {
-    // In strict mode a `null` may mean that a field was left out, and a text may stand for an object.
-    !dialect.strict
-        && dialect.empty_objects
-        && fits(value, shape, defs, &Effort { depth: 0, left: &Cell::new(MAX_STEPS) })
+    dialect.is_plain() && fits(value, shape, defs, &Effort { depth: 0, left: &Cell::new(MAX_STEPS) })
 }
 
 /// JSON in one of its forms.

@@ -9,6 +9,8 @@ mod tags;
 
 use std::borrow::Cow;
 
+use crate::base::printable::is_hidden;
+
 /// Returns a text without hidden characters and surrounding white space, with HTML as Markdown: lists, code, links
 /// and paragraphs keep their meaning, everything that only looks is dropped.
 ///
@@ -56,15 +58,6 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     }
     let trimmed = out.trim();
     Cow::Owned(if trimmed.len() == out.len() { out } else { trimmed.to_owned() })
-}
-
-fn is_hidden(char: char) -> bool {
-    char.is_control()
-        || matches!(char,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

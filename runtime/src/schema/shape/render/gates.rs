@@ -239,7 +239,7 @@ fn a_list_without_items_cannot_be_rendered() {
     let mut problems = Vec::new();
     let shape = crate::schema::shape::read::read(&lost, &mut problems);
     for dialect in Dialect::ALL {
-        if *dialect != OPENAI_STRICT {
+        if dialect.untyped {
             let rendered = render_input(&shape, &List::EMPTY, dialect).unwrap();
             assert_eq!(gate(dialect, &rendered.schema), Ok(()), "{}", dialect.name);
         }

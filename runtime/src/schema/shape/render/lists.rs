@@ -12,14 +12,15 @@ impl Renderer<'_> {
         let listed = || values.iter().map(Literal::to_json).collect::<Vec<Value>>();
         if self.dialect.takes("enum") {
             match types.as_slice() {
+                _ if !self.dialect.typed_values => {}
                 [only] if !matches!(*only, "array" | "object") => named(node, only),
-                // Strict mode requires a type; elsewhere the values imply it.
-                _ if self.dialect.strict => {
+                // Elsewhere the values imply the type.
+                _ if !self.dialect.untyped => {
                     node.map.insert("type".into(), types.clone().into());
                 }
                 _ => {}
             }
-            if self.dialect.strict && types.iter().any(|name| matches!(*name, "array" | "object")) {
+            if !self.dialect.open_objects && types.iter().any(|name| matches!(*name, "array" | "object")) {
                 self.refuse(format!("{} lists no values that are lists or objects", self.dialect.title));
             }
             if let ([only], true) = (values, self.dialect.takes("const")) {
@@ -84,7 +85,7 @@ impl Renderer<'_> {
             node.map.insert("items".into(), rest);
             return;
         }
-        if self.dialect.strict {
+        if !self.dialect.open_objects {
             self.refuse(format!(
                 "{} has no lists with a schema for each place; use an object with a field for each",
                 self.dialect.title

@@ -170,7 +170,7 @@ impl Renderer<'_> {
     }
 
     fn any(&mut self, node: &mut Node) {
-        if self.dialect.strict {
+        if !self.dialect.untyped {
             self.refuse(format!(
                 "{} has no schema for any value; give the value a type, or leave strict mode off",
                 self.dialect.title
@@ -192,7 +192,7 @@ impl Renderer<'_> {
 
     fn null(&mut self, node: &mut Node) {
         match self.dialect.nulls {
-            Nulls::Type => named(node, "null"),
+            Nulls::Type | Nulls::AnyOf => named(node, "null"),
             Nulls::Keyword => {
                 named(node, "string");
                 node.map.insert("nullable".into(), true.into());

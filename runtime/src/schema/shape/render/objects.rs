@@ -15,7 +15,7 @@ impl Renderer<'_> {
         named(node, "object");
         let fields: Vec<&Field> =
             rules.fields.iter().filter(|field| self.visible(field) && !self.is_forbidden(field)).collect();
-        if self.dialect.strict {
+        if !self.dialect.open_objects {
             self.refuse_maps(rules, fields.is_empty() && !root);
         }
         let mut properties = Object::new();
@@ -27,10 +27,10 @@ impl Renderer<'_> {
         if root && open && properties.is_empty() && !self.dialect.empty_objects {
             properties.insert(WHOLE.to_owned(), self.whole());
         }
-        if !properties.is_empty() || root || rules.extra == Extra::Closed || self.dialect.strict {
+        if !properties.is_empty() || root || rules.extra == Extra::Closed || !self.dialect.open_objects {
             node.map.insert("properties".into(), Value::Object(properties));
         }
-        let needed = |field: &&&Field| field.required || self.dialect.strict;
+        let needed = |field: &&&Field| field.required || !self.dialect.optional_fields;
         let required: Vec<&str> = fields.iter().filter(needed).map(|field| field.name.as_str()).collect();
         if !required.is_empty() {
             node.map.insert("required".into(), required.into());
@@ -80,7 +80,7 @@ impl Renderer<'_> {
                 self.key_rule()
             ));
         }
-        let optional = self.dialect.strict && !field.required;
+        let optional = !self.dialect.optional_fields && !field.required;
         if optional && takes_null(&field.shape, self.defs) {
             // An omitted field and `null` can no longer be distinguished.
             self.lose("required", false);
@@ -130,7 +130,7 @@ impl Renderer<'_> {
     }
 
     fn extra(&mut self, extra: &Extra, only: bool, node: &mut Node) {
-        if self.dialect.strict {
+        if !self.dialect.open_objects {
             if *extra != Extra::Closed {
                 self.lose("additionalProperties", false);
             }
@@ -139,7 +139,9 @@ impl Renderer<'_> {
         }
         match extra {
             // What JSON Schema means without the keyword; said only where it is all there is to say.
-            Extra::Open if only && self.dialect.takes("additionalProperties") => {
+            Extra::Open
+                if (only || self.dialect.closed_by_default) && self.dialect.takes("additionalProperties") =>
+            {
                 node.map.insert("additionalProperties".into(), true.into());
             }
             Extra::Open => {}
@@ -225,10 +227,11 @@ impl Renderer<'_> {
                 return true;
             }
             Some(name) if *name == "null" => return true,
-            Some(name) => {
+            Some(name) if self.dialect.nulls == Nulls::Type => {
                 *name = vec![name.take(), "null".into()].into();
                 return true;
             }
+            Some(_) => return false,
             None if listed => return true,
             None => {}
         }

@@ -18,7 +18,7 @@ impl Renderer<'_> {
     /// Renders the rules between the arguments, if a schema may hold them.
     pub(super) fn relations(&self, rules: &ObjectRules, node: &mut Node) {
         let taken = self.dialect.root_composition && KEYWORDS.iter().all(|word| self.dialect.takes(word));
-        if !taken || self.dialect.strict {
+        if !taken {
             return;
         }
         let mut said: Vec<Value> = rules.relations.iter().map(|rule| self.relation(rule, rules)).collect();

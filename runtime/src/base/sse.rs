@@ -14,20 +14,20 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// An event of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Event {
+pub(crate) struct Event {
     /// Its kind; empty for a plain message.
-    pub(super) kind: Vec<u8>,
+    pub(crate) kind: Vec<u8>,
     /// Its lines of data, joined by line feeds.
-    pub(super) data: Vec<u8>,
+    pub(crate) data: Vec<u8>,
 }
 
 /// An event is larger than what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooLong(pub(super) usize);
+pub(crate) struct TooLong(pub(crate) usize);
 
 /// The state between two pieces of a stream.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(crate) struct Reader {
     limit: usize,
     /// The beginning of a line whose end has not arrived.
     line: Vec<u8>,
@@ -45,7 +45,7 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Returns a reader that keeps at most this many bytes of an event.
-    pub(super) fn new(limit: usize) -> Reader {
+    pub(crate) fn new(limit: usize) -> Reader {
         Reader {
             limit,
             line: Vec::new(),
@@ -60,23 +60,23 @@ impl Reader {
     }
 
     /// Returns the identifier of the last complete event that had one, by which a stream is resumed.
-    pub(super) fn last_id(&self) -> Option<&str> {
+    pub(crate) fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref().filter(|id| !id.is_empty())
     }
 
     /// Returns how long to wait before a reconnection, if the server said so; at most a minute.
-    pub(super) fn retry(&self) -> Option<Duration> {
+    pub(crate) fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
     /// Begins with the bytes of another connection, which carries on after the last complete event.
-    pub(super) fn reconnected(&mut self) {
+    pub(crate) fn reconnected(&mut self) {
         let (last_id, retry) = (self.last_id.take(), self.retry);
         *self = Reader { last_id, retry, ..Reader::new(self.limit) };
     }
 
     /// Reads the next bytes and adds the events that they complete.
-    pub(super) fn push(&mut self, mut bytes: &[u8], events: &mut Vec<Event>) -> Result<(), TooLong> {
+    pub(crate) fn push(&mut self, mut bytes: &[u8], events: &mut Vec<Event>) -> Result<(), TooLong> {
         while let Some(first) = bytes.first() {
             if std::mem::take(&mut self.after_return) && *first == b'\n' {
                 bytes = &bytes[1..];

@@ -1,0 +1,207 @@
+//! Discovery: three tools in place of a thousand.
+//!
+//! A provider of many tools lists only `search_tools`, `describe_tool` and `call_tool`, and the tools that are pinned. A
+//! model searches by words, reads the descriptions of what it found, and calls it. The other tools stay tools of the
+//! provider: `call_tool` calls one as if the model had called it by its own name, so that its arguments, policies, scopes,
+//! approvals, limits, secrets, events and records are those of that tool, and there is no record of `call_tool` itself.
+//! The answer is an answer to `call_tool`. A model may also call the tools by their own names.
+//!
+//! What a provider or the principal of a call does not allow is neither found nor described, and a call of it is answered
+//! as that of a tool that does not exist. Scopes that a principal lacks are told when the tool is called.
+//!
+//! ```
+//! # use serde_json::json;
+//! use toolgen_runtime::registry::discovery::Discovery;
+//! use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, tool, toolset};
+//!
+//! /// Returns the weather of a place.
+//! #[tool(read_only, undocumented)]
+//! fn get_weather(place: String) -> String {
+//!     format!("It rains in {place}.")
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let registry = Registry::new(toolset![get_weather])?;
+//! let provider = Provider::builder(&registry).discovery(Discovery::new()).build()?;
+//! let listed: Vec<&str> = provider.specs().map(|spec| spec.name.as_str()).collect();
+//! assert_eq!(listed, ["call_tool", "describe_tool", "search_tools"]);
+//!
+//! let turn = ToolContext::new("turn-1", "");
+//! let search = ToolCall::new("1", "search_tools", json!({"query": "how is the weather?"}));
+//! let found = provider.call(search, &turn).await;
+//! assert_eq!(found.text(), "get_weather(place: string) - Returns the weather of a place.\n");
+//! let arguments = json!({"name": "get_weather", "arguments": {"place": "Oslo"}});
+//! let answer = provider.call(ToolCall::new("2", "call_tool", arguments), &turn).await;
+//! assert_eq!((answer.name.as_str(), answer.text().as_str()), ("call_tool", "It rains in Oslo."));
+//! # Ok(())
+//! # }
+//! ```
+
+mod signature;
+mod tools;
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+
+use crate::base::frozen::Text;
+use crate::call::tool::{AgentTool, decoded, parsed};
+use crate::registry::{Registry, toolsets::Toolset};
+use crate::schema::dialect::Dialect;
+use crate::spec::search::SearchIndex;
+use crate::spec::{NameError, ToolName, ToolSpec};
+
+pub use signature::signature;
+
+use tools::{CallTool, DescribeTool, SearchTools};
+
+/// Three tools in place of all others; see the [module](self).
+#[derive(Clone, Debug)]
+#[must_use = "it is given to `ProviderBuilder::discovery`"]
+pub struct Discovery {
+    /// The names of the tools that search, describe and call.
+    names: [Text; 3],
+    about: Text,
+    pinned: Vec<Text>,
+    groups: Vec<Toolset>,
+}
+
+impl Default for Discovery {
+    fn default() -> Discovery {
+        Discovery::new()
+    }
+}
+
+impl Discovery {
+    /// Creates a discovery with the names `search_tools`, `describe_tool` and `call_tool`, and no pinned tools.
+    pub fn new() -> Discovery {
+        let names = ["search_tools", "describe_tool", "call_tool"].map(Text::Static);
+        Discovery { names, about: Text::EMPTY, pinned: Vec::new(), groups: Vec::new() }
+    }
+
+    /// Sets the names of the tools that search, describe and call, for a set that has tools of the usual names.
+    pub fn names(
+        mut self,
+        search: impl Into<Text>,
+        describe: impl Into<Text>,
+        call: impl Into<Text>,
+    ) -> Discovery {
+        self.names = [search.into(), describe.into(), call.into()];
+        self
+    }
+
+    /// Says in a few words what the tools are about, such as the name of the service. A model reads it where it decides
+    /// whether to search.
+    pub fn about(mut self, text: impl Into<Text>) -> Discovery {
+        self.about = text.into();
+        self
+    }
+
+    /// Keeps these tools in the list of the provider, in addition to those pinned before: the few that are called often.
+    pub fn pin<S: Into<Text>>(mut self, names: impl IntoIterator<Item = S>) -> Discovery {
+        self.pinned.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Lets a search be limited to the tools of this set, by its name, as it can be to a category. Unlike
+    /// [`ProviderBuilder::toolset`](crate::provider::ProviderBuilder::toolset), it allows and limits nothing.
+    pub fn group(mut self, set: Toolset) -> Discovery {
+        self.groups.push(set);
+        self
+    }
+
+    /// The names of the pinned tools.
+    pub(crate) fn pinned(&self) -> &[Text] {
+        &self.pinned
+    }
+
+    /// Builds the three tools for a registry.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none.
+    pub(crate) fn open(&self, registry: &Registry) -> Result<Discovered, (Text, NameError)> {
+        let name =
+            |at: usize| ToolName::parse(self.names[at].clone()).map_err(|why| (self.names[at].clone(), why));
+        let (search, describe, call) = (name(0)?, name(1)?, name(2)?);
+        let shelf = Arc::new(Shelf {
+            registry: registry.clone(),
+            groups: self.groups.clone(),
+            own: [search.to_text(), describe.to_text(), call.to_text()],
+            index: OnceLock::new(),
+        });
+        let call = Arc::new(CallTool::new(call, &shelf));
+        let tools: [Arc<dyn AgentTool>; 3] = [
+            Arc::new(SearchTools::new(search, &self.about, &shelf)),
+            Arc::new(DescribeTool::new(describe, &shelf)),
+            call.clone(),
+        ];
+        Ok(Discovered { tools, call })
+    }
+}
+
+/// What the three tools look in.
+struct Shelf {
+    /// The tools, without the three.
+    registry: Registry,
+    groups: Vec<Toolset>,
+    /// The names of the three.
+    own: [Text; 3],
+    /// Made by the first search.
+    index: OnceLock<SearchIndex>,
+}
+
+impl Shelf {
+    fn index(&self) -> &SearchIndex {
+        self.index.get_or_init(|| {
+            SearchIndex::new(self.registry.iter().map(|tool| (tool.spec(), tool.search_words())))
+        })
+    }
+}
+
+/// The three tools of a provider.
+pub(crate) struct Discovered {
+    pub(crate) tools: [Arc<dyn AgentTool>; 3],
+    call: Arc<CallTool>,
+}
+
+impl Discovered {
+    /// Returns whether a tool is one of the three.
+    pub(crate) fn has(&self, tool: &Arc<dyn AgentTool>) -> bool {
+        self.tools.iter().any(|own| own.name() == tool.name())
+    }
+
+    /// Returns whether this is the name of the tool that calls others.
+    pub(crate) fn calls(&self, name: &str) -> bool {
+        self.call.spec().name.as_str() == name
+    }
+
+    /// Returns the name and the arguments of the call that these arguments of `call_tool` stand for; `None` if they are
+    /// wrong. Arguments that are text stay text: the call of the tool reads them as it reads those of any call.
+    pub(crate) fn inner(&self, arguments: &Value, dialect: &Dialect) -> Option<(Text, Value)> {
+        let given = parsed(arguments.clone()).ok()?;
+        taken(given.clone()).or_else(|| taken(decoded(self.call.spec(), given, dialect).ok()?))
+    }
+}
+
+/// Takes the name and the arguments of a call, if there is nothing else.
+fn taken(given: Value) -> Option<(Text, Value)> {
+    let Value::Object(mut given) = given else { return None };
+    let name = given.shift_remove("name")?;
+    let arguments = match given.shift_remove("arguments") {
+        None | Some(Value::Null) => Value::Object(serde_json::Map::new()),
+        Some(arguments @ (Value::Object(_) | Value::String(_))) => arguments,
+        Some(_) => return None,
+    };
+    let name = name.as_str().filter(|name| !name.is_empty() && given.is_empty())?;
+    Some((Text::copy_of(name), arguments))
+}
+
+/// Returns the first sentence of a description.
+fn first_sentence(spec: &ToolSpec) -> String {
+    let text = spec.description.trim();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let end = paragraph.find(". ").map_or(paragraph.len(), |at| at + 1);
+    paragraph[..end].split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,98 @@
+//! How a tool is called, in one line.
+
+use crate::base::frozen::List;
+use crate::schema::shape::{Access, Def, Field, Kind, Shape, find_def, resolved};
+use crate::spec::ToolSpec;
+
+/// How many optional arguments a signature names.
+const OPTIONAL: usize = 8;
+
+/// How many values of an argument a signature names.
+const VALUES: usize = 6;
+
+/// Returns how a tool is called, in one line: `get_pet(id: integer, status?: "sold"|"open")`. The required arguments come
+/// first; of many optional ones, only the first eight are named.
+#[must_use]
+pub fn signature(spec: &ToolSpec) -> String {
+    let fields: Vec<&Field> = match resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) {
+        Some(Kind::Object(rules)) => {
+            rules.fields.iter().filter(|field| field.access != Access::ReadOnly).collect()
+        }
+        _ => Vec::new(),
+    };
+    let (required, optional): (Vec<&Field>, Vec<&Field>) =
+        fields.into_iter().partition(|field| field.required);
+    let named = required.iter().chain(optional.iter().take(OPTIONAL)).map(|field| {
+        let mark = if field.required { "" } else { "?" };
+        format!("{}{mark}: {}", field.name, kind(&field.shape, &spec.defs, 2))
+    });
+    let mut named: Vec<String> = named.collect();
+    if optional.len() > OPTIONAL {
+        named.push("…".to_owned());
+    }
+    format!("{}({})", spec.name, named.join(", "))
+}
+
+/// Returns the type of a value, looking into so many levels of lists and references.
+fn kind(shape: &Shape, defs: &List<Def>, levels: usize) -> String {
+    let Some(below) = levels.checked_sub(1) else { return "…".to_owned() };
+    match &shape.kind {
+        Kind::Any | Kind::Raw(_) | Kind::All(_) => "any".to_owned(),
+        Kind::Never => "never".to_owned(),
+        Kind::Null => "null".to_owned(),
+        Kind::Boolean => "boolean".to_owned(),
+        Kind::Integer(_) => "integer".to_owned(),
+        Kind::Number(_) => "number".to_owned(),
+        Kind::String(_) => "string".to_owned(),
+        Kind::Object(_) => "object".to_owned(),
+        Kind::Tuple(_) => "list".to_owned(),
+        Kind::Array(rules) => format!("{}[]", kind(&rules.items, defs, below)),
+        Kind::Enum(values) => {
+            let more = (values.len() > VALUES).then(|| "…".to_owned());
+            let named = values.iter().take(VALUES).map(|value| value.to_json().to_string());
+            named.chain(more).collect::<Vec<_>>().join("|")
+        }
+        Kind::Union(rules) => {
+            let mut kinds: Vec<String> = Vec::new();
+            for variant in &rules.variants {
+                let kind = kind(variant, defs, below);
+                if !kinds.contains(&kind) {
+                    kinds.push(kind);
+                }
+            }
+            kinds.join("|")
+        }
+        Kind::Ref(name) => {
+            find_def(defs, name).map_or_else(|| "any".to_owned(), |shape| kind(shape, defs, below))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::shape::read::read;
+    use crate::spec::ToolName;
+    use serde_json::json;
+
+    #[test]
+    fn a_signature_has_the_required_arguments_first_and_few_of_the_others() {
+        let mut properties = json!({
+            "mode": {"enum": ["a", "b"]}, "ids": {"type": "array", "items": {"type": "integer"}},
+            "body": {"type": "object"}, "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        });
+        for number in 0..9 {
+            properties[format!("more{number}")] = json!({"type": "boolean"});
+        }
+        let schema = json!({"type": "object", "properties": properties, "required": ["ids"]});
+        let input = read(&schema, &mut Vec::new()).into();
+        let spec = ToolSpec { name: ToolName::new("find"), input, ..ToolSpec::EMPTY };
+        let told = signature(&spec);
+        assert!(told.starts_with("find(ids: integer[], "), "{told}");
+        assert!(
+            told.contains(r#"mode?: "a"|"b""#) && told.contains("body?: object") && told.ends_with(", …)"),
+            "{told}"
+        );
+        assert!(told.contains("either?: string|integer"), "{told}");
+    }
+}

@@ -1,0 +1,241 @@
+//! The tools `search_tools`, `describe_tool` and `call_tool`.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Shelf, first_sentence, signature};
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::shown_name;
+use crate::call::tool::AgentTool;
+use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::Schema;
+use crate::schema::shape::decode::say::meant;
+use crate::spec::{Effects, Example, ToolName, ToolSpec};
+
+/// The most groups that an answer names.
+const GROUPS: usize = 60;
+
+/// Returns the specification of one of the tools.
+fn spec(name: ToolName, label: &'static str, description: String, schema: &'static str) -> ToolSpec {
+    ToolSpec {
+        name,
+        label: Text::Static(label),
+        description: description.into(),
+        input: Schema::text(schema),
+        effects: Effects::NONE,
+        ..ToolSpec::EMPTY
+    }
+}
+
+/// The tools that a call may use, sorted by name, without the three.
+fn allowed<'a>(shelf: &Shelf, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
+    let Some(peers) = &ctx.turn().peers else {
+        let text = "tools can be looked up only in calls through a provider";
+        return Err(ToolError::failed_with("service_unavailable", text));
+    };
+    let mut specs = peers.specs();
+    specs.retain(|spec| {
+        !shelf.own.iter().any(|own| **own == *spec.name.as_str())
+            && ctx.principal().is_none_or(|principal| principal.check(spec).is_ok())
+    });
+    Ok(specs)
+}
+
+fn by_name<'a>(specs: &[&'a ToolSpec], name: &str) -> Option<&'a ToolSpec> {
+    let at = specs.binary_search_by(|spec| spec.name.as_str().cmp(name)).ok()?;
+    specs.get(at).copied()
+}
+
+/// The tool that searches.
+pub(super) struct SearchTools {
+    spec: ToolSpec,
+    shelf: Arc<Shelf>,
+}
+
+impl SearchTools {
+    pub(super) fn new(name: ToolName, about: &str, shelf: &Arc<Shelf>) -> SearchTools {
+        let [_, describe, call] = &shelf.own;
+        let about = if about.is_empty() { String::new() } else { format!(" The tools are about: {about}.") };
+        let text = format!(
+            "Finds tools by words. There are more tools than those listed: search for what you want to do, read how a \
+             tool is called with {describe}, and call it with {call}.{about}"
+        );
+        let schema = r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The most tools to tell of."},"group":{"type":"string","description":"Only tools of this category or toolset."}},"required":["query"],"additionalProperties":false}"#;
+        SearchTools { spec: spec(name, "Search Tools", text, schema), shelf: Arc::clone(shelf) }
+    }
+
+    fn search(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let text = |name: &str| params.get(name).and_then(Value::as_str);
+        let limit = params.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
+        let (query, group) = (text("query").unwrap_or_default(), text("group"));
+        let allowed = allowed(&self.shelf, ctx)?;
+        let sets: Vec<_> = self.shelf.groups.iter().filter(|set| group == Some(&*set.name)).collect();
+        let fits = |spec: &ToolSpec| {
+            let is_member =
+                || sets.iter().any(|set| set.members.iter().any(|name| **name == *spec.name.as_str()));
+            group.is_none_or(|group| &*spec.category == group || is_member())
+        };
+        let known = |at: usize| {
+            let name = self.shelf.registry.at(at).name();
+            by_name(&allowed, name).is_some_and(fits)
+        };
+        let found = self.shelf.index().search(query, limit.unwrap_or(5), known);
+        let found: Vec<&ToolSpec> = found.into_iter().map(|at| self.shelf.registry.at(at).spec()).collect();
+        let mut told = String::new();
+        for spec in &found {
+            let _ = writeln!(told, "{} - {}", signature(spec), first_sentence(spec));
+        }
+        if found.is_empty() {
+            told = self.nothing(query, group, &allowed);
+        }
+        let tools: Value = found
+            .iter()
+            .map(|spec| json!({ "name": spec.name.as_str(), "description": first_sentence(spec) }))
+            .collect();
+        Ok(ToolResult::text(told).with_details(json!({ "tools": tools })))
+    }
+
+    /// Says that nothing was found, and in which groups there are tools.
+    fn nothing(&self, query: &str, group: Option<&str>, allowed: &[&ToolSpec]) -> String {
+        let sets = self
+            .shelf
+            .groups
+            .iter()
+            .filter(|set| set.members.iter().any(|name| by_name(allowed, name).is_some()));
+        let categories =
+            allowed.iter().map(|spec| spec.category.as_str()).filter(|category| *category != "general");
+        let groups: BTreeSet<&str> = sets.map(|set| set.name.as_str()).chain(categories).collect();
+        let within = group.map_or_else(String::new, |group| format!(" in the group '{}'", shown_name(group)));
+        let mut told = format!(
+            "No tool{within} fits '{}'. Say in other words what the tool should do.",
+            shown_name(query)
+        );
+        if !groups.is_empty() {
+            let named: Vec<&str> = groups.iter().copied().take(GROUPS).collect();
+            let more = if groups.len() > GROUPS { ", …" } else { "" };
+            let _ = write!(told, " The groups are: {}{more}.", named.join(", "));
+        }
+        told
+    }
+}
+
+/// The tool that describes others.
+pub(super) struct DescribeTool {
+    spec: ToolSpec,
+    shelf: Arc<Shelf>,
+}
+
+impl DescribeTool {
+    pub(super) fn new(name: ToolName, shelf: &Arc<Shelf>) -> DescribeTool {
+        let [search, _, call] = &shelf.own;
+        let text = format!(
+            "Tells how tools that {search} found are called: what they do, and the JSON Schema of the arguments that \
+             {call} takes for them."
+        );
+        let schema = r#"{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":10,"description":"The names of the tools."}},"required":["names"],"additionalProperties":false}"#;
+        DescribeTool { spec: spec(name, "Describe Tool", text, schema), shelf: Arc::clone(shelf) }
+    }
+
+    fn describe(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let allowed = allowed(&self.shelf, ctx)?;
+        let names = params.get("names").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let (mut told, mut unknown) = (Vec::new(), None);
+        for name in names.iter().filter_map(Value::as_str) {
+            match by_name(&allowed, name) {
+                Some(spec) => told.push(described(spec, ctx)),
+                None => {
+                    let suggestion = meant(name, allowed.iter().map(|spec| spec.name.as_str()));
+                    let suggestion = suggestion.map(|meant| format!("; did you mean '{meant}'?"));
+                    let name = shown_name(name);
+                    let why = format!("Tool '{name}' not found{}", suggestion.unwrap_or_default());
+                    told.push(why.clone() + "\n");
+                    unknown.get_or_insert(why);
+                }
+            }
+        }
+        match unknown {
+            // Nothing to show beside the mistake.
+            Some(why) if told.len() == 1 => Err(ToolError::failed_with("NOT_FOUND", why)),
+            _ => Ok(ToolResult::text(told.join("\n"))),
+        }
+    }
+}
+
+/// Returns everything that a model needs for a call of the tool.
+fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
+    let dialect = ctx.dialect();
+    // A dialect that cannot express a schema still reads arguments of its plain form.
+    let told = spec.schema(dialect).or_else(|_| spec.schema(&JSON_SCHEMA));
+    let (description, schema) = told.map_or((spec.description.to_string(), Value::Null), |told| {
+        (told.description.into_owned(), told.schema)
+    });
+    let mut out = format!("## {}\n{}\nArguments: {schema}\n", spec.name, description.trim());
+    let mut line = |title: &str, text: &str| {
+        if !text.is_empty() {
+            let _ = writeln!(out, "{title}: {text}");
+        }
+    };
+    if let Some(instead) = &spec.deprecated {
+        line("Deprecated", if instead.is_empty() { "do not use it any more" } else { instead });
+    }
+    line("Returns", spec.returns.trim());
+    line("Use for", spec.use_for.trim());
+    for Example { summary, arguments } in &spec.examples {
+        let told = if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };
+        line("Example", &told);
+    }
+    out
+}
+
+/// The tool that calls others. A provider never runs it: it calls the other tool instead.
+pub(super) struct CallTool {
+    spec: ToolSpec,
+}
+
+impl CallTool {
+    pub(super) fn new(name: ToolName, shelf: &Arc<Shelf>) -> CallTool {
+        let [search, describe, _] = &shelf.own;
+        let text = format!("Calls a tool that {search} found, with the arguments that {describe} tells.");
+        let schema = r#"{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The name of the tool."},"arguments":{"type":"object","description":"The arguments of the tool."}},"required":["name"],"additionalProperties":false}"#;
+        // What a call does is known only with the name of the tool, whose own effects are judged.
+        let spec = ToolSpec { effects: Effects::UNDECLARED, ..spec(name, "Call Tool", text, schema) };
+        CallTool { spec }
+    }
+}
+
+macro_rules! tool {
+    ($type:ty, $run:ident) => {
+        impl AgentTool for $type {
+            fn spec(&self) -> &ToolSpec {
+                &self.spec
+            }
+
+            fn execute<'a>(
+                &'a self,
+                params: Value,
+                ctx: &'a ToolContext,
+            ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+                Box::pin(std::future::ready(self.$run(&params, ctx)))
+            }
+        }
+    };
+}
+
+tool!(SearchTools, search);
+tool!(DescribeTool, describe);
+tool!(CallTool, call);
+
+impl CallTool {
+    #[expect(clippy::unused_self, reason = "as the other tools")]
+    fn call(&self, _params: &Value, _ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let text = "a tool can be called by its name only in calls through a provider";
+        Err(ToolError::failed_with("service_unavailable", text))
+    }
+}

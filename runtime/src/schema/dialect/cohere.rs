@@ -1,0 +1,37 @@
+//! Cohere: Chat, version 2.
+
+use super::{Dialect, Limits, OPENAI, OPENAI_STRICT, RequestLimits};
+
+/// Cohere tool use.
+pub const COHERE: Dialect = Dialect {
+    name: "cohere",
+    title: "Cohere",
+    checked: "2026-11-22",
+    sources: &[
+        // The envelope of OpenAI; the schema is a hint. The keywords of OpenAI are taken.
+        "cohere 7.3.1, types/tool_v2function.py",
+    ],
+    tool_description_length: None,
+    requests: RequestLimits::NONE,
+    ..OPENAI
+};
+
+/// Cohere tool use with `strict_tools`, which is for all tools of a request.
+pub const COHERE_STRICT: Dialect = Dialect {
+    name: "cohere-strict",
+    title: "Cohere strict",
+    checked: "2026-11-22",
+    sources: &[
+        "https://docs.cohere.com/v2/docs/structured-outputs",
+        // The formats of texts, patterns, listed values and nested objects; no limits of numbers and lengths.
+        "https://docs.cohere.com/v2/docs/tool-use-parameter-types",
+        // Every tool has a required field, and all together have at most 200. Not confirmed; every field is required
+        // here, and `null` stands for what is left out.
+    ],
+    tool_description_length: None,
+    keywords: &["$ref", "additionalProperties", "const", "enum", "format", "pattern"],
+    formats: Some(&["date-time", "date", "time", "uuid"]),
+    limits: Limits { properties: Some(200), ..Limits::NONE },
+    requests: RequestLimits { fields: Some(200), ..RequestLimits::NONE },
+    ..OPENAI_STRICT
+};

@@ -1,0 +1,55 @@
+//! Local models: llama.cpp and Ollama.
+
+use super::{Dialect, OPENAI, Patterns, RequestLimits};
+
+/// The server of llama.cpp, which makes one grammar of all tools of a request.
+pub const LLAMA_CPP: Dialect = Dialect {
+    name: "llama-cpp",
+    title: "llama.cpp",
+    checked: "2026-11-22",
+    sources: &[
+        // Objects are closed unless they say otherwise; formats; limits of integers alone; what is not known is skipped.
+        "llama.cpp, grammars/README.md and examples/json_schema_to_grammar.py",
+        // Patterns go from `^` to `$`, and do not look around: one of them costs all tools.
+        "containers/kubernetes-mcp-server#758",
+        "email-mcp#58",
+        // A large `maxLength` makes a large grammar.
+        "firecrawl/firecrawl#4512",
+    ],
+    tool_description_length: None,
+    keywords: &[
+        "$ref",
+        "additionalProperties",
+        "const",
+        "enum",
+        "format",
+        "maxItems",
+        "maximum",
+        "minItems",
+        "minimum",
+        "pattern",
+    ],
+    formats: Some(&["date-time", "date", "time", "uuid"]),
+    patterns: Patterns::Anchored,
+    ref_alone: true,
+    closed_by_default: true,
+    requests: RequestLimits::NONE,
+    ..OPENAI
+};
+
+/// Ollama, which reads of a schema what the templates of models show.
+pub const OLLAMA: Dialect = Dialect {
+    name: "ollama",
+    title: "Ollama",
+    checked: "2026-11-22",
+    sources: &[
+        // `type`, `items`, `description`, `enum`, `properties`, `required` and `anyOf`; its struct has no place for others,
+        // and none for references below the root.
+        "ollama/ollama, api/types.go, ToolProperty (an older version; the present one was not found)",
+        "ollama-python 0.6.3, ollama/_utils.py",
+    ],
+    tool_description_length: None,
+    keywords: &["enum"],
+    requests: RequestLimits::NONE,
+    ..OPENAI
+};

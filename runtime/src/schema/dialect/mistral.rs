@@ -1,0 +1,33 @@
+//! Mistral: Chat Completions.
+
+use super::{Dialect, OPENAI, OPENAI_STRICT, RequestLimits};
+
+/// Mistral function calling.
+pub const MISTRAL: Dialect = Dialect {
+    name: "mistral",
+    title: "Mistral",
+    checked: "2026-11-22",
+    sources: &[
+        // Names: letters, digits, `_` and `-`, at most 64.
+        "kopiloto/witsy#164",
+        // The envelope of OpenAI. The keywords are not documented: those of OpenAI are taken.
+        "mistralai 3.7.0, models/function.py",
+    ],
+    tool_description_length: None,
+    requests: RequestLimits::NONE,
+    ..OPENAI
+};
+
+/// Mistral function calling in strict mode.
+pub const MISTRAL_STRICT: Dialect = Dialect {
+    name: "mistral-strict",
+    title: "Mistral strict",
+    checked: "2026-11-22",
+    sources: &[
+        // The flag. What it takes is not documented: the narrow subset of OpenAI is.
+        "mistralai 3.7.0, models/function.py",
+    ],
+    tool_description_length: None,
+    requests: RequestLimits::NONE,
+    ..OPENAI_STRICT
+};

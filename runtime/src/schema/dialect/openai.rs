@@ -1,0 +1,113 @@
+//! OpenAI: Chat Completions and Responses, whose schemas are the same.
+
+use super::{Dialect, JSON_SCHEMA, KeyRule, Limits, OPENAI_NAMES, Patterns, RequestLimits};
+
+/// OpenAI function calling (Chat Completions and Responses) without strict mode.
+pub const OPENAI: Dialect = Dialect {
+    name: "openai",
+    title: "OpenAI",
+    checked: "2026-11-22",
+    sources: &[
+        // Names: `^[a-zA-Z0-9_-]{1,64}$`.
+        "openai-python 3.54.0, types/shared_params/function_definition.py",
+        // The root is an object without `oneOf`, `anyOf`, `allOf`, `enum` and `not`.
+        "https://platform.openai.com/docs/guides/function-calling",
+        // `array schema missing items`: lists have `items`, also without strict mode; a tuple has none.
+        "digitalocean-labs/mcp-digitalocean#265",
+        "spacelift-io/spacectl#402",
+        // `'oneOf' is not permitted`, from Responses.
+        "akitaonrails/ai-memory#30",
+        // Descriptions of tools: `string too long. Expected a string with maximum length 1024`, from older models and
+        // Azure; not documented.
+        "modelcontextprotocol/servers#799",
+        "getsentry/sentry-mcp#106",
+        // At most 128 tools.
+        "vishalmysore/Tools4AI#16",
+    ],
+    tool_names: OPENAI_NAMES,
+    tool_description_length: Some(1_024),
+    keys: KeyRule::Any,
+    keywords: &[
+        "$ref",
+        "additionalProperties",
+        "allOf",
+        "const",
+        "contentEncoding",
+        "contentMediaType",
+        "default",
+        "enum",
+        "examples",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "format",
+        "maxItems",
+        "maxLength",
+        "maxProperties",
+        "maximum",
+        "minItems",
+        "minLength",
+        "minProperties",
+        "minimum",
+        "multipleOf",
+        "not",
+        "pattern",
+        "patternProperties",
+        "uniqueItems",
+    ],
+    formats: None,
+    root_composition: false,
+    requests: RequestLimits { tools: Some(128), ..RequestLimits::NONE },
+    ..JSON_SCHEMA
+};
+
+/// OpenAI function calling in strict mode (Structured Outputs).
+pub const OPENAI_STRICT: Dialect = Dialect {
+    name: "openai-strict",
+    title: "OpenAI strict",
+    checked: "2026-11-22",
+    sources: &[
+        // Closed objects, all properties required, the keywords, formats and limits.
+        "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas",
+        // Which keywords are refused, and that OpenAI itself accepts text lengths.
+        "openai-node 6.49.0, lib/transform.ts",
+        "pydantic-ai 2.68.0, profiles/openai.py",
+        // The root and each named schema are counted apart, and references are not followed.
+        "pydantic-ai 2.68.0, _exceeds_strict_size_limits",
+        // `$ref` cannot have keywords; `oneOf` is not permitted; `uri` is not a valid format.
+        "GREsau/schemars#473",
+        "akitaonrails/ai-memory#30",
+        "BuilderIO/agent-native#3085",
+        // Descriptions of tools, as without strict mode.
+        "modelcontextprotocol/servers#799",
+    ],
+    // Lengths of texts are left to descriptions: hosts that imitate the interface refuse the keywords.
+    keywords: &[
+        "$ref",
+        "additionalProperties",
+        "const",
+        "enum",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "format",
+        "maxItems",
+        "maximum",
+        "minItems",
+        "minimum",
+        "multipleOf",
+        "pattern",
+    ],
+    formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"]),
+    patterns: Patterns::Regular,
+    ref_alone: true,
+    open_objects: false,
+    untyped: false,
+    optional_fields: false,
+    strict: true,
+    limits: Limits {
+        properties: Some(5_000),
+        depth: Some(10),
+        enum_values: Some(1_000),
+        characters: Some(120_000),
+    },
+    ..OPENAI
+};

@@ -1,0 +1,127 @@
+//! What clients over HTTP may take: connections, sessions, bytes and time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::serve::{Listener, ListenerExt};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use super::super::Server;
+
+/// What a client without a connection is told.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
+    Content-Type: text/plain\r\nContent-Length: 72\r\n\r\n\
+    This server has all the connections that it may have: try again later.\r\n";
+
+/// What clients may take at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) connections: usize,
+    pub(super) sessions: usize,
+    pub(super) sessions_each: usize,
+    pub(super) request: usize,
+    pub(super) read_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 1024,
+            sessions: 512,
+            sessions_each: 64,
+            request: 4 << 20,
+            read_time: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Server {
+    /// Sets how many connections there are at the same time over HTTP, at least 1; 1,024 by default. Further clients get
+    /// status 503. A server of the program that answers with the [`router`](Self::router) has limits of its own.
+    pub fn max_connections(mut self, connections: usize) -> Server {
+        self.gate.limits.connections = connections.max(1);
+        self
+    }
+
+    /// Sets how many sessions there are at the same time over HTTP, at least 1; 512 by default. For a new one, the one
+    /// that has waited longest for a request ends: its client gets status 404 and begins another, as the protocol has it.
+    /// If calls run in all of them, the new client gets status 503.
+    pub fn max_sessions(mut self, sessions: usize) -> Server {
+        self.gate.limits.sessions = sessions.max(1);
+        self
+    }
+
+    /// Sets how many sessions one [principal](Self::principal) has at the same time, at least 1; 64 by default. A new one
+    /// takes the place of another as in [`max_sessions`](Self::max_sessions), with status 429 if calls run in all of them.
+    pub fn max_sessions_each(mut self, sessions: usize) -> Server {
+        self.gate.limits.sessions_each = sessions.max(1);
+        self
+    }
+
+    /// Sets how many bytes the body of a request over HTTP has at most; 4 MiB by default. A longer one gets status 413.
+    pub fn max_request(mut self, bytes: usize) -> Server {
+        self.gate.limits.request = bytes;
+        self
+    }
+
+    /// Sets how long a client has to send the head of a request over HTTP, and then its body; 30 seconds by default. A
+    /// connection without a request ends after this time, a body that is not there by then gets status 408.
+    pub fn read_time(mut self, limit: Duration) -> Server {
+        self.gate.limits.read_time = limit;
+        self
+    }
+}
+
+impl Limits {
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    ///
+    /// The answer to the client, if the body is too long or does not come.
+    pub(super) async fn read(&self, body: Body) -> Result<Body, Response> {
+        match tokio::time::timeout(self.read_time, to_bytes(body, self.request)).await {
+            Ok(Ok(bytes)) => Ok(Body::from(bytes)),
+            // Or the client is gone, and reads no answer.
+            Ok(Err(_)) => {
+                let text = format!("The body has more than {} bytes: send less at once.", self.request);
+                Err((StatusCode::PAYLOAD_TOO_LARGE, text).into_response())
+            }
+            Err(_) => {
+                let text = format!("The body did not come within {:?}: send it at once.", self.read_time);
+                Err((StatusCode::REQUEST_TIMEOUT, text).into_response())
+            }
+        }
+    }
+
+    /// Serves the connections of a listener, until the program ends.
+    pub(super) async fn serve(self, listener: TcpListener, router: Router) {
+        let places = Arc::new(Semaphore::new(self.connections));
+        // Messages are small and come one at a time, so none waits for a packet to fill.
+        let mut listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(self.read_time);
+        loop {
+            let (stream, _): (TcpStream, _) = listener.accept().await;
+            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                // Without waiting for a client who may not read.
+                let _ = stream.try_write(FULL);
+                continue;
+            };
+            let service = TowerToHyperService::new(router.clone());
+            let connection = http.serve_connection(TokioIo::new(stream), service);
+            tokio::spawn(async move {
+                // A connection that breaks is its client's affair.
+                let _ = connection.await;
+                drop(place);
+            });
+        }
+    }
+}

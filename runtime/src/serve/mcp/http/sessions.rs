@@ -1,0 +1,120 @@
+//! How many sessions there are at the same time: for a new one, the idle one that was used longest ago ends.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use rmcp::transport::streamable_http_server::session::SessionManager;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use tokio::time::Instant;
+
+use super::limits::Limits;
+use crate::base::frozen::Text;
+use crate::base::sync::unpoisoned;
+
+/// When a client that was refused may try again, in seconds.
+const RETRY: u64 = 5;
+
+/// The sessions of a server, and whose they are.
+pub(super) struct Sessions {
+    pub(super) manager: Arc<LocalSessionManager>,
+    limits: Limits,
+    known: Mutex<HashMap<Arc<str>, Known>>,
+}
+
+struct Known {
+    /// The ID of the principal, where principals are known.
+    owner: Option<Text>,
+    /// When a request came last.
+    used: Instant,
+    /// Shared with every request that is being answered.
+    use_: InUse,
+}
+
+/// Belongs to a request: as long as it is there, the session is in use.
+#[derive(Clone, Default)]
+pub(super) struct InUse(Arc<()>);
+
+impl Known {
+    fn is_idle(&self) -> bool {
+        Arc::strong_count(&self.use_.0) == 1
+    }
+}
+
+impl Sessions {
+    pub(super) fn new(limits: Limits) -> Sessions {
+        Sessions { manager: Arc::default(), limits, known: Mutex::default() }
+    }
+
+    /// Notes that a request of a session has come, and returns what the request has to hold until it is answered.
+    pub(super) fn using(&self, id: &HeaderValue) -> Option<InUse> {
+        let mut known = unpoisoned(self.known.lock());
+        let session = known.get_mut(id.to_str().ok()?)?;
+        session.used = Instant::now();
+        Some(session.use_.clone())
+    }
+
+    /// Notes that a session has begun. If there are too many now, an idle one ends.
+    ///
+    /// # Errors
+    ///
+    /// The answer to the client, if none is idle: then the new one ends.
+    pub(super) async fn began(&self, id: &HeaderValue, owner: Option<&Text>) -> Result<(), Response> {
+        let Ok(id) = id.to_str().map(Arc::<str>::from) else { return Ok(()) };
+        let open = self.manager.sessions.read().await;
+        let (ends, refused) = {
+            let mut known = unpoisoned(self.known.lock());
+            // Those that ended on their own.
+            known.retain(|id, _| open.contains_key(id));
+            let new = Known { owner: owner.cloned(), used: Instant::now(), use_: InUse::default() };
+            known.insert(Arc::clone(&id), new);
+            let Some(excess) = self.excess(&known, owner) else { return Ok(()) };
+            let theirs = |session: &Known| !excess.of_owner || session.owner.as_ref() == owner;
+            let idle =
+                known.iter().filter(|(other, session)| **other != id && session.is_idle() && theirs(session));
+            let oldest = idle.min_by_key(|(_, session)| session.used).map(|(id, _)| Arc::clone(id));
+            let refused = oldest.is_none().then(|| excess.refusal());
+            let ends = oldest.unwrap_or(id);
+            known.remove(&ends);
+            (ends, refused)
+        };
+        drop(open);
+        let manager = Arc::clone(&self.manager);
+        // A session that a slow client holds up does not hold up this one.
+        tokio::spawn(async move { manager.close_session(&ends).await });
+        refused.map_or(Ok(()), Err)
+    }
+
+    fn excess(&self, known: &HashMap<Arc<str>, Known>, owner: Option<&Text>) -> Option<Excess> {
+        let Limits { sessions, sessions_each, .. } = self.limits;
+        let theirs = || known.values().filter(|session| session.owner.as_ref() == owner).count();
+        if owner.is_some() && theirs() > sessions_each {
+            Some(Excess { of_owner: true, most: sessions_each })
+        } else {
+            (known.len() > sessions).then_some(Excess { of_owner: false, most: sessions })
+        }
+    }
+}
+
+/// There is one session more than there may be.
+struct Excess {
+    /// Whether one principal has too many, or all of them together.
+    of_owner: bool,
+    most: usize,
+}
+
+impl Excess {
+    fn refusal(&self) -> Response {
+        let (status, whose) = if self.of_owner {
+            (StatusCode::TOO_MANY_REQUESTS, "this caller")
+        } else {
+            (StatusCode::SERVICE_UNAVAILABLE, "this server")
+        };
+        let text = format!(
+            "All sessions that {whose} may have ({}) are busy: end one with `DELETE`, or try again when a call is done.",
+            self.most
+        );
+        (status, [(header::RETRY_AFTER, RETRY)], text).into_response()
+    }
+}

@@ -1,0 +1,58 @@
+//! What a question asks for, and what a tool does: to look, to add, to change or to remove.
+
+use super::words::{stem, words};
+use crate::spec::ToolSpec;
+
+/// What is done to things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Read,
+    Create,
+    Update,
+    Delete,
+}
+
+/// The stems of the words that say so.
+const READ: &str = "get list fetch show read retrieve view look find search query describe check count download export see \
+    which what who whom whose how where when is are has have does display browse inspect lookup watch all every i \
+    return find request provid";
+const CREATE: &str = "create add new make post insert register upload send generate attach file buy invite share schedule \
+    write append set submit begin start give grant put keep save follow import apply assign mark";
+const UPDATE: &str = "update edit change modify patch set replace rename overwrite adjust fix configure move reorder choose \
+    put alter rotate convert reprioritize";
+const DELETE: &str = "delete remove destroy drop erase purge clear rid unassign revoke wipe take kick lift release unlink \
+    detach throw uninstall unfollow unsubscribe permanently";
+
+/// The actions that a word stands for.
+fn meant(word: &str) -> Vec<Action> {
+    let is_in = |list: &str| list.split_whitespace().any(|known| stem(known) == word);
+    let all =
+        [(READ, Action::Read), (CREATE, Action::Create), (UPDATE, Action::Update), (DELETE, Action::Delete)];
+    all.into_iter().filter(|(list, _)| is_in(list)).map(|(_, action)| action).collect()
+}
+
+/// Returns the actions that the first telling word of a question asks for; none if it could be any.
+pub(super) fn asked(question: &str) -> Vec<Action> {
+    first(question, 3)
+}
+
+/// Returns the actions that the first telling word of one of the texts stands for.
+pub(super) fn done(spec: &ToolSpec, summary: &str) -> Vec<Action> {
+    let told = first(summary, 1);
+    if !told.is_empty() {
+        return told;
+    }
+    let named = first(spec.name.as_str(), 3);
+    if named.is_empty() && spec.effects.read_only { vec![Action::Read] } else { named }
+}
+
+fn first(text: &str, most: usize) -> Vec<Action> {
+    let (mut found, mut read) = (Vec::new(), 0);
+    words(text, |word| {
+        if found.is_empty() && read < most {
+            read += 1;
+            found = meant(&stem(word));
+        }
+    });
+    found
+}

@@ -1,0 +1,222 @@
+//! Splits texts into the words that a search compares.
+
+/// Words that occur in most questions and say nothing about a tool.
+const FILLERS: [&str; 58] = [
+    "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did",
+    "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its",
+    "me", "may", "much", "my", "need", "of", "on", "or", "our", "please", "should", "that", "the", "their",
+    "there", "these", "this", "to", "tool", "use", "want", "was", "we", "what", "when", "where", "will",
+    "with",
+];
+
+/// Returns whether a word says nothing about a tool.
+pub(super) fn is_filler(word: &str) -> bool {
+    FILLERS.binary_search(&word).is_ok()
+}
+
+/// Calls `take` with each word of a text, in order and in lower case: the parts of `camelCase`, `snake_case` and
+/// `v2Name`, and the whole of what was joined without a separator, so that both `OAuth` and `auth` find `OAuthClient`.
+/// Scripts without spaces between words give each pair of neighbours.
+pub(super) fn words(text: &str, mut take: impl FnMut(&str)) {
+    let mut word = String::new();
+    for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
+        if run.chars().any(is_unspaced) {
+            pairs(run, &mut word, &mut take);
+            continue;
+        }
+        let parts = Parts { rest: run }.inspect(|part| {
+            lower(part, &mut word);
+            take(&word);
+        });
+        if parts.count() > 1 {
+            lower(run, &mut word);
+            take(&word);
+        }
+    }
+}
+
+fn lower(text: &str, into: &mut String) {
+    into.clear();
+    into.extend(text.chars().flat_map(char::to_lowercase));
+}
+
+/// Gives each pair of neighbours of a run of Chinese, Japanese, Thai and the like, and each other part of it.
+fn pairs(run: &str, word: &mut String, take: &mut impl FnMut(&str)) {
+    let mut before: Option<char> = None;
+    let mut alone = false;
+    word.clear();
+    for c in run.chars() {
+        if !is_unspaced(c) {
+            finish(word, &mut alone, before.take(), take);
+            word.extend(c.to_lowercase());
+            continue;
+        }
+        if !word.is_empty() {
+            take(word);
+            word.clear();
+        }
+        alone = before.is_none();
+        if let Some(before) = before {
+            take(&String::from_iter([before, c]));
+        }
+        before = Some(c);
+    }
+    finish(word, &mut alone, before, take);
+    if !word.is_empty() {
+        take(word);
+    }
+}
+
+/// Gives a character that has no neighbour.
+fn finish(word: &str, alone: &mut bool, before: Option<char>, take: &mut impl FnMut(&str)) {
+    if let Some(before) = before.filter(|_| std::mem::take(alone) && word.is_empty()) {
+        take(before.encode_utf8(&mut [0; 4]));
+    }
+}
+
+/// Whether a script puts no spaces between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c),
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x4DBF
+        | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
+}
+
+/// The parts of a name: it is split before a capital that begins a word, and between letters and digits.
+struct Parts<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let mut chars = self.rest.char_indices();
+        let (_, mut before) = chars.next()?;
+        let end = chars.find_map(|(at, c)| {
+            let follows = self.rest[at..].chars().nth(1);
+            let begins = c.is_uppercase()
+                && (before.is_lowercase()
+                    || before.is_uppercase() && follows.is_some_and(char::is_lowercase));
+            let digits = c.is_numeric() != before.is_numeric();
+            before = c;
+            (begins || digits).then_some(at)
+        });
+        let (part, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        Some(part)
+    }
+}
+
+/// Cuts the ending of an English word, lightly: `repositories` and `repository`, `deleting`, `deletion` and `delete`
+/// become the same. Words of other languages and short ones stay.
+pub(super) fn stem(word: &str) -> String {
+    if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return word.to_owned();
+    }
+    let mut stem = singular(word);
+    for (ending, least, with) in [
+        ("ization", 4, "iz"),
+        ("isation", 4, "iz"),
+        ("ising", 4, "iz"),
+        ("ised", 4, "iz"),
+        ("ation", 5, ""),
+        ("ment", 5, ""),
+        ("tion", 3, "t"),
+        ("sion", 3, "s"),
+        ("ing", 3, ""),
+        ("ied", 3, "y"),
+        ("ed", 3, ""),
+    ] {
+        if let Some(short) =
+            stem.strip_suffix(ending).filter(|short| short.len() >= least && has_vowel(short))
+        {
+            let twice = with.is_empty() && is_doubled(short);
+            stem = format!("{}{with}", if twice { &short[..short.len() - 1] } else { short });
+            break;
+        }
+    }
+    if stem.len() > 4 && stem.ends_with("ise") {
+        stem.replace_range(stem.len() - 2.., "z");
+    }
+    if stem.len() > 3 && stem.ends_with('e') {
+        stem.pop();
+    }
+    stem
+}
+
+fn singular(word: &str) -> String {
+    let cut = |by: usize| word[..word.len() - by].to_owned();
+    if word.ends_with("ies") && word.len() > 4 {
+        return cut(3) + "y";
+    }
+    if ["sses", "xes", "ches", "shes", "zes"].iter().any(|ending| word.ends_with(ending)) {
+        return cut(2);
+    }
+    let plural = word.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending));
+    if plural { cut(1) } else { word.to_owned() }
+}
+
+fn has_vowel(text: &str) -> bool {
+    text.contains(['a', 'e', 'i', 'o', 'u', 'y'])
+}
+
+fn is_doubled(text: &str) -> bool {
+    let mut last = text.bytes().rev();
+    let (one, two) = (last.next(), last.next());
+    one == two && !matches!(one, Some(b'l' | b's' | b'z' | b'e' | b'o') | None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        words(text, |word| all.push(word.to_owned()));
+        all
+    }
+
+    #[test]
+    fn names_are_split_at_cases_digits_and_signs() {
+        assert_eq!(split("getUserByID"), ["get", "user", "by", "id", "getuserbyid"]);
+        assert_eq!(split("list-HTTPServers_v2"), ["list", "http", "servers", "httpservers", "v", "2", "v2"]);
+        assert_eq!(split("Größe .* [a-z]+ (?:x)"), ["größe", "a", "z", "x"]);
+        assert_eq!(split(""), [""; 0]);
+    }
+
+    #[test]
+    fn other_scripts_have_words_too() {
+        assert_eq!(split("Удалить Файл"), ["удалить", "файл"]);
+        assert_eq!(split("删除文件"), ["删除", "除文", "文件"]);
+        assert_eq!(split("取API键"), ["取", "api", "键"]);
+        assert_eq!(split("ファイルを2個"), ["ファ", "ァイ", "イル", "ルを", "2", "個"]);
+    }
+
+    #[test]
+    fn endings_are_cut() {
+        for same in [
+            &["repository", "repositories"][..],
+            &["delete", "deletes", "deleted", "deleting", "deletion"],
+            &["create", "creation", "creating"],
+            &["organize", "organization", "organisation", "organizations"],
+            &["stop", "stopped", "stopping"],
+            &["deploy", "deployment", "deployments", "deployed"],
+            &["configure", "configuration"],
+            &["box", "boxes"],
+            &["copy", "copies", "copied"],
+        ] {
+            let stems: Vec<String> = same.iter().map(|word| stem(word)).collect();
+            assert!(stems.iter().all(|other| *other == stems[0]), "{stems:?}");
+        }
+        assert_eq!(
+            (stem("status").as_str(), stem("address").as_str(), stem("this").as_str()),
+            ("status", "address", "this")
+        );
+    }
+
+    #[test]
+    fn the_fillers_are_sorted() {
+        assert!(FILLERS.is_sorted());
+        assert!(is_filler("the") && !is_filler("repository"));
+    }
+}

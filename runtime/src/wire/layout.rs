@@ -1,0 +1,173 @@
+//! Where a format holds what a model said, and how it says why the model stopped.
+
+use serde_json::Value;
+
+use super::calls::WireError;
+use super::turn::Stop;
+
+/// Where a format holds the blocks that may be calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// The display name of the format.
+    pub title: &'static str,
+    /// The keys from a response down to its list of blocks; `0` is the first item of a list. A response may also begin
+    /// further down, for example with a message.
+    pub path: &'static [&'static str],
+    /// The key of the path that may be missing, like the last one.
+    pub optional: &'static str,
+    /// The keys that identify a message without blocks.
+    pub message: &'static [&'static str],
+    /// The key of a single block, next to the last key of the path, if there is no list.
+    pub lone: &'static str,
+    /// Whether an object is a block by itself.
+    pub is_block: fn(&Value) -> bool,
+    /// Whether an object is a stream event.
+    pub is_piece: fn(&Value) -> bool,
+    /// How a response ended; called for each object on the path.
+    pub ending: for<'v> fn(&'v Value) -> Ending<'v>,
+}
+
+/// How a response ended: what that means, and the provider's own word for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending<'v> {
+    /// What it means.
+    pub stop: Stop,
+    /// The provider's word. Empty: none.
+    pub word: &'v str,
+}
+
+impl Ending<'_> {
+    /// The ending of an object that says nothing about it.
+    pub const UNKNOWN: Ending<'static> = Ending { stop: Stop::Unknown, word: "" };
+}
+
+/// The blocks of a response.
+pub(super) struct Found<'v> {
+    /// The place of the blocks, as a JSON pointer.
+    pub(super) pointer: String,
+    /// The blocks.
+    pub(super) blocks: &'v [Value],
+    /// Whether `blocks` is the single block at `pointer`, not a list.
+    pub(super) single: bool,
+    /// The object that holds the blocks, often a message.
+    pub(super) owner: &'v Value,
+    pub(super) ending: Ending<'v>,
+}
+
+impl Layout {
+    /// The base of every literal: no path, no blocks, no streams.
+    pub const EMPTY: Layout = Layout {
+        title: "",
+        path: &[],
+        optional: "",
+        message: &[],
+        lone: "",
+        is_block: |_| false,
+        is_piece: |_| false,
+        ending: |_| Ending::UNKNOWN,
+    };
+
+    /// The error if a value has none of the places where the format holds calls.
+    fn unknown(&self) -> WireError {
+        let title = self.title;
+        WireError::new("", format!("is neither a response nor a message nor a call of {title}"))
+    }
+
+    fn check_whole(&self, value: &Value, pointer: &str) -> Result<(), WireError> {
+        if (self.is_piece)(value) {
+            let title = self.title;
+            let what = format!(
+                "is a piece of a response of {title}: calls are read from whole ones, so wait for it or collect the \
+                 pieces with `WireFormat::stream`"
+            );
+            return Err(WireError::new(pointer, what));
+        }
+        Ok(())
+    }
+
+    /// Finds the blocks of a response.
+    pub(super) fn find<'v>(&self, response: &'v Value) -> Result<Found<'v>, WireError> {
+        let whole = |blocks, single, ending| Found {
+            pointer: String::new(),
+            blocks,
+            single,
+            owner: &Value::Null,
+            ending,
+        };
+        self.check_whole(response, "")?;
+        if let Value::Array(blocks) = response {
+            for (index, block) in blocks.iter().enumerate() {
+                self.check_whole(block, &format!("/{index}"))?;
+            }
+            return Ok(whole(blocks, false, Ending::UNKNOWN));
+        }
+        if (self.is_block)(response) {
+            return Ok(whole(std::slice::from_ref(response), true, Ending::UNKNOWN));
+        }
+        let mut ending = (self.ending)(response);
+        let has = |key: &&str| response.get(key).is_some();
+        let begin = self.path.iter().position(has);
+        let begin =
+            begin.or_else(|| self.message.iter().any(has).then_some(self.path.len().saturating_sub(1)));
+        let Some((last, above)) = begin.and_then(|begin| self.path.get(begin..)?.split_last()) else {
+            // A prompt that was refused has no answer at all.
+            return if ending.stop.is_stopped() {
+                Ok(whole(&[], false, ending))
+            } else {
+                Err(self.unknown())
+            };
+        };
+        let (mut pointer, mut owner) = (String::new(), response);
+        for key in above {
+            let inner = match self.step(owner, key, &pointer) {
+                Ok(inner) => inner,
+                Err(_) if ending.stop.is_stopped() => None,
+                Err(why) => return Err(why),
+            };
+            let Some(inner) = inner else { return Ok(whole(&[], false, ending)) };
+            pointer = format!("{pointer}/{key}");
+            owner = inner;
+            let told = (self.ending)(owner);
+            if told.stop != Stop::Unknown && !ending.stop.is_early() {
+                ending = told;
+            }
+        }
+        let (blocks, key, single): (&[Value], _, _) = match (owner.get(last), owner.get(self.lone)) {
+            (Some(Value::Array(blocks)), None | Some(Value::Null)) => (blocks, last, false),
+            (Some(Value::Array(blocks)), _) if !blocks.is_empty() => (blocks, last, false),
+            (None | Some(Value::Null | Value::Array(_)), Some(lone @ Value::Object(_))) => {
+                (std::slice::from_ref(lone), &self.lone, true)
+            }
+            // The content is a single text.
+            (None | Some(Value::Null | Value::Array(_) | Value::String(_)), _) => (&[], last, false),
+            (Some(_), _) => return Err(WireError::new(format!("{pointer}/{last}"), "is not a list")),
+        };
+        Ok(Found { pointer: format!("{pointer}/{key}"), blocks, single, owner, ending })
+    }
+
+    /// Returns the value under a key of the path, or `None` if it is missing and may be.
+    fn step<'v>(&self, owner: &'v Value, key: &str, pointer: &str) -> Result<Option<&'v Value>, WireError> {
+        let inner = match key {
+            "0" => {
+                // The list is the last key of the pointer.
+                let list = pointer.rsplit('/').next().unwrap_or_default();
+                let item = list.strip_suffix('s').unwrap_or(list);
+                return match owner.get(0) {
+                    Some(first) => Ok(Some(first)),
+                    None => Err(WireError::new(pointer, format!("holds no {item}"))),
+                };
+            }
+            key => owner.get(key),
+        };
+        let there = || format!("{pointer}/{key}");
+        match inner {
+            None if !owner.is_object() => Err(WireError::new(pointer, "is not an object")),
+            None | Some(Value::Null) if key == self.optional => Ok(None),
+            None => Err(WireError::new(there(), "is missing")),
+            Some(Value::Object(_)) => Ok(inner),
+            // The next step reports a missing or wrong list.
+            Some(_) if self.path.windows(2).any(|pair| pair == [key, "0"]) => Ok(inner),
+            Some(_) => Err(WireError::new(there(), "is not an object")),
+        }
+    }
+}
