@@ -4,6 +4,7 @@
 //! every report says so; `o200k_base` is usually within a fifth for English and JSON.
 
 mod html;
+mod json;
 mod savings;
 mod text;
 
@@ -13,7 +14,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::schema::shape::Slim;
@@ -288,46 +289,6 @@ impl Report {
             }
         }
         wrong
-    }
-
-    /// Returns the report as JSON.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let parts = |parts: Parts| -> Value {
-            Parts::NAMES.into_iter().map(str::to_owned).zip(parts.numbers().map(Value::from)).collect()
-        };
-        let trim =
-            |trim: &Trim| json!({"pointer": trim.pointer, "lever": trim.lever.name(), "what": trim.what});
-        let tool = |tool: &ToolTokens| {
-            let mut out = json!({
-                "name": tool.name,
-                "groups": tool.groups,
-                "tokens": tool.tokens,
-                "parts": parts(tool.parts),
-                "trims": tool.trims.iter().map(trim).collect::<Vec<_>>(),
-            });
-            if let Some(why) = &tool.refused {
-                out["refused"] = why.as_str().into();
-            }
-            out
-        };
-        let group =
-            |group: &GroupTokens| json!({"name": group.name, "tools": group.tools, "tokens": group.tokens});
-        let saving = |saving: &Saving| json!({"slim": saving.levers, "saves": saving.tokens});
-        json!({
-            "tokenizer": self.tokenizer.name(),
-            "exactness": self.tokenizer.exactness(),
-            "dialect": self.dialect,
-            "rendering": self.rendering.name(),
-            "total": self.total(),
-            "median": self.percentile(50),
-            "p95": self.percentile(95),
-            "max": self.percentile(100),
-            "parts": parts(self.parts()),
-            "groups": self.groups().iter().map(group).collect::<Vec<_>>(),
-            "savings": self.savings.iter().map(saving).collect::<Vec<_>>(),
-            "tools": self.tools.iter().map(tool).collect::<Vec<_>>(),
-        })
     }
 
     /// Returns the report as one HTML page that needs nothing else: a map of where the tokens go, and tables.

@@ -84,7 +84,7 @@ impl ToolSpec {
     /// assert_eq!(told.description, "Finds songs.");
     /// assert_eq!(told.schema["properties"]["words"]["description"], "The words to be found, in any order.");
     /// let words = &told.trims[1];
-    /// assert_eq!(words.to_string(), "/properties/words: the description is shortened from 60 to 36 characters (description)");
+    /// assert_eq!(words.to_string(), "/properties/words: the description is shortened from 58 to 36 characters (description)");
     /// ```
     ///
     /// # Errors

@@ -153,7 +153,6 @@ fn less(own: Words, other: Words) -> Words {
             Words::Sentence(own) | Words::Characters(own),
             Words::Sentence(limit) | Words::Characters(limit),
         ) => Words::Sentence(own.min(limit)),
-        (Words::All, _) => other,
         (_, other) => other,
     }
 }
@@ -166,4 +165,65 @@ fn optional(spec: &ToolSpec, slim: &Slim) -> Vec<Text> {
     let shown = rules.fields.iter().filter(|field| !field.required && field.access != Access::ReadOnly);
     let kept = |name: &Text| slim.optional.as_ref().is_none_or(|names: &List<Text>| names.contains(name));
     shown.map(|field| field.name.clone()).filter(kept).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI};
+    use crate::schema::shape::read::read;
+    use crate::schema::shape::slim::CEILING;
+
+    fn spec(input: &Value) -> ToolSpec {
+        ToolSpec { input: read(input, &mut Vec::new()).into(), ..ToolSpec::EMPTY }
+    }
+
+    /// An object with many fields, each with a long text.
+    fn large(fields: usize, of: &Value) -> Value {
+        let field = |number: usize| {
+            let mut field = of.clone();
+            field["description"] = format!("Field {number}. {}", "It is of use to many. ".repeat(10)).into();
+            (format!("field_{number}"), field)
+        };
+        let properties: serde_json::Map<String, Value> = (0..fields).map(field).collect();
+        json!({"type": "object", "properties": properties})
+    }
+
+    #[test]
+    fn a_large_tool_is_trimmed_until_it_fits_and_a_small_one_not_at_all() {
+        let deep = large(60, &large(20, &json!({"type": "integer"})));
+        let spec = spec(&deep);
+        for dialect in [&JSON_SCHEMA, &OPENAI, &ANTHROPIC, &GEMINI] {
+            let whole = spec.schema_with(dialect, &Slim::NONE).unwrap();
+            assert!(whole.bytes() > 10 * CEILING && whole.trims.is_empty());
+            let told = spec.schema(dialect).unwrap();
+            assert!(told.bytes() <= CEILING, "{}: {}", dialect.name, told.bytes());
+            assert_eq!(told.schema["properties"].as_object().unwrap().len(), 60, "every argument is there");
+            assert!(told.trims.iter().any(|trim| trim.lever == Lever::Depth));
+            assert_eq!(told, spec.schema(dialect).unwrap());
+        }
+        let small = self::spec(&large(3, &json!({"type": "integer"})));
+        assert_eq!(small.schema(&OPENAI), small.schema_with(&OPENAI, &Slim::NONE));
+    }
+
+    #[test]
+    fn optional_arguments_go_last_and_the_last_of_them_first() {
+        let mut schema = large(2_000, &json!({"type": "integer"}));
+        schema["required"] = json!(["field_1999"]);
+        let told = spec(&schema).schema(&OPENAI).unwrap();
+        let names: Vec<&String> = told.schema["properties"].as_object().unwrap().keys().collect();
+        assert!(told.bytes() <= CEILING && names.len() > 200, "{}", names.len());
+        assert_eq!((names[0].as_str(), names[names.len() - 1].as_str()), ("field_0", "field_1999"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let mut schema = large(2_000, &json!({"type": "integer"}));
+        schema["required"] = (0..2_000).map(|number| format!("field_{number}")).collect::<Vec<_>>().into();
+        let told = spec(&schema).schema(&OPENAI).unwrap();
+        assert_eq!(told.trims.last().map(|trim| trim.lever), Some(Lever::Ceiling));
+        assert_eq!(told.schema["required"].as_array().unwrap().len(), 2_000);
+    }
 }

@@ -3,6 +3,7 @@
 //! Uses `clap` without its default features: four small crates. A custom parser would save a second of building and
 //! lose the suggestions, the usage lines and the conventions people know.
 
+mod call;
 mod mcp;
 mod project;
 mod serve;
@@ -188,7 +189,7 @@ fn command() -> Command {
                      exit code is 1 only if a document gives nothing at all; `check` is stricter.",
                 ),
         )
-        .subcommand(call())
+        .subcommand(call::command())
         .subcommand(serve::command())
         .subcommand(tokens::command())
         .subcommand(
@@ -198,28 +199,6 @@ fn command() -> Command {
                 .arg(format()),
         );
     project::with_commands(command).subcommand(mcp::command())
-}
-
-fn call() -> Command {
-    with_options(with_requests(
-        Command::new("call")
-            .about("Call a tool of a document")
-            .arg(
-                Arg::new("documents")
-                    .value_name("DOCUMENT")
-                    .required(true)
-                    .value_parser(value_parser!(PathBuf))
-                    .help("The document that has the tool"),
-            )
-            .arg(Arg::new("tool").value_name("TOOL").required(true).help("The name of the tool"))
-            .arg(Arg::new("arguments").value_name("ARGUMENT").num_args(0..).help(
-                "The arguments: NAME=VALUE each, or all as one JSON object; `@FILE` reads one from a file, `-` from \
-                 the standard input",
-            ))
-            .arg(format())
-            .arg(flag("dry-run", "Print the request or the command as JSON, run nothing"))
-            .arg(flag("show-secrets", "Do not replace secrets by `****` in a dry run")),
-    ))
 }
 
 /// Adds the options of how calls are made.

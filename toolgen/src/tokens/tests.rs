@@ -67,7 +67,7 @@ fn the_tokens_of_a_tool_divide_without_a_rest() {
     assert_eq!((add.name.as_str(), list.name.as_str()), ("add_pet", "list_pets"));
     assert!(add.parts.defs > 0 && add.parts.examples == 0, "{add:?}");
     assert!(list.parts.examples > 0 && list.parts.parameters == 3 && list.parts.defs == 0, "{list:?}");
-    assert_eq!(report.total(), report.parts().numbers().iter().sum());
+    assert_eq!(report.total(), report.parts().numbers().iter().sum::<usize>());
     assert_eq!((report.percentile(50), report.percentile(100)), (list.tokens, add.tokens));
     let groups: Vec<(String, usize)> =
         report.groups().into_iter().map(|group| (group.name, group.tokens)).collect();

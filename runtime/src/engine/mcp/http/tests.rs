@@ -42,7 +42,8 @@ fn open() -> McpOptions {
 impl Wire {
     async fn to(server: &McpServer, options: &McpOptions) -> Result<Wire, String> {
         let (inbox, said) = Inbox::new();
-        let transport = start(server, options, &Credentials::new(credentials(&server.transport)), inbox.clone()).await?;
+        let transport =
+            start(server, options, &Credentials::new(credentials(&server.transport)), inbox.clone()).await?;
         Ok(Wire { transport, inbox, said })
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Lever, Slimmer, words};
-use crate::base::frozen::Text;
+use crate::base::frozen::{List, Text};
 use crate::schema::shape::{Kind, Literal, NumberRules, Shape, StringRules, prose};
 
 /// The longest default that is kept without examples, as JSON, in bytes.
@@ -16,17 +16,16 @@ impl Slimmer<'_> {
         let words = if level <= 1 { self.slim.parameters } else { self.slim.nested };
         if !shape.description.is_empty() {
             let before = shape.description.chars().count();
-            if self.slim.drop_restating && words::restates(&shape.description, name, &self.tool) {
-                let what = format!("the description is left out: `{}`", shape.description);
+            let kept = words.of(&shape.description);
+            let after = kept.chars().count();
+            if self.slim.drop_restating && after > 0 && words::restates(&kept, name, &self.tool) {
+                let what =
+                    format!("the description is left out, as what is kept of it says only a name: `{kept}`");
                 self.trim(Lever::Restating, what);
                 shape.description = Text::EMPTY;
-            } else {
-                let kept = words.of(&shape.description);
-                let after = kept.chars().count();
-                if after < before {
-                    shape.description = Text::copy_of(&kept);
-                    self.trim(Lever::Description, shortened(before, after));
-                }
+            } else if after < before {
+                shape.description = Text::copy_of(&kept);
+                self.trim(Lever::Description, shortened(before, after));
             }
         }
         if !self.slim.drop_examples {
@@ -35,7 +34,7 @@ impl Slimmer<'_> {
         if !shape.examples.is_empty() {
             let what = format!("{} of its values left out", plural(shape.examples.len(), "example"));
             self.trim(Lever::Examples, what);
-            shape.examples = crate::base::frozen::List::EMPTY;
+            shape.examples = List::EMPTY;
         }
         if shape.default.as_ref().is_some_and(|value| value.to_json().to_string().len() > MAX_DEFAULT) {
             self.trim(Lever::Examples, "its long default is left out");

@@ -52,7 +52,7 @@ fn texts_are_shortened_and_what_says_nothing_goes() {
     assert_eq!(
         trims,
         [
-            "/properties/pet_id: the description is left out: `The ID of the pet.` (restating)",
+            "/properties/pet_id: the description is left out, as what is kept of it says only a name: `The ID of the pet.` (restating)",
             "/properties/pet_id: 1 example of its values left out (examples)",
             "/properties/fields: the description is shortened from 29 to 13 characters (description)",
             "/properties/in/properties/x: the description of 10 characters is left out (description)",
@@ -150,7 +150,7 @@ fn levers_are_read_as_they_are_written() {
     assert_eq!(Slim::NONE.to_string(), "ceiling=off");
     for wrong in ["tiny", "depth=0", "depth", "nested=long", "examples=on", "size=4"] {
         let told = wrong.parse::<Slim>().unwrap_err().to_string();
-        assert!(told.contains('`') && told.contains("write") | told.contains("there are"), "{told}");
+        assert!(told.contains("write") || told.contains("there are"), "{told}");
     }
 }
 
