@@ -212,7 +212,8 @@ mod tests {
     fn optional_arguments_go_last_and_the_last_of_them_first() {
         let mut schema = large(2_000, &json!({"type": "integer"}));
         schema["required"] = json!(["field_1999"]);
-        let told = spec(&schema).schema(&OPENAI).unwrap();
+        let spec = spec(&schema);
+        let told = spec.schema(&OPENAI).unwrap();
         let names: Vec<&String> = told.schema["properties"].as_object().unwrap().keys().collect();
         assert!(told.bytes() <= CEILING && names.len() > 200, "{}", names.len());
         assert_eq!((names[0].as_str(), names[names.len() - 1].as_str()), ("field_0", "field_1999"));
@@ -222,7 +223,8 @@ mod tests {
     fn what_does_not_fit_is_told() {
         let mut schema = large(2_000, &json!({"type": "integer"}));
         schema["required"] = (0..2_000).map(|number| format!("field_{number}")).collect::<Vec<_>>().into();
-        let told = spec(&schema).schema(&OPENAI).unwrap();
+        let spec = spec(&schema);
+        let told = spec.schema(&OPENAI).unwrap();
         assert_eq!(told.trims.last().map(|trim| trim.lever), Some(Lever::Ceiling));
         assert_eq!(told.schema["required"].as_array().unwrap().len(), 2_000);
     }
