@@ -90,6 +90,7 @@ pub mod prelude {
     pub use core::time::Duration;
 
     pub use crate::base::frozen::Frozen::Static as S;
+    pub use crate::schema::shape::slim::{Slim, Words};
     pub use crate::schema::shape::{Def, Schema};
     pub use crate::spec::limits::Limits;
     pub use crate::spec::plan::{

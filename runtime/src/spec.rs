@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::base::frozen::{List, Text};
-use crate::schema::shape::{Def, Schema, Shape};
+use crate::schema::shape::{Def, Schema, Shape, Slim};
 
 pub use schema::ToolSchema;
 
@@ -22,6 +22,7 @@ mod reader;
 mod require;
 mod schema;
 pub mod search;
+mod size;
 pub mod surface;
 pub mod template;
 pub mod toolset;
@@ -54,6 +55,8 @@ pub struct ToolSpec {
     /// The named shapes that `input` and `output` refer to, sorted by name. The tools of one document share the list;
     /// rendering takes from it only what a tool reaches.
     pub defs: List<Def>,
+    /// What is trimmed of the tool before a model reads it; by default, only what is above a ceiling.
+    pub slim: Slim,
     /// The effects that running the tool may have.
     pub effects: Effects,
     /// The group the tool belongs to; `general` by default.
@@ -97,6 +100,7 @@ impl ToolSpec {
         input: Schema::Tree(crate::base::frozen::Frozen::Static(&Shape::NO_ARGUMENTS)),
         output: None,
         defs: List::EMPTY,
+        slim: Slim::DEFAULT,
         effects: Effects::UNDECLARED,
         category: Text::Static("general"),
         scopes: List::EMPTY,

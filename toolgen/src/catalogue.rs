@@ -2,13 +2,13 @@
 
 use crate::frontend;
 use crate::problem::Code;
-use crate::problem::codes::{choice, overlay, source, text};
+use crate::problem::codes::{choice, overlay, size, source, text};
 
 /// All codes, in the order of their numbers.
 #[must_use]
 pub fn codes() -> Vec<Code> {
     let of_front_ends = frontend::all().iter().flat_map(|front_end| front_end.codes());
-    let mut codes: Vec<Code> = [source::ALL, choice::ALL, overlay::ALL, text::ALL]
+    let mut codes: Vec<Code> = [source::ALL, choice::ALL, overlay::ALL, text::ALL, size::ALL]
         .into_iter()
         .flatten()
         .chain(of_front_ends)

@@ -24,6 +24,7 @@ mod output;
 mod schema;
 mod serve;
 mod test;
+mod tokens;
 
 use std::ffi::OsString;
 use std::io;
@@ -84,6 +85,7 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Init(task) => init::run(task, output),
         Task::New(task) => new::run(task, output),
         Task::Test(task) => test::run(task, output),
+        Task::Tokens(task) => tokens::run(task, output),
     }
 }
 

@@ -18,6 +18,7 @@ mod package;
 mod pool;
 mod rust_types;
 mod sets;
+mod size;
 mod spec;
 
 #[cfg(test)]

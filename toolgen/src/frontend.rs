@@ -18,6 +18,7 @@ use toolgen_runtime::Effects;
 use crate::choice::check_credentials;
 use crate::options::Options;
 use crate::problem::{Code, Problems, codes};
+use crate::size;
 use crate::source::{Document, Pointer};
 use crate::tool::Program;
 
@@ -79,8 +80,9 @@ fn compile_by(
     options: &Options,
     problems: &mut Problems,
 ) -> Option<Program> {
-    let program = claimant(front_ends, document, problems)?.lower(document, options, problems)?;
+    let mut program = claimant(front_ends, document, problems)?.lower(document, options, problems)?;
     check_credentials(options, &program.schemes, problems);
+    size::trim(&mut program, options);
     Some(program)
 }
 

@@ -17,14 +17,17 @@ mod overlay;
 pub mod problem;
 pub mod select;
 mod shapes;
+pub mod size;
 pub mod source;
+#[cfg(feature = "tokens")]
+pub mod tokens;
 mod tool;
 pub mod write;
 
 pub use build::{Build, Built};
 pub use frontend::{Frontend, compile};
 pub use lint::lint;
-pub use options::Options;
+pub use options::{Options, TokenBudget};
 pub use problem::{Code, Problem, Problems, Severity};
 pub use select::Selector;
 pub use source::{Document, Pointer, Position, Source};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use toolgen_runtime::schema::shape::Slim;
 use toolgen_runtime::spec::drift::Class;
 
 use crate::problem::{Level, Levels};
@@ -39,6 +40,21 @@ pub struct Options {
     pub deny_changes: Class,
     /// What `check` and builds do about problems, by their codes.
     pub levels: Levels,
+    /// What is trimmed of each tool before a model reads it; `None` leaves it to the document, and to the default ceiling.
+    pub slim: Option<Slim>,
+    /// How many tokens the tools may take.
+    pub token_budget: Option<TokenBudget>,
+}
+
+/// How many tokens tools may take, by the tokenizer `o200k_base`. A build fails that takes more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenBudget {
+    /// The tokens of all tools of a build together; `None` is any number.
+    pub total: Option<usize>,
+    /// The tokens of one tool; `None` is any number.
+    pub tool: Option<usize>,
+    /// The name of the dialect in which they are counted, such as `openai`.
+    pub dialect: String,
 }
 
 impl Default for Options {
@@ -54,6 +70,8 @@ impl Default for Options {
             lock: None,
             deny_changes: Class::Breaking,
             levels: Levels::default(),
+            slim: None,
+            token_budget: None,
         }
     }
 }
@@ -146,6 +164,28 @@ impl Options {
         self
     }
 
+    /// Sets what is trimmed of each tool before a model reads it. A [`Slim`] is also read from text:
+    /// `"compact, depth=4".parse()?`.
+    #[must_use]
+    pub fn slim(mut self, slim: Slim) -> Self {
+        self.slim = Some(slim);
+        self
+    }
+
+    /// Sets how many tokens all tools together and each of them may take in a dialect, such as `openai`; `None` is any
+    /// number. A build that takes more fails. Needs the feature `tokens`.
+    #[must_use]
+    pub fn token_budget(
+        mut self,
+        total: impl Into<Option<usize>>,
+        tool: impl Into<Option<usize>>,
+        dialect: impl Into<String>,
+    ) -> Self {
+        let (total, tool, dialect) = (total.into(), tool.into(), dialect.into());
+        self.token_budget = Some(TokenBudget { total, tool, dialect });
+        self
+    }
+
     /// Returns the arguments that make `cargo toolgen` choose and name the same tools, each after a space, as a shell
     /// reads them. Credentials are left out: they change no tool.
     #[must_use]
@@ -160,6 +200,9 @@ impl Options {
         }
         if !self.deprecated {
             line.push_str(" --no-deprecated");
+        }
+        if let Some(slim) = &self.slim {
+            line.push_str(&format!(" --slim {}", quoted(&slim.to_string())));
         }
         line
     }

@@ -27,6 +27,7 @@ mod relations;
 pub mod render;
 mod rules;
 mod schema;
+pub mod slim;
 
 use crate::base::frozen::{List, Text};
 
@@ -42,6 +43,7 @@ pub use rules::object::{Access, Extra, Field, ObjectRules, PatternField};
 pub use rules::text::StringRules;
 pub(crate) use schema::resolved;
 pub use schema::{Def, Schema, find_def};
+pub use slim::Slim;
 
 /// The schema of a value.
 ///

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::ToolSpec;
-use crate::base::truncate::cut_at_sentence;
+use super::{ToolSpec, size};
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
+use crate::schema::shape::render::{Loss, Refusal};
+use crate::schema::shape::slim::{Slim, Trim};
 
 /// A tool as a provider takes it, and what it no longer says. See [`ToolSpec::schema`].
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,9 @@ pub struct ToolSchema<'a> {
     /// What could not be said, and where it went. A loss of the keyword `description` means that the description of
     /// the tool was cut.
     pub losses: Vec<Loss>,
+    /// What was trimmed, by the levers of the tool or because it was above its ceiling. The places are those of the
+    /// schema before a dialect changed it.
+    pub trims: Vec<Trim>,
 }
 
 impl ToolSpec {
@@ -56,13 +59,39 @@ impl ToolSpec {
     ///
     /// Returns all reasons why the dialect cannot accept the arguments.
     pub fn schema(&self, dialect: &Dialect) -> Result<ToolSchema<'_>, Vec<Refusal>> {
-        let Rendered { schema, mut losses } = render_input(&self.input, &self.defs, dialect)?;
-        let limit = dialect.tool_description_length.unwrap_or(usize::MAX);
-        let description = cut_at_sentence(&self.description, limit);
-        if matches!(description, Cow::Owned(_)) {
-            losses.insert(0, Loss { pointer: String::new(), keyword: "description", in_prose: false });
-        }
-        Ok(ToolSchema { description, schema, losses })
+        self.schema_with(dialect, &self.slim)
+    }
+
+    /// As [`schema`](Self::schema), with other levers of size than the tool's own.
+    ///
+    /// ```
+    /// use toolgen_runtime::schema::dialect::OPENAI;
+    /// use toolgen_runtime::schema::shape::Slim;
+    /// use toolgen_runtime::tool;
+    ///
+    /// /// Finds songs. Titles come first, then texts.
+    /// #[tool]
+    /// fn find(
+    ///     /// The words to be found, in any order. Case does not matter.
+    ///     words: String,
+    /// ) -> String {
+    ///     words
+    /// }
+    ///
+    /// # use toolgen_runtime::AgentTool;
+    /// let tool = find::tool();
+    /// let told = tool.spec().schema_with(&OPENAI, &Slim::COMPACT).unwrap();
+    /// assert_eq!(told.description, "Finds songs.");
+    /// assert_eq!(told.schema["properties"]["words"]["description"], "The words to be found, in any order.");
+    /// let words = &told.trims[1];
+    /// assert_eq!(words.to_string(), "/properties/words: the description is shortened from 58 to 36 characters (description)");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns all reasons why the dialect cannot accept the arguments.
+    pub fn schema_with(&self, dialect: &Dialect, slim: &Slim) -> Result<ToolSchema<'_>, Vec<Refusal>> {
+        size::fitting(self, dialect, slim)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Uses `clap` without its default features: four small crates. A custom parser would save a second of building and
 //! lose the suggestions, the usage lines and the conventions people know.
 
+mod call;
 mod check;
 mod docs;
 mod exported;
@@ -11,6 +12,7 @@ mod mcp;
 mod project;
 mod requests;
 mod serve;
+mod tokens;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -28,6 +30,7 @@ pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
 pub(super) use requests::Requests;
 pub(super) use serve::{Serve, discovered};
+pub(super) use tokens::{TokenFormat, Tokens};
 
 /// The requested task.
 #[derive(Debug)]
@@ -54,6 +57,7 @@ pub(super) enum Task {
     Init(Init),
     New(New),
     Test(Test),
+    Tokens(Tokens),
 }
 
 /// The documents, and the options for compiling them.
@@ -180,8 +184,9 @@ fn command() -> Command {
                      exit code is 1 only if a document gives nothing at all; `check` is stricter.",
                 ),
         )
-        .subcommand(call())
+        .subcommand(call::command())
         .subcommand(serve::command())
+        .subcommand(tokens::command())
         .subcommand(
             Command::new("explain")
                 .about("Explain a code of a problem; without one, list them all")
@@ -192,28 +197,6 @@ fn command() -> Command {
         .subcommand(mcp::command())
         .subcommand(lock::lock())
         .subcommand(lock::diff())
-}
-
-fn call() -> Command {
-    with_options(with_requests(
-        Command::new("call")
-            .about("Call a tool of a document")
-            .arg(
-                Arg::new("documents")
-                    .value_name("DOCUMENT")
-                    .required(true)
-                    .value_parser(value_parser!(PathBuf))
-                    .help("The document that has the tool"),
-            )
-            .arg(Arg::new("tool").value_name("TOOL").required(true).help("The name of the tool"))
-            .arg(Arg::new("arguments").value_name("ARGUMENT").num_args(0..).help(
-                "The arguments: NAME=VALUE each, or all as one JSON object; `@FILE` reads one from a file, `-` from \
-                 the standard input",
-            ))
-            .arg(format())
-            .arg(flag("dry-run", "Print the request or the command as JSON, run nothing"))
-            .arg(flag("show-secrets", "Do not replace secrets by `****` in a dry run")),
-    ))
 }
 
 /// Creates a command that compiles documents.
@@ -246,6 +229,12 @@ fn with_options(command: Command) -> Command {
         .arg(option("namespace", "NAME", "Put `NAME__` before every tool name"))
         .arg(several("rename", "OLD=NEW", "Name the tool of an operation (its id, 'METHOD /path', or tool)"))
         .arg(several("auth", "SCHEME=VARIABLE", "The environment variable with the credential of a scheme"))
+        .next_help_heading("Size")
+        .arg(option(
+            "slim",
+            "LEVERS",
+            "Trim what a model reads, such as 'compact' or 'nested=sentence, depth=3'",
+        ))
         .next_help_heading(None)
         .after_help(EXIT_CODES)
 }
@@ -322,6 +311,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             show_secrets: matches.get_flag("show-secrets"),
         }),
         "serve" => Task::Serve(serve::task(matches, selection)?),
+        "tokens" => tokens::task(matches, selection),
         _ => project::compiling_task(name, matches, selection),
     })
 }
@@ -360,6 +350,11 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
     options = texts("exclude").fold(options, Options::exclude);
     options.renames.extend(pairs(matches, "rename")?);
     options.credentials.extend(pairs(matches, "auth")?);
+    if let Some(levers) = matches.get_one::<String>("slim") {
+        options.slim = Some(levers.parse().map_err(|why| format!("`--slim {levers}`: {why}"))?);
+    }
+    let dialect = matches.try_get_one::<String>("dialect").ok().flatten();
+    options.token_budget = tokens::given_budget(matches, dialect.map_or("openai", String::as_str));
     Ok(options)
 }
 

@@ -1,9 +1,10 @@
 //! `check`: shows what is wrong with documents.
 
 use std::io;
+use std::slice;
 
 use serde_json::{Value, json};
-use toolgen::{Program, Severity, problem};
+use toolgen::{Program, Severity, problem, size};
 
 use super::Outcome;
 use super::args::{Check, Selection};
@@ -19,7 +20,13 @@ const MAX_OF_A_CODE: usize = 3;
 pub(super) fn run(task: &Check, output: &mut Output) -> io::Result<Outcome> {
     let selection = &task.selection;
     let mut outcome = Outcome::Fine;
-    let all = compile_each(selection, output);
+    let mut all = compile_each(selection, output);
+    for compiled in &mut all {
+        if let Some(program) = &compiled.program {
+            size::check_ceiling(program, &mut compiled.problems);
+            size::check_budget(slice::from_ref(program), &selection.options, &mut compiled.problems);
+        }
+    }
     if selection.json {
         output.write("{\"documents\":[")?;
     }

@@ -5,6 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::shape::slim::Trim;
 use toolgen_runtime::spec::ToolSchema;
 use toolgen_runtime::wire::WireFormat;
 
@@ -70,12 +71,18 @@ fn envelope(dialect: &Dialect, specs: &[ToolSpec], output: &mut Output) -> io::R
 fn describe(spec: &ToolSpec, dialect: &Dialect) -> (Value, bool) {
     let name = spec.name.as_str();
     match spec.schema(dialect) {
-        Ok(ToolSchema { description, schema, losses }) => {
+        Ok(ToolSchema { description, schema, losses, trims }) => {
             let losses: Vec<Value> = losses
                 .iter()
                 .map(|loss| json!({"pointer": loss.pointer, "keyword": loss.keyword, "in_prose": loss.in_prose}))
                 .collect();
-            (json!({"name": name, "description": description, "schema": schema, "losses": losses}), true)
+            let mut told =
+                json!({"name": name, "description": description, "schema": schema, "losses": losses});
+            if !trims.is_empty() {
+                let trim = |trim: &Trim| json!({"pointer": trim.pointer, "lever": trim.lever.name(), "what": trim.what});
+                told["trims"] = trims.iter().map(trim).collect();
+            }
+            (told, true)
         }
         Err(refusals) => {
             let refusals: Vec<Value> = refusals

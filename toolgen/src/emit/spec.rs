@@ -11,6 +11,7 @@ use toolgen_runtime::{Def, Schema, ToolSpec};
 use super::expr::Expr;
 use super::fields::{Fields, list_of, some, texts};
 use super::pool::Pool;
+use super::size;
 
 pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     let ToolSpec {
@@ -24,6 +25,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         input,
         output,
         defs,
+        slim,
         effects,
         category,
         scopes,
@@ -50,6 +52,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.put("input", input, &base.input, schema);
     fields.set_or_leave("output", output.as_ref().map(|output| some(schema(output))));
     fields.set_or_leave("defs", (!defs.is_empty()).then(|| pool.defs(defs, def)));
+    fields.put("slim", slim, &base.slim, size::slim);
     fields.put("effects", effects, &base.effects, |value| self::effects(value, pool));
     fields.text("category", category, &base.category);
     fields.put("scopes", scopes, &base.scopes, texts);

@@ -32,11 +32,13 @@ pub(crate) use table;
 
 pub(crate) mod choice;
 pub(crate) mod overlay;
+pub(crate) mod size;
 pub(crate) mod source;
 pub(crate) mod text;
 
 pub use choice::*;
 pub use overlay::{ACTION, NO_CHANGE, NO_TARGET, OVERLAY};
+pub use size::*;
 pub use source::*;
 pub use text::*;
 

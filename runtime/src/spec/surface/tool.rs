@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::base::frozen::{List, Text};
+use crate::schema::shape::Slim;
 use crate::schema::shape::read::read_canonical;
 use crate::schema::shape::render::canonical::value;
 use crate::spec::reader::Reader;
@@ -11,7 +12,7 @@ use crate::spec::{
 };
 
 /// The keys of a tool.
-pub(super) const KEYS: [&str; 23] = [
+pub(super) const KEYS: [&str; 24] = [
     "label",
     "description",
     "returns",
@@ -19,6 +20,7 @@ pub(super) const KEYS: [&str; 23] = [
     "documentation",
     "deprecated",
     "category",
+    "slim",
     "effects",
     "scopes",
     "requires",
@@ -53,6 +55,7 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
         defs: _,
         effects,
         category,
+        slim,
         scopes,
         timeout,
         exclusive,
@@ -74,6 +77,7 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
     put("documentation", text(documentation));
     put("deprecated", deprecated.as_ref().map(|text| text.as_str().into()));
     put("category", (*category != ToolSpec::EMPTY.category).then(|| category.as_str().into()));
+    put("slim", (*slim != Slim::DEFAULT).then(|| slim.to_string().into()));
     put("effects", Some(effects_written(effects)));
     put("scopes", texts(scopes));
     put("requires", (!requires.is_empty()).then(|| requires.iter().map(requirement).collect()));
@@ -178,6 +182,7 @@ impl Reader {
             defs: List::EMPTY,
             effects: self.effects(tool.get("effects").unwrap_or(&Value::Null), &format!("{at}/effects")),
             category: category.unwrap_or(ToolSpec::EMPTY.category),
+            slim: self.slim(tool, at),
             scopes: self.given_texts(tool, at, "scopes"),
             timeout: self.timeout(tool, at),
             exclusive: self.flag(tool, at, "exclusive").unwrap_or_default(),
@@ -194,6 +199,16 @@ impl Reader {
             sub_agent: self.flag(tool, at, "sub_agent").unwrap_or_default(),
             deprecated: tool.get("deprecated").map(|_| self.text(tool, at, "deprecated").into()),
         }
+    }
+
+    fn slim(&mut self, tool: &Value, at: &str) -> Slim {
+        if tool.get("slim").is_none() {
+            return Slim::DEFAULT;
+        }
+        self.text(tool, at, "slim").parse().unwrap_or_else(|why| {
+            self.fail(format!("{at}/slim"), format!("`slim` is no list of levers: {why}"));
+            Slim::DEFAULT
+        })
     }
 
     fn given_text(&mut self, object: &Value, at: &str, key: &str) -> Text {

@@ -37,6 +37,7 @@ pub(in super::super) const LOCK: &str = "toolgen.lock";
 pub(super) fn check() -> Command {
     compiling("check", "Report what is wrong with documents, how many tools they give, and what changed")
         .args(super::check::arguments())
+        .args(super::tokens::budget())
         .arg(path("lock", "FILE", "Compare the tools with this contract lock"))
         .arg(fail_on())
         .arg(flag("update", "Write the lock again, and tell what changed"))

@@ -39,6 +39,15 @@ impl<'a> Context<'a> {
         if let Some(node) = attributes.of("result_limit").get("result_limit") {
             spec.result_limit = self.size(&node).or(spec.result_limit);
         }
+        if let Some((levers, at)) = self.levers(attributes.of("slim")) {
+            match levers.parse() {
+                Ok(slim) => spec.slim = slim,
+                Err(why) => {
+                    let message = format!("`slim: {levers}` is no list of levers");
+                    self.report(codes::CHOICE, &at, message, format!("{why}"));
+                }
+            }
+        }
         if let Some(exclusive) = self.flag(attributes.of("exclusive"), "exclusive") {
             spec.exclusive = exclusive;
         }
@@ -63,6 +72,12 @@ impl<'a> Context<'a> {
         if !relations.is_empty() {
             add_relations(spec, relations);
         }
+    }
+
+    /// Returns the levers of size that an object states, and their place.
+    fn levers(&mut self, node: &Node<'a>) -> Option<(&'a str, Pointer)> {
+        let levers = self.text(node, "slim")?;
+        Some((levers, node.pointer.child("slim")))
     }
 
     fn texts_of_tool(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {

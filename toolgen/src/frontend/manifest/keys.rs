@@ -54,6 +54,7 @@ const SHARED: &[&str] = &[
     "writes",
     "exclusive",
     "result_limit",
+    "slim",
     "deprecated",
 ];
 

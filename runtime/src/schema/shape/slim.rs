@@ -1,0 +1,353 @@
+//! Levers on the size of a shape: what a model reads becomes shorter, and what a call needs stays.
+//!
+//! [`slim`] turns a shape into a smaller one before it is rendered. The smaller shape accepts whatever the full one
+//! accepts, apart from the optional arguments that were left out, and every trim is recorded as a [`Trim`]. Decoding
+//! goes on with the full shape: what slimming left out is still understood and still checked.
+
+mod children;
+mod defs;
+mod depth;
+mod leaves;
+mod text;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, UnionMode};
+use super::{find_def, pointer, resolved};
+use crate::base::frozen::{List, Text};
+
+pub(crate) use leaves::shortened;
+pub use text::SlimError;
+
+/// What is trimmed of a tool before a model reads it.
+///
+/// [`NONE`](Slim::NONE) trims nothing, [`DEFAULT`](Slim::DEFAULT) only what is above a ceiling, and
+/// [`COMPACT`](Slim::COMPACT) is the smallest form that still shows every argument with its type and its values. Write
+/// a literal with `..Slim::NONE`. As text, such as `compact, parameters=80, ceiling=off`, it is a list of levers, see
+/// [`FromStr`](std::str::FromStr).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slim {
+    /// What is kept of the description of the tool.
+    pub description: Words,
+    /// What is kept of the descriptions of the arguments.
+    pub parameters: Words,
+    /// What is kept of the descriptions of everything inside arguments.
+    pub nested: Words,
+    /// Whether examples of values are left out, and defaults that are long.
+    pub drop_examples: bool,
+    /// Whether descriptions are left out that only repeat the name of what they describe.
+    pub drop_restating: bool,
+    /// Whether objects no longer say that they take no other keys. A call with such keys is still refused.
+    pub drop_closed: bool,
+    /// If set, only required arguments and those of these names are shown.
+    pub optional: Option<List<Text>>,
+    /// How many levels of objects are spelled out, the arguments being the first. What is deeper becomes an object
+    /// whose description lists its fields.
+    pub depth: Option<usize>,
+    /// How many values a list of allowed values may have. A longer one becomes a type whose description names the
+    /// first values.
+    pub values: Option<usize>,
+    /// Whether named shapes that are used once are written where they are used.
+    pub inline: bool,
+    /// Whether parts that occur more than once become named shapes.
+    pub share: bool,
+    /// The size above which more levers are pulled, one after another, until the tool fits: the bytes of its name, its
+    /// description and its schema as compact JSON.
+    pub ceiling: Option<usize>,
+}
+
+/// The default of [`Slim::ceiling`], in bytes: no tool of this size has more than 8,000 tokens.
+///
+/// Of 4,793 tools of public documents, those above 8,000 bytes have at most 0.343 tokens a byte (`o200k_base`), which
+/// gives 23,300 bytes; the rest is a margin for denser texts.
+pub const CEILING: usize = 22_000;
+
+impl Slim {
+    /// Nothing is trimmed, however large a tool is.
+    pub const NONE: Slim = Slim {
+        description: Words::All,
+        parameters: Words::All,
+        nested: Words::All,
+        drop_examples: false,
+        drop_restating: false,
+        drop_closed: false,
+        optional: None,
+        depth: None,
+        values: None,
+        inline: false,
+        share: false,
+        ceiling: None,
+    };
+
+    /// Only tools above the default [`CEILING`] are trimmed.
+    pub const DEFAULT: Slim = Slim { ceiling: Some(CEILING), ..Slim::NONE };
+
+    /// The smallest form in which every argument stays callable: names, types, required arguments, allowed values and
+    /// limits are kept, and of the texts the first sentences of the tool and of its arguments, if short.
+    pub const COMPACT: Slim = Slim {
+        description: Words::Sentence(160),
+        parameters: Words::Sentence(60),
+        nested: Words::None,
+        drop_examples: true,
+        drop_restating: true,
+        drop_closed: true,
+        inline: true,
+        share: true,
+        ..Slim::DEFAULT
+    };
+
+    /// Whether a shape stays as it is.
+    fn is_idle(&self) -> bool {
+        let Slim { description, ceiling, .. } = Slim::NONE;
+        Slim { description, ceiling, ..self.clone() } == Slim::NONE
+    }
+
+    /// Whether some schemas accept more than before.
+    fn loosens(&self) -> bool {
+        self.drop_closed || self.depth.is_some() || self.values.is_some()
+    }
+}
+
+impl Default for Slim {
+    fn default() -> Slim {
+        Slim::DEFAULT
+    }
+}
+
+/// How much is kept of a description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// All of it.
+    All,
+    /// As many whole sentences or words as fit in this number of characters.
+    Characters(usize),
+    /// The first sentence, in at most this number of characters.
+    Sentence(usize),
+    /// Nothing.
+    None,
+}
+
+/// A kind of trimming.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Lever {
+    /// A description was shortened or left out.
+    Description,
+    /// Examples, or a long default, were left out.
+    Examples,
+    /// A description that only repeats a name was left out.
+    Restating,
+    /// An object no longer says that it takes no other keys.
+    Closed,
+    /// An optional argument was left out.
+    Optional,
+    /// What is deep inside was replaced by a description of it.
+    Depth,
+    /// A long list of allowed values was replaced by a type and a description.
+    Values,
+    /// A named shape was written where it is used.
+    Inline,
+    /// A part that occurs more than once became a named shape.
+    Share,
+    /// The tool is still above its ceiling.
+    Ceiling,
+}
+
+impl Lever {
+    /// The name, as [`Slim`] is written: `description`, `examples`, …
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Lever::Description => "description",
+            Lever::Examples => "examples",
+            Lever::Restating => "restating",
+            Lever::Closed => "closed",
+            Lever::Optional => "optional",
+            Lever::Depth => "depth",
+            Lever::Values => "values",
+            Lever::Inline => "inline",
+            Lever::Share => "share",
+            Lever::Ceiling => "ceiling",
+        }
+    }
+}
+
+impl fmt::Display for Lever {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Something that was trimmed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trim {
+    /// The place in the schema of the arguments, as a JSON pointer; empty for the tool itself.
+    pub pointer: String,
+    /// What trimmed it.
+    pub lever: Lever,
+    /// What became of it.
+    pub what: String,
+}
+
+impl fmt::Display for Trim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.pointer.is_empty() { "the tool" } else { &self.pointer };
+        write!(f, "{place}: {} ({})", self.what, self.lever)
+    }
+}
+
+/// A smaller shape, the named shapes that it refers to, and what was trimmed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slimmed {
+    /// The shape of the arguments.
+    pub shape: Shape,
+    /// The named shapes, sorted by name.
+    pub defs: List<Def>,
+    /// What was trimmed, in the order of the schema.
+    pub trims: Vec<Trim>,
+}
+
+/// Trims the shape of a tool's arguments. `tool` is the name of the tool, which a description may repeat.
+///
+/// The same input gives the same output. The ceiling is no concern of this function: [`ToolSpec::schema`] sees to it.
+///
+/// [`ToolSpec::schema`]: crate::spec::ToolSpec::schema
+#[must_use]
+pub fn slim(shape: &Shape, defs: &List<Def>, tool: &str, slim: &Slim) -> Slimmed {
+    if slim.is_idle() {
+        return Slimmed { shape: shape.clone(), defs: defs.clone(), trims: Vec::new() };
+    }
+    let mut slimmer = Slimmer::new(defs, tool, slim);
+    let pruned = slimmer.prune(shape);
+    let shape = slimmer.node(&pruned, "", 0);
+    let defs = slimmer.named();
+    let mut trims = slimmer.trims;
+    let (shape, defs) = defs::arrange(shape, defs, slim, &mut trims);
+    Slimmed { shape, defs, trims }
+}
+
+struct Slimmer<'a> {
+    defs: &'a List<Def>,
+    /// The words of the tool's name.
+    tool: BTreeSet<String>,
+    slim: &'a Slim,
+    path: String,
+    trims: Vec<Trim>,
+    /// The named shapes that were reached and not visited yet, by the level at which they are.
+    waiting: BTreeSet<(usize, String)>,
+}
+
+impl<'a> Slimmer<'a> {
+    fn new(defs: &'a List<Def>, tool: &str, slim: &'a Slim) -> Slimmer<'a> {
+        let (path, trims, waiting) = Default::default();
+        Slimmer { defs, tool: words::of(tool), slim, path, trims, waiting }
+    }
+
+    fn trim(&mut self, lever: Lever, what: impl Into<String>) {
+        self.trims.push(Trim { pointer: self.path.clone(), lever, what: what.into() });
+    }
+
+    fn at<T>(&mut self, tokens: &[&str], visit: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        tokens
+            .iter()
+            .filter(|token| !token.is_empty())
+            .for_each(|token| pointer::push(&mut self.path, token));
+        let result = visit(self);
+        self.path.truncate(length);
+        result
+    }
+
+    /// Leaves out optional arguments.
+    fn prune(&mut self, shape: &Shape) -> Shape {
+        let (Some(named), Some(root)) = (&self.slim.optional, resolved(shape, self.defs)) else {
+            return shape.clone();
+        };
+        let Kind::Object(rules) = &root.kind else { return shape.clone() };
+        // What a rule between arguments names may be the only way to satisfy it.
+        let in_rules = |name: &str| {
+            rules.relations.iter().any(|relation| relation.fields.iter().any(|one| **one == *name))
+        };
+        let is_kept = |field: &Field| field.required || named.contains(&field.name) || in_rules(&field.name);
+        let (kept, left): (Vec<Field>, Vec<Field>) = rules.fields.iter().cloned().partition(is_kept);
+        for field in left.iter().filter(|field| field.access != Access::ReadOnly) {
+            self.at(&["properties", &field.name], |slimmer| slimmer.trim(Lever::Optional, "left out"));
+        }
+        let mut root = Shape {
+            kind: Kind::Object(ObjectRules { fields: kept.into(), ..rules.clone() }),
+            ..root.clone()
+        };
+        if !shape.description.is_empty() {
+            root.description = shape.description.clone();
+        }
+        root
+    }
+
+    /// Trims a shape. `name` is that of the field it belongs to, `level` the number of objects around it.
+    fn node(&mut self, shape: &Shape, name: &str, level: usize) -> Shape {
+        if self.slim.depth.is_some_and(|depth| level >= depth)
+            && !matches!(shape.kind, Kind::Array(_) | Kind::Tuple(_))
+            && depth::is_deep(shape, self.defs, &mut BTreeSet::new())
+        {
+            let mut cut = self.outlined(shape);
+            let outline = std::mem::take(&mut cut.description);
+            cut.description = shape.description.clone();
+            self.annotations(&mut cut, name, level);
+            cut.description = depth::told(&cut.description, &outline).into();
+            return cut;
+        }
+        let mut out = Shape { kind: self.kind(&shape.kind, level), ..shape.clone() };
+        self.values(&mut out);
+        self.annotations(&mut out, name, level);
+        out
+    }
+
+    fn kind(&mut self, kind: &Kind, level: usize) -> Kind {
+        match kind {
+            Kind::Ref(name) => {
+                self.waiting.insert((level, name.to_string()));
+            }
+            Kind::Raw(text) => return self.raw(text, level),
+            _ => {}
+        }
+        let loosens = self.slim.loosens();
+        let mut kind = children::mapped(kind, &mut |child, shape| {
+            let level = level + usize::from(child.is_member);
+            self.at(&child.tokens, |slimmer| slimmer.node(shape, child.name, level))
+        });
+        match &mut kind {
+            // Of variants that accept more than before, more than one may fit.
+            Kind::Union(rules) if loosens => rules.mode = UnionMode::Any,
+            Kind::Object(rules) => {
+                rules.fields =
+                    rules.fields.iter().filter(|field| field.access != Access::ReadOnly).cloned().collect();
+                if self.slim.drop_closed && rules.extra == Extra::Closed && !rules.fields.is_empty() {
+                    rules.extra = Extra::Open;
+                    self.trim(Lever::Closed, "no longer says that it takes no other keys");
+                }
+            }
+            _ => {}
+        }
+        kind
+    }
+
+    /// Trims the named shapes that are reached, each at the first level at which it is.
+    fn named(&mut self) -> BTreeMap<String, Shape> {
+        let mut done = BTreeMap::new();
+        while let Some((level, name)) = self.waiting.pop_first() {
+            if done.contains_key(&name) {
+                continue;
+            }
+            let Some(shape) = find_def(self.defs, &name) else { continue };
+            self.path.clear();
+            let slimmed = self.at(&["$defs", &name], |slimmer| slimmer.node(shape, &name, level));
+            done.insert(name, slimmed);
+        }
+        done
+    }
+}

@@ -1,0 +1,136 @@
+//! What is too deep: replaced by an object, or any value, whose description lists its fields.
+
+use std::collections::BTreeSet;
+
+use super::{Lever, Slimmer};
+use crate::base::frozen::List;
+use crate::base::truncate::cut;
+use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def, prose, resolved};
+
+/// The longest outline of what was cut, in characters.
+const MAX_OUTLINE: usize = 240;
+/// How many levels of lists and alternatives an outline has.
+const MAX_LEVELS: usize = 4;
+/// How many references are followed to tell what a shape accepts.
+const MAX_FOLLOWED: usize = 16;
+
+impl Slimmer<'_> {
+    /// Returns a shape that accepts whatever a deep one accepts; its description is the outline of the deep one.
+    pub(super) fn outlined(&mut self, shape: &Shape) -> Shape {
+        let object = is_object(shape, self.defs, 0);
+        let outline = cut(&outline(shape, self.defs, 0), MAX_OUTLINE);
+        self.trim(Lever::Depth, format!("cut here: {outline}"));
+        Shape {
+            kind: if object { Kind::Object(ObjectRules::ANY) } else { Kind::Any },
+            nullable: object && takes_null(shape, self.defs, 0),
+            description: outline.into(),
+            ..shape.clone()
+        }
+    }
+}
+
+/// Returns a description with an outline.
+pub(super) fn told(description: &str, outline: &str) -> String {
+    let outline = (!outline.is_empty()).then(|| outline.to_owned());
+    prose::describe(description, outline.as_slice())
+}
+
+/// Whether an object with contents is in a shape.
+pub(super) fn is_deep<'a>(shape: &'a Shape, defs: &'a List<Def>, seen: &mut BTreeSet<&'a str>) -> bool {
+    match &shape.kind {
+        Kind::Array(rules) => is_deep(&rules.items, defs, seen),
+        Kind::Tuple(rules) => {
+            let rest = matches!(&rules.rest, Extra::Of(shape) if is_deep(shape, defs, seen));
+            rest || rules.items.iter().any(|item| is_deep(item, defs, seen))
+        }
+        Kind::Object(rules) => {
+            !rules.fields.is_empty() || !rules.patterns.is_empty() || matches!(rules.extra, Extra::Of(_))
+        }
+        Kind::Union(rules) => rules.variants.iter().any(|variant| is_deep(variant, defs, seen)),
+        Kind::All(parts) => parts.iter().any(|part| is_deep(part, defs, seen)),
+        Kind::Ref(name) => {
+            seen.insert(name) && find_def(defs, name).is_some_and(|shape| is_deep(shape, defs, seen))
+        }
+        Kind::Raw(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a shape accepts only objects, and `null` if it says so.
+fn is_object(shape: &Shape, defs: &List<Def>, followed: usize) -> bool {
+    let is = |shape: &Shape| followed < MAX_FOLLOWED && is_object(shape, defs, followed + 1);
+    match &shape.kind {
+        Kind::Object(_) => true,
+        Kind::Union(rules) => {
+            let is_variant = |variant: &Shape| variant.kind == Kind::Null || is(variant);
+            rules.variants.iter().all(is_variant) && rules.variants.iter().any(is)
+        }
+        Kind::All(parts) => parts.iter().any(is),
+        Kind::Ref(name) => find_def(defs, name).is_some_and(is),
+        _ => false,
+    }
+}
+
+/// Whether a shape may accept `null`.
+fn takes_null(shape: &Shape, defs: &List<Def>, followed: usize) -> bool {
+    let takes = |shape: &Shape| followed >= MAX_FOLLOWED || takes_null(shape, defs, followed + 1);
+    shape.nullable
+        || match &shape.kind {
+            Kind::Null | Kind::Any | Kind::Raw(_) => true,
+            Kind::Union(rules) => rules.variants.iter().any(takes),
+            Kind::All(parts) => parts.iter().any(takes),
+            Kind::Ref(name) => find_def(defs, name).is_some_and(takes),
+            _ => false,
+        }
+}
+
+/// Returns the fields of an object as a model would write them: `{id: integer, tags?: string[]}`.
+fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
+    let Some(target) = resolved(shape, defs).filter(|_| level < MAX_LEVELS) else {
+        return "any value".to_owned();
+    };
+    let named = |shape: &Shape| outline(shape, defs, level + 1);
+    match &target.kind {
+        Kind::Object(_) if level > 1 => "object".to_owned(),
+        Kind::Object(rules) => {
+            let mut shown: Vec<&Field> =
+                rules.fields.iter().filter(|field| field.access != Access::ReadOnly).collect();
+            shown.sort_by_key(|field| !field.required);
+            let told = |field: &&Field| {
+                let mark = if field.required { "" } else { "?" };
+                format!("{}{mark}: {}", field.name, named(&field.shape))
+            };
+            let mut told: Vec<String> = shown.iter().map(told).collect();
+            if let Extra::Of(shape) = &rules.extra {
+                told.push(format!("[key]: {}", named(shape)));
+            }
+            if told.is_empty() { "object".to_owned() } else { format!("{{{}}}", told.join(", ")) }
+        }
+        Kind::Array(rules) => format!("{}[]", named(&rules.items)),
+        Kind::Tuple(_) => "list".to_owned(),
+        Kind::Boolean => "boolean".to_owned(),
+        Kind::Integer(_) => "integer".to_owned(),
+        Kind::Number(_) => "number".to_owned(),
+        Kind::String(_) => "string".to_owned(),
+        Kind::Null => "null".to_owned(),
+        Kind::Enum(values) => {
+            let told: Vec<String> = values.iter().take(6).map(prose::value).collect();
+            let more = if values.len() > told.len() { " | …" } else { "" };
+            format!("{}{more}", told.join(" | "))
+        }
+        Kind::Union(rules) => joined(&rules.variants, " | ", named),
+        Kind::All(parts) => joined(parts, " & ", named),
+        _ => "any value".to_owned(),
+    }
+}
+
+fn joined(shapes: &[Shape], with: &str, named: impl Fn(&Shape) -> String) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for shape in shapes {
+        let one = named(shape);
+        if !told.contains(&one) {
+            told.push(one);
+        }
+    }
+    told.join(with)
+}

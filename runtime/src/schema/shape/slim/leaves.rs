@@ -1,0 +1,113 @@
+//! What belongs to one shape: its texts, its examples, its values, its foreign rules.
+
+use serde_json::Value;
+
+use super::{Lever, Slimmer, words};
+use crate::base::frozen::{List, Text};
+use crate::schema::shape::{Kind, Literal, NumberRules, Shape, StringRules, prose};
+
+/// The longest default that is kept without examples, as JSON, in bytes.
+const MAX_DEFAULT: usize = 100;
+/// How many of the values are named that are no longer listed.
+const NAMED: usize = 8;
+
+impl Slimmer<'_> {
+    pub(super) fn annotations(&mut self, shape: &mut Shape, name: &str, level: usize) {
+        let words = if level <= 1 { self.slim.parameters } else { self.slim.nested };
+        if !shape.description.is_empty() {
+            let before = shape.description.chars().count();
+            let kept = words.of(&shape.description);
+            let after = kept.chars().count();
+            if self.slim.drop_restating && after > 0 && words::restates(&kept, name, &self.tool) {
+                let what =
+                    format!("the description is left out, as what is kept of it says only a name: `{kept}`");
+                self.trim(Lever::Restating, what);
+                shape.description = Text::EMPTY;
+            } else if after < before {
+                shape.description = Text::copy_of(&kept);
+                self.trim(Lever::Description, shortened(before, after));
+            }
+        }
+        if !self.slim.drop_examples {
+            return;
+        }
+        if !shape.examples.is_empty() {
+            let what = format!("{} of its values left out", plural(shape.examples.len(), "example"));
+            self.trim(Lever::Examples, what);
+            shape.examples = List::EMPTY;
+        }
+        if shape.default.as_ref().is_some_and(|value| value.to_json().to_string().len() > MAX_DEFAULT) {
+            self.trim(Lever::Examples, "its long default is left out");
+            shape.default = None;
+        }
+    }
+
+    /// Replaces a long list of values by their type.
+    pub(super) fn values(&mut self, shape: &mut Shape) {
+        let Kind::Enum(values) = &shape.kind else { return };
+        if self.slim.values.is_none_or(|most| values.len() <= most) {
+            return;
+        }
+        let kind = type_of(values);
+        let count = values.len();
+        let named: Vec<String> = values.iter().take(NAMED).map(prose::value).collect();
+        let note = format!("one of {count} values: {}, …", named.join(", "));
+        shape.nullable |= values.contains(&Literal::Null);
+        shape.description = prose::describe(&shape.description, &[note]).into();
+        shape.kind = kind;
+        self.trim(Lever::Values, format!("{count} values are no longer listed"));
+    }
+
+    /// Keeps a foreign rule and what it refers to, unless that changes: a rule may forbid what a looser shape accepts.
+    pub(super) fn raw(&mut self, text: &Text, level: usize) -> Kind {
+        let mut names = Vec::new();
+        if let Ok(value) = serde_json::from_str(text) {
+            referred(&value, &mut names);
+        }
+        if self.slim.loosens() && !names.is_empty() {
+            self.trim(Lever::Depth, "a rule that refers to named shapes is left out");
+            return Kind::Any;
+        }
+        self.waiting.extend(names.into_iter().map(|name| (level, name)));
+        Kind::Raw(text.clone())
+    }
+}
+
+/// Collects the named shapes that a schema refers to.
+pub(super) fn referred(schema: &Value, names: &mut Vec<String>) {
+    match schema {
+        Value::Array(items) => items.iter().for_each(|item| referred(item, names)),
+        Value::Object(members) => {
+            if let Some(Value::String(reference)) = members.get("$ref") {
+                names.extend(crate::schema::shape::pointer::referenced(reference));
+            }
+            members.values().for_each(|member| referred(member, names));
+        }
+        _ => {}
+    }
+}
+
+/// `shortened from 300 to 80 characters`
+pub(crate) fn shortened(before: usize, after: usize) -> String {
+    if after == 0 {
+        format!("the description of {} is left out", plural(before, "character"))
+    } else {
+        format!("the description is shortened from {before} to {}", plural(after, "character"))
+    }
+}
+
+fn plural(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+fn type_of(values: &[Literal]) -> Kind {
+    let values = values.iter().filter(|value| **value != Literal::Null);
+    let all = |is: fn(&Literal) -> bool| values.clone().all(is);
+    if all(|value| matches!(value, Literal::String(_))) {
+        Kind::String(StringRules::ANY)
+    } else if all(|value| matches!(value, Literal::Number(_))) {
+        Kind::Number(NumberRules::ANY)
+    } else {
+        Kind::Any
+    }
+}

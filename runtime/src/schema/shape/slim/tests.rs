@@ -1,0 +1,213 @@
+//! Tests of the levers: what they leave accepts what the full shape accepts.
+
+use jsonschema::Validator;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::arbitrary;
+use crate::schema::shape::read::read;
+use crate::schema::shape::render::{render_input, render_output};
+
+fn shape(schema: &Value) -> Shape {
+    read(schema, &mut Vec::new())
+}
+
+fn defs(schemas: &Value) -> List<Def> {
+    let mut defs: Vec<Def> = schemas
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, schema)| Def { name: name.clone().into(), schema: shape(schema).into() })
+        .collect();
+    defs.sort_by(|left, right| left.name.as_str().cmp(&right.name));
+    defs.into()
+}
+
+/// The schema that is left, and the trims as text.
+fn trimmed(schema: &Value, named: &Value, levers: &str) -> (Value, Vec<String>) {
+    let slimmed = slim(&shape(schema), &defs(named), "get_pet", &levers.parse().unwrap());
+    let rendered = render_input(&slimmed.shape, &slimmed.defs, &JSON_SCHEMA).unwrap();
+    (rendered.schema, slimmed.trims.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn texts_are_shortened_and_what_says_nothing_goes() {
+    let schema = json!({"type": "object", "properties": {
+        "pet_id": {"type": "string", "description": "The ID of the pet.", "examples": ["a"]},
+        "fields": {"type": "string", "description": "What to show. By default all.", "default": "all"},
+        "in": {"type": "object", "properties": {"x": {"type": "integer", "description": "Far. Away."}}}
+    }});
+    let (left, trims) =
+        trimmed(&schema, &json!({}), "parameters=sentence, nested=none, examples=drop, restating=drop");
+    assert_eq!(
+        left,
+        json!({"type": "object", "properties": {
+            "pet_id": {"type": "string"},
+            "fields": {"type": "string", "description": "What to show.", "default": "all"},
+            "in": {"type": "object", "properties": {"x": {"type": "integer"}}}
+        }})
+    );
+    assert_eq!(
+        trims,
+        [
+            "/properties/pet_id: the description is left out, as what is kept of it says only a name: `The ID of the pet.` (restating)",
+            "/properties/pet_id: 1 example of its values left out (examples)",
+            "/properties/fields: the description is shortened from 29 to 13 characters (description)",
+            "/properties/in/properties/x: the description of 10 characters is left out (description)",
+        ]
+    );
+}
+
+#[test]
+fn optional_arguments_go_unless_they_are_named() {
+    let schema = json!({"type": "object", "required": ["a"], "properties": {
+        "a": {"type": "string"}, "b": {"type": "string"}, "c": {"type": "string"}
+    }});
+    let (left, trims) = trimmed(&schema, &json!({}), "optional=c+x");
+    let names: Vec<&String> = left["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["a", "c"]);
+    assert_eq!(trims, ["/properties/b: left out (optional)"]);
+}
+
+#[test]
+fn what_is_deep_is_told_instead() {
+    let schema = json!({"type": "object", "properties": {
+        "tree": {"$ref": "#/$defs/Node", "description": "The tree."},
+        "list": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
+        "kind": {"$ref": "#/$defs/Kind"}
+    }});
+    let named = json!({
+        "Kind": {"enum": ["a", "b"]},
+        "Node": {"type": "object", "required": ["value"], "properties": {
+            "children": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
+            "kind": {"$ref": "#/$defs/Kind"},
+            "value": {"type": "integer"}
+        }}
+    });
+    let (left, trims) = trimmed(&schema, &named, "depth=1");
+    let outline = r#"{value: integer, children?: object[], kind?: "a" | "b"}"#;
+    assert_eq!(
+        left,
+        json!({
+            "type": "object",
+            "properties": {
+                "tree": {"type": "object", "description": format!("The tree. ({outline})"), "additionalProperties": true},
+                "list": {"type": "array", "items": {"type": "object", "description": format!("({outline})"), "additionalProperties": true}},
+                "kind": {"$ref": "#/$defs/Kind"}
+            },
+            "$defs": {"Kind": {"type": "string", "enum": ["a", "b"]}}
+        })
+    );
+    assert_eq!(trims[0], format!("/properties/tree: cut here: {outline} (depth)"));
+    let (left, _) = trimmed(&schema, &named, "depth=2");
+    assert_eq!(left["properties"], trimmed(&schema, &named, "none").0["properties"]);
+}
+
+#[test]
+fn long_lists_of_values_become_their_type() {
+    let values: Vec<String> = (0..20).map(|number| format!("v{number}")).collect();
+    let schema = json!({"type": "object", "properties": {"v": {"enum": values, "description": "One."}}});
+    let (left, trims) = trimmed(&schema, &json!({}), "values=19");
+    let told = left["properties"]["v"]["description"].as_str().unwrap();
+    assert!(told.starts_with(r#"One. (one of 20 values: "v0", "v1","#), "{told}");
+    assert_eq!(left["properties"]["v"]["type"], "string");
+    assert_eq!(trims, ["/properties/v: 20 values are no longer listed (values)"]);
+    assert!(trimmed(&schema, &json!({}), "values=20").1.is_empty());
+}
+
+#[test]
+fn named_shapes_are_written_in_place_or_shared() {
+    let point = json!({"type": "object", "required": ["x", "y"], "properties": {
+        "x": {"type": "number", "description": "How far to the right it is, in metres from the left."},
+        "y": {"type": "number", "description": "How far up it is, in metres from the ground."}
+    }});
+    let schema = json!({"type": "object", "properties": {
+        "once": {"$ref": "#/$defs/Once"}, "from": point, "to": point
+    }});
+    let (left, trims) = trimmed(&schema, &json!({"Once": {"enum": ["a"]}}), "inline=on, share=on");
+    assert_eq!(left["properties"]["once"], json!({"type": "string", "const": "a"}));
+    assert_eq!(left["properties"]["from"], json!({"$ref": "#/$defs/from"}));
+    assert_eq!(left["properties"]["from"], left["properties"]["to"]);
+    assert_eq!(left["$defs"]["from"]["required"], json!(["x", "y"]));
+    assert_eq!(
+        trims,
+        ["/$defs/Once: written where it is used (inline)", "/$defs/from: 2 equal parts are one (share)"]
+    );
+}
+
+#[test]
+fn levers_are_read_as_they_are_written() {
+    for text in ["default", "none", "compact", "compact, optional=a+b, depth=3, ceiling=off", "parameters=80"]
+    {
+        let slim: Slim = text.parse().unwrap();
+        assert_eq!(slim.to_string().parse::<Slim>().unwrap(), slim, "{text}");
+        let json = serde_json::to_string(&slim).unwrap();
+        assert_eq!(serde_json::from_str::<Slim>(&json).unwrap(), slim);
+    }
+    assert_eq!(Slim::DEFAULT.to_string(), "default");
+    assert_eq!(Slim::NONE.to_string(), "ceiling=off");
+    for wrong in ["tiny", "depth=0", "depth", "nested=long", "examples=on", "size=4"] {
+        let told = wrong.parse::<Slim>().unwrap_err().to_string();
+        assert!(told.contains("write") || told.contains("there are"), "{told}");
+    }
+}
+
+fn levers() -> impl Strategy<Value = Slim> {
+    let words = || {
+        prop_oneof![
+            Just(Words::All),
+            Just(Words::None),
+            Just(Words::Sentence(10)),
+            Just(Words::Characters(5))
+        ]
+    };
+    let flags = prop::collection::vec(any::<bool>(), 5);
+    let count = || prop::option::of(1usize..4);
+    (words(), words(), flags, count(), count()).prop_map(|(parameters, nested, flags, depth, values)| Slim {
+        parameters,
+        nested,
+        drop_examples: flags[0],
+        drop_restating: flags[1],
+        drop_closed: flags[2],
+        inline: flags[3],
+        share: flags[4],
+        depth,
+        values,
+        ..Slim::NONE
+    })
+}
+
+fn validator(shape: &Shape, defs: &List<Def>) -> Option<Validator> {
+    let rendered = render_output(shape, defs, &JSON_SCHEMA).ok()?;
+    jsonschema::options().with_draft(jsonschema::Draft::Draft202012).build(&rendered.schema).ok()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_the_full_shape_accepts_the_slim_one_accepts(
+        shape in arbitrary::shape(),
+        named in prop::collection::vec(arbitrary::shape(), 3),
+        levers in levers(),
+        values in prop::collection::vec(arbitrary::json(), 8),
+    ) {
+        let names = ["a", "b", "c"];
+        let named = names.iter().zip(named).map(|(name, shape)| ((*name).to_owned(), shape));
+        let mut shapes: BTreeMap<String, Shape> = named.collect();
+        let _ = crate::schema::shape::cycles::cut(&mut shapes);
+        let defs: List<Def> =
+            shapes.into_iter().map(|(name, shape)| Def { name: name.into(), schema: shape.into() }).collect();
+        let slimmed = slim(&shape, &defs, "tool", &levers);
+        prop_assert_eq!(&slimmed, &slim(&shape, &defs, "tool", &levers));
+        let (Some(full), Some(small)) = (validator(&shape, &defs), validator(&slimmed.shape, &slimmed.defs)) else {
+            return Ok(());
+        };
+        let told = shape.examples.iter().chain(&shape.default).map(|literal| literal.to_json());
+        for value in values.into_iter().chain(told.collect::<Vec<_>>()) {
+            prop_assert!(!full.is_valid(&value) || small.is_valid(&value), "{} {:?}", value, slimmed);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `tokens`: counts the tokens of tools, and says where they go.
+
+use std::fs;
+use std::io;
+
+use toolgen::tokens::Report;
+use toolgen_runtime::schema::dialect::Dialect;
+
+use super::Outcome;
+use super::args::{TokenFormat, Tokens};
+use super::compile::{choose, compile_all};
+use super::output::Output;
+
+/// Prints or writes the report. "Problems found" means that a budget is exceeded, or that the dialect refuses a tool.
+pub(super) fn run(task: &Tokens, output: &mut Output) -> io::Result<Outcome> {
+    let Some(dialect) = Dialect::by_name(&task.dialect) else {
+        let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
+        output.complain(&format!("there is no dialect `{}`; there are {}", task.dialect, known.join(", ")));
+        return Ok(Outcome::Usage);
+    };
+    let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
+    let tools = match choose(&compiled, &task.tools) {
+        Ok(tools) => tools,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Problems);
+        }
+    };
+    output.progress(&format!("counting {} tools", tools.len()));
+    let report = Report::of(&tools, dialect, task.rendering, task.tokenizer).with_savings(&tools, dialect);
+    let text = match task.format {
+        TokenFormat::Human => report.to_string(),
+        TokenFormat::Json => format!("{}\n", report.json()),
+        TokenFormat::Html => {
+            let names = task.selection.documents.iter().filter_map(|path| path.file_name());
+            let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
+            report.html(&names.join(", "))
+        }
+    };
+    match &task.out {
+        Some(path) => {
+            if let Err(error) = fs::write(path, text) {
+                output.complain(&format!("{} cannot be written: {error}", path.display()));
+                return Ok(Outcome::Problems);
+            }
+        }
+        None => output.write(&text)?,
+    }
+    let exceeded = task.selection.options.token_budget.as_ref().map(|budget| report.exceeded(budget));
+    let exceeded = exceeded.unwrap_or_default();
+    exceeded.iter().for_each(|message| output.complain(message));
+    let refused = report.tools.iter().any(|tool| tool.refused.is_some());
+    Ok(if complete && exceeded.is_empty() && !refused { Outcome::Fine } else { Outcome::Problems })
+}

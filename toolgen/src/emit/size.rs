@@ -1,0 +1,56 @@
+//! Levers of size as a constant expression.
+
+use toolgen_runtime::schema::shape::Slim;
+use toolgen_runtime::schema::shape::slim::Words;
+
+use super::expr::Expr;
+use super::fields::{Fields, some, texts};
+
+pub(super) fn slim(slim: &Slim) -> Expr {
+    let Slim {
+        description,
+        parameters,
+        nested,
+        drop_examples,
+        drop_restating,
+        drop_closed,
+        optional,
+        depth,
+        values,
+        inline,
+        share,
+        ceiling,
+    } = slim;
+    let (base, name) =
+        if ceiling.is_none() { (&Slim::NONE, "Slim::NONE") } else { (&Slim::DEFAULT, "Slim::DEFAULT") };
+    let flag = |flag: &bool| Expr::atom(flag.to_string());
+    let limit = |limit: &Option<usize>| match limit {
+        Some(limit) => some(Expr::atom(limit.to_string())),
+        None => Expr::atom("None"),
+    };
+    let mut fields = Fields::default();
+    fields.put("description", description, &base.description, words);
+    fields.put("parameters", parameters, &base.parameters, words);
+    fields.put("nested", nested, &base.nested, words);
+    fields.put("drop_examples", drop_examples, &base.drop_examples, flag);
+    fields.put("drop_restating", drop_restating, &base.drop_restating, flag);
+    fields.put("drop_closed", drop_closed, &base.drop_closed, flag);
+    fields.set_or_leave("optional", optional.as_ref().map(|names| some(texts(names))));
+    fields.put("depth", depth, &base.depth, limit);
+    fields.put("values", values, &base.values, limit);
+    fields.put("inline", inline, &base.inline, flag);
+    fields.put("share", share, &base.share, flag);
+    fields.put("ceiling", ceiling, &base.ceiling, limit);
+    fields.literal("Slim", name)
+}
+
+fn words(words: &Words) -> Expr {
+    match words {
+        Words::All => Expr::atom("Words::All"),
+        Words::None => Expr::atom("Words::None"),
+        Words::Characters(limit) => Expr::Call("Words::Characters", vec![Expr::atom(limit.to_string())]),
+        // The largest number differs between machines.
+        Words::Sentence(usize::MAX) => Expr::Call("Words::Sentence", vec![Expr::atom("usize::MAX")]),
+        Words::Sentence(limit) => Expr::Call("Words::Sentence", vec![Expr::atom(limit.to_string())]),
+    }
+}

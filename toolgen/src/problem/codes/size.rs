@@ -1,0 +1,26 @@
+//! Problems of the size of tools (08xx).
+
+super::table! {
+    CEILING = "W0801", "A tool is too large to be shown whole", "
+A request to a provider holds every tool, so a tool with a schema of many thousand tokens costs in every turn and hides
+the others. What a provider is shown of a tool stays under a ceiling, 22,000 bytes by default, which is at most 8,000
+tokens: examples go first, then long descriptions, then what is deep inside the arguments, and last of all optional
+arguments. Calls are still checked against the whole schema, so what is not shown is understood.
+
+`cargo toolgen tokens` shows where the tokens go. Choose yourself what is trimmed, or set another ceiling:
+
+    cargo toolgen check api.yaml --slim 'nested=sentence, depth=3'
+    Options::default().slim(\"compact, ceiling=40000\".parse()?)
+    slim: ceiling=off                    for a tool of a manifest, or in its `defaults`
+";
+    BUDGET = "E0802", "The tools take more tokens than the budget", "
+The build or the command has a budget of tokens for one tool or for all tools together, and it is exceeded. The message
+names the largest tools and the levers that would save most.
+
+Select fewer operations, trim with `--slim` or `Options::slim`, or raise the budget. `cargo toolgen tokens` shows where
+the tokens go.
+
+    cargo toolgen check api.yaml --budget 20000 --tool-budget 2000
+    Options::default().token_budget(20_000, 2_000, \"openai\")
+";
+}

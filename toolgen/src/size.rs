@@ -1,0 +1,107 @@
+//! The size of tools: what is trimmed of them, what is above a ceiling, what exceeds a budget.
+
+use std::collections::BTreeMap;
+
+use toolgen_runtime::ToolSpec;
+use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
+use toolgen_runtime::schema::shape::Slim;
+use toolgen_runtime::schema::shape::slim::{Lever, Trim};
+
+use crate::options::{Options, TokenBudget};
+use crate::problem::{Problems, codes};
+use crate::source::Pointer;
+use crate::tool::{Program, Tool};
+
+/// Sets the levers that the options name for all tools of a program.
+pub(crate) fn trim(program: &mut Program, options: &Options) {
+    let Some(slim) = &options.slim else { return };
+    program.tools.iter_mut().for_each(|tool| tool.spec.slim = slim.clone());
+    program.parts.iter_mut().for_each(|part| trim(&mut part.program, options));
+}
+
+/// Reports the tools that are above their ceiling in plain JSON Schema, with what is trimmed of them.
+pub fn check_ceiling(program: &Program, problems: &mut Problems) {
+    for tool in program.all_tools() {
+        let Some((bytes, ceiling, told)) = above(&tool.spec) else { continue };
+        let name = &tool.spec.name;
+        let message = format!("`{name}` takes {bytes} bytes, more than the ceiling of {ceiling}: {told}");
+        let help = "choose what is trimmed by `--slim`, `Options::slim` or `slim` in a manifest, or lift the ceiling \
+                    by `ceiling=off`";
+        problems.report_in(&tool.origin.source, codes::CEILING, &tool.origin.pointer, message, help);
+    }
+}
+
+/// Returns the size of a tool that is above its ceiling, the ceiling, and what is shown instead.
+fn above(spec: &ToolSpec) -> Option<(usize, usize, String)> {
+    let ceiling = spec.slim.ceiling?;
+    let whole = Slim { ceiling: None, ..spec.slim.clone() };
+    let whole = spec.schema_with(&JSON_SCHEMA, &whole).ok()?;
+    let bytes = whole.bytes() + spec.name.as_str().len();
+    if bytes <= ceiling {
+        return None;
+    }
+    let shown = spec.schema(&JSON_SCHEMA).ok()?;
+    Some((bytes, ceiling, format!("a model is shown {} bytes, with {}", shown.bytes(), summed(&shown.trims))))
+}
+
+/// Says what was trimmed, in a few words: `12 descriptions, 3 deep parts`.
+#[must_use]
+pub fn summed(trims: &[Trim]) -> String {
+    let mut counts: BTreeMap<Lever, usize> = BTreeMap::new();
+    trims.iter().for_each(|trim| *counts.entry(trim.lever).or_default() += 1);
+    let told = |(lever, count): (Lever, usize)| {
+        let (one, several) = match lever {
+            Lever::Description => ("description shortened", "descriptions shortened"),
+            Lever::Examples => ("place without its examples", "places without their examples"),
+            Lever::Restating => ("description left out", "descriptions left out"),
+            Lever::Closed => ("object shown as open", "objects shown as open"),
+            Lever::Optional => ("optional argument left out", "optional arguments left out"),
+            Lever::Depth => ("deep part only outlined", "deep parts only outlined"),
+            Lever::Values => ("list of values not listed", "lists of values not listed"),
+            Lever::Inline => ("named shape written in place", "named shapes written in place"),
+            Lever::Share => ("repeated part shared", "repeated parts shared"),
+            _ => ("tool still above the ceiling", "tools still above the ceiling"),
+        };
+        format!("{count} {}", if count == 1 { one } else { several })
+    };
+    let told: Vec<String> = counts.into_iter().map(told).collect();
+    if told.is_empty() { "nothing trimmed".to_owned() } else { told.join(", ") }
+}
+
+/// Whether programs that are built together are within the budget of the options. What exceeds it is reported.
+pub fn check_budget(programs: &[Program], options: &Options, problems: &mut Problems) -> bool {
+    let Some(first) = programs.iter().flat_map(Program::all_tools).next() else { return true };
+    let budget = options.token_budget.iter();
+    let wrong: Vec<String> = budget.flat_map(|budget| exceeded(programs, budget)).collect();
+    for message in &wrong {
+        let help = "select fewer operations, trim with `--slim` or `Options::slim`, or raise the budget; `cargo toolgen \
+                    tokens` shows where the tokens go";
+        problems.report_in(&first.origin.source, codes::BUDGET, &Pointer::ROOT, message, help);
+    }
+    wrong.is_empty()
+}
+
+fn exceeded(programs: &[Program], budget: &TokenBudget) -> Vec<String> {
+    let Some(dialect) = Dialect::by_name(&budget.dialect) else {
+        let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
+        let known = known.join("`, `");
+        return vec![format!("the budget names the dialect `{}`; there are `{known}`", budget.dialect)];
+    };
+    let tools: Vec<&Tool> = programs.iter().flat_map(Program::all_tools).collect();
+    counted(&tools, dialect, budget)
+}
+
+#[cfg(feature = "tokens")]
+fn counted(tools: &[&Tool], dialect: &Dialect, budget: &TokenBudget) -> Vec<String> {
+    use crate::tokens::{Rendering, Report, Tokenizer};
+    Report::of(tools, dialect, Rendering::Full, Tokenizer::O200k).exceeded(budget)
+}
+
+#[cfg(not(feature = "tokens"))]
+fn counted(_: &[&Tool], _: &Dialect, _: &TokenBudget) -> Vec<String> {
+    vec![
+        "a budget of tokens is given, and this build of toolgen has no tokenizer: turn on the feature `tokens` of the \
+         dependency `toolgen`"
+            .to_owned(),
+    ]
+}

@@ -1,0 +1,386 @@
+//! Counts the tokens of tools, by a real tokenizer, and says where they go and what would save them.
+//!
+//! Only OpenAI publishes the tokenizers of its models. For models of other vendors the numbers are an estimate, and
+//! every report says so; `o200k_base` is usually within a fifth for English and JSON.
+
+mod html;
+mod json;
+mod savings;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+use toolgen_runtime::ToolSpec;
+use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::shape::Slim;
+use toolgen_runtime::schema::shape::slim::Trim;
+use toolgen_runtime::spec::docs;
+use toolgen_runtime::wire::WireFormat;
+
+use crate::options::TokenBudget;
+use crate::size::summed;
+use crate::tool::Tool;
+
+pub use savings::Saving;
+
+/// A tokenizer whose ranks are part of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tokenizer {
+    /// `o200k_base`, of GPT-4o and all later models of OpenAI.
+    O200k,
+    /// `cl100k_base`, of GPT-4 and GPT-3.5.
+    Cl100k,
+}
+
+impl Tokenizer {
+    /// Returns the name: `o200k` or `cl100k`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tokenizer::O200k => "o200k",
+            Tokenizer::Cl100k => "cl100k",
+        }
+    }
+
+    /// Returns the tokenizer of a name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Tokenizer> {
+        [Tokenizer::O200k, Tokenizer::Cl100k].into_iter().find(|one| one.name() == name)
+    }
+
+    /// Counts the tokens of a text. Texts that look like special tokens are text.
+    #[must_use]
+    pub fn count(self, text: &str) -> usize {
+        let ranks = match self {
+            Tokenizer::O200k => tiktoken_rs::o200k_base_singleton(),
+            Tokenizer::Cl100k => tiktoken_rs::cl100k_base_singleton(),
+        };
+        ranks.count_ordinary(text)
+    }
+
+    /// Whose models it counts for, and whose it does not.
+    #[must_use]
+    pub const fn exactness(self) -> &'static str {
+        match self {
+            Tokenizer::O200k => {
+                "exact for models of OpenAI since GPT-4o, an estimate for models of other vendors"
+            }
+            Tokenizer::Cl100k => "exact for GPT-4 and GPT-3.5, an estimate for all other models",
+        }
+    }
+}
+
+/// A form in which a model reads tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rendering {
+    /// As they go into a request, with the levers of each tool.
+    Full,
+    /// As they go into a request, with the levers of [`Slim::COMPACT`].
+    Compact,
+    /// The list in a prompt, a line for each tool.
+    Summary,
+    /// The documentation in a prompt.
+    Docs,
+}
+
+impl Rendering {
+    /// All renderings.
+    pub const ALL: [Rendering; 4] =
+        [Rendering::Full, Rendering::Compact, Rendering::Summary, Rendering::Docs];
+
+    /// Returns the name: `full`, `compact`, `summary` or `docs`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rendering::Full => "full",
+            Rendering::Compact => "compact",
+            Rendering::Summary => "summary",
+            Rendering::Docs => "docs",
+        }
+    }
+
+    /// Returns the rendering of a name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Rendering> {
+        Rendering::ALL.into_iter().find(|one| one.name() == name)
+    }
+}
+
+/// How the tokens of a tool divide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Its name.
+    pub name: usize,
+    /// Its description, or its line in a prompt.
+    pub description: usize,
+    /// The descriptions of its arguments.
+    pub parameters: usize,
+    /// Names, types, values and rules of its arguments, and the envelope.
+    pub structure: usize,
+    /// Examples of values.
+    pub examples: usize,
+    /// The named shapes, with their descriptions.
+    pub defs: usize,
+}
+
+impl Parts {
+    /// The names of the parts.
+    pub const NAMES: [&'static str; 6] =
+        ["name", "description", "parameters", "structure", "examples", "$defs"];
+
+    /// Returns the numbers, in the order of the names.
+    #[must_use]
+    pub fn numbers(self) -> [usize; 6] {
+        let Parts { name, description, parameters, structure, examples, defs } = self;
+        [name, description, parameters, structure, examples, defs]
+    }
+
+    fn add(&mut self, other: Parts) {
+        self.name += other.name;
+        self.description += other.description;
+        self.parameters += other.parameters;
+        self.structure += other.structure;
+        self.examples += other.examples;
+        self.defs += other.defs;
+    }
+}
+
+/// The tokens of one tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolTokens {
+    /// The name of the tool.
+    pub name: String,
+    /// The groups that its document puts it in.
+    pub groups: Vec<String>,
+    /// All of them.
+    pub tokens: usize,
+    /// How they divide.
+    pub parts: Parts,
+    /// What was trimmed.
+    pub trims: Vec<Trim>,
+    /// Why the dialect cannot express the tool; it then counts nothing.
+    pub refused: Option<String>,
+}
+
+/// The tokens of many tools.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// What they were counted with.
+    pub tokenizer: Tokenizer,
+    /// The name of the dialect.
+    pub dialect: &'static str,
+    /// The form that was counted.
+    pub rendering: Rendering,
+    /// The tools, the largest first.
+    pub tools: Vec<ToolTokens>,
+    /// What other levers would save, the most first. Empty until [`with_savings`](Report::with_savings).
+    pub savings: Vec<Saving>,
+}
+
+/// The tokens of a group of tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupTokens {
+    /// The name of the group; empty for tools without one.
+    pub name: String,
+    /// The number of tools.
+    pub tools: usize,
+    /// Their tokens.
+    pub tokens: usize,
+}
+
+impl Report {
+    /// Counts the tokens of tools in a dialect and a form.
+    #[must_use]
+    pub fn of(tools: &[&Tool], dialect: &Dialect, rendering: Rendering, tokenizer: Tokenizer) -> Report {
+        let mut counted: Vec<ToolTokens> = tools
+            .iter()
+            .map(|tool| ToolTokens {
+                groups: tool.origin.groups.clone(),
+                ..count(&tool.spec, dialect, rendering, tokenizer)
+            })
+            .collect();
+        counted.sort_by(|left, right| right.tokens.cmp(&left.tokens).then(left.name.cmp(&right.name)));
+        Report { tokenizer, dialect: dialect.name, rendering, tools: counted, savings: Vec::new() }
+    }
+
+    /// Returns the tokens of all tools.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.tools.iter().map(|tool| tool.tokens).sum()
+    }
+
+    /// Returns how the tokens of all tools divide.
+    #[must_use]
+    pub fn parts(&self) -> Parts {
+        let mut parts = Parts::default();
+        self.tools.iter().for_each(|tool| parts.add(tool.parts));
+        parts
+    }
+
+    /// Returns the tokens of the tool that this part of all tools is no larger than, in percent: 50 is the median, 100
+    /// the largest.
+    #[must_use]
+    pub fn percentile(&self, percent: usize) -> usize {
+        let rank = (self.tools.len() * percent).div_ceil(100).max(1);
+        self.tools.iter().rev().nth(rank - 1).map_or(0, |tool| tool.tokens)
+    }
+
+    /// Returns the groups, the largest first. A tool of several groups counts in each.
+    #[must_use]
+    pub fn groups(&self) -> Vec<GroupTokens> {
+        let mut groups: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for tool in &self.tools {
+            let none = tool.groups.is_empty().then_some("");
+            for name in tool.groups.iter().map(String::as_str).chain(none) {
+                let (tools, tokens) = groups.entry(name).or_default();
+                (*tools, *tokens) = (*tools + 1, *tokens + tool.tokens);
+            }
+        }
+        let group = |(name, (tools, tokens)): (&str, (usize, usize))| GroupTokens {
+            name: name.to_owned(),
+            tools,
+            tokens,
+        };
+        let mut groups: Vec<GroupTokens> = groups.into_iter().map(group).collect();
+        groups.sort_by(|left, right| right.tokens.cmp(&left.tokens).then(left.name.cmp(&right.name)));
+        groups
+    }
+
+    /// Returns what exceeds a budget, a sentence each, with what to cut.
+    #[must_use]
+    pub fn exceeded(&self, budget: &TokenBudget) -> Vec<String> {
+        let named = |tools: &[&ToolTokens]| {
+            let named: Vec<String> =
+                tools.iter().take(5).map(|tool| format!("`{}` {}", tool.name, tool.tokens)).collect();
+            named.join(", ")
+        };
+        let mut wrong = Vec::new();
+        let total = self.total();
+        if let Some(most) = budget.total.filter(|most| total > *most) {
+            let largest: Vec<&ToolTokens> = self.tools.iter().collect();
+            let parts = self.parts();
+            let mut parts: Vec<(usize, &str)> = parts.numbers().into_iter().zip(Parts::NAMES).collect();
+            parts.sort_by(|left, right| right.cmp(left));
+            let parts: Vec<String> =
+                parts.iter().take(3).map(|(tokens, name)| format!("{name} {tokens}")).collect();
+            wrong.push(format!(
+                "the tools take {total} tokens in `{}`, more than the budget of {most}; the largest are {}; the tokens go \
+                 to {}",
+                self.dialect,
+                named(&largest),
+                parts.join(", ")
+            ));
+        }
+        if let Some(most) = budget.tool {
+            let over: Vec<&ToolTokens> = self.tools.iter().filter(|tool| tool.tokens > most).collect();
+            if !over.is_empty() {
+                let verb = if over.len() == 1 { "tool takes" } else { "tools take" };
+                wrong.push(format!(
+                    "{} {verb} more than the budget of {most} tokens for one in `{}`: {}",
+                    over.len(),
+                    self.dialect,
+                    named(&over)
+                ));
+            }
+        }
+        wrong
+    }
+
+    /// Returns the report as one HTML page that needs nothing else: a map of where the tokens go, and tables.
+    #[must_use]
+    pub fn html(&self, title: &str) -> String {
+        html::page(self, title)
+    }
+}
+
+/// The report for people: totals, groups, the largest tools, and what would save most.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text::write(self, f)
+    }
+}
+
+/// Counts the tokens of a tool.
+fn count(spec: &ToolSpec, dialect: &Dialect, rendering: Rendering, tokenizer: Tokenizer) -> ToolTokens {
+    let name = spec.name.to_string();
+    let empty =
+        ToolTokens { name, groups: vec![], tokens: 0, parts: Parts::default(), trims: vec![], refused: None };
+    let told = match rendering {
+        Rendering::Full => return in_request(spec, dialect, tokenizer, empty),
+        Rendering::Compact => {
+            let spec = ToolSpec { slim: Slim::COMPACT, ..spec.clone() };
+            return in_request(&spec, dialect, tokenizer, empty);
+        }
+        Rendering::Summary => docs::summary([spec]).lines().skip(2).collect(),
+        Rendering::Docs => docs::detail(spec),
+    };
+    let tokens = tokenizer.count(&told);
+    let name = tokenizer.count(spec.name.as_str()).min(tokens);
+    ToolTokens { tokens, parts: Parts { name, description: tokens - name, ..Parts::default() }, ..empty }
+}
+
+fn in_request(spec: &ToolSpec, dialect: &Dialect, tokenizer: Tokenizer, empty: ToolTokens) -> ToolTokens {
+    let (whole, told) = match (written(spec, dialect), spec.schema(dialect)) {
+        (Ok(whole), Ok(told)) => (whole, told),
+        (Err(why), _) => return ToolTokens { refused: Some(why), ..empty },
+        (_, Err(_)) => return empty,
+    };
+    let tokens = tokenizer.count(&whole.to_string());
+    let mut parts = Parts {
+        name: tokenizer.count(spec.name.as_str()),
+        description: tokenizer.count(&told.description),
+        ..Parts::default()
+    };
+    divide(&told.schema, tokenizer, &mut parts);
+    let known: usize = parts.numbers().iter().sum();
+    parts.structure = tokens.saturating_sub(known);
+    ToolTokens { tokens, parts, trims: told.trims, ..empty }
+}
+
+/// Returns a tool as it goes into a request, without the list around it.
+fn written(spec: &ToolSpec, dialect: &Dialect) -> Result<Value, String> {
+    let own = WireFormat::ALL.into_iter().find(|format| format.dialect().name == dialect.name);
+    let format = own.unwrap_or(WireFormat::OpenAiChat);
+    let mut value = format.tools_in(dialect, [spec]).map_err(|refused| refused.to_string())?;
+    loop {
+        value = match value {
+            Value::Array(mut list) if list.len() == 1 => list.remove(0),
+            Value::Object(mut members) if members.len() == 1 && members.values().any(Value::is_array) => {
+                members.iter_mut().next().map(|(_, list)| list.take()).unwrap_or_default()
+            }
+            tool => return Ok(tool),
+        };
+    }
+}
+
+/// Adds the tokens of a schema's texts, examples and named shapes.
+fn divide(schema: &Value, tokenizer: Tokenizer, parts: &mut Parts) {
+    let Value::Object(members) = schema else { return };
+    for (keyword, value) in members {
+        match (keyword.as_str(), value) {
+            ("description", Value::String(text)) => parts.parameters += tokenizer.count(text),
+            ("examples" | "example", _) => parts.examples += tokenizer.count(&value.to_string()),
+            ("$defs", _) => parts.defs += tokenizer.count(&value.to_string()),
+            ("properties" | "patternProperties" | "dependentSchemas", Value::Object(schemas)) => {
+                schemas.values().for_each(|schema| divide(schema, tokenizer, parts));
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
+                schemas.iter().for_each(|schema| divide(schema, tokenizer, parts));
+            }
+            ("items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains", _) => {
+                divide(value, tokenizer, parts);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Says what was trimmed of a tool, if anything was.
+fn trimmed(tool: &ToolTokens) -> Option<String> {
+    (!tool.trims.is_empty()).then(|| summed(&tool.trims))
+}

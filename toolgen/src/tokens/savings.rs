@@ -1,0 +1,59 @@
+//! What would save tokens: the levers, one by one.
+
+use toolgen_runtime::ToolSpec;
+use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::shape::Slim;
+use toolgen_runtime::schema::shape::slim::Words;
+
+use super::{Rendering, Report, count};
+use crate::tool::Tool;
+
+/// What a lever would save.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saving {
+    /// The lever, as `--slim` takes it.
+    pub levers: &'static str,
+    /// The tokens of all tools together.
+    pub tokens: usize,
+}
+
+/// A lever: how it is written, and what it does.
+type Lever = (&'static str, fn(&mut Slim));
+
+const LEVERS: [Lever; 11] = [
+    ("description=sentence", |slim| slim.description = Words::Sentence(usize::MAX)),
+    ("parameters=sentence", |slim| slim.parameters = Words::Sentence(usize::MAX)),
+    ("parameters=none", |slim| slim.parameters = Words::None),
+    ("nested=sentence", |slim| slim.nested = Words::Sentence(usize::MAX)),
+    ("nested=none", |slim| slim.nested = Words::None),
+    ("examples=drop", |slim| slim.drop_examples = true),
+    ("restating=drop", |slim| slim.drop_restating = true),
+    ("optional=drop", |slim| slim.optional = Some(toolgen_runtime::List::EMPTY)),
+    ("inline=on, share=on", |slim| (slim.inline, slim.share) = (true, true)),
+    ("depth=2", |slim| slim.depth = Some(2)),
+    ("compact", |slim| *slim = Slim::COMPACT),
+];
+
+impl Report {
+    /// Adds what each lever would save alone, on top of the tools' own. Only requests have levers.
+    #[must_use]
+    pub fn with_savings(mut self, tools: &[&Tool], dialect: &Dialect) -> Report {
+        if !matches!(self.rendering, Rendering::Full) {
+            return self;
+        }
+        let total = self.total();
+        let saving = |(levers, pull): &Lever| {
+            let with = |tool: &&Tool| {
+                let mut spec = ToolSpec { slim: tool.spec.slim.clone(), ..tool.spec.clone() };
+                pull(&mut spec.slim);
+                count(&spec, dialect, self.rendering, self.tokenizer).tokens
+            };
+            let left: usize = tools.iter().map(with).sum();
+            Saving { levers, tokens: total.saturating_sub(left) }
+        };
+        let mut savings: Vec<Saving> = LEVERS.iter().map(saving).filter(|saving| saving.tokens > 0).collect();
+        savings.sort_by(|left, right| right.tokens.cmp(&left.tokens));
+        self.savings = savings;
+        self
+    }
+}
