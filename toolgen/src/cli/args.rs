@@ -161,15 +161,11 @@ fn command() -> Command {
         .subcommand(compiling("list", "List the tools of documents").arg(format()))
         .subcommand(
             compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
-                .arg(
-                    option("dialect", "DIALECT", "json-schema, openai, openai-strict, anthropic, anthropic-strict, gemini, bedrock, … (a wrong one lists all)")
-                        .default_value("json-schema"),
-                )
+                .arg(option("dialect", "DIALECT", "json-schema, openai, openai-strict, anthropic, gemini or another; a wrong one lists all").default_value("json-schema"))
                 .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
                 .arg(flag("plan", "Print how each tool is shown in one request to the provider, and why").conflicts_with("envelope"))
                 .arg(flag("cut", "Leave the last tools out of the plan, if there are more than a request takes").requires("plan"))
-                .arg(format().requires("plan"))
-                .arg(tools()),
+                .arg(format().requires("plan")).arg(tools()),
         )
         .subcommand(
             compiling("docs", "Print the documentation of tools for a prompt")
