@@ -164,6 +164,9 @@ fn command() -> Command {
                         .default_value("json-schema"),
                 )
                 .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
+                .arg(flag("plan", "Print how each tool is shown in one request to the provider, and why").conflicts_with("envelope"))
+                .arg(flag("cut", "Leave the last tools out of the plan, if there are more than a request takes").requires("plan"))
+                .arg(format().requires("plan"))
                 .args([tools(), discovered()]),
         )
         .subcommand(

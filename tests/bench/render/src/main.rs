@@ -24,7 +24,10 @@ fn main() -> ExitCode {
     };
     let tools = program.all_tools();
     let specs: Vec<&ToolSpec> = tools.iter().map(|tool| &tool.spec).cycle().take(TOOLS).collect();
-    println!("{TOOLS} tools from the {} of {path}; the best of {ROUNDS} rounds, in milliseconds", tools.len());
+    println!(
+        "{TOOLS} tools from the {} of {path}; the best of {ROUNDS} rounds, in milliseconds",
+        tools.len()
+    );
     for dialect in Dialect::ALL {
         let own = |format: &WireFormat| [Some(dialect), dialect.lax].contains(&Some(format.dialect()));
         let format = WireFormat::ALL.into_iter().find(own).unwrap_or(WireFormat::OpenAiChat);

@@ -9,16 +9,40 @@
 //! A document is what `cargo toolgen` compiles, or a list of tools of an MCP server. `--macros` stands for the tools that
 //! the tests of the macros declare.
 
-#[allow(dead_code, unused_imports, unused_macros, clippy::all, reason = "only its tools are wanted, not its tests")]
+#[allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    clippy::all,
+    reason = "only its tools are wanted, not its tests"
+)]
 #[path = "../../../tests/macros.rs"]
 mod macros;
-#[allow(dead_code, unused_imports, unused_macros, clippy::all, reason = "only its tools are wanted, not its tests")]
+#[allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    clippy::all,
+    reason = "only its tools are wanted, not its tests"
+)]
 #[path = "../../../tests/macros_derive.rs"]
 mod macros_derive;
-#[allow(dead_code, unused_imports, unused_macros, clippy::all, reason = "only its tools are wanted, not its tests")]
+#[allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    clippy::all,
+    reason = "only its tools are wanted, not its tests"
+)]
 #[path = "../../../tests/macros_guards.rs"]
 mod macros_guards;
-#[allow(dead_code, unused_imports, unused_macros, clippy::all, reason = "only its tools are wanted, not its tests")]
+#[allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    clippy::all,
+    reason = "only its tools are wanted, not its tests"
+)]
 #[path = "../../../tests/macros_told.rs"]
 mod macros_told;
 mod render;

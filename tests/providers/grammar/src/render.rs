@@ -20,14 +20,20 @@ fn lines(source: &Source, out: &mut impl Write) -> io::Result<()> {
     for spec in &source.specs {
         for dialect in Dialect::ALL {
             let shown = shown(spec, dialect);
-            writeln!(out, "{}", json!({"source": source.name, "tool": spec.name.as_str(), "dialect": dialect.name, "shown": shown}))?;
+            writeln!(
+                out,
+                "{}",
+                json!({"source": source.name, "tool": spec.name.as_str(), "dialect": dialect.name, "shown": shown})
+            )?;
         }
     }
     for dialect in Dialect::ALL {
         let own = |format: &WireFormat| [Some(dialect), dialect.lax].contains(&Some(format.dialect()));
         for format in WireFormat::ALL.into_iter().filter(own) {
             // What neither dialect takes is told by the lines of its tools.
-            let Ok(plan) = format.plan_with(dialect, &source.specs, PlanOptions::default().cut()) else { continue };
+            let Ok(plan) = format.plan_with(dialect, &source.specs, PlanOptions::default().cut()) else {
+                continue;
+            };
             let wanted = plan.decisions().iter().filter(|it| it.dialect == Some(dialect)).count();
             writeln!(
                 out,
@@ -47,7 +53,8 @@ fn shown(spec: &ToolSpec, dialect: &Dialect) -> Value {
             json!({"description": told.description, "schema": told.schema, "losses": losses})
         }
         Err(refusals) => {
-            let told: Vec<_> = refusals.iter().map(|one| format!("{}: {}", one.pointer, one.reason)).collect();
+            let told: Vec<_> =
+                refusals.iter().map(|one| format!("{}: {}", one.pointer, one.reason)).collect();
             json!({"refused": told})
         }
     }

@@ -96,8 +96,11 @@ fn judge(
         // A tool without arguments has no schema in some dialects.
         return None;
     }
+    if !dialect.takes("additionalProperties") {
+        close(&mut schema);
+    }
     schema["x-guidance"] = json!({"whitespace_flexible": false});
-    let mut fresh = Matcher::new(factory.create_parser(TopLevelGrammar::from_json_schema(schema)));
+    let fresh = Matcher::new(factory.create_parser(TopLevelGrammar::from_json_schema(schema)));
     if let Some(error) = fresh.get_error() {
         counts.not_compiled += 1;
         return Some(json!({"kind": "grammar", "error": error.lines().next()}));
@@ -125,6 +128,20 @@ fn judge(
     finding
 }
 
+/// Closes every object, as providers do whose schemas cannot say whether there are other keys.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Array(schemas) => schemas.iter_mut().for_each(close),
+        Value::Object(keywords) => {
+            if keywords.get("properties").is_some_and(Value::is_object) && keywords.get("type").is_some() {
+                keywords.entry("additionalProperties").or_insert(Value::Bool(false));
+            }
+            keywords.values_mut().for_each(close);
+        }
+        _ => {}
+    }
+}
+
 enum Verdict {
     Good,
     /// Refused for a rule that rendering told as not expressed.
@@ -143,9 +160,15 @@ fn decoded(text: &str, spec: &ToolSpec, dialect: &'static Dialect, losses: &[Los
         Ok(arguments) => match decode(&arguments, &spec.input, &spec.defs, &JSON_SCHEMA) {
             Ok(again) if again == arguments => Verdict::Good,
             Ok(again) => Verdict::Wrong(format!("decoded to {arguments}, which decodes to {again}")),
-            Err(problems) => Verdict::Wrong(format!("decoded to {arguments}, which does not fit: {}", all(&problems))),
+            Err(problems) => {
+                Verdict::Wrong(format!("decoded to {arguments}, which does not fit: {}", all(&problems)))
+            }
         },
-        Err(problems) if problems.iter().all(|problem| is_told(&problem.pointer, losses)) => Verdict::Told,
+        Err(problems)
+            if problems.iter().all(|one| is_told(&one.pointer, losses) || is_bound_of_type(&one.message)) =>
+        {
+            Verdict::Told
+        }
         Err(problems) => Verdict::Wrong(all(&problems)),
     }
 }
@@ -154,10 +177,20 @@ fn all(problems: &[toolgen_runtime::schema::shape::decode::ArgumentProblem]) -> 
     problems.iter().map(|one| format!("{}: {}", one.pointer, one.message)).collect::<Vec<_>>().join("; ")
 }
 
+/// Whether a number is beyond what its type holds, such as 65535: such bounds are checked and deliberately not told.
+fn is_bound_of_type(message: &str) -> bool {
+    let bound =
+        ["must be at most ", "must be at least "].iter().find_map(|start| message.strip_prefix(start));
+    let digits = bound.and_then(|rest| rest.split(',').next()).map(|number| number.trim_start_matches('-'));
+    let power = |number: u128| number.is_power_of_two() || (number + 1).is_power_of_two();
+    digits.and_then(|digits| digits.parse().ok()).is_some_and(|number: u128| number > 100 && power(number))
+}
+
 /// Whether a loss was told at this place of the arguments, or at one that contains it. A loss inside a named schema may be
 /// anywhere.
 fn is_told(problem: &str, losses: &[Loss]) -> bool {
-    let names: Vec<&str> = problem.split('/').filter(|part| !part.is_empty() && part.parse::<u64>().is_err()).collect();
+    let names: Vec<&str> =
+        problem.split('/').filter(|part| !part.is_empty() && part.parse::<u64>().is_err()).collect();
     losses.iter().any(|loss| {
         if loss.keyword == "description" {
             return false;

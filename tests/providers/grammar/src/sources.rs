@@ -33,7 +33,9 @@ fn specs(name: &str) -> Vec<ToolSpec> {
 /// The tools of a server's answer to `tools/list`, or of its list alone.
 fn listed(name: &str) -> Option<Vec<ToolSpec>> {
     let value: Value = serde_json::from_str(&fs::read_to_string(name).ok()?).ok()?;
-    let tools = value.as_array().or_else(|| value.get("tools").filter(|_| value.get("toolgen_mcp_lock").is_none())?.as_array())?;
+    let tools = value
+        .as_array()
+        .or_else(|| value.get("tools").filter(|_| value.get("toolgen_mcp_lock").is_none())?.as_array())?;
     tools.iter().all(|tool| tool.get("inputSchema").is_some()).then_some(())?;
     let server = McpServer { alias: "corpus".into(), ..McpServer::EMPTY };
     let adapted = mcp::tools(&server.into(), tools, true);
