@@ -320,6 +320,7 @@ function: {}"#,
     let expected = ToolSpec {
         name: ToolName::new("t"),
         label: "The tool".into(),
+        slim: ToolSpec::EMPTY.slim,
         description: "Does it.".into(),
         returns: "A result.".into(),
         use_for: "Everything.".into(),

@@ -93,8 +93,8 @@ const TEXT: &str = "openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths:\n  \
     schema: {type: integer}}], responses: {}}}";
 
 /// The codes and severities of the lints with some levels.
-fn found(options: Options) -> Vec<String> {
-    let problems = compiled(TEXT, &options).1;
+fn found(options: &Options) -> Vec<String> {
+    let problems = compiled(TEXT, options).1;
     let told = |code: Code, severity| format!("{code} {severity}");
     let mut found: Vec<String> =
         problems.as_slice().iter().map(|one| told(one.code, one.severity())).collect();
@@ -105,16 +105,16 @@ fn found(options: Options) -> Vec<String> {
 #[test]
 fn levels_are_chosen() {
     let options = Options::default;
-    assert_eq!(found(options()), ["N0706 note", "W0705 warning"]);
-    assert_eq!(found(options().allow("w0705")), ["N0706 note"]);
-    assert_eq!(found(options().deny("N0706")), ["N0706 error", "W0705 warning"]);
-    assert_eq!(found(options().deny("warnings")), ["N0706 note", "W0705 error"]);
-    assert_eq!(found(options().allow("warnings").warn("N0706")), ["N0706 warning"]);
-    assert_eq!(found(options().deny("warnings").warn("N0706")), ["N0706 error", "W0705 error"]);
-    assert_eq!(found(options().deny("warnings").allow("W0705")), ["N0706 note"]);
-    assert_eq!(found(options().allow("N9999")), ["N0706 note", "W0336 warning", "W0705 warning"]);
-    assert_eq!(found(options().allow("E0104")), ["N0706 note", "W0336 warning", "W0705 warning"]);
-    assert_eq!(found(options().deny("E0104")), ["N0706 note", "W0705 warning"]);
+    assert_eq!(found(&options()), ["N0706 note", "W0705 warning"]);
+    assert_eq!(found(&options().allow("w0705")), ["N0706 note"]);
+    assert_eq!(found(&options().deny("N0706")), ["N0706 error", "W0705 warning"]);
+    assert_eq!(found(&options().deny("warnings")), ["N0706 note", "W0705 error"]);
+    assert_eq!(found(&options().allow("warnings").warn("N0706")), ["N0706 warning"]);
+    assert_eq!(found(&options().deny("warnings").warn("N0706")), ["N0706 error", "W0705 error"]);
+    assert_eq!(found(&options().deny("warnings").allow("W0705")), ["N0706 note"]);
+    assert_eq!(found(&options().allow("N9999")), ["N0706 note", "W0336 warning", "W0705 warning"]);
+    assert_eq!(found(&options().allow("E0104")), ["N0706 note", "W0336 warning", "W0705 warning"]);
+    assert_eq!(found(&options().deny("E0104")), ["N0706 note", "W0705 warning"]);
 }
 
 #[test]

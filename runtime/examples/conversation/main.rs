@@ -11,6 +11,7 @@ mod openai_responses;
 
 use std::env;
 use std::error::Error;
+use tokio_rustls::rustls::crypto::ring;
 
 use toolgen_runtime::{Registry, tool, toolset};
 
@@ -28,7 +29,7 @@ fn add(
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     // The `reqwest` of this repository leaves the choice of cryptography to the program.
-    let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
+    let _ = ring::default_provider().install_default();
     let mut arguments = env::args().skip(1);
     let (name, base) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
     let key = env::var("API_KEY").unwrap_or_default();

@@ -147,7 +147,6 @@ fn steps(slim: &Slim) -> Vec<Slim> {
 fn less(own: Words, other: Words) -> Words {
     match (own, other) {
         (Words::None, _) => Words::None,
-        (Words::Sentence(own), Words::Sentence(limit)) => Words::Sentence(own.min(limit)),
         (Words::Characters(own), Words::Characters(limit)) => Words::Characters(own.min(limit)),
         (
             Words::Sentence(own) | Words::Characters(own),

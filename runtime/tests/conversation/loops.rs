@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::sync::{Arc, Mutex};
+use tokio_rustls::rustls::crypto::ring;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -76,7 +77,7 @@ async fn talk(
     replies: [Value; 2],
     ask: impl AsyncFnOnce(&Provider, &str, &str) -> Result<String, Box<dyn Error>>,
 ) -> Talk {
-    let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
+    let _ = ring::default_provider().install_default();
     let answers = replies.iter().map(|reply| match reply.as_array() {
         Some(lines) => lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect(),
         None => reply.to_string().into_bytes(),

@@ -53,7 +53,7 @@ pub(crate) fn about(method: &str, id: &Value, params: &Value) {
         json!({"resultType": "complete", "taskId": task, "status": "working", "pollIntervalMs": 30});
     match (method, task) {
         ("tasks/get", "task-1") if count < 3 => {
-            state["statusMessage"] = format!("step {}", count.min(2)).into()
+            state["statusMessage"] = format!("step {}", count.min(2)).into();
         }
         ("tasks/get", "task-1") => {
             (state["status"], state["result"]) = ("completed".into(), text("done at last"));
@@ -75,7 +75,8 @@ pub(crate) fn about(method: &str, id: &Value, params: &Value) {
                     (state["status"], state["result"]) = ("completed".into(), text(&given.to_string()));
                 }
                 _ => {
-                    (state["status"], state["inputRequests"]) = ("input_required".into(), json!({"q": asked}))
+                    (state["status"], state["inputRequests"]) =
+                        ("input_required".into(), json!({"q": asked}));
                 }
             }
         }

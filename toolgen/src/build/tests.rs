@@ -213,7 +213,7 @@ fn tools_are_held_to_their_lock() {
     std::fs::write(&lock, contract::surface(&[&program]).unwrap().text()).unwrap();
     let same = build(held());
     assert!(same.module.is_some() && same.problems.is_empty(), "{}", same.problems);
-    assert_eq!(same.sources, [lock.clone()]);
+    assert_eq!(same.sources, std::slice::from_ref(&lock));
 
     std::fs::write(&path, GOOD.replace("responses", "summary: Gets it., responses")).unwrap();
     let text = build(held());

@@ -52,7 +52,7 @@ impl Report {
             Saving { levers, tokens: total.saturating_sub(left) }
         };
         let mut savings: Vec<Saving> = LEVERS.iter().map(saving).filter(|saving| saving.tokens > 0).collect();
-        savings.sort_by(|left, right| right.tokens.cmp(&left.tokens));
+        savings.sort_by_key(|saving| std::cmp::Reverse(saving.tokens));
         self.savings = savings;
         self
     }

@@ -65,7 +65,7 @@ pub(super) enum Of<'s> {
     /// A field.
     Field(&'s Field),
     /// All other keys, as pairs with values of this shape.
-    Others(Shape),
+    Others(Box<Shape>),
 }
 
 /// Decides the forms of values.
@@ -161,7 +161,7 @@ impl<'a> Codec<'a> {
             while members.iter().any(|member| member.key == key) {
                 key.push('_');
             }
-            members.push(Member { key: key.into(), required: false, of: Of::Others(value) });
+            members.push(Member { key: key.into(), required: false, of: Of::Others(Box::new(value)) });
         }
         members
     }

@@ -34,10 +34,12 @@ impl Turn {
             (Turn::Same, _) => (Class::Text, "the same values are allowed"),
             (Turn::Wider, Side::Input) => (Class::Compatible, "all arguments that were accepted still are"),
             (Turn::Narrower, Side::Output) => (Class::Compatible, "all results are as promised before"),
-            (Turn::Narrower, _) => (Class::Breaking, "arguments that were accepted may be refused"),
-            (Turn::Wider, _) => (Class::Breaking, "results may be what was not promised before"),
-            (Turn::Other, Side::Output) => (Class::Breaking, "results may be what was not promised before"),
-            (Turn::Other, _) => (Class::Breaking, "arguments that were accepted may be refused"),
+            (Turn::Wider, _) | (Turn::Other, Side::Output) => {
+                (Class::Breaking, "results may be what was not promised before")
+            }
+            (Turn::Narrower | Turn::Other, _) => {
+                (Class::Breaking, "arguments that were accepted may be refused")
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_core::de::{Deserialize, Deserializer, Error};
 use serde_core::ser::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::named::{Lists, Reached, defs, reached, read, written};
+use super::named::{Lists, defs, reached, read, written};
 use super::{LockProblem, tool};
 use crate::spec::ToolSpec;
 use crate::spec::reader::Reader;
@@ -38,7 +38,7 @@ impl ToolSpec {
             members.shift_remove("name");
         }
         let spec = reader.tool(&name, &tool, "");
-        let named = value.get("$defs").and_then(Value::as_object).map(read).unwrap_or_else(Reached::new);
+        let named = value.get("$defs").and_then(Value::as_object).map(read).unwrap_or_default();
         if reader.problems.is_empty() {
             Ok(ToolSpec { defs: defs(&named), ..spec })
         } else {

@@ -27,6 +27,7 @@ fn full() -> ToolSpec {
     ToolSpec {
         name: ToolName::new("find"),
         label: "Find".into(),
+        slim: "compact, depth=4".parse().unwrap(),
         description: "Finds orders.".into(),
         returns: "The orders.".into(),
         use_for: "Looking for orders.".into(),

@@ -146,7 +146,7 @@ fn requirement(requirement: &Requirement) -> Value {
 fn example(example: &Example) -> Value {
     let Example { summary, arguments } = example;
     let read: Option<Value> = serde_json::from_str(arguments).ok();
-    let read = read.filter(|value| value.is_object() && value.to_string() == arguments.as_str());
+    let read = read.filter(|value| value.is_object() && *value.to_string() == **arguments);
     json!({ "summary": summary.as_str(), "arguments": read.unwrap_or_else(|| arguments.as_str().into()) })
 }
 

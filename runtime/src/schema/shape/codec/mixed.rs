@@ -41,7 +41,6 @@ impl Codec<'_> {
         match (self.form_of(a), self.form_of(b)) {
             (Form::As(a, _), _) => self.clash(&a, b, depth + 1),
             (_, Form::As(b, _)) => self.clash(a, &b, depth + 1),
-            (Form::Text, Form::Text) => false,
             (Form::Text, Form::Plain) => writes_text(b),
             (Form::Plain, Form::Text) => writes_text(a),
             (Form::Pairs(a), Form::Pairs(b)) => self.clash(&a, &b, depth + 1),

@@ -310,7 +310,7 @@ impl<'a> Reader<'a> {
                     out.insert(field.name.to_string(), read);
                 }
                 Some(Member { of: Of::Others(of), .. }) => {
-                    self.others(key, value, rules, of, around, &mut out)
+                    self.others(key, value, rules, of, around, &mut out);
                 }
                 None => {
                     self.loose += 1;

@@ -16,7 +16,7 @@ type Shapes = BTreeMap<String, Shape>;
 
 /// Arranges the named shapes of a tool.
 pub(super) fn arrange(root: Shape, defs: Shapes, slim: &Slim, trims: &mut Vec<Trim>) -> (Shape, List<Def>) {
-    let (root, defs) = if slim.inline { inlined(&root, defs, trims) } else { (root, defs) };
+    let (root, defs) = if slim.inline { inlined(&root, &defs, trims) } else { (root, defs) };
     let (root, defs) = if slim.share { shared(root, defs, trims) } else { (root, defs) };
     let def = |(name, shape): (String, Shape)| Def { name: name.into(), schema: shape.into() };
     (root, defs.into_iter().map(def).collect())
@@ -29,19 +29,19 @@ fn trim(name: &str, lever: Lever, what: &str) -> Trim {
 }
 
 /// Writes the shapes that one place refers to at that place.
-fn inlined(root: &Shape, defs: Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes) {
+fn inlined(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes) {
     let mut uses: BTreeMap<String, usize> = BTreeMap::new();
     count(root, &mut uses);
     defs.values().for_each(|shape| count(shape, &mut uses));
     let once: BTreeSet<&str> =
         uses.iter().filter(|(_, count)| **count == 1).map(|(name, _)| name.as_str()).collect();
     // A shape that only leads to itself is reached from nowhere and cannot be among them.
-    let root = with_inlined(root, &defs, &once);
+    let root = with_inlined(root, defs, &once);
     let is_left = |name: &String| !once.contains(name.as_str());
     let left: Shapes = defs
         .iter()
         .filter(|(name, _)| is_left(name))
-        .map(|(name, shape)| (name.clone(), with_inlined(shape, &defs, &once)))
+        .map(|(name, shape)| (name.clone(), with_inlined(shape, defs, &once)))
         .collect();
     let gone = defs.keys().filter(|name| !is_left(name));
     trims.extend(gone.map(|name| trim(name, Lever::Inline, "written where it is used")));
