@@ -4,6 +4,7 @@ use super::*;
 use crate::schema::shape::read::read;
 use crate::spec::Example;
 
+#[allow(clippy::needless_pass_by_value, reason = "the cases are literals")]
 fn spec(name: &str, description: &str, properties: Value) -> ToolSpec {
     let schema = json!({"type": "object", "properties": properties});
     ToolSpec {

@@ -97,7 +97,7 @@ fn a_specification_comes_back_from_json() {
     for spec in [full(), ToolSpec::EMPTY] {
         assert_eq!(ToolSpec::from_json(&spec.to_json()).unwrap(), spec);
         let surface = Surface::of([(&spec, None)]).unwrap();
-        assert_eq!(surface.specs(), [spec.clone()]);
+        assert_eq!(surface.specs(), std::slice::from_ref(&spec));
         assert_eq!(Surface::parse(&surface.text()).unwrap().specs(), [spec]);
     }
 }
