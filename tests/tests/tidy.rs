@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 
 /// The longest file of code, in lines. A flat table may be longer; it is listed here with the reason.
 const LONGEST: usize = 400;
-const LONGER: &[(&str, &str)] = &[("runtime/src/schema/dialect.rs", "a table with a row for each provider")];
+const LONGER: &[(&str, &str)] = &[];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()

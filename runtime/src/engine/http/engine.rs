@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Client;
 use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -90,14 +90,11 @@ impl HttpEngineBuilder {
         let urls = self.base_url.0.iter().chain(&self.document_url);
         let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
         let guard = Guard::new(opened, Arc::clone(&self.resolver), self.remedy);
-        let tls = tls::config(&self.root_certificates).map_err(|error| EngineError(error.into()))?;
         let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
+        let tls = tls::config(&self.root_certificates).map_err(|error| EngineError(error.into()))?;
         let client = client.tls_backend_preconfigured(tls);
         let client = if self.system_proxy { client } else { client.no_proxy() };
-        let client = match self.connect_timeout {
-            Some(time) => client.connect_timeout(time),
-            None => client,
-        };
+        let client = self.connect_timeout.into_iter().fold(client, ClientBuilder::connect_timeout);
         #[cfg(test)]
         let client = match &self.diverted {
             Some(diverted) => diverted.set(client, &guard),

@@ -4,7 +4,7 @@
 const FILLERS: [&str; 58] = [
     "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did",
     "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its",
-    "me", "may", "much", "my", "need", "of", "on", "or", "our", "please", "should", "that", "the", "their",
+    "may", "me", "much", "my", "need", "of", "on", "or", "our", "please", "should", "that", "the", "their",
     "there", "these", "this", "to", "tool", "use", "want", "was", "we", "what", "when", "where", "will",
     "with",
 ];

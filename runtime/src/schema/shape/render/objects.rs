@@ -32,7 +32,8 @@ impl Renderer<'_> {
         }
         let needed = |member: &&Member<'_>| member.required || !self.dialect.optional_fields;
         let required: Vec<&str> = members.iter().filter(needed).map(|member| member.key.as_ref()).collect();
-        if !required.is_empty() {
+        // Strict modes want the keyword also where nothing can be given.
+        if !required.is_empty() || !self.dialect.optional_fields && node.map.contains_key("properties") {
             node.map.insert("required".into(), required.into());
         }
         if self.dialect.open_objects {
