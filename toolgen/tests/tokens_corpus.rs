@@ -37,10 +37,11 @@ fn may_be_large(tool: &Tool, dialect: &Dialect) -> bool {
 fn no_tool_of_the_corpus_takes_more_than_8000_tokens() {
     let paths = needs::corpus(&root());
     let (mut tools, mut counted, mut wrong) = (0, 0, Vec::new());
-    for path in paths {
+    for (index, path) in paths.into_iter().enumerate() {
         let program = compile(&path);
         tools += program.tools.len();
-        for dialect in Dialect::ALL {
+        // All dialects of every document would take minutes: each document is counted in three, in turn.
+        for dialect in Dialect::ALL.iter().cycle().skip(3 * index).take(3) {
             let large: Vec<&Tool> = program.tools.iter().filter(|tool| may_be_large(tool, dialect)).collect();
             counted += large.len();
             let report = Report::of(&large, dialect, Rendering::Full, Tokenizer::O200k);

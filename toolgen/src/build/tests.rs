@@ -204,7 +204,7 @@ fn tools_are_held_to_their_lock() {
     let held = || Options::default().lock(&lock);
     let missing = build(held());
     assert!(missing.module.is_none());
-    assert!(missing.problems.as_slice().iter().any(|one| one.code.id() == "E0701"), "{}", missing.problems);
+    assert!(missing.problems.as_slice().iter().any(|one| one.code.id() == "E0901"), "{}", missing.problems);
 
     let mut problems = Problems::new();
     let program = Document::load(&path, &mut problems)
@@ -217,9 +217,9 @@ fn tools_are_held_to_their_lock() {
 
     std::fs::write(&path, GOOD.replace("responses", "summary: Gets it., responses")).unwrap();
     let text = build(held());
-    assert!(text.module.is_some() && text.problems.to_string().contains("W0703"), "{}", text.problems);
+    assert!(text.module.is_some() && text.problems.to_string().contains("W0903"), "{}", text.problems);
     let denied = build(held().deny_changes(toolgen_runtime::spec::drift::Class::Text));
-    assert!(denied.module.is_none() && denied.problems.to_string().contains("E0702"), "{}", denied.problems);
+    assert!(denied.module.is_none() && denied.problems.to_string().contains("E0902"), "{}", denied.problems);
 
     std::fs::write(&path, GOOD.replace("get:", "delete:")).unwrap();
     let worse = build(held());
@@ -237,7 +237,7 @@ fn a_manifest_names_its_lock() {
         "toolgen: 1\nlock: tools.lock\ntools: {now: {description: Tells the time., function: {}}}\n";
     let (folder, path) = case(MANIFEST);
     let built = || Build::new("tools").document(&path).compile();
-    assert!(built().problems.to_string().contains("E0701"));
+    assert!(built().problems.to_string().contains("E0901"));
     let program = Document::load(&path, &mut Problems::new())
         .and_then(|one| frontend::compile(&one, &Options::default(), &mut Problems::new()))
         .unwrap();

@@ -39,13 +39,12 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     }
     let served = auditor(task).and_then(|auditor| {
         let (engines, servers) = engines(&task.requests, &task.selection.options)?;
-        let (provider, count) = provider(task, &engines, &tools, &auditor)?;
+        let (provider, (count, discovers)) = provider(task, &engines, &tools, &auditor)?;
         if count == 0 {
             return Err(
                 "no tool is left to serve: `--allow`, `--deny` and `--read-only` leave out all".to_owned()
             );
         }
-        let discovers = provider.specs().count() < count;
         serve(task, server(task, provider)?, (&auditor, &servers), (count, discovers), output)
     });
     Ok(match served {
@@ -73,13 +72,13 @@ fn auditor(task: &Serve) -> Result<Auditor, String> {
     sink.map_err(|why| format!("{} cannot be written: {why}", path.display()))
 }
 
-/// Returns the tools behind their limits and records, and how many a client may call.
+/// Returns the tools behind their limits and records, how many a client may call, and whether it discovers them.
 fn provider(
     task: &Serve,
     engines: &Engines,
     tools: &[&Tool],
     auditor: &Auditor,
-) -> Result<(Provider, usize), String> {
+) -> Result<(Provider, (usize, bool)), String> {
     let plans = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
     let plans = engines.tools_from(plans).map_err(|why| why.to_string())?;
     let registry = Registry::new(plans).map_err(|why| why.to_string())?;
@@ -110,10 +109,10 @@ fn provider(
         when => when == "on" && count > 0,
     };
     if !discovers {
-        return Ok((provider, count));
+        return Ok((provider, (count, false)));
     }
     let provider = builder().discovery(discovery::of(tools, &task.pinned)).build();
-    provider.map(|provider| (provider, count)).map_err(|why| why.to_string())
+    provider.map(|provider| (provider, (count, true))).map_err(|why| why.to_string())
 }
 
 /// Has the calls of some tools approved.

@@ -94,6 +94,8 @@ struct Renderer<'a> {
     around: Around,
     /// How many more shapes may be inlined: references used twice per level would double at each level.
     budget: usize,
+    /// How many shapes are inlined around the current one.
+    inlined: usize,
 }
 
 /// The maximum number of shapes inlined where references are not accepted.
@@ -112,6 +114,7 @@ impl<'a> Renderer<'a> {
             reached: BTreeSet::new(),
             around: Around::new(),
             budget: MAX_INLINED,
+            inlined: 0,
         }
     }
 

@@ -10,6 +10,9 @@ use crate::schema::shape::read::raw_keyword_is_well_formed;
 use crate::schema::shape::rules::Stated;
 use crate::schema::shape::{Extra, Kind, Literal, ObjectRules, Shape, StringRules, decode, pointer, prose};
 
+/// Shapes inlined deeper than this are written as JSON text: every level takes a piece of the stack.
+const MAX_DEPTH: usize = 32;
+
 /// A schema that is being written.
 #[derive(Default)]
 pub(super) struct Node {
@@ -144,14 +147,16 @@ impl Renderer<'_> {
 
     /// Renders the named shape itself, for dialects without references.
     fn inline(&mut self, name: &str, outer: &Shape, or_null: bool) -> Value {
-        if self.budget == 0 {
+        if self.budget == 0 || self.inlined == MAX_DEPTH {
             return self.text(outer, or_null);
         }
         self.budget -= 1;
+        self.inlined += 1;
         let within = self.codec.within(name, &self.around);
         let around = std::mem::replace(&mut self.around, within);
         let value = self.node(&under(self.codec.target(name), outer), or_null);
         self.around = around;
+        self.inlined -= 1;
         value
     }
 

@@ -24,6 +24,9 @@ fn no_arguments_are_an_empty_object() {
         let rendered = render_input(&Shape::NO_ARGUMENTS, &List::EMPTY, dialect).unwrap();
         let expected = match dialect.name {
             "gemini" | "ollama" => json!({"type": "object", "properties": {}}),
+            _ if !dialect.optional_fields => {
+                json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false})
+            }
             _ => json!({"type": "object", "properties": {}, "additionalProperties": false}),
         };
         assert_eq!(rendered.schema.to_string(), expected.to_string(), "{}", dialect.name);
