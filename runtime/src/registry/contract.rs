@@ -100,7 +100,7 @@ macro_rules! export {
 /// use toolgen_runtime::{assert_contract, tool, toolset};
 ///
 /// /// Adds two numbers.
-/// #[tool]
+/// #[tool(undocumented)]
 /// fn add(a: i64, b: i64) -> i64 {
 ///     a + b
 /// }

@@ -194,7 +194,7 @@ impl WireFormat {
     /// ```
     /// use toolgen_runtime::schema::dialect::OPENAI_STRICT;
     /// use toolgen_runtime::wire::WireFormat;
-    /// use toolgen_runtime::{AgentTool as _, ToolContext, tool};
+    /// use toolgen_runtime::{AgentTool as _, ToolContext, tool, toolset};
     ///
     /// /// Adds two numbers.
     /// #[tool(undocumented)]
@@ -203,7 +203,8 @@ impl WireFormat {
     /// }
     ///
     /// # fn main() -> Result<(), toolgen_runtime::wire::PlanError> {
-    /// let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, [add.spec()])?;
+    /// let tools = toolset![add];
+    /// let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, tools.iter().map(|tool| tool.spec()))?;
     /// assert_eq!(plan.tools()[0]["strict"], true);
     /// assert_eq!(plan.decisions()[0].to_string(), "add: openai-strict");
     ///

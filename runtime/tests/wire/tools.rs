@@ -46,18 +46,18 @@ fn tools_are_listed_as_each_format_has_them() {
 
 #[test]
 fn all_tools_that_cannot_be_offered_are_told_at_once() {
-    let map = json!({"type": "object", "properties": {
-        "any": {}, "map": {"type": "object", "additionalProperties": {"type": "string"}}}});
+    let nothing = json!({"type": "object", "properties": {"one": {"not": {}}, "two": {"not": {}}},
+        "required": ["one", "two"]});
     let specs = [
-        spec("a", "A.", &map, None),
+        spec("a", "A.", &nothing, None),
         spec("b", "B.", &json!({"type": "object"}), None),
-        spec("c", "C.", &map, None),
+        spec("c", "C.", &nothing, None),
     ];
     let error = WireFormat::OpenAiChat.tools_in(&OPENAI_STRICT, &specs).unwrap_err();
     let names: Vec<&str> = error.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert!(names.contains(&"a") && names.contains(&"c"), "{error}");
     let told = error.to_string();
-    assert!(told.lines().any(|line| line.starts_with("a/properties/map: ")), "{told}");
-    assert!(told.lines().any(|line| line.starts_with("c/properties/any: ")), "{told}");
+    assert!(told.lines().any(|line| line.starts_with("a/properties/two: ")), "{told}");
+    assert!(told.lines().any(|line| line.starts_with("c/properties/one: ")), "{told}");
     assert_eq!(WireFormat::Anthropic.tools(&[]).unwrap(), Value::Array(Vec::new()));
 }

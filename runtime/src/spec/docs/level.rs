@@ -144,7 +144,7 @@ pub fn by_toolset<'a>(
 /// use toolgen_runtime::tool;
 ///
 /// /// Finds songs. The best ones come first.
-/// #[tool]
+/// #[tool(undocumented)]
 /// fn find(words: String, most: Option<u8>) -> String {
 ///     format!("{words} {most:?}")
 /// }
