@@ -242,6 +242,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
     ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
+    ("toolgen/src/cli/tokens.rs", &["std::fs"], "writes the report to the file that is named"),
     (
         "toolgen/src/frontend/manifest/files.rs",
         &["std::fs"],
