@@ -34,7 +34,7 @@ use crate::schema::dialect::Dialect;
 use crate::spec::ToolSpec;
 use crate::spec::toolset::Toolset;
 
-/// Which tools a provider loads only when a model finds them; see the [module](self).
+/// Which tools a provider loads only when a model finds them; see the module.
 #[derive(Clone, Debug, Default)]
 #[must_use = "it is given to `WireFormat::tools_deferred`"]
 pub struct Deferred {
