@@ -224,6 +224,8 @@ pub enum Style {
     SpaceDelimited,
     /// `name=value|value`
     PipeDelimited,
+    /// Values with tabs between them (`tsv` of Swagger 2.0).
+    TabDelimited,
     /// `name[key]=value`
     DeepObject,
 }
@@ -286,7 +288,7 @@ pub struct Part {
     /// The `Content-Type` of the part; for a file also a list of types and ranges that it may have. If empty, it
     /// follows the type of the value.
     pub content_type: Text,
-    /// The style, if the document sets one (forms only).
+    /// The style, if the document sets one: of a field of a form, or of a list in one part.
     pub encoding: Option<Encoding>,
 }
 

@@ -38,9 +38,7 @@ impl<'a> Context<'a> {
             if description.is_empty() {
                 description = resolved.prose().into_owned();
             }
-            let content = resolved.node.get("content").and_then(|node| self.resolve(&node));
-            let media = content.map(|resolved| resolved.node.entries()).unwrap_or_default();
-            types.extend(media.iter().map(|(media_type, _)| media_type.trim()));
+            let media = self.contents(operation, &resolved.node, &mut types);
             let shape = self.json_shape_of(&media);
             shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
         }
@@ -49,6 +47,22 @@ impl<'a> Context<'a> {
             description.clear();
         }
         Returned { shape, accept: accept(&types), description }
+    }
+
+    /// Returns the media types of a response, and adds those that are asked for.
+    fn contents(
+        &mut self,
+        operation: &Node<'a>,
+        response: &Node<'a>,
+        types: &mut Vec<&'a str>,
+    ) -> Vec<(&'a str, Node<'a>)> {
+        let Some(content) = response.get("content") else {
+            return if self.is_swagger() { self.produced(operation, response, types) } else { Vec::new() };
+        };
+        self.note_newer(response, "content");
+        let media = self.resolve(&content).map(|resolved| resolved.node.entries()).unwrap_or_default();
+        types.extend(media.iter().map(|(media_type, _)| media_type.trim()));
+        media
     }
 
     fn json_shape_of(&mut self, media: &[(&'a str, Node<'a>)]) -> Option<Shape> {
