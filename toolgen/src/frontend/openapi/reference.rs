@@ -80,6 +80,12 @@ impl<'a> Context<'a> {
         Err((Broken::Cycle, target_of(node.value).unwrap_or_default().to_owned()))
     }
 
+    /// Returns the items of the list of a key, which may stand elsewhere.
+    pub(super) fn list(&self, node: &Node<'a>, key: &str) -> Vec<Node<'a>> {
+        let list = node.get(key).and_then(|list| self.follow(&list).ok());
+        list.map(|found| found.node.listed()).unwrap_or_default()
+    }
+
     /// Returns the direct target of a reference that stands at a place. It may be a reference again.
     pub(super) fn locate(&self, text: &str, from: &Pointer) -> Result<Node<'a>, Broken> {
         self.locate_within(text, from, MAX_HOPS)

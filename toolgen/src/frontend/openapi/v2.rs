@@ -58,7 +58,8 @@ impl<'a> Context<'a> {
     /// of its path.
     pub(super) fn given_body(&mut self, path_item: &Node<'a>, operation: &Node<'a>) -> Option<Given<'a>> {
         let mut found: Vec<Resolved<'a>> = Vec::new();
-        for node in path_item.items("parameters").into_iter().chain(operation.items("parameters")) {
+        let shared = self.list(path_item, "parameters");
+        for node in shared.into_iter().chain(self.list(operation, "parameters")) {
             let Ok(resolved) = self.follow(&node) else { continue };
             if !self.is_of_body(&resolved.node) {
                 continue;

@@ -74,7 +74,9 @@ impl<'a> Context<'a> {
                 if index == 0 && names_component(&text) {
                     continue;
                 }
-                if let Ok(node) = self.locate(text, &file.pointer) {
+                if let Ok(node) = self.locate(text, &file.pointer)
+                    && (index == 0 || may_be_schema(node.value))
+                {
                     let name = readable_name(&node.pointer);
                     rest.entry(node.pointer).or_insert(name);
                 }
@@ -93,16 +95,15 @@ impl<'a> Context<'a> {
     /// Reports references in a part that mean the document itself.
     fn note_meant(&mut self, file: &Node<'a>, meant: &[&str]) {
         let Some(first) = meant.first() else { return };
-        let others = match meant.len() {
-            1 => String::new(),
-            many => format!(" and {} other references", many - 1),
+        let (others, are) = match meant.len() {
+            1 => (String::new(), "is"),
+            2 => (" and another reference".to_owned(), "are"),
+            many => (format!(" and {} other references", many - 1), "are"),
         };
         self.report(
             codes::PART_OF_DOCUMENT,
             &file.pointer,
-            format!(
-                "`{first}`{others} are not in this file; they are taken from the document that refers to it"
-            ),
+            format!("`{first}`{others} {are} not in this file, but in the document that refers to it, and taken there"),
             "name the file of the document before the `#`",
         );
     }
@@ -231,6 +232,13 @@ impl Defs<'_> {
         self.names.insert(pointer, name.clone());
         name
     }
+}
+
+/// Whether a part of a document may be a schema: it has no keyword of a parameter, a response, a body, an operation or a
+/// path, which need no names.
+fn may_be_schema(value: &Value) -> bool {
+    const OTHERS: [&str; 7] = ["in", "content", "responses", "get", "put", "post", "delete"];
+    value.as_object().is_some_and(|object| !OTHERS.iter().any(|key| object.contains_key(*key)))
 }
 
 /// Whether a schema is only a reference.
