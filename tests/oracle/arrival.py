@@ -200,7 +200,7 @@ class Judge:
                 return None
             return _with(left, body=(kind, {k: v for k, v in content.items() if k != name}))
         encoding = self._encoding(name)
-        rest = take_form(name, value, content, encoding) if kind == "form" else take_parts(name, value, content)
+        rest = take_form(name, value, content, encoding) if kind == "form" else take_parts(name, value, content, encoding)
         return None if rest is None else _with(left, body=(kind, rest))
 
     def _encoding(self, name: str) -> dict[str, Any]:
@@ -300,7 +300,7 @@ def take_parameter(parameter: Parameter, value: Any, left: Left, plus: bool) -> 
         return _with(left, path={k: v for k, v in left.path.items() if k != p.name})
     if p.location == "header":
         found = [(k, v) for k, v in left.headers if k == p.name.lower()]
-        fits = len(found) == 1 and (json_is(found[0][1], value) if p.media_type else wire.simple_is(found[0][1], value, p.explode, False))
+        fits = len(found) == 1 and (json_is(found[0][1], value) if p.media_type else wire.simple_is(found[0][1], value, p.explode, False, p.style))
         if not fits and not (value == [] and not found):
             return None
         return _with(left, headers=[h for h in left.headers if h not in found])
@@ -327,7 +327,7 @@ def path_is(p: Parameter, text: str, value: Any) -> bool:
         return wire.label_is(text, value, p.explode)
     if p.style == "matrix":
         return wire.matrix_is(text, p.name, value, p.explode)
-    return wire.simple_is(text, value, p.explode, True)
+    return wire.simple_is(text, value, p.explode, True, p.style)
 
 
 def json_is(text: str, value: Any) -> bool:
@@ -350,9 +350,12 @@ def take_form(name: str, value: Any, raw: list[Pair], encoding: dict[str, Any]) 
     return _minus(raw, named) if fits else None
 
 
-def take_parts(name: str, value: Any, parts: list[Any]) -> list[Any] | None:
-    """Takes a field out of a multipart body: a list is several parts."""
+def take_parts(name: str, value: Any, parts: list[Any], encoding: dict[str, Any]) -> list[Any] | None:
+    """Takes a field out of a multipart body: a list is several parts, unless its style joins it (Swagger 2.0)."""
     named = [p for p in parts if p[0] == name]
+    if isinstance(value, list) and encoding.get("explode") is False and value:
+        fits = len(named) == 1 and wire.simple_is(named[0][2].decode(), value, False, False, encoding["style"])
+        return [p for p in parts if p[0] != name] if fits else None
     values = value if isinstance(value, list) else [value]
     if len(named) != len(values) or not all(part_is(p, v) for p, v in zip(named, values)):
         one = len(named) == 1 and isinstance(value, list) and "json" in named[0][1].get("content-type", "")
