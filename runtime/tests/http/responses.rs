@@ -104,10 +104,30 @@ async fn compressed_answers_are_unpacked_up_to_the_limit() {
     let headers = "Content-Type: text/plain\r\nContent-Encoding: gzip\r\n";
     let (result, _) = answered(reply(200, headers, &packed)).await;
     assert_eq!(body(&result), format!("{}\n... [truncated]", "y".repeat(100)));
+    // What `zlib.compress(b"y" * 60)` of Python gives.
+    let packed = b"x\x9c\xab\xac$\x1f\x00\x00a_\x1c]";
+    let headers = "Content-Type: text/plain\r\nContent-Encoding: deflate\r\n";
+    let (result, _) = answered(reply(200, headers, packed)).await;
+    assert_eq!(body(&result), "y".repeat(60));
     // An encoding nobody offered is not taken for text.
-    let headers = "Content-Type: text/plain\r\nContent-Encoding: zstd\r\n";
+    let headers = "Content-Type: text/plain\r\nContent-Encoding: compress\r\n";
     let (result, _) = answered(reply(200, headers, b"abc")).await;
     assert!(matches!(result.content[1], Content::Resource { .. }));
+}
+
+/// What Node's `zlib.brotliCompressSync` and the program `zstd` make of sixty `y`.
+#[cfg(feature = "compression")]
+#[tokio::test]
+async fn brotli_and_zstandard_are_unpacked() {
+    for (encoding, packed) in [
+        ("br", &b"\x1b\x3b\x00\xf8\x25\xf2\xe2\x8c\x00\x40\x00"[..]),
+        ("zstd", b"(\xb5/\xfd\x04XE\x00\x00\x10yy\x01\x00?\x01\x16\xa6\xe3\x05\xf0"),
+    ] {
+        let headers = format!("Content-Type: text/plain\r\nContent-Encoding: {encoding}\r\n");
+        let (result, server) = answered(reply(200, &headers, packed)).await;
+        assert_eq!(body(&result), "y".repeat(60));
+        assert!(server.requests.lock().unwrap()[0].to_lowercase().contains(encoding));
+    }
 }
 
 #[tokio::test]

@@ -22,6 +22,7 @@ mod response;
 mod schema;
 mod security;
 mod server;
+mod xml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use super::encode::{Escape, escape};
 use super::request::{
     Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content, is_token,
 };
-use super::{body, secret, style, url};
+use super::{body, secret, style, url, xml};
 use crate::base::json::type_name;
 use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
 
@@ -31,6 +31,14 @@ pub fn build(
     };
     let arguments = &*derive(plan, arguments)?;
     let mut problems = Vec::new();
+    let encodings = plan.parameters.iter().map(|one| (one.argument.as_str(), &one.encoding));
+    let arguments = &*xml::texts(arguments, encodings, |argument, why| {
+        problems.push(RequestProblem::new(
+            RequestProblemKind::Arguments,
+            argument,
+            format!("`{argument}`: {why}"),
+        ));
+    });
     let path = url::path(plan, arguments, &mut problems);
     let mut query: Vec<String> = plan.query.iter().map(|(name, value)| pair(name, value)).collect();
     let accept = if plan.accept.is_empty() { "*/*" } else { plan.accept.as_str() };
@@ -115,6 +123,8 @@ fn pairs(parameter: &Parameter, value: &Value) -> Vec<String> {
             vec![escape(&content(value, media_type), Escape::Uri).into_owned()]
         }
         Encoding::Content(media_type) => vec![pair(&parameter.name, &content(value, media_type))],
+        // A document, by now.
+        Encoding::Xml(_) => vec![pair(&parameter.name, &style::text(value))],
     }
 }
 
@@ -130,6 +140,7 @@ fn header(
     let text = match &parameter.encoding {
         Encoding::Style { explode, .. } => style::in_header(value, *explode)?,
         Encoding::Content(media_type) => content(value, media_type),
+        Encoding::Xml(_) => style::text(value),
     };
     let problem = if !is_token(name) {
         format!("`{name}` is not the name of a header")

@@ -172,8 +172,8 @@ impl<'a> Context<'a> {
         }
         if let Some((media_type, media)) = node.members("content").into_iter().next() {
             let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
-            self.take_text(&mut shape, media_type, &media);
-            return (Encoding::Content(media_type.to_owned().into()), shape);
+            let encoding = self.content(&mut shape, media_type, &media, name);
+            return (encoding, shape);
         }
         // Swagger 2.0 puts the schema's keywords into the parameter itself.
         let own_type = node.text("type").is_some() || node.get("enum").is_some();

@@ -70,7 +70,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the name of a reference's target, past schemas that are only references themselves.
-    pub(super) fn def_of(&mut self, text: &'a str) -> Result<String, Broken> {
+    pub(in super::super) fn def_of(&mut self, text: &'a str) -> Result<String, Broken> {
         if let Some(name) = self.defs.texts.get(text) {
             return Ok(name.clone());
         }
