@@ -30,7 +30,7 @@ pub trait Frontend: Sync {
     /// Returns the name of the kind in reports, such as `openapi`.
     fn name(&self) -> &'static str;
 
-    /// Returns what a document of the kind is called, after "a" or "no": `OpenAPI 3 document`.
+    /// Returns what a document of the kind is called, after "a" or "no": `OpenAPI document`.
     fn title(&self) -> &'static str;
 
     /// Returns how to recognise a document of the kind, as a hint for a user who gave another one.

@@ -231,6 +231,8 @@ pub enum Style {
     SpaceDelimited,
     /// `name=value|value`
     PipeDelimited,
+    /// Values with tabs between them (`tsv` of Swagger 2.0).
+    TabDelimited,
     /// `name[key]=value`
     DeepObject,
 }
@@ -295,7 +297,7 @@ pub struct Part {
     /// The `Content-Type` of the part; for a file also a list of types and ranges that it may have. If empty, it
     /// follows the type of the value.
     pub content_type: Text,
-    /// The style, if the document sets one (forms only), or XML.
+    /// The style, if the document sets one (of a field of a form, or of a list in one part), or XML.
     pub encoding: Option<Encoding>,
 }
 

@@ -105,6 +105,7 @@ fn encoding(encoding: &Encoding) -> Expr {
         Style::Form => "Style::Form",
         Style::SpaceDelimited => "Style::SpaceDelimited",
         Style::PipeDelimited => "Style::PipeDelimited",
+        Style::TabDelimited => "Style::TabDelimited",
         Style::DeepObject => "Style::DeepObject",
     };
     let fields = vec![

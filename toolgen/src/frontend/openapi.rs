@@ -1,8 +1,8 @@
-//! Compiles OpenAPI 3 documents to tools.
+//! Compiles OpenAPI 3 and Swagger 2.0 documents to tools.
 //!
 //! The document is walked as plain JSON values. A mistake costs the smallest part that contains it – a constraint, a
-//! parameter, at most an operation – and is reported with its place and what to do. OpenAPI 3.0 and 3.1 are read by
-//! their own rules; later versions as 3.1.
+//! parameter, at most an operation – and is reported with its place and what to do. Swagger 2.0, OpenAPI 3.0
+//! and 3.1 are read by their own rules; later versions as 3.1.
 
 mod arguments;
 mod body;
@@ -22,6 +22,7 @@ mod response;
 mod schema;
 mod security;
 mod server;
+mod v2;
 mod xml;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +44,7 @@ use crate::problem::{Code, Problems};
 use crate::source::{Document, Pointer, Source};
 use crate::tool::{Origin, Program, Tool};
 
-/// The front end for OpenAPI 3.
+/// The front end for OpenAPI 3 and Swagger 2.0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenApi;
 
@@ -53,19 +54,19 @@ impl Frontend for OpenApi {
     }
 
     fn title(&self) -> &'static str {
-        "OpenAPI 3 document"
+        "OpenAPI document"
     }
 
     fn mark(&self) -> &'static str {
-        "an OpenAPI document starts with `openapi: 3.1.0` or the like"
+        "an OpenAPI document starts with `openapi: 3.1.0` or the like, an older one with `swagger: '2.0'`"
     }
 
     fn claims(&self, document: &Document) -> Claim {
         let top = Node::new(&document.root, Pointer::ROOT);
-        if top.get("openapi").is_some() {
+        if top.get("openapi").is_some() || top.get("swagger").is_some() {
             Claim::Yes
-        } else if top.get("swagger").is_some() {
-            Claim::Near("Swagger 2.0 is not read; convert the document to OpenAPI 3 first")
+        } else if top.get("swaggerVersion").is_some() {
+            Claim::Near("Swagger 1 is not read; convert the document to OpenAPI 3 first")
         } else {
             Claim::No
         }
@@ -125,10 +126,13 @@ impl<'a> Context<'a> {
 
     /// Returns the version the document claims, if it is supported.
     fn claim_version(&mut self) -> Option<String> {
-        let version = document::claimed_version(&self.top())?;
-        let pointer = Pointer::ROOT.child("openapi");
-        let Some((rules, known)) = document::rules_of(&version) else {
-            let message = format!("OpenAPI {version} is not supported");
+        let top = self.top();
+        let version = document::claimed_version(&top)?;
+        let (key, name) =
+            if top.get("openapi").is_some() { ("openapi", "OpenAPI") } else { ("swagger", "Swagger") };
+        let pointer = Pointer::ROOT.child(key);
+        let Some((rules, known)) = document::rules_of(&top, &version) else {
+            let message = format!("{name} {version} is not supported");
             self.report(codes::VERSION, &pointer, message, "convert the document to OpenAPI 3.0 or 3.1");
             return None;
         };

@@ -138,13 +138,13 @@ fn header(
         return None;
     }
     let text = match &parameter.encoding {
-        Encoding::Style { explode, .. } => style::in_header(value, *explode)?,
+        Encoding::Style { style, explode, .. } => style::as_text(value, *style, *explode)?,
         Encoding::Content(media_type) => content(value, media_type),
         Encoding::Xml(_) => style::text(value),
     };
     let problem = if !is_token(name) {
         format!("`{name}` is not the name of a header")
-    } else if text.chars().any(char::is_control) {
+    } else if text.chars().any(|char| char.is_control() && char != '\t') {
         format!("`{}` may not hold line breaks or other control characters", parameter.argument)
     } else {
         return Some((name.to_owned(), text));

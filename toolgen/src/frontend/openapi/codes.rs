@@ -2,10 +2,10 @@
 
 crate::problem::codes::table! {
     VERSION = "E0302", "The version of OpenAPI is not supported", "
-Documents of OpenAPI 3 are compiled. This one says it is of another version, whose meaning may differ, so nothing is
-compiled.
+Documents of OpenAPI 3 and of Swagger 2.0 are compiled. This one says it is of another version, whose meaning may
+differ, so nothing is compiled.
 
-If the document is in truth of version 3, correct the field `openapi`.
+If the document is in truth of such a version, correct the field `openapi` or `swagger`.
 ";
     OPERATION = "E0303", "An operation cannot be compiled", "
 The method of a path holds something that is no operation, or the operation has a body that cannot be sent: a reference
@@ -64,7 +64,8 @@ Correct it as the message says; the specification of OpenAPI lists the form of e
 ";
     PARAMETER = "W0313", "A parameter is not usable as it is declared", "
 A parameter needs a `name`, an `in` of `path`, `query`, `querystring`, `header` or `cookie`, and a `schema` or a
-`content`, and is declared once an operation. Headers such as `Content-Length` and `Host` are set by the HTTP client and are no
+`content`, and is declared once an operation; in Swagger 2.0 also an `in` of `body` or `formData`, and a `type` of its own.
+Headers such as `Content-Length` and `Host` are set by the HTTP client and are no
 parameters. What is missing or doubled is said in the message, together with what is done about it.
 
     parameters:
@@ -90,13 +91,14 @@ schema, as a form cannot carry a list; or its media type, such as XML, is not wr
 the text itself.
 ";
     SECURITY = "W0317", "A security scheme is not usable", "
-An operation asks for a scheme that is not declared under `components/securitySchemes`, or is declared in a way that
-does not say where the credential goes. That alternative of authentication is left out, so a call may be refused by
+An operation asks for a scheme that is not declared under `components/securitySchemes` (in Swagger 2.0
+`securityDefinitions`), or is declared in a way that does not say where the credential goes. That alternative of authentication is left out, so a call may be refused by
 the server. The same is true of a parameter `Authorization` that no scheme stands for: a model must not give credentials.
 ";
     SERVER = "W0318", "A server is not usable as it is declared", "
 A server needs a `url`, and each `{variable}` in it a default under `variables`. What has none must be given before
-a call (`--base-url`).
+a call (`--base-url`). In Swagger 2.0 `host`, `basePath` and `schemes` are the server; without `schemes` it is
+reached by https.
 
     servers:
       - url: https://{region}.example.com
@@ -116,7 +118,7 @@ The types are string, number, integer, boolean, object, array and, from OpenAPI 
 Schemas are followed to a limited depth. What is deeper is taken as any value: the tool works, but a model is not
 told what to send there.
 
-Name inner schemas under `components/schemas`, and refer to them.
+Name inner schemas under `components/schemas` (in Swagger 2.0 `definitions`), and refer to them.
 ";
     DEFAULT = "N0323", "A default does not fit its schema", "
 The default is not a value that the schema itself allows, such as the text \"10\" for an integer. It is not told to
@@ -147,6 +149,10 @@ The body may be sent as one of several media types; a tool sends one. JSON is pr
     UNUSUAL_BODY = "N0342", "A method has no defined use for a body", "
 HTTP leaves open what the body of a GET, HEAD or TRACE request means, and some servers and proxies drop it. Services that
 declare one read it, so it is sent.
+";
+    NEWER_KEYWORD = "N0343", "A keyword is of another version", "
+A document of Swagger 2.0 has a keyword that OpenAPI 3 brought, such as `requestBody` or `servers`. It is read as it is
+meant there, where Swagger 2.0 says nothing else of the same thing; other readers may ignore it.
 ";
     NOT_TOOLS = "N0341", "A part of the document does not become tools", "
 Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.

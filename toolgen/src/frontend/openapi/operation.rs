@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
         let node = &operation.node;
         let mut template = Template::parse(operation.path);
         let params = self.parameters(&operation.path_item, node, &mut template);
-        let body = self.body(node, &operation.method)?;
+        let body = self.body(&operation.path_item, node, &operation.method)?;
         let (params, security) = self.split_credentials(params, node);
         let files = if body.as_ref().is_some_and(|body| body.files) { Files::Read } else { Files::None };
         let returned = self.returned(node);
@@ -139,9 +139,15 @@ impl<'a> Context<'a> {
                 None if is_credential(&param) => self.report(
                     codes::SECURITY,
                     &operation.pointer,
-                    format!("no security scheme of the operation sends `{}`; the parameter is left out", param.name),
-                    "declare the scheme under `components/securitySchemes` and name it under `security`; as it is, \
-                     only `HttpEngineBuilder::header` can send it",
+                    format!(
+                        "no security scheme of the operation sends `{}`; the parameter is left out",
+                        param.name
+                    ),
+                    &format!(
+                        "declare the scheme under `{}` and name it under `security`; as it is, only \
+                         `HttpEngineBuilder::header` can send it",
+                        self.place_of("securitySchemes")
+                    ),
                 ),
                 None => kept.push(param),
             }

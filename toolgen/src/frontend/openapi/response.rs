@@ -42,9 +42,7 @@ impl<'a> Context<'a> {
             if description.is_empty() {
                 description = resolved.prose().into_owned();
             }
-            let content = resolved.node.get("content").and_then(|node| self.resolve(&node));
-            let media = content.map(|resolved| resolved.node.entries()).unwrap_or_default();
-            types.extend(media.iter().map(|(media_type, _)| media_type.trim()));
+            let media = self.contents(operation, &resolved.node, &mut types);
             let shape = self.result_shape(&media, &mut answer);
             shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
         }
@@ -53,6 +51,22 @@ impl<'a> Context<'a> {
             description.clear();
         }
         Returned { shape, answer, accept: accept(&types), description }
+    }
+
+    /// Returns the media types of a response, and adds those that are asked for.
+    fn contents(
+        &mut self,
+        operation: &Node<'a>,
+        response: &Node<'a>,
+        types: &mut Vec<&'a str>,
+    ) -> Vec<(&'a str, Node<'a>)> {
+        let Some(content) = response.get("content") else {
+            return if self.is_swagger() { self.produced(operation, response, types) } else { Vec::new() };
+        };
+        self.note_newer(response, "content");
+        let media = self.resolve(&content).map(|resolved| resolved.node.entries()).unwrap_or_default();
+        types.extend(media.iter().map(|(media_type, _)| media_type.trim()));
+        media
     }
 
     /// Returns the shape of a result in the media type that it is read in, and how it is XML.

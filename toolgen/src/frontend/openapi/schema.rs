@@ -78,9 +78,7 @@ impl<'a> Source<'a> for Context<'a> {
                 (codes::PATTERN_DIALECT, "write it as ECMA-262 has it, without flags")
             }
             ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
-            ReadProblemKind::Depth => {
-                (codes::SCHEMA_DEPTH, "move inner schemas to `components/schemas` and refer to them")
-            }
+            ReadProblemKind::Depth => (codes::SCHEMA_DEPTH, "name inner schemas, and refer to them"),
             _ => (codes::SCHEMA, CORRECT),
         };
         let mut pointer = Pointer::parse(&problem.pointer).unwrap_or_default();

@@ -12,6 +12,9 @@ use super::node::Node;
 impl<'a> Context<'a> {
     /// Returns the servers of an operation: its own, or else its path's, or else the document's, or else `/`.
     pub(super) fn servers(&mut self, operation: &Node<'a>, path_item: &Node<'a>) -> List<Server> {
+        if self.is_swagger() {
+            return self.hosts(operation);
+        }
         for node in [operation, path_item] {
             let servers = self.servers_at(node);
             if !servers.is_empty() {
@@ -31,7 +34,7 @@ impl<'a> Context<'a> {
         servers
     }
 
-    fn servers_at(&mut self, node: &Node<'a>) -> Vec<Server> {
+    pub(super) fn servers_at(&mut self, node: &Node<'a>) -> Vec<Server> {
         node.items("servers").iter().filter_map(|server| self.server(server)).collect()
     }
 

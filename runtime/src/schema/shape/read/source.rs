@@ -11,6 +11,8 @@ use super::ReadProblem;
 pub enum Rules {
     /// Strict JSON Schema 2020-12, with the names of earlier drafts. References are to `$defs`.
     JsonSchema,
+    /// Swagger 2.0: as OpenAPI 3.0, with `x-nullable` and the type `file`.
+    Swagger2,
     /// OpenAPI 3.0: only annotations count next to a reference; `nullable`, `example`.
     OpenApi30,
     /// OpenAPI 3.1 and later.

@@ -11,6 +11,7 @@ use super::super::codes;
 use super::super::context::Context;
 use super::super::node::Node;
 use super::super::reference::{Broken, target_of};
+use super::super::v2::Heirs;
 use super::bases;
 use crate::names::{hash8, legal_shape_name, with_suffix};
 use crate::shapes::{reference_texts, references};
@@ -34,6 +35,8 @@ pub(in super::super) struct Defs<'a> {
     texts: BTreeMap<&'a str, String>,
     /// The names whose schemas are being read, outermost first.
     open: Vec<String>,
+    /// The schemas that extend bases with a discriminator (Swagger 2.0).
+    pub(in super::super) heirs: BTreeMap<Pointer, Heirs<'a>>,
 }
 
 #[derive(Debug)]
@@ -46,8 +49,8 @@ impl<'a> Context<'a> {
     /// Names every schema that may be referred to, before the first reference is met: names depend on the content of
     /// the document, not on the order in which it is read.
     pub(in super::super) fn name_defs(&mut self) {
-        let components = self.top().get("components").map(|node| node.members("schemas")).unwrap_or_default();
-        let (legal, other): (Vec<_>, Vec<_>) = components
+        let (legal, other): (Vec<_>, Vec<_>) = self
+            .components("schemas")
             .into_iter()
             .partition(|(name, _)| legal_shape_name(name) == **name && name.len() <= MAX_NAME);
         for (name, node) in legal {
@@ -57,7 +60,12 @@ impl<'a> Context<'a> {
         for (name, node) in other {
             rest.insert(node.pointer, name.to_owned());
         }
-        let names_component = |text: &&str| text.starts_with("#/components/") && text.split('/').count() == 4;
+        let definitions = self.is_swagger();
+        let names_component = |text: &&str| match text.split('/').count() {
+            3 => definitions && text.starts_with("#/definitions/"),
+            4 => text.starts_with("#/components/"),
+            _ => false,
+        };
         for text in reference_texts(self.root).into_iter().filter(|text| !names_component(text)) {
             if let Ok(node) = self.locate(text) {
                 let name = readable_name(&node.pointer);
@@ -67,6 +75,7 @@ impl<'a> Context<'a> {
         for (pointer, name) in rest {
             self.defs.claim(pointer, &name);
         }
+        self.defs.heirs = self.heirs();
     }
 
     /// Returns the name of a reference's target, past schemas that are only references themselves.
@@ -89,7 +98,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the name of the schema at a node.
-    pub(super) fn add_def(&mut self, node: Node<'a>) -> String {
+    pub(in super::super) fn add_def(&mut self, node: Node<'a>) -> String {
         let name = self.defs.claim(node.pointer.clone(), &readable_name(&node.pointer));
         self.defs.slots.entry(name.clone()).or_insert(Slot { node, done: None });
         name
@@ -117,7 +126,9 @@ impl<'a> Context<'a> {
 
     /// Returns the named shape as far as it is known.
     pub(in super::super) fn def_shape(&mut self, name: &str) -> Shape {
-        self.def(name).map_or(Shape::ANY, |schema| read_normal_form(&schema, "", &mut Vec::new()))
+        let Some(schema) = self.def(name) else { return Shape::ANY };
+        let schema = self.with_heirs(&self.def_pointer(name), schema);
+        read_normal_form(&schema, "", &mut Vec::new())
     }
 
     /// Reads every shape that was referred to, and returns those the tools reach, sorted by name.
@@ -135,7 +146,9 @@ impl<'a> Context<'a> {
             }
             self.read_def(&name);
             let done = self.defs.slots.get_mut(&name).and_then(|slot| slot.done.take()).unwrap_or_default();
-            let shape = self.read_shape(&done, "", &self.def_pointer(&name));
+            let pointer = self.def_pointer(&name);
+            let done = self.with_heirs(&pointer, done);
+            let shape = self.read_shape(&done, "", &pointer);
             references(&shape, &mut open);
             read.insert(name, shape);
         }

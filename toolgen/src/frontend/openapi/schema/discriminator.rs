@@ -58,8 +58,8 @@ impl<'a> Context<'a> {
         if text.contains(['#', '/']) {
             return self.def_of(text).ok();
         }
-        let schemas = self.top().get("components")?.get("schemas")?;
-        Some(self.add_def(schemas.get(text)?))
+        let (_, node) = self.components("schemas").into_iter().find(|(name, _)| *name == text)?;
+        Some(self.add_def(node))
     }
 
     /// Collects the values a schema allows for one of its properties, as texts.
