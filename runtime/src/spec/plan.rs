@@ -28,6 +28,7 @@ pub struct Tool {
 /// How a tool is executed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "generated code writes plans as constants, which have no boxes")]
 pub enum Call {
     /// By an HTTP request.
     Http(RequestPlan),
