@@ -28,6 +28,7 @@ pub struct Tool {
 /// How a tool is executed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "generated code writes plans as constants, which have no boxes")]
 pub enum Call {
     /// By an HTTP request.
     Http(RequestPlan),
@@ -297,7 +298,7 @@ pub struct Part {
     /// The `Content-Type` of the part; for a file also a list of types and ranges that it may have. If empty, it
     /// follows the type of the value.
     pub content_type: Text,
-    /// The style, if the document sets one: of a field of a form, or of a list in one part. Or XML.
+    /// The style, if the document sets one (of a field of a form, or of a list in one part), or XML.
     pub encoding: Option<Encoding>,
 }
 

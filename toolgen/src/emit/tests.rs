@@ -235,6 +235,7 @@ fn full_spec(name: &'static str) -> ToolSpec {
         input: Shape::of(Kind::Object(ObjectRules::ANY)).into(),
         output: Some(Shape::of(Kind::Ref(text("Pet"))).into()),
         defs: defs(),
+        exact: true,
         slim: "compact, optional=a, depth=3, values=9, description=sentence".parse().unwrap(),
         effects: Effects {
             network: Network::Hosts(one(text("eu.example.com"))),

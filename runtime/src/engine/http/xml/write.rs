@@ -74,7 +74,7 @@ impl Writer<'_> {
                 element.attributes.push(("xsi:nil".to_owned(), "true".to_owned()));
             }
             (XmlContent::Object(fields), Value::Object(given)) => {
-                self.object(element, fields, given, depth)?
+                self.object(element, fields, given, depth)?;
             }
             (_, Value::Object(given)) => self.object(element, &List::EMPTY, given, depth)?,
             (XmlContent::List(nodes), value) => self.items(element, nodes, key, value, depth)?,
@@ -139,7 +139,7 @@ impl Writer<'_> {
         depth: usize,
     ) -> Result<(), String> {
         match node.kind {
-            XmlKind::Attribute if value.is_null() => {}
+            XmlKind::Attribute | XmlKind::Text | XmlKind::Cdata | XmlKind::None if value.is_null() => {}
             XmlKind::Attribute => {
                 let name = element.attribute_name(node, key)?;
                 let value = match value {
@@ -149,7 +149,6 @@ impl Writer<'_> {
                 };
                 element.attributes.push((name, attribute(&value)?));
             }
-            XmlKind::Text | XmlKind::Cdata if value.is_null() => {}
             XmlKind::Text => element.content.push_str(&text(value)?),
             XmlKind::Cdata => {
                 let text = style::text(value);
@@ -157,7 +156,6 @@ impl Writer<'_> {
                 let text = text.replace("]]>", "]]]]><![CDATA[>");
                 element.content.push_str(&format!("<![CDATA[{text}]]>"));
             }
-            XmlKind::None if value.is_null() => {}
             XmlKind::None => {
                 let name = if node.name.is_empty() { key } else { &node.name };
                 self.fill(element, &node.content, name, value, depth + 1)?;

@@ -11,17 +11,18 @@ impl<'a> Context<'a> {
     /// Returns a server for each scheme of an operation, or else of the document; `https` is the first.
     pub(in super::super) fn hosts(&mut self, operation: &Node<'a>) -> List<Server> {
         let own = operation.items("schemes");
-        if let (true, Some(servers)) = (own.is_empty(), &self.document_servers) {
+        if !own.is_empty() {
+            return self.read_hosts(&own);
+        }
+        if let Some(servers) = &self.document_servers {
             return servers.clone();
         }
-        let servers = self.read_hosts(if own.is_empty() { self.top().items("schemes") } else { own.clone() });
-        if own.is_empty() {
-            self.document_servers = Some(servers.clone());
-        }
+        let servers = self.read_hosts(&self.top().items("schemes"));
+        self.document_servers = Some(servers.clone());
         servers
     }
 
-    fn read_hosts(&mut self, schemes: Vec<Node<'a>>) -> List<Server> {
+    fn read_hosts(&mut self, schemes: &[Node<'a>]) -> List<Server> {
         let top = self.top();
         let base = top.text("basePath").map(str::trim).unwrap_or_default().trim_end_matches('/');
         let base =
