@@ -48,6 +48,8 @@ pub struct Options {
     pub deny_losses: Vec<String>,
     /// Selects the operations whose tools are refused by a dialect that cannot say everything of them.
     pub exact: Vec<Selector>,
+    /// The folders whose files a document may refer to, in addition to its own folder.
+    pub roots: Vec<PathBuf>,
 }
 
 /// How many tokens tools may take, by the tokenizer `o200k_base`. A build fails that takes more.
@@ -78,6 +80,7 @@ impl Default for Options {
             token_budget: None,
             deny_losses: Vec::new(),
             exact: Vec::new(),
+            roots: Vec::new(),
         }
     }
 }
@@ -211,6 +214,15 @@ impl Options {
         self
     }
 
+    /// Lets documents refer to files in a folder and below it, as they may to those in their own folder. A relative path
+    /// starts where those of documents do. References of a document that did not come from a file start in the first of
+    /// these folders.
+    #[must_use]
+    pub fn root(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.roots.push(folder.into());
+        self
+    }
+
     /// Returns the arguments that make `cargo toolgen` choose and name the same tools, each after a space, as a shell
     /// reads them. Credentials are left out: they change no tool.
     #[must_use]
@@ -226,6 +238,9 @@ impl Options {
         }
         if !self.deprecated {
             line.push_str(" --no-deprecated");
+        }
+        for root in &self.roots {
+            line.push_str(&format!(" --root {}", quoted(&root.display().to_string())));
         }
         if let Some(slim) = &self.slim {
             line.push_str(&format!(" --slim {}", quoted(&slim.to_string())));

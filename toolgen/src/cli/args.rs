@@ -232,6 +232,8 @@ fn with_options(command: Command) -> Command {
         .arg(option("namespace", "NAME", "Put `NAME__` before every tool name"))
         .arg(several("rename", "OLD=NEW", "Name the tool of an operation (its id, 'METHOD /path', or tool)"))
         .arg(several("auth", "SCHEME=VARIABLE", "The environment variable with the credential of a scheme"))
+        .next_help_heading("Files")
+        .arg(several("root", "FOLDER", "Documents may refer to files below this folder, too"))
         .next_help_heading("Size")
         .arg(option(
             "slim",
@@ -354,6 +356,7 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
     options = included.fold(options, Options::include);
     options = texts("exclude").fold(options, Options::exclude);
     options = texts("exact").fold(options, Options::exact);
+    options = texts("root").fold(options, Options::root);
     options.renames.extend(pairs(matches, "rename")?);
     options.credentials.extend(pairs(matches, "auth")?);
     if let Some(levers) = matches.get_one::<String>("slim") {

@@ -149,7 +149,7 @@ fn lower(
 ) -> Option<Program> {
     let mut cx = Context { importing, ..Context::new(document, options, problems) };
     cx.claim_version()?;
-    report_hidden(document, cx.problems);
+    report_hidden(&document.source, &document.root, cx.problems);
     let top = cx.top();
     cx.object(&top, &keys::TOP);
     if top.get("namespace").is_some() {

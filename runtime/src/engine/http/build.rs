@@ -118,14 +118,18 @@ fn pairs(parameter: &Parameter, value: &Value) -> Vec<String> {
             };
             style::as_pairs(&parameter.name, value, *style, *explode, escaping)
         }
-        // Without a key it is the whole query.
-        Encoding::Content(media_type) if parameter.name.is_empty() => {
-            vec![escape(&content(value, media_type), Escape::Uri).into_owned()]
-        }
-        Encoding::Content(media_type) => vec![pair(&parameter.name, &content(value, media_type))],
-        // A document, by now.
-        Encoding::Xml(_) => vec![pair(&parameter.name, &style::text(value))],
+        Encoding::Content(media_type) => document(parameter, &content(value, media_type)),
+        // A text, by now.
+        Encoding::Xml(_) => document(parameter, &style::text(value)),
     }
+}
+
+/// Returns the pair of a document. Without a key it is the whole query.
+fn document(parameter: &Parameter, text: &str) -> Vec<String> {
+    if parameter.name.is_empty() {
+        return vec![escape(text, Escape::Uri).into_owned()];
+    }
+    vec![pair(&parameter.name, text)]
 }
 
 fn header(

@@ -17,15 +17,17 @@ Write what is missing, or remove the method.
     /pets:
       get: listPets                      an operation is an object
 ";
-    EXTERNAL_REF = "E0304", "A reference leads out of the document", "
-Only references within the document (`#/…`) are followed. Neither the network nor other files are read for a
-reference, because what a document means would then depend on where it is compiled, and because a document could
-make the compiler read what it should not.
+    EXTERNAL_REF = "E0304", "A reference leads to what is not read", "
+A document may refer to files in its own folder and below it, and in folders that are named by `--root` or
+`Options::root`. A link counts as what it leads to. The network is never asked, and other files are not read, because a
+document could make the compiler read what it should not.
 
-Bundle the document into one file first, for example with `npx @redocly/cli bundle api.yaml`.
+Move the file below the folder of the document, or name its folder. A document whose parts are on the network is first
+bundled into one file, for example with `npx @redocly/cli bundle api.yaml`.
 
-    $ref: './schemas/pet.yaml'           bundle the document first
-    $ref: '#/components/schemas/Pet'
+    $ref: './schemas/pet.yaml'           is read
+    $ref: '../shared/pet.yaml'           needs `--root ../shared`
+    $ref: 'https://x.test/pet.yaml'      is not read
 ";
     MISSING_REF = "W0305", "A reference leads to nothing", "
 The document has no value at the place the reference names. A schema is then any value, and anything else is left
@@ -87,8 +89,8 @@ form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form
 ";
     BODY = "W0316", "A request body is not fully usable", "
 One of these things, which the message tells: the body has no media type and is left out; no media type can carry its
-schema, as a form cannot carry a list; or its media type, such as XML, is not written from arguments, so the model writes
-the text itself.
+schema, as a form cannot carry a list; or its media type, such as CSV, is not written from arguments, so the model writes
+the text itself. Or the body is XML, and its schema does not name the root element.
 ";
     SECURITY = "W0317", "A security scheme is not usable", "
 An operation asks for a scheme that is not declared under `components/securitySchemes` (in Swagger 2.0
@@ -149,6 +151,13 @@ The body may be sent as one of several media types; a tool sends one. JSON is pr
     UNUSUAL_BODY = "N0342", "A method has no defined use for a body", "
 HTTP leaves open what the body of a GET, HEAD or TRACE request means, and some servers and proxies drop it. Services that
 declare one read it, so it is sent.
+";
+    PART_OF_DOCUMENT = "N0344", "A reference in a part means the document", "
+A file that the document refers to has references without a file name, `#/…`, which mean that very file. They lead to
+nothing there, but to something in the document, so that is taken, as many readers do.
+
+    $ref: '#/components/schemas/Pet'     in schemas/pets.yaml
+    $ref: '../api.yaml#/components/schemas/Pet'
 ";
     NEWER_KEYWORD = "N0343", "A keyword is of another version", "
 A document of Swagger 2.0 has a keyword that OpenAPI 3 brought, such as `requestBody` or `servers`. It is read as it is

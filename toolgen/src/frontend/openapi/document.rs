@@ -38,7 +38,8 @@ impl<'a> Context<'a> {
         let mut found = Vec::new();
         let mut broken = 0;
         let top = self.top();
-        let Some(paths) = top.get("paths").filter(|node| node.value.is_object()) else {
+        let paths = top.get("paths").and_then(|node| Some(self.resolve(&node)?.node));
+        let Some(paths) = paths.filter(|node| node.value.is_object()) else {
             self.without_paths(&top);
             return (found, broken);
         };

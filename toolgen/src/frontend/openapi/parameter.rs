@@ -89,7 +89,7 @@ impl<'a> Context<'a> {
 
     fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
-        for node in node.items("parameters") {
+        for node in self.list(node, "parameters") {
             let Some(resolved) = self.resolve_or(&node, "; the parameter is left out") else { continue };
             if self.is_of_body(&resolved.node) {
                 continue;

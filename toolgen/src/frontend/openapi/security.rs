@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
                 Ok(resolved) => resolved,
                 Err((why, text)) => {
                     self.report_broken(why, &text, &node.pointer, "");
-                    if why == Broken::External {
+                    if matches!(why, Broken::External(_)) {
                         self.schemes.external.insert(id.to_owned(), text);
                     }
                     continue;

@@ -35,7 +35,14 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn servers_at(&mut self, node: &Node<'a>) -> Vec<Server> {
-        node.items("servers").iter().filter_map(|server| self.server(server)).collect()
+        let listed = self.list(node, "servers");
+        listed
+            .iter()
+            .filter_map(|server| {
+                let server = self.resolve(server)?.node;
+                self.server(&server)
+            })
+            .collect()
     }
 
     fn server(&mut self, node: &Node<'a>) -> Option<Server> {

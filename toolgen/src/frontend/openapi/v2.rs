@@ -36,9 +36,12 @@ impl<'a> Context<'a> {
 
     /// Returns the named parts of a kind, such as `schemas`.
     pub(super) fn components(&self, kind: &str) -> Vec<(&'a str, Node<'a>)> {
-        let mut found = if self.is_swagger() { self.top().members(key_of(kind)) } else { Vec::new() };
-        found.extend(self.top().get("components").map(|node| node.members(kind)).unwrap_or_default());
-        found
+        let entries =
+            |node: Node<'a>| self.follow(&node).map(|found| found.node.entries()).unwrap_or_default();
+        let own = self.top().get(key_of(kind)).filter(|_| self.is_swagger());
+        let components = self.top().get("components").and_then(|node| self.follow(&node).ok());
+        let newer = components.and_then(|found| found.node.get(kind));
+        own.into_iter().chain(newer).flat_map(entries).collect()
     }
 
     /// Returns where the named parts of a kind are declared, for a message.
@@ -55,7 +58,8 @@ impl<'a> Context<'a> {
     /// of its path.
     pub(super) fn given_body(&mut self, path_item: &Node<'a>, operation: &Node<'a>) -> Option<Given<'a>> {
         let mut found: Vec<Resolved<'a>> = Vec::new();
-        for node in path_item.items("parameters").into_iter().chain(operation.items("parameters")) {
+        let shared = self.list(path_item, "parameters");
+        for node in shared.into_iter().chain(self.list(operation, "parameters")) {
             let Ok(resolved) = self.follow(&node) else { continue };
             if !self.is_of_body(&resolved.node) {
                 continue;

@@ -10,6 +10,7 @@ use toolgen_runtime::{List, Text};
 
 use super::codes;
 use super::context::Context;
+use super::files::stem;
 use super::node::Node;
 use super::reference::target_of;
 use crate::source::Pointer;
@@ -99,10 +100,7 @@ impl<'a> Context<'a> {
             Some(same) if depth > 0 => self.xml_hints(&same, depth - 1),
             _ => Hints::default(),
         };
-        let component = schema.pointer.as_str().strip_prefix("/components/schemas/");
-        if let Some(name) = component.filter(|name| !name.contains('/')) {
-            hints.component = Some(name.replace("~1", "/").replace("~0", "~"));
-        }
+        hints.component = component(&schema.pointer).or(hints.component);
         let Some(xml) = schema.get("xml") else { return hints };
         if let Some(name) = xml.text("name").filter(|name| !name.is_empty()) {
             // Published documents write the prefix into the name.
@@ -135,7 +133,7 @@ impl<'a> Context<'a> {
     /// Returns the schema that this one is another name of: by a reference, alone or in an `allOf`, which 3.0 needs to add
     /// to a reference.
     fn xml_same(&self, schema: &Node<'a>) -> Option<Node<'a>> {
-        self.locate(reference(schema)?).ok()
+        self.locate(reference(schema)?, &schema.pointer).ok()
     }
 
     fn xml_is_list(&self, schema: &Node<'a>, depth: usize) -> bool {
@@ -152,7 +150,11 @@ impl<'a> Context<'a> {
             return self.xml_list(schema, name, named, depth);
         }
         if let Some(text) = reference(schema).filter(|_| !extends) {
-            let (Ok(of), Ok(target)) = (self.def_of(text), self.locate(text)) else { return XmlContent::Any };
+            let (Ok(of), Ok(target)) =
+                (self.def_of(text, &schema.pointer), self.locate(text, &schema.pointer))
+            else {
+                return XmlContent::Any;
+            };
             // The items of a list are called as the field is.
             let list = self.xml_is_list(&target, MAX_DEPTH);
             let depth = if list { depth } else { MAX_DEPTH };
@@ -215,7 +217,7 @@ impl<'a> Context<'a> {
             }
         }
         let parts = ["allOf", "oneOf", "anyOf"].into_iter().flat_map(|key| schema.items(key));
-        let refers = target_of(schema.value).and_then(|text| self.locate(text).ok());
+        let refers = target_of(schema.value).and_then(|text| self.locate(text, &schema.pointer).ok());
         for part in refers.into_iter().chain(parts) {
             self.xml_fields(&part, named, found, depth);
         }
@@ -260,7 +262,7 @@ impl<'a> Context<'a> {
             return Some(property);
         }
         let parts = ["allOf", "oneOf", "anyOf"].into_iter().flat_map(|key| schema.items(key));
-        let refers = target_of(schema.value).and_then(|text| self.locate(text).ok());
+        let refers = target_of(schema.value).and_then(|text| self.locate(text, &schema.pointer).ok());
         refers.into_iter().chain(parts).find_map(|part| self.property_of(&part, name, depth))
     }
 }
@@ -272,6 +274,19 @@ fn reference<'a>(schema: &Node<'a>) -> Option<&'a str> {
         [one] => target_of(one.value),
         _ => None,
     })
+}
+
+/// Returns the name of the component at a place: in a document, in a part of it, or a file of its own.
+fn component(pointer: &Pointer) -> Option<String> {
+    let tokens: Vec<_> = pointer.tokens().collect();
+    let tokens: Vec<&str> = tokens.iter().map(|token| &**token).collect();
+    match tokens.as_slice() {
+        [file] => stem(file),
+        [.., "components", "schemas", name] | ["definitions", name] | [_, "definitions", name] => {
+            Some((*name).to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// Returns the types that a schema names, besides `null`.

@@ -2,9 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::super::build::build;
+use super::super::request::BuildOptions;
 use super::{read, write};
 use crate::base::frozen::List;
-use crate::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
+use crate::spec::plan::{
+    Body, BodySource, Codec, Encoding, Location, Parameter, Part, RequestPlan, Xml, XmlContent, XmlField,
+    XmlKind, XmlNode,
+};
 
 fn node(kind: XmlKind, name: &'static str, content: XmlContent) -> XmlNode {
     XmlNode { kind, name: name.into(), content, ..XmlNode::EMPTY }
@@ -136,6 +141,47 @@ fn namespaces_are_declared_once_and_tell_elements_apart() {
     // Whatever prefix a service uses.
     let other = "<b:feed xmlns:b='urn:a' xmlns:a='urn:b'><a:link>2</a:link><b:link>1</b:link></b:feed>";
     assert_eq!(read(other, &xml), Ok(json!({"own": "1", "atom": "2"})));
+}
+
+#[test]
+fn parameters_and_parts_are_documents() {
+    let encoding = Encoding::Xml(xml("a", object(vec![("b", element("b", XmlContent::Text))])));
+    let parameter = |argument: &'static str, name: &'static str, location| Parameter {
+        argument: argument.into(),
+        name: name.into(),
+        location,
+        encoding: encoding.clone(),
+    };
+    let part = Part {
+        name: "p".into(),
+        file: false,
+        content_type: "text/xml".into(),
+        encoding: Some(encoding.clone()),
+    };
+    let body = Body {
+        required: true,
+        media_type: "multipart/form-data".into(),
+        codec: Codec::Multipart(vec![part].into()),
+        source: BodySource::Argument("body".into()),
+    };
+    let plan = RequestPlan {
+        path: "/x".into(),
+        parameters: vec![parameter("q", "", Location::Query), parameter("h", "H", Location::Header)].into(),
+        body: Some(body),
+        ..RequestPlan::EMPTY
+    };
+    let options = BuildOptions { base_url: Some("http://h"), ..BuildOptions::default() };
+    let arguments = json!({"q": {"b": "&"}, "h": {"b": "2"}, "body": {"p": [{"b": "3"}, {"b": "4"}]}});
+    let request = build(&plan, &arguments, &options).unwrap();
+    assert!(request.url.starts_with("http://h/x?%3C%3Fxml"), "{}", request.url);
+    assert!(request.url.ends_with("%3Ca%3E%3Cb%3E%26amp%3B%3C%2Fb%3E%3C%2Fa%3E"), "{}", request.url);
+    assert!(request.header("h").unwrap().ends_with("?><a><b>2</b></a>"));
+    let body = String::from_utf8_lossy(request.body.as_bytes()).into_owned();
+    assert_eq!(body.matches("Content-Type: text/xml\r\n\r\n<?xml").count(), 2, "{body}");
+    let refused =
+        build(&plan, &json!({"q": {"\u{1}": 1}, "body": {"p": {"b": "\u{1}"}}}), &options).unwrap_err();
+    let refused: Vec<&str> = refused.iter().map(|problem| problem.argument.as_str()).collect();
+    assert_eq!(refused, ["q", "p"]);
 }
 
 #[test]

@@ -76,9 +76,16 @@ pub trait Source<'a> {
         false
     }
 
-    /// Returns the normal form of a discriminator for the union of these schemas, which have these normal forms.
-    fn discriminator(&mut self, given: &'a Value, union: &'a [Value], variants: &[Value]) -> Option<Value> {
-        let _ = (given, union, variants);
+    /// Returns the normal form of a discriminator for the union of these schemas, which have these normal forms and stand
+    /// in the schema at a place.
+    fn discriminator(
+        &mut self,
+        given: &'a Value,
+        union: &'a [Value],
+        variants: &[Value],
+        pointer: &str,
+    ) -> Option<Value> {
+        let _ = (given, union, variants, pointer);
         None
     }
 

@@ -37,7 +37,7 @@ impl<'a> Context<'a> {
         let mut extensions: BTreeMap<Pointer, Vec<(&'a str, Node<'a>)>> = BTreeMap::new();
         for (name, node) in &schemas {
             for part in node.items("allOf") {
-                let target = target_of(part.value).and_then(|text| self.locate(text).ok());
+                let target = target_of(part.value).and_then(|text| self.locate(text, &part.pointer).ok());
                 if let Some(base) = target {
                     extensions.entry(base.pointer).or_default().push((name, node.clone()));
                 }
