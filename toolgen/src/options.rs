@@ -44,12 +44,12 @@ pub struct Options {
     pub slim: Option<Slim>,
     /// How many tokens the tools may take.
     pub token_budget: Option<TokenBudget>,
-    /// The folders whose files a document may refer to, in addition to its own folder.
-    pub roots: Vec<PathBuf>,
     /// The names of the dialects that must lose nothing of the tools, such as `openai-strict`.
     pub deny_losses: Vec<String>,
     /// Selects the operations whose tools are refused by a dialect that cannot say everything of them.
     pub exact: Vec<Selector>,
+    /// The folders whose files a document may refer to, in addition to its own folder.
+    pub roots: Vec<PathBuf>,
 }
 
 /// How many tokens tools may take, by the tokenizer `o200k_base`. A build fails that takes more.
@@ -78,9 +78,9 @@ impl Default for Options {
             levels: Levels::default(),
             slim: None,
             token_budget: None,
-            roots: Vec::new(),
             deny_losses: Vec::new(),
             exact: Vec::new(),
+            roots: Vec::new(),
         }
     }
 }
@@ -195,15 +195,6 @@ impl Options {
         self
     }
 
-    /// Lets documents refer to files in a folder and below it, as they may to those in their own folder. A relative path
-    /// starts where those of documents do. References of a document that did not come from a file start in the first of
-    /// these folders.
-    #[must_use]
-    pub fn root(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.roots.push(folder.into());
-        self
-    }
-
     /// Denies losses in a dialect, such as `openai-strict`: a build fails if the schema or the descriptions there no longer
     /// say all that the schema of a tool says. Several add up.
     ///
@@ -220,6 +211,15 @@ impl Options {
     #[must_use]
     pub fn exact(mut self, selector: impl Into<Selector>) -> Self {
         self.exact.push(selector.into());
+        self
+    }
+
+    /// Lets documents refer to files in a folder and below it, as they may to those in their own folder. A relative path
+    /// starts where those of documents do. References of a document that did not come from a file start in the first of
+    /// these folders.
+    #[must_use]
+    pub fn root(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.roots.push(folder.into());
         self
     }
 

@@ -298,7 +298,7 @@ pub struct Part {
     /// The `Content-Type` of the part; for a file also a list of types and ranges that it may have. If empty, it
     /// follows the type of the value.
     pub content_type: Text,
-    /// The style, if the document sets one (of a field of a form, or of a list in one part), or XML.
+    /// The style, if the document sets one: of a field of a form, or of a list in one part. Or XML.
     pub encoding: Option<Encoding>,
 }
 

@@ -355,8 +355,8 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
         texts("tag").map(|tag| format!("tag:{tag}")).chain(texts("operation")).chain(texts("path"));
     options = included.fold(options, Options::include);
     options = texts("exclude").fold(options, Options::exclude);
-    options = texts("root").fold(options, Options::root);
     options = texts("exact").fold(options, Options::exact);
+    options = texts("root").fold(options, Options::root);
     options.renames.extend(pairs(matches, "rename")?);
     options.credentials.extend(pairs(matches, "auth")?);
     if let Some(levers) = matches.get_one::<String>("slim") {
