@@ -96,8 +96,8 @@ pub mod prelude {
     pub use crate::spec::plan::{
         AgentPlan, Body, BodyField, BodySource, Call, Codec, CommandOutput, CommandPlan, CompletePlan,
         ComposePlan, EffectPlan, Encoding, ExitCode, ForEach, Location, McpPlan, McpServer, McpTransport,
-        Parameter, Part, Placement, RequestPlan, SecurityRequirement, SecurityScheme, Server, ServerVariable,
-        Stdin, Step, Style, Tool, Word,
+        NextPage, Pagination, Parameter, Part, Placement, RequestPlan, SecurityRequirement, SecurityScheme,
+        Server, ServerVariable, Stdin, Step, Style, Tool, Word,
     };
     pub use crate::spec::template::{Condition, Reference, Root, Segment, Template};
     pub use crate::spec::toolset::{ContextSpec, Toolset};

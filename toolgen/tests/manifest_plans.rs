@@ -224,6 +224,7 @@ http:
             ("=body.by".into(), by),
         ]
         .into(),
+        ..RequestPlan::EMPTY
     };
     assert_eq!(tool.call, Call::Http(expected));
     let hosts = Network::Hosts(vec!["api.example.com:8443".into()].into());

@@ -9,8 +9,8 @@ mod template;
 
 use toolgen_runtime::__private::{CallKind, kind_of_call};
 use toolgen_runtime::spec::plan::{
-    Body, BodyField, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, SecurityRequirement,
-    SecurityScheme, Server, ServerVariable, Style,
+    Body, BodyField, BodySource, Codec, Encoding, Location, NextPage, Pagination, Parameter, Part, Placement,
+    SecurityRequirement, SecurityScheme, Server, ServerVariable, Style,
 };
 use toolgen_runtime::{Call, RequestPlan, Text};
 
@@ -32,8 +32,20 @@ pub(super) fn call(call: &Call, pool: &mut Pool) -> Expr {
 }
 
 fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
-    let RequestPlan { method, path, query, servers, parameters, body, security, accept, derived, defaults } =
-        plan;
+    let RequestPlan {
+        method,
+        path,
+        query,
+        servers,
+        parameters,
+        body,
+        security,
+        accept,
+        derived,
+        defaults,
+        idempotency_key,
+        pagination,
+    } = plan;
     let base = &RequestPlan::EMPTY;
     let mut fields = Fields::default();
     fields.text("method", method, &base.method);
@@ -51,7 +63,29 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
     fields.text("accept", accept, &base.accept);
     fields.put("derived", derived, &base.derived, |list| list_of(list, template::member));
     fields.put("defaults", defaults, &base.defaults, |is| Expr::atom(is.to_string()));
+    fields.text("idempotency_key", idempotency_key, &base.idempotency_key);
+    fields.set_or_leave("pagination", pagination.as_ref().map(|pages| some(self::pagination(pages))));
     fields.literal("RequestPlan", "RequestPlan::EMPTY")
+}
+
+fn pagination(pagination: &Pagination) -> Expr {
+    let Pagination { next, items, more, size, offered } = pagination;
+    let pair = |head, argument, pointer| {
+        let fields = vec![("argument", Expr::text(argument)), ("pointer", Expr::text(pointer))];
+        Expr::Struct { head, fields, base: None }
+    };
+    let next = match next {
+        NextPage::Link => Expr::atom("NextPage::Link"),
+        NextPage::Url(pointer) => Expr::Call("NextPage::Url", vec![Expr::text(pointer)]),
+        NextPage::Cursor { argument, pointer } => pair("NextPage::Cursor", argument, pointer),
+        NextPage::Last { argument, pointer } => pair("NextPage::Last", argument, pointer),
+        NextPage::Page(argument) => Expr::Call("NextPage::Page", vec![Expr::text(argument)]),
+        NextPage::Offset(argument) => Expr::Call("NextPage::Offset", vec![Expr::text(argument)]),
+    };
+    let rest = [("items", items), ("more", more), ("size", size), ("offered", offered)];
+    let rest = rest.map(|(name, value)| (name, Expr::text(value)));
+    let fields = [("next", next)].into_iter().chain(rest).collect();
+    Expr::Struct { head: "Pagination", fields, base: None }
 }
 
 fn pair((name, value): &(Text, Text)) -> Expr {

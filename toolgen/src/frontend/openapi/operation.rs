@@ -108,6 +108,7 @@ impl<'a> Context<'a> {
             accept: returned.accept.into(),
             derived: List::EMPTY,
             defaults: false,
+            ..RequestPlan::EMPTY
         };
         Ok((spec, plan))
     }
