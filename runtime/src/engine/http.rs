@@ -31,46 +31,59 @@
 mod address;
 mod body;
 mod build;
+mod call_error;
 mod charset;
 mod credentials;
 mod derive;
 mod direct;
 mod encode;
 mod engine;
+mod env;
 mod fetch;
 mod files;
 mod guard;
+mod known;
 mod multipart;
+mod oauth;
+mod rate;
 mod request;
 mod resolve;
 mod response;
+mod retry;
 mod secret;
+mod send;
 mod settings;
+mod setup;
 mod style;
 mod tls;
+mod tool;
 mod transport;
 #[cfg(feature = "typed")]
 mod typed;
 mod url;
 
 pub use build::build;
-#[cfg(feature = "mcp")]
-pub(in crate::engine) use credentials::of_environment;
+pub use call_error::CallError;
 pub use credentials::{
-    CredentialRequest, Credentials, EnvCredentials, MissingCredential, MissingCredentials, NoCredentials,
-    Secret, StaticCredentials, authorize,
+    CredentialRequest, Credentials, MissingCredential, MissingCredentials, NoCredentials, StaticCredentials,
+    authorize,
 };
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use direct::{Unanswered, reaches};
-pub use engine::{EngineError, HttpEngine};
+pub use engine::HttpEngine;
+pub use env::EnvCredentials;
+#[cfg(feature = "mcp")]
+pub(in crate::engine) use env::of_environment;
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
 pub use files::{Files, FilesRoot, MAX_FILE, NoFiles};
+pub use oauth::OAuth;
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use request::is_token;
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 pub use resolve::Resolver;
+pub use retry::Retries;
+pub use secret::Secret;
 pub use settings::{HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
+pub use setup::EngineError;
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use transport::Redirects;
-#[cfg(feature = "typed")]
-pub use typed::CallError;

@@ -5,9 +5,11 @@
 mod approval;
 mod calls;
 mod endpoints;
+mod oauth;
 mod redirects;
 mod requests;
 mod responses;
+mod retries;
 mod roundtrip;
 mod server;
 mod tls;
