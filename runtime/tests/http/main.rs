@@ -6,6 +6,7 @@ mod approval;
 mod calls;
 mod endpoints;
 mod oauth;
+mod pages;
 mod redirects;
 mod requests;
 mod responses;

@@ -79,7 +79,10 @@ fn pagination(pagination: &Pagination) -> Expr {
         NextPage::Url(pointer) => Expr::Call("NextPage::Url", vec![Expr::text(pointer)]),
         NextPage::Cursor { argument, pointer } => pair("NextPage::Cursor", argument, pointer),
         NextPage::Last { argument, pointer } => pair("NextPage::Last", argument, pointer),
-        NextPage::Page(argument) => Expr::Call("NextPage::Page", vec![Expr::text(argument)]),
+        NextPage::Page { argument, first } => {
+            let fields = vec![("argument", Expr::text(argument)), ("first", Expr::atom(first.to_string()))];
+            Expr::Struct { head: "NextPage::Page", fields, base: None }
+        }
         NextPage::Offset(argument) => Expr::Call("NextPage::Offset", vec![Expr::text(argument)]),
     };
     let rest = [("items", items), ("more", more), ("size", size), ("offered", offered)];

@@ -11,6 +11,7 @@ use super::build::build;
 use super::credentials::{MissingCredential, MissingCredentials, authorize, origin};
 use super::guard::Guard;
 use super::known::{Known, Tokens};
+use super::pages;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::{self, Limits};
 use super::send::Sending;
@@ -230,13 +231,26 @@ impl HttpEngine {
         time_limit(spec, self.inner.settings.timeout.unwrap_or(DEFAULT_TIMEOUT), granted)
     }
 
+    /// Returns how much of an answer of a tool is read.
+    pub(super) fn limits(&self, tool: &Tool) -> Limits {
+        Limits {
+            bytes: self.inner.settings.max_bytes,
+            media_bytes: self.inner.settings.max_media_bytes,
+            stream_until: None,
+            structured: tool.spec.output.is_some(),
+        }
+    }
+
     pub(super) async fn run(
         &self,
         tool: &Frozen<Tool>,
-        arguments: Value,
+        mut arguments: Value,
         limit: Option<Duration>,
         ctx: &ToolContext,
     ) -> Result<ToolResult, ToolError> {
+        if let (Some(most), Some(pages)) = (pages::wanted(tool, &mut arguments)?, &plan(tool)?.pagination) {
+            return self.run_pages(tool, pages, (arguments, most), limit, ctx).await;
+        }
         let started = Instant::now();
         let request = self.prepare(tool, arguments).await?;
         let until = limit.map(|limit| started + limit);
@@ -246,12 +260,7 @@ impl HttpEngine {
         let name = tool.spec.name.as_str();
         let failed =
             reply.refused.is_some() || self.settings().is_failure(name, reply.response.status().as_u16());
-        let limits = Limits {
-            bytes: self.inner.settings.max_bytes,
-            media_bytes: self.inner.settings.max_media_bytes,
-            stream_until: response::stream_until(started, limit),
-            structured: tool.spec.output.is_some(),
-        };
+        let limits = Limits { stream_until: response::stream_until(started, limit), ..self.limits(tool) };
         let result = response::result(request, reply, limits).await;
         let mut result = result.map_err(|error| network(request, "read_error", error))?;
         if failed {

@@ -22,7 +22,7 @@ use crate::spec::Network;
 const MAX_REDIRECTS: usize = 10;
 
 /// The headers that another origin also gets.
-const KEPT: [&str; 2] = ["accept", "accept-language"];
+pub(super) const KEPT: [&str; 2] = ["accept", "accept-language"];
 
 /// A response whose body is not yet read.
 pub(super) struct Reply {

@@ -18,6 +18,7 @@ use crate::base::frozen::Text;
 ///     "cursor=after@/meta/after items=/results more=/has_more",
 ///     "last=starting_after@/id items=/data more=/has_more size=limit",
 ///     "page=page items=/items",
+///     "page=page@0 items=/items",
 ///     "offset=skip items=/items",
 /// ] {
 ///     assert_eq!(text.parse::<Pagination>()?.to_string(), text);
@@ -60,8 +61,13 @@ pub enum NextPage {
         /// The pointer, within the item.
         pointer: Text,
     },
-    /// By the same call, with the number of the page as this argument. Without it, the first page is 1.
-    Page(Text),
+    /// By the same call, with the number of the page as an argument.
+    Page {
+        /// The argument.
+        argument: Text,
+        /// The number of the first page, which the service takes if none is given: 1 or 0.
+        first: u32,
+    },
     /// By the same call, with the number of items before the page as this argument.
     Offset(Text),
 }
@@ -81,7 +87,7 @@ impl NextPage {
         match self {
             NextPage::Link | NextPage::Url(_) => None,
             NextPage::Cursor { argument, .. } | NextPage::Last { argument, .. } => Some(argument),
-            NextPage::Page(argument) | NextPage::Offset(argument) => Some(argument),
+            NextPage::Page { argument, .. } | NextPage::Offset(argument) => Some(argument),
         }
     }
 }
@@ -94,7 +100,8 @@ impl fmt::Display for Pagination {
             NextPage::Url(pointer) => write!(f, "next={pointer}")?,
             NextPage::Cursor { argument, pointer } => write!(f, "cursor={argument}@{pointer}")?,
             NextPage::Last { argument, pointer } => write!(f, "last={argument}@{pointer}")?,
-            NextPage::Page(argument) => write!(f, "page={argument}")?,
+            NextPage::Page { argument, first: 1 } => write!(f, "page={argument}")?,
+            NextPage::Page { argument, first } => write!(f, "page={argument}@{first}")?,
             NextPage::Offset(argument) => write!(f, "offset={argument}")?,
         }
         for (word, value) in [("items", items), ("more", more), ("size", size), ("offered", offered)] {
@@ -115,7 +122,7 @@ impl fmt::Display for PaginationError {
         write!(
             f,
             "{}; write how the next page is asked for (`link`, `next=/POINTER`, `cursor=ARGUMENT@/POINTER`, \
-             `last=ARGUMENT@/POINTER`, `page=ARGUMENT` or `offset=ARGUMENT`), then perhaps `items=/POINTER`, \
+             `last=ARGUMENT@/POINTER`, `page=ARGUMENT`, `page=ARGUMENT@0` or `offset=ARGUMENT`), then perhaps `items=/POINTER`, \
              `more=/POINTER`, `size=ARGUMENT` and `offered=ARGUMENT`",
             self.0
         )
@@ -123,6 +130,13 @@ impl fmt::Display for PaginationError {
 }
 
 impl std::error::Error for PaginationError {}
+
+/// Reads `ARGUMENT` or `ARGUMENT@FIRST`.
+fn numbered(text: &str) -> Option<NextPage> {
+    let (argument, first) = text.split_once('@').unwrap_or((text, "1"));
+    let first = first.parse().ok().filter(|_| !argument.is_empty())?;
+    Some(NextPage::Page { argument: argument.to_owned().into(), first })
+}
 
 impl FromStr for Pagination {
     type Err = PaginationError;
@@ -144,7 +158,7 @@ impl FromStr for Pagination {
                 "next" if is_pointer(value) => Some(NextPage::Url(owned())),
                 "cursor" => at().map(|(argument, pointer)| NextPage::Cursor { argument, pointer }),
                 "last" => at().map(|(argument, pointer)| NextPage::Last { argument, pointer }),
-                "page" if !value.is_empty() => Some(NextPage::Page(owned())),
+                "page" => numbered(value),
                 "offset" if !value.is_empty() => Some(NextPage::Offset(owned())),
                 _ => None,
             };
