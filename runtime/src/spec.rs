@@ -22,7 +22,7 @@ mod reader;
 mod require;
 mod schema;
 pub mod search;
-mod size;
+pub(crate) mod size;
 pub mod surface;
 pub mod template;
 pub mod toolset;

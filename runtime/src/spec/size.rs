@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use serde_json::Value;
+
 use super::{ToolSchema, ToolSpec};
 use crate::base::frozen::{List, Text};
 use crate::base::truncate::cut_at_sentence;
@@ -15,11 +17,16 @@ impl ToolSchema<'_> {
     /// Returns the size of the tool without its name: the bytes of its description and of its schema as compact JSON.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let mut count = Count(0);
-        // Counting does not fail, and neither does a value that has no foreign keys.
-        let _ = serde_json::to_writer(&mut count, &self.schema);
-        self.description.len() + count.0
+        self.description.len() + json_bytes(&self.schema)
     }
+}
+
+/// Returns the bytes of a value as compact JSON.
+pub(crate) fn json_bytes(value: &Value) -> usize {
+    let mut count = Count(0);
+    // Counting does not fail, and neither does a value that has no foreign keys.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }
 
 /// Counts what is written.
@@ -168,7 +175,7 @@ fn optional(spec: &ToolSpec, slim: &Slim) -> Vec<Text> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI};

@@ -17,6 +17,7 @@ use crate::call::result::{Content, ToolResult};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::render::render_output;
 use crate::spec::output::StructuredOutput;
+use crate::spec::size::json_bytes;
 use crate::spec::{Effects, Network, ToolSpec};
 
 pub(super) static FORMAT: Format = Format {
@@ -163,7 +164,12 @@ fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
         if let Ok(Value::Object(mut schema)) = rendered.map(|rendered| rendered.schema) {
             // A reference to an object has no `type` of its own.
             schema.entry("type").or_insert_with(|| Value::from("object"));
-            tool["outputSchema"] = Value::Object(schema);
+            let schema = Value::Object(schema);
+            // Calls need what is there already; a result is structured with and without its schema.
+            let room = spec.slim.ceiling.unwrap_or(usize::MAX).saturating_sub(json_bytes(&tool));
+            if json_bytes(&schema) <= room {
+                tool["outputSchema"] = schema;
+            }
         }
     }
     tool["annotations"] = annotations(&spec.effects);

@@ -109,3 +109,16 @@ fn a_response_of_no_provider_needs_the_specification() {
     let answer = &WireFormat::Mcp.answers_with(&[response], &options)[0];
     assert_eq!(answer["result"]["structuredContent"], json!({"rows": []}));
 }
+
+#[test]
+fn an_output_schema_is_shown_where_it_fits_under_the_ceiling() {
+    let listed = |ceiling: Option<usize>| {
+        let mut spec = declared();
+        spec.slim.ceiling = ceiling;
+        WireFormat::Mcp.tools([&spec]).unwrap()["tools"][0].take()
+    };
+    let (whole, without) = (listed(None), listed(Some(250)));
+    assert!(whole["outputSchema"].is_object() && without.get("outputSchema").is_none());
+    assert_eq!(without["inputSchema"], whole["inputSchema"]);
+    assert_eq!(listed(Some(22_000)), whole);
+}

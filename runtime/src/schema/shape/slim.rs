@@ -57,7 +57,7 @@ pub struct Slim {
     /// Whether parts that occur more than once become named shapes.
     pub share: bool,
     /// The size above which more levers are pulled, one after another, until the tool fits: the bytes of its name, its
-    /// description and its schema as compact JSON.
+    /// description and its schema as compact JSON. MCP's schema of results is shown where it fits under it, too.
     pub ceiling: Option<usize>,
 }
 
