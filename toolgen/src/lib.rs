@@ -14,6 +14,7 @@ mod lint;
 pub mod names;
 pub mod options;
 mod overlay;
+mod pagination;
 pub mod problem;
 pub mod select;
 mod shapes;

@@ -16,6 +16,8 @@ pub(super) struct Returned {
     pub(super) shape: Option<Shape>,
     /// The `Accept` header; empty for anything.
     pub(super) accept: String,
+    /// Whether a header links to other pages.
+    pub(super) linked: bool,
     /// What the document says about success.
     pub(super) description: String,
 }
@@ -33,11 +35,14 @@ impl<'a> Context<'a> {
         let mut shapes: Vec<Shape> = Vec::new();
         let mut types: Vec<&str> = Vec::new();
         let mut description = String::new();
+        let mut linked = false;
         for (_, node) in chosen {
             let Some(resolved) = self.resolve(node) else { continue };
             if description.is_empty() {
                 description = resolved.prose().into_owned();
             }
+            let headers = resolved.node.get("headers").map(|node| node.entries()).unwrap_or_default();
+            linked |= headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("link"));
             let content = resolved.node.get("content").and_then(|node| self.resolve(&node));
             let media = content.map(|resolved| resolved.node.entries()).unwrap_or_default();
             types.extend(media.iter().map(|(media_type, _)| media_type.trim()));
@@ -48,7 +53,7 @@ impl<'a> Context<'a> {
         if says_nothing(&description) {
             description.clear();
         }
-        Returned { shape, accept: accept(&types), description }
+        Returned { shape, accept: accept(&types), linked, description }
     }
 
     fn json_shape_of(&mut self, media: &[(&'a str, Node<'a>)]) -> Option<Shape> {
