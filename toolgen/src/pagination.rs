@@ -6,7 +6,7 @@ mod names;
 mod recognise;
 
 use toolgen_runtime::schema::shape::{Field, Kind, Number, NumberRules, ObjectRules};
-use toolgen_runtime::spec::plan::Pagination;
+use toolgen_runtime::spec::plan::{NextPage, Pagination};
 use toolgen_runtime::{Call, Shape, ToolSpec};
 
 use crate::options::Options;
@@ -31,7 +31,15 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
         let Tool { spec, call: Call::Http(plan), .. } = tool else { continue };
         plan.pagination = match said {
             Some(said) => said,
-            None => recognise::recognised(plan, spec).or_else(|| plan.pagination.take()),
+            // What a front end says of lists is known; what a header says may be of something else.
+            None if plan
+                .pagination
+                .as_ref()
+                .is_none_or(|pages| *pages == Pagination::new(NextPage::Link)) =>
+            {
+                recognise::recognised(plan, spec)
+            }
+            None => plan.pagination.take(),
         };
         if let Some(pages) =
             plan.pagination.as_mut().filter(|pages| options.max_items && pages.offered.is_empty())

@@ -103,7 +103,7 @@ fn tell<'a>(
         let pointer = child(at, field);
         told.push((pointer.clone(), field));
         // What wraps everything else does not say so by its name.
-        let wraps = depth == DEPTH && rank(&["data", "result", "response"], key(field)).is_some();
+        let wraps = depth == DEPTH && rank(&["data", "result", "response", "payload"], key(field)).is_some();
         if depth > 1 && (wraps || rank(names::ENVELOPES, key(field)).is_some()) {
             tell(&field.shape, defs, &pointer, depth - 1, told);
         }
@@ -115,6 +115,12 @@ fn list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<(Stri
     if let Some(Kind::Array(rules)) = resolved(shape, defs).map(|shape| &shape.kind) {
         return Some((String::new(), &rules.items));
     }
+    // Lists of things in several forms.
+    if let Some(Kind::Union(union)) = resolved(shape, defs).map(|shape| &shape.kind) {
+        let lists = union.variants.iter().map(|variant| list(variant, defs, depth.checked_sub(1)?));
+        let lists: Vec<_> = lists.collect::<Option<_>>()?;
+        return lists.iter().all(|(items, _)| items.is_empty()).then(|| lists.into_iter().next())?;
+    }
     let all = fields(shape, defs);
     let item = |field: &'a Field| match resolved(&field.shape, defs).map(|shape| &shape.kind) {
         Some(Kind::Array(rules)) => Some(&*rules.items),
@@ -125,12 +131,17 @@ fn list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<(Stri
         all.iter().filter_map(|field| item(field).map(|item| (*field, item))).collect();
     let things: Vec<&(&Field, &Shape)> =
         lists.iter().filter(|(field, item)| !fields(item, defs).is_empty() && !is_aside(field)).collect();
-    let named = lists.iter().filter_map(|list| rank(names::LISTS, key(list.0)).map(|rank| (rank, list)));
-    let chosen = match (named.min_by_key(|(rank, _)| *rank), things.as_slice(), lists.as_slice()) {
-        (_, [only], _) => Some(*only),
-        (Some((_, list)), ..) => Some(list),
-        (None, [], [only]) if !is_aside(only.0) => Some(only),
-        _ => None,
+    let is_object = |item: &Shape| !resolved(item, defs).is_none_or(is_plain);
+    let named = |of_objects: bool| {
+        let fitting = lists.iter().filter(move |(_, item)| is_object(item) == of_objects);
+        let ranked = fitting.filter_map(|list| rank(names::LISTS, key(list.0)).map(|rank| (rank, list)));
+        ranked.min_by_key(|(rank, _)| *rank).map(|(_, list)| list)
+    };
+    // A thing may have a list of texts without being one.
+    let chosen = match (named(true), things.as_slice(), named(false)) {
+        (Some(list), ..) => Some(list),
+        (None, [only], _) => Some(*only),
+        (None, _, named) => named,
     };
     if let Some((field, item)) = chosen {
         return Some((child("", field), item));
@@ -147,10 +158,26 @@ fn list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<(Stri
     found.next().is_none().then_some(first)
 }
 
+/// Whether values are texts, numbers and the like.
+fn is_plain(shape: &Shape) -> bool {
+    matches!(shape.kind, Kind::String(_) | Kind::Integer(_) | Kind::Number(_) | Kind::Boolean | Kind::Enum(_))
+}
+
 /// Whether a list is never what is asked for.
 fn is_aside(field: &Field) -> bool {
     rank(
-        &["errors", "warnings", "links", "messages", "included", "facets", "aggregations", "error"],
+        &[
+            "errors",
+            "warnings",
+            "links",
+            "messages",
+            "included",
+            "facets",
+            "aggregations",
+            "error",
+            "order",
+            "sort",
+        ],
         key(field),
     )
     .is_some()

@@ -32,6 +32,9 @@ pub(super) const CURSORS: &[&str] = &[
     "skiptoken",
     "bookmark",
     "lastkey",
+    "iterator",
+    "next",
+    "page",
 ];
 
 /// Arguments that hold a part of the last item of the page before.
@@ -102,6 +105,7 @@ pub(super) const NEXT_CURSORS: &[&str] = &[
     "marker",
     "continuation",
     "lastevaluatedkey",
+    "iterator",
 ];
 
 /// Fields of an answer that hold the URL of the next page by their names.
@@ -133,6 +137,9 @@ pub(super) const MORES: &[&str] = &[
     "moreresults",
     "hasmorepages",
 ];
+
+/// Fields of an answer that say whether it is the last page.
+pub(super) const ENDS: &[&str] = &["done", "islast", "islastpage", "lastpage", "last", "isend"];
 
 /// Fields of an answer that hold what is said of pages.
 pub(super) const ENVELOPES: &[&str] = &[
@@ -190,6 +197,7 @@ pub(super) const LISTS: &[&str] = &[
     "docs",
     "resources",
     "collection",
+    "payload",
     "documents",
     "response",
 ];
@@ -199,8 +207,11 @@ pub(super) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Returns the place of a name in a list.
+/// Returns the place of a name in a list; that of its last part if it has several: `options.limit`, `page[size]`.
 pub(super) fn rank(names: &[&str], name: &str) -> Option<usize> {
-    let name = plain(name);
-    names.iter().position(|known| *known == name)
+    let find = |name: &str| {
+        let name = plain(name);
+        names.iter().position(|known| *known == name)
+    };
+    find(name).or_else(|| find(name.trim_end_matches(']').rsplit_once(['.', '['])?.1))
 }

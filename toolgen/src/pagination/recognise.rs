@@ -27,7 +27,9 @@ pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Paginati
         .or_else(linked)
         .or_else(|| list.page(size.is_some()))
         .or_else(|| list.offset(size.is_some()))?;
-    let more = list.answer.find(names::MORES, |_, shape| matches!(shape.kind, Kind::Boolean));
+    let is_said = |_: &str, shape: &Shape| matches!(shape.kind, Kind::Boolean);
+    let last = || Some(format!("!{}", list.answer.find(names::ENDS, is_said)?));
+    let more = list.answer.find(names::MORES, is_said).or_else(last);
     Some(Pagination {
         next,
         items: list.answer.items.into(),
@@ -95,26 +97,36 @@ impl<'a> List<'a> {
 
     /// A cursor in the body.
     fn cursor(&self) -> Option<NextPage> {
-        let (parameter, _) = self.argument(names::CURSORS, is_scalar)?;
-        let own = plain(&parameter.name);
         let next = self.answer.find(names::NEXT_CURSORS, |pointer, shape| {
-            is_scalar(shape) && !says(shape, &["previous"]) && !is_in_links(pointer)
+            is_cursor(shape) && !says(shape, &["previous"]) && !is_in_links(pointer)
         });
-        // The ID of the last item stands beside the list, too.
-        let last = || {
-            let has_more = self.answer.find(names::MORES, |_, _| true).is_some();
-            let last = self.answer.find(&["lastid"], |_, shape| is_scalar(shape));
-            last.filter(|_| has_more && matches!(own.as_str(), "after" | "startingafter"))
-        };
-        let pointer = next.or_else(last)?;
+        let Some(pointer) = next else { return self.last_id() };
+        let field = plain(pointer.rsplit('/').next()?);
+        // A service that calls both the same means both.
+        let same = [field.as_str(), field.strip_prefix("next").unwrap_or(&field)];
+        let found = self
+            .argument(&same, is_cursor)
+            .filter(|(parameter, _)| rank(names::CURSORS, &parameter.name).is_some());
+        let (parameter, shape) = found.or_else(|| self.argument(names::CURSORS, is_cursor))?;
+        // A page that is a text is a cursor, if the answer gives it.
+        let numbered = plain(&parameter.name) == "page" && is_count(resolved(shape, &self.spec.defs)?);
+        (!numbered)
+            .then(|| NextPage::Cursor { argument: parameter.argument.clone(), pointer: pointer.into() })
+    }
+
+    /// The ID of the last item, which stands beside the list.
+    fn last_id(&self) -> Option<NextPage> {
+        self.answer.find(names::MORES, |_, _| true)?;
+        let pointer = self.answer.find(&["lastid"], |_, shape| is_cursor(shape))?;
+        let (parameter, _) = self.argument(&["startingafter", "after", "afterid"], is_cursor)?;
         Some(NextPage::Cursor { argument: parameter.argument.clone(), pointer: pointer.into() })
     }
 
     /// The ID of the last item, if the service says whether there are more.
     fn last(&self) -> Option<NextPage> {
         self.answer.find(names::MORES, |_, shape| matches!(shape.kind, Kind::Boolean))?;
-        let (parameter, _) = self.argument(names::LASTS, is_scalar)?;
-        let found = self.answer.item_has("id", is_scalar);
+        let (parameter, _) = self.argument(names::LASTS, is_cursor)?;
+        let found = self.answer.item_has("id", is_cursor);
         found.then(|| NextPage::Last { argument: parameter.argument.clone(), pointer: "/id".into() })
     }
 
@@ -146,8 +158,13 @@ impl<'a> List<'a> {
     }
 }
 
-fn is_scalar(shape: &Shape) -> bool {
-    matches!(shape.kind, Kind::String(_) | Kind::Integer(_) | Kind::Number(_) | Kind::Any)
+/// Whether a value may be a cursor: `after` is often a time.
+fn is_cursor(shape: &Shape) -> bool {
+    match &shape.kind {
+        Kind::String(rules) => !rules.format.starts_with("date"),
+        Kind::Integer(_) | Kind::Number(_) | Kind::Any => true,
+        _ => false,
+    }
 }
 
 /// Whether a value is a number of things. Documents write those as numbers of any kind.

@@ -171,6 +171,10 @@ impl Reader<'_> {
         if place.asked.insert(asked) {
             return Ok(next);
         }
+        // Some services give a cursor with the last page, too: to ask again later whether something was added.
+        if items.is_empty() {
+            return Ok(Next::Nothing);
+        }
         let text = "Error: the service leads to a page that was already read, so its list has no end";
         Err(ToolError::failed_with("repeated_page", text))
     }

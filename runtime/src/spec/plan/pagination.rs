@@ -19,7 +19,7 @@ use crate::base::frozen::Text;
 ///     "last=starting_after@/id items=/data more=/has_more size=limit",
 ///     "page=page items=/items",
 ///     "page=page@0 items=/items",
-///     "offset=skip items=/items",
+///     "offset=skip items=/items more=!/last",
 /// ] {
 ///     assert_eq!(text.parse::<Pagination>()?.to_string(), text);
 /// }
@@ -31,7 +31,8 @@ pub struct Pagination {
     pub next: NextPage,
     /// The pointer to the list of items. Empty if the body is the list.
     pub items: Text,
-    /// The pointer to whether more pages follow: a boolean. Empty if the service does not say.
+    /// The pointer to whether more pages follow: a boolean. With `!` before it, to whether this is the last one. Empty if the
+    /// service does not say.
     pub more: Text,
     /// The argument with the most items of a page. Empty if there is none.
     pub size: Text,
@@ -168,7 +169,7 @@ impl FromStr for Pagination {
                 }
                 (_, Some(found)) => next = Some(found),
                 ("items", None) if is_pointer(value) => read.items = owned(),
-                ("more", None) if is_pointer(value) => read.more = owned(),
+                ("more", None) if is_pointer(value.strip_prefix('!').unwrap_or(value)) => read.more = owned(),
                 ("size", None) if !value.is_empty() => read.size = owned(),
                 ("offered", None) if !value.is_empty() => read.offered = owned(),
                 _ => return error(format!("`{word}` says nothing of pages")),

@@ -66,7 +66,7 @@ What `--pagination` or `Options::pagination` says is for no operation that becom
     offset=skip items=/items                      by the number of items before it
     none                                          there are no pages
 
-`more=/has_more` adds where the service says whether more pages follow, and `size=limit` the argument with the most items
+`more=/has_more` adds where the service says whether more pages follow (`more=!/last`: whether this is the last one), and `size=limit` the argument with the most items
 of a page. Without `items`, the answer is the list.
 ";
 }

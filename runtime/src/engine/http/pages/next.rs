@@ -25,7 +25,11 @@ pub(super) fn after<'a>(
     body: &Value,
     items: &[Value],
 ) -> Option<After<'a>> {
-    let more = body.pointer(&pages.more).filter(|_| !pages.more.is_empty()).and_then(Value::as_bool);
+    let more = match pages.more.strip_prefix('!') {
+        Some(last) => body.pointer(last).and_then(Value::as_bool).map(|last| !last),
+        None if pages.more.is_empty() => None,
+        None => body.pointer(&pages.more).and_then(Value::as_bool),
+    };
     if more == Some(false) {
         return None;
     }
@@ -146,6 +150,13 @@ mod tests {
             ("page=p items=/data", &json!({"p": "4"}), json!({"data": [1]}), json!({"p": "5"})),
             ("page=p items=/data", &none, json!({"data": []}), json!(null)),
             ("page=p items=/data more=/more", &none, json!({"data": [], "more": true}), json!({"p": 2})),
+            ("cursor=after@/after more=!/done", &none, json!({"after": "c2", "done": true}), json!(null)),
+            (
+                "cursor=after@/after more=!/done",
+                &none,
+                json!({"after": "c2", "done": false}),
+                json!({"after": "c2"}),
+            ),
             ("offset=skip", &none, json!([1, 2, 3]), json!({"skip": 3})),
             ("offset=skip", &json!({"skip": 3}), json!([1]), json!({"skip": 4})),
             ("offset=skip", &json!({"skip": 4}), json!([]), json!(null)),
