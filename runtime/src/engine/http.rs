@@ -26,7 +26,12 @@
 //!
 //! They go to the origin of the plan's server or of the operator's base URL and nowhere else, not across redirects
 //! either. They show as `****` in every text, header and `Debug` output that leaves this module, even if the service
-//! sends them back.
+//! sends them back. Tokens come by [`OAuth`], if the engine is to get them itself.
+//!
+//! # Repetitions and pages
+//!
+//! A request is repeated where its tool declares that a second one changes nothing more; see [`Retries`]. A list that comes
+//! in pages is read as [`Items`], or as one result if the tool lets a model ask for that.
 
 mod address;
 mod body;

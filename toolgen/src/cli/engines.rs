@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use toolgen::Options;
 use toolgen_runtime::engine::Engines;
-use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine, HttpEngineBuilder, OAuth, Retries, Secret};
+use toolgen_runtime::engine::http::{
+    CredentialRequest, Credentials, EnvCredentials, HttpEngine, HttpEngineBuilder, OAuth, Retries, Secret,
+};
 use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};
+use toolgen_runtime::spec::plan::Placement;
 
 use super::args::Requests;
 
@@ -81,4 +84,30 @@ pub(super) fn credentials(options: &Options) -> EnvCredentials {
 
 fn by_auth(scheme: &str, variable: &str) -> String {
     format!("`--auth {scheme}={variable}`")
+}
+
+/// The credentials of a dry run, which asks for no token.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    pub(super) named: EnvCredentials,
+    pub(super) requests: &'a Requests,
+}
+
+impl Credentials for Known<'_> {
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
+        if self.requests.oauth.iter().any(|(scheme, _)| scheme == request.scheme) {
+            return Some(Secret::new("(a token by OAuth)"));
+        }
+        match request.placement {
+            Placement::MutualTls if self.requests.identity.is_some() => Some(Secret::new("")),
+            _ => self.named.credential(request),
+        }
+    }
+
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        match request.placement {
+            Placement::MutualTls => "give `--client-cert` and `--client-key`".to_owned(),
+            _ => self.named.remedy(request),
+        }
+    }
 }

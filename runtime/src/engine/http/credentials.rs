@@ -206,7 +206,12 @@ pub(super) fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
 }
 
 fn for_operators(missing: &[Vec<MissingCredential>]) -> String {
-    let told = alternatives(missing, |one| format!("`{}` ({})", one.scheme, one.remedy));
+    // Who named the variables of an alternative means that one.
+    let is_named = |all: &&Vec<MissingCredential>| all.iter().all(|one| !one.env.is_empty());
+    let named: Vec<_> = missing.iter().filter(is_named).cloned().collect();
+    let told = alternatives(if named.is_empty() { missing } else { &named }, |one| {
+        format!("`{}` ({})", one.scheme, one.remedy)
+    });
     format!("No credential is configured for {told}")
 }
 
