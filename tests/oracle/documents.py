@@ -16,8 +16,9 @@ import generate
 from arrival import Judge, Request
 from cli import Cli
 from load import load, places
-from openapi import Api, Operation
+from openapi import Operation
 from report import Report
+from swagger import api_of
 from tamper import tampered
 from wire import Undecoded
 
@@ -32,13 +33,17 @@ class Subject:
 
     def __init__(self, cli: Cli, report: Report, path: Path) -> None:
         self.cli, self.report, self.path = cli, report, path
-        self.api = Api(load(path))
+        self.api = api_of(load(path), path)
+        # Documents of several files share some beside their folders; the corpus has a folder for each project.
+        parts = path.parts
+        at = len(parts) - 1 - parts[::-1].index("multifile") if "multifile" in parts else None
+        self.roots = [] if at is None else ["--root", str(Path(*parts[: at + 2]))]
         self.operations = {(o.method.upper(), o.path): o for o in self.api.operations()}
 
     def check(self, floor: float = 0.99) -> dict[str, Any] | None:
         """Judges `check --format json`; gives its one document."""
         name = self.path.name
-        outcome = self.cli.run("check", str(self.path), "--format", "json")
+        outcome = self.cli.run("check", str(self.path), "--format", "json", *self.roots)
         if not self.report.check(not outcome.crashed and outcome.code in (0, 1), name, f"check: {outcome.brief()}"):
             return None
         printed = outcome.json()
@@ -67,7 +72,9 @@ class Subject:
         # One read of a large document for all of its problems would be kinder; they are few.
         for problem in asked:
             place = (problem["line"], problem["column"])
-            allowed = places(self.path, problem["pointer"])
+            # A part of the document has problems of its own.
+            named = Path(problem["file"])
+            allowed = places(named if named.is_file() else self.path, problem["pointer"])
             self.report.check(place in allowed, self.path.name, f"{problem['code']} {problem['pointer']} said at {place}, stands at {sorted(allowed)}")
 
     def left_out(self, document: dict[str, Any], tools: list[dict[str, Any]]) -> None:
@@ -83,7 +90,7 @@ class Subject:
     def list(self) -> list[dict[str, Any]]:
         """Judges `list --format json`; gives the tools."""
         name = self.path.name
-        outcome = self.cli.run("list", str(self.path), "--format", "json")
+        outcome = self.cli.run("list", str(self.path), "--format", "json", *self.roots)
         printed = outcome.json()
         tools = printed.get("tools") if isinstance(printed, dict) else None
         if not self.report.check(isinstance(tools, list), name, f"list: {outcome.brief()}"):
@@ -167,7 +174,7 @@ class Subject:
 
     def _call(self, name: str, arguments: dict[str, Any], judge: Judge, where: str) -> None:
         given = json.dumps(arguments, ensure_ascii=False)
-        outcome = self.cli.run("call", str(self.path), name, given, "--dry-run", *self._server(judge))
+        outcome = self.cli.run("call", str(self.path), name, given, "--dry-run", *self.roots, *self._server(judge))
         if not self.report.check(outcome.code == 0, where, f"{given[:300]} refused: {outcome.brief()}"):
             return
         try:

@@ -69,6 +69,38 @@ def _key(key: Any) -> str:
     return "null" if key is None else str(key)
 
 
+def rebased(node: Any, path: Path, is_document: bool) -> Any:
+    """A tree whose references name files by their absolute paths; those in the document itself stay as they are."""
+    import os.path
+    from urllib.parse import unquote
+
+    seen: dict[int, Any] = {}
+
+    def absolute(reference: str) -> str:
+        name, mark, fragment = reference.partition("#")
+        if "://" in name or (not name and is_document):
+            return reference
+        named = os.path.normpath(path.absolute().parent / unquote(name)) if name else str(path.absolute())
+        own = is_document and named == str(path.absolute())
+        return mark + fragment if own else named + mark + fragment
+
+    def walk(node: Any) -> Any:
+        if not isinstance(node, (dict, list)):
+            return node
+        if id(node) in seen:
+            return seen[id(node)]
+        made: Any = {} if isinstance(node, dict) else []
+        seen[id(node)] = made
+        if isinstance(node, dict):
+            for key, value in node.items():
+                made[key] = absolute(value) if key == "$ref" and isinstance(value, str) else walk(value)
+        else:
+            made.extend(walk(value) for value in node)
+        return made
+
+    return walk(node)
+
+
 def tokens(pointer: str) -> list[str]:
     """The tokens of a JSON pointer."""
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
@@ -90,6 +122,8 @@ def at(root: Any, pointer: str) -> Any:
 def places(path: Path, pointer: str) -> set[tuple[int, int]]:
     """Line and column (both from 1, columns in characters) that may be called the place of a pointer: where its
     key starts and where its value starts. Empty if the pointer leads nowhere."""
+    if path.suffix not in (".json", ".yaml", ".yml"):
+        return {(1, 1)}
     text = path.read_text(encoding="utf-8-sig")
     root = yaml.compose(text, Loader=Yaml12) if path.suffix != ".json" else _json_node(text)
     key, node = None, root
@@ -147,3 +181,12 @@ def corpus(directory: Path) -> Iterator[Path]:
     for path in sorted(directory.iterdir()):
         if path.suffix in (".json", ".yaml", ".yml"):
             yield path
+
+
+def entries(directory: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
+    """The entry documents of these kinds, as the list of the corpus has them."""
+    listed = directory / "breadth.tsv"
+    for line in listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else ():
+        row = line.split("\t")
+        if len(row) > 4 and row[0] in kinds and row[2] == "root":
+            yield directory / row[4]

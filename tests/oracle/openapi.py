@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Iterator
 
-from load import at
+from load import at, load, rebased
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
@@ -57,23 +58,39 @@ class Operation:
 class Api:
     """A document."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, path: Path | None = None) -> None:
         self.root = root if isinstance(root, dict) else {}
         self.version = str(self.root.get("openapi", ""))
+        # Files that the document refers to, by their absolute paths. References in them are absolute, too.
+        self.parts: dict[str, Any] = {}
+        if path is not None and path.is_file():
+            self.root = rebased(self.root, path, True)
 
     def resolve(self, node: Any) -> Any:
-        """Follows references inside the document; None for those that lead nowhere or outside."""
+        """Follows references to anywhere in the document and its files; None for those that lead nowhere."""
         for _ in range(100):
             if not (isinstance(node, dict) and isinstance(node.get("$ref"), str)):
                 return node
-            reference = node["$ref"]
-            if not reference.startswith("#"):
-                return None
-            try:
-                node = at(self.root, _unquote(reference[1:]))
-            except KeyError:
+            name, _, fragment = node["$ref"].partition("#")
+            fragment = _unquote(fragment)
+            # What a part does not have is that of the document.
+            trees = [self._part(name), self.root] if name else [self.root]
+            for tree in trees:
+                try:
+                    node = at(tree, fragment)
+                    break
+                except (KeyError, TypeError):
+                    continue
+            else:
                 return None
         return None
+
+    def _part(self, name: str) -> Any:
+        if name not in self.parts:
+            path = Path(name)
+            known = path.is_file() and path.suffix.lower() in ("", ".json", ".yaml", ".yml")
+            self.parts[name] = rebased(load(path), path, False) if known else None
+        return self.parts[name]
 
     def operations(self) -> Iterator[Operation]:
         """Every operation under `paths`."""
@@ -128,7 +145,8 @@ class Api:
     def servers(self, operation: Operation) -> list[str]:
         """The URLs of the servers, with the defaults of their variables."""
         for holder in (operation.node, operation.item, self.root):
-            listed = holder.get("servers")
+            listed = self.resolve(holder.get("servers"))
+            listed = [self.resolve(s) for s in listed] if isinstance(listed, list) else None
             urls = [self._url(s) for s in listed if isinstance(s, dict) and isinstance(s.get("url"), str)] if isinstance(listed, list) else []
             if urls:
                 return urls

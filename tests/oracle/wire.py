@@ -69,11 +69,13 @@ def _equals(parts: list[str], plus: bool = False) -> list[Pair]:
     return [(percent(k, plus), percent(v, plus)) for k, v in split]
 
 
-def simple_is(text: str, value: Any, explode: bool, decode: bool) -> bool:
-    """`simple`: paths (percent-encoded) and headers (as they are)."""
+def simple_is(text: str, value: Any, explode: bool, decode: bool, style: str = "simple") -> bool:
+    """`simple`: paths (percent-encoded) and headers (as they are). Swagger 2.0 has other delimiters, too."""
     plain = percent if decode else (lambda t: t)
     if isinstance(value, list):
-        return list_is([plain(p) for p in text.split(",")] if text or value == [""] else [], value)
+        delimiter = DELIMITERS.get(style, ",")
+        delimiter = delimiter if decode else percent(delimiter)
+        return list_is([plain(p) for p in text.split(delimiter)] if text or value == [""] else [], value)
     if isinstance(value, dict):
         parts = text.split(",") if text else []
         if explode:
@@ -116,7 +118,7 @@ def matrix_is(text: str, name: str, value: Any, explode: bool) -> bool:
     return len(found) == 1 and scalar_is(found[0][1], value)
 
 
-DELIMITERS = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
+DELIMITERS = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C", "tabDelimited": "%09"}
 
 
 def query_is(raw: list[Pair], name: str, value: Any, style: str, explode: bool, plus: bool) -> list[Pair] | None:
@@ -261,3 +263,14 @@ def multipart(body: bytes, content_type: str) -> list[tuple[str, dict[str, str],
 def percent_name(text: str) -> str:
     """A field name as browsers escape it (`%22` for a quote)."""
     return text.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n").replace('\\"', '"')
+
+
+def is_structured(api: Any, schema: Any, depth: int = 8) -> bool:
+    """Whether values of a schema are objects or lists."""
+    schema = api.resolve(schema)
+    if not isinstance(schema, dict) or not depth:
+        return False
+    given = schema.get("type")
+    if {"object", "array"} & ({given} if isinstance(given, str) else set(given or [])) or schema.keys() & {"properties", "items", "additionalProperties"}:
+        return True
+    return any(is_structured(api, one, depth - 1) for word in ("allOf", "oneOf", "anyOf") for one in schema.get(word) or [])

@@ -97,6 +97,26 @@ pub fn corpus(root: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// The entry documents of a kind in the corpus, such as `swagger2`, in the order of their list; none, and said, where
+/// they are not there. See [`corpus`].
+///
+/// # Panics
+///
+/// If they must be there.
+#[track_caller]
+pub fn corpus_entries(root: &Path, kind: &str) -> Vec<PathBuf> {
+    let Some(folder) = corpus_folder(root, kind) else { return Vec::new() };
+    let corpus = folder.join("..");
+    let list = std::fs::read_to_string(corpus.join("breadth.tsv")).unwrap_or_default();
+    let rows = list.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let of_kind = rows.filter(|row| row.len() > 4 && row[0] == kind && row[2] == "root");
+    let paths: Vec<PathBuf> = of_kind.map(|row| corpus.join(row[4])).collect();
+    if paths.is_empty() {
+        skip(Need::Corpus, &format!("no row of breadth.tsv is of {kind}"));
+    }
+    paths
+}
+
 /// A folder of the corpus, by its name; `None`, and said, where it is not there. See [`corpus`].
 ///
 /// # Panics

@@ -19,9 +19,9 @@ use crate::choice::check_credentials;
 use crate::options::Options;
 use crate::pagination::paginate;
 use crate::problem::{Code, Problems, codes};
-use crate::size;
 use crate::source::{Document, Pointer};
 use crate::tool::Program;
+use crate::{losses, size};
 
 /// All front ends.
 static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi, &manifest::Manifest, &mcp::Mcp, &surface::Locked];
@@ -31,7 +31,7 @@ pub trait Frontend: Sync {
     /// Returns the name of the kind in reports, such as `openapi`.
     fn name(&self) -> &'static str;
 
-    /// Returns what a document of the kind is called, after "a" or "no": `OpenAPI 3 document`.
+    /// Returns what a document of the kind is called, after "a" or "no": `OpenAPI document`.
     fn title(&self) -> &'static str;
 
     /// Returns how to recognise a document of the kind, as a hint for a user who gave another one.
@@ -85,6 +85,7 @@ fn compile_by(
     check_credentials(options, &program.schemes, problems);
     paginate(&mut program, options, problems);
     size::trim(&mut program, options);
+    losses::mark_exact(&mut program, options, problems);
     Some(program)
 }
 

@@ -1,6 +1,7 @@
 //! Lints on the texts of compiled tools, and the levels of all problems.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 use toolgen_runtime::spec::lint::{self as texts, Finding, Lint};
@@ -9,7 +10,7 @@ use toolgen_runtime::{Call, Hidden};
 use crate::catalogue;
 use crate::options::Options;
 use crate::problem::{Code, Level, Problems, Severity, codes};
-use crate::source::{Document, Pointer};
+use crate::source::{Document, Pointer, Source};
 use crate::tool::{Program, Tool};
 
 /// Reports what the lints find in the texts of a compiled document, and applies the levels of the options to all its
@@ -96,14 +97,11 @@ fn place(finding: &Finding, tool: &Tool, root: Option<&Value>) -> Pointer {
 const PROSE: &[&str] = &["summary", "description", "title", "label", "returns", "use_for", "doc_override"];
 
 /// Reports the prose of a document that has characters which nobody sees.
-pub(crate) fn report_hidden(document: &Document, problems: &mut Problems) {
-    if document.source.text.is_ascii()
-        && !document.source.text.contains("\\u")
-        && !document.source.text.contains("\\x")
-    {
+pub(crate) fn report_hidden(source: &Arc<Source>, root: &Value, problems: &mut Problems) {
+    if source.text.is_ascii() && !source.text.contains("\\u") && !source.text.contains("\\x") {
         return;
     }
-    let mut open = vec![(Pointer::ROOT, &document.root)];
+    let mut open = vec![(Pointer::ROOT, root)];
     while let Some((pointer, value)) = open.pop() {
         match value {
             Value::Object(members) => {
@@ -113,7 +111,7 @@ pub(crate) fn report_hidden(document: &Document, problems: &mut Problems) {
                             let Some(what) = Hidden::found(text) else { continue };
                             let help = "remove it: a person who reads the text does not see it";
                             let message = format!("the text {what}");
-                            problems.report(codes::HIDDEN, &pointer.child(key), message, help);
+                            problems.report_in(source, codes::HIDDEN, &pointer.child(key), message, help);
                         }
                         Value::Object(_) | Value::Array(_) => open.push((pointer.child(key), value)),
                         _ => {}

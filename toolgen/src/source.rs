@@ -13,6 +13,7 @@
 mod json;
 mod locate;
 mod number;
+mod path;
 mod pointer;
 mod position;
 mod yaml;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub(crate) use path::plain;
 pub use pointer::Pointer;
 pub(crate) use pointer::percent_decode;
 pub use position::Position;
@@ -123,6 +125,25 @@ impl Document {
                 None
             }
         }
+    }
+
+    /// Reads a file that is no document, such as one of Markdown: its tree is its text.
+    pub(crate) fn load_text(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
+        let mut findings = Vec::new();
+        let text = match read_bounded(path) {
+            Ok(bytes) => decode(bytes, &mut findings),
+            Err(error) => {
+                problems.enter(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
+                problems.report(codes::UNREADABLE_FILE, &Pointer::ROOT, error, "check that you may read it");
+                return None;
+            }
+        };
+        let root = Value::String(text.clone());
+        let source =
+            Arc::new(Source { path: path.to_path_buf(), text, from_disk: true, ..Source::default() });
+        problems.enter(Arc::clone(&source));
+        position::report(&source, findings, problems);
+        Some(Arc::new(Document { source, root }))
     }
 
     /// Reads a document from text. `path` is only a name here.

@@ -68,6 +68,7 @@ mod transport;
 #[cfg(feature = "typed")]
 mod typed;
 mod url;
+mod xml;
 
 pub use build::build;
 pub use call_error::CallError;

@@ -6,6 +6,7 @@ mod command;
 mod local;
 mod mcp;
 mod pagination;
+mod xml;
 
 use crate::base::frozen::{List, Text};
 use crate::spec::ToolSpec;
@@ -15,6 +16,7 @@ pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 pub use mcp::{McpPlan, McpServer, McpTransport};
 pub use pagination::{NextPage, Pagination, PaginationError};
+pub use xml::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
 /// A compiled tool: its specification and how it is executed.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +30,7 @@ pub struct Tool {
 /// How a tool is executed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "generated code writes plans as constants, which have no boxes")]
 pub enum Call {
     /// By an HTTP request.
     Http(RequestPlan),
@@ -88,6 +91,8 @@ pub struct RequestPlan {
     pub security: List<SecurityRequirement>,
     /// The value of the `Accept` header. Empty for `*/*`.
     pub accept: Text,
+    /// How an answer that is XML is read as the result that the tool declares. `None` leaves it a text.
+    pub answer: Option<Xml>,
     /// Arguments that are made of those of the call before the request is built. Their names start with `=`, which no
     /// other argument's does.
     pub derived: List<(Text, Template)>,
@@ -112,6 +117,7 @@ impl RequestPlan {
         body: None,
         security: List::EMPTY,
         accept: Text::EMPTY,
+        answer: None,
         derived: List::EMPTY,
         defaults: false,
         idempotency_key: Text::EMPTY,
@@ -208,6 +214,8 @@ pub enum Encoding {
     },
     /// As a document of this media type.
     Content(Text),
+    /// As an XML document.
+    Xml(Xml),
 }
 
 impl Encoding {
@@ -233,6 +241,8 @@ pub enum Style {
     SpaceDelimited,
     /// `name=value|value`
     PipeDelimited,
+    /// Values with tabs between them (`tsv` of Swagger 2.0).
+    TabDelimited,
     /// `name[key]=value`
     DeepObject,
 }
@@ -261,6 +271,8 @@ pub enum Codec {
     Form(List<Part>),
     /// As `multipart/form-data`, with one part per field.
     Multipart(List<Part>),
+    /// As an XML document.
+    Xml(Xml),
     /// Plain text.
     Text,
     /// The bytes of a file argument.
@@ -295,7 +307,7 @@ pub struct Part {
     /// The `Content-Type` of the part; for a file also a list of types and ranges that it may have. If empty, it
     /// follows the type of the value.
     pub content_type: Text,
-    /// The style, if the document sets one (forms only).
+    /// The style, if the document sets one: of a field of a form, or of a list in one part. Or XML.
     pub encoding: Option<Encoding>,
 }
 

@@ -242,12 +242,15 @@ fn with_options(command: Command) -> Command {
             "max-items",
             "Let a model ask for several pages at once, by an argument of tools that give lists",
         ))
+        .next_help_heading("Files")
+        .arg(several("root", "FOLDER", "Documents may refer to files below this folder, too"))
         .next_help_heading("Size")
         .arg(option(
             "slim",
             "LEVERS",
             "Trim what a model reads, such as 'compact' or 'nested=sentence, depth=3'",
         ))
+        .arg(several("exact", "SELECTOR", "Refuse dialects that cannot say all rules of these operations"))
         .next_help_heading(None)
         .after_help(EXIT_CODES)
 }
@@ -339,6 +342,7 @@ fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
     options.types = name == "gen" && !matches.get_flag("no-types");
     if name == "check" {
         check::levels(matches, &mut options.levels);
+        options.deny_losses = matches.get_many("deny-losses").unwrap_or_default().cloned().collect();
     }
     let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
     Ok(Selection {
@@ -361,6 +365,8 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
         texts("tag").map(|tag| format!("tag:{tag}")).chain(texts("operation")).chain(texts("path"));
     options = included.fold(options, Options::include);
     options = texts("exclude").fold(options, Options::exclude);
+    options = texts("exact").fold(options, Options::exact);
+    options = texts("root").fold(options, Options::root);
     options.renames.extend(pairs(matches, "rename")?);
     options.credentials.extend(pairs(matches, "auth")?);
     let pages = pairs(matches, "pagination")?.into_iter();

@@ -6,6 +6,7 @@ mod command;
 mod local;
 mod mcp;
 mod template;
+mod xml;
 
 use toolgen_runtime::__private::{CallKind, kind_of_call};
 use toolgen_runtime::spec::plan::{
@@ -41,6 +42,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         body,
         security,
         accept,
+        answer,
         derived,
         defaults,
         idempotency_key,
@@ -61,6 +63,9 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         pool.list("SECURITY", "__private::prelude::SecurityRequirement", items)
     });
     fields.text("accept", accept, &base.accept);
+    fields.put("answer", answer, &base.answer, |answer| {
+        answer.as_ref().map_or_else(|| Expr::atom("None"), |answer| some(xml::xml(answer)))
+    });
     fields.put("derived", derived, &base.derived, |list| list_of(list, template::member));
     fields.put("defaults", defaults, &base.defaults, |is| Expr::atom(is.to_string()));
     fields.text("idempotency_key", idempotency_key, &base.idempotency_key);
@@ -117,6 +122,7 @@ fn encoding(encoding: &Encoding) -> Expr {
         encoding if *encoding == Encoding::SIMPLE => return Expr::atom("Encoding::SIMPLE"),
         encoding if *encoding == Encoding::FORM => return Expr::atom("Encoding::FORM"),
         Encoding::Content(media) => return Expr::Call("Encoding::Content", vec![Expr::text(media)]),
+        Encoding::Xml(xml) => return Expr::Call("Encoding::Xml", vec![xml::xml(xml)]),
         Encoding::Style { style, explode, allow_reserved } => (style, explode, allow_reserved),
     };
     let style = match style {
@@ -126,6 +132,7 @@ fn encoding(encoding: &Encoding) -> Expr {
         Style::Form => "Style::Form",
         Style::SpaceDelimited => "Style::SpaceDelimited",
         Style::PipeDelimited => "Style::PipeDelimited",
+        Style::TabDelimited => "Style::TabDelimited",
         Style::DeepObject => "Style::DeepObject",
     };
     let fields = vec![
@@ -143,6 +150,7 @@ fn body(body: &Body) -> Expr {
         Codec::JsonLines => Expr::atom("Codec::JsonLines"),
         Codec::Form(parts) => Expr::Call("Codec::Form", vec![list_of(parts, part)]),
         Codec::Multipart(parts) => Expr::Call("Codec::Multipart", vec![list_of(parts, part)]),
+        Codec::Xml(xml) => Expr::Call("Codec::Xml", vec![xml::xml(xml)]),
         Codec::Text => Expr::atom("Codec::Text"),
         Codec::Binary => Expr::atom("Codec::Binary"),
     };

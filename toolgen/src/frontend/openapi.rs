@@ -1,14 +1,15 @@
-//! Compiles OpenAPI 3 documents to tools.
+//! Compiles OpenAPI 3 and Swagger 2.0 documents to tools.
 //!
 //! The document is walked as plain JSON values. A mistake costs the smallest part that contains it – a constraint, a
-//! parameter, at most an operation – and is reported with its place and what to do. OpenAPI 3.0 and 3.1 are read by
-//! their own rules; later versions as 3.1.
+//! parameter, at most an operation – and is reported with its place and what to do. Swagger 2.0, OpenAPI 3.0
+//! and 3.1 are read by their own rules; later versions as 3.1.
 
 mod arguments;
 mod body;
 pub mod codes;
 mod context;
 mod document;
+mod files;
 mod form;
 mod media;
 mod names;
@@ -22,6 +23,8 @@ mod response;
 mod schema;
 mod security;
 mod server;
+mod v2;
+mod xml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -30,6 +33,7 @@ use toolgen_runtime::schema::shape::read::{Nesting, Rules};
 use toolgen_runtime::{Call, ToolName};
 
 use self::context::Context;
+use self::files::Files;
 use self::node::Node;
 use self::operation::Operation;
 use super::{Claim, Frontend};
@@ -39,10 +43,10 @@ use crate::names::with_namespace;
 use crate::options::Options;
 use crate::problem::codes::UNFIT_EXAMPLE;
 use crate::problem::{Code, Problems};
-use crate::source::{Document, Pointer, Source};
+use crate::source::{Document, Pointer};
 use crate::tool::{Origin, Program, Tool};
 
-/// The front end for OpenAPI 3.
+/// The front end for OpenAPI 3 and Swagger 2.0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenApi;
 
@@ -52,32 +56,36 @@ impl Frontend for OpenApi {
     }
 
     fn title(&self) -> &'static str {
-        "OpenAPI 3 document"
+        "OpenAPI document"
     }
 
     fn mark(&self) -> &'static str {
-        "an OpenAPI document starts with `openapi: 3.1.0` or the like"
+        "an OpenAPI document starts with `openapi: 3.1.0` or the like, an older one with `swagger: '2.0'`"
     }
 
     fn claims(&self, document: &Document) -> Claim {
         let top = Node::new(&document.root, Pointer::ROOT);
-        if top.get("openapi").is_some() {
+        if top.get("openapi").is_some() || top.get("swagger").is_some() {
             Claim::Yes
-        } else if top.get("swagger").is_some() {
-            Claim::Near("Swagger 2.0 is not read; convert the document to OpenAPI 3 first")
+        } else if top.get("swaggerVersion").is_some() {
+            Claim::Near("Swagger 1 is not read; convert the document to OpenAPI 3 first")
         } else {
             Claim::No
         }
     }
 
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
-        let mut cx = Context::new(document, options, problems);
+        let files = Files::load(document, options, problems);
+        let mut cx = Context::new(document, &files, options, problems);
         let version = cx.claim_version()?;
-        report_hidden(document, cx.problems);
+        report_hidden(&document.source, &document.root, cx.problems);
+        for (source, root) in files.others() {
+            report_hidden(source, root, cx.problems);
+        }
         cx.name_defs();
         cx.read_schemes();
         let (operations, broken) = cx.operations();
-        let mut tools = cx.tools(&operations, &document.source);
+        let mut tools = cx.tools(&operations);
         let defs = cx.reached_defs(&tools);
         for tool in &mut tools {
             tool.spec.defs = defs.clone();
@@ -86,7 +94,8 @@ impl Frontend for OpenApi {
         tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
         let (kind, schemes) = (self.name(), cx.declared_schemes());
         let operations = operations.len() + broken;
-        Some(Program { kind, version, operations, tools, defs, schemes, ..Program::default() })
+        let sources = files.paths();
+        Some(Program { kind, version, operations, tools, defs, schemes, sources, ..Program::default() })
     }
 
     fn codes(&self) -> &'static [Code] {
@@ -100,16 +109,21 @@ fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
     for why in spec.examples.iter().filter_map(|example| spec.check_example(example).err()) {
         let message = format!("an example of the tool `{}` does not fit it: {why}", spec.name);
         let help = "correct the example or the schema";
-        problems.report(UNFIT_EXAMPLE, &origin.pointer, message, help);
+        problems.report_in(&origin.source, UNFIT_EXAMPLE, &origin.pointer, message, help);
     }
     spec.examples = spec.fitting_examples().cloned().collect();
 }
 
 impl<'a> Context<'a> {
-    fn new(document: &'a Arc<Document>, options: &'a Options, problems: &'a mut Problems) -> Context<'a> {
+    fn new(
+        document: &'a Document,
+        files: &'a Files<'a>,
+        options: &'a Options,
+        problems: &'a mut Problems,
+    ) -> Context<'a> {
         Context {
             file: document.source.path.file_name().and_then(|name| name.to_str()),
-            root: &document.root,
+            files,
             options,
             version: Rules::OpenApi31,
             problems,
@@ -124,10 +138,13 @@ impl<'a> Context<'a> {
 
     /// Returns the version the document claims, if it is supported.
     fn claim_version(&mut self) -> Option<String> {
-        let version = document::claimed_version(&self.top())?;
-        let pointer = Pointer::ROOT.child("openapi");
-        let Some((rules, known)) = document::rules_of(&version) else {
-            let message = format!("OpenAPI {version} is not supported");
+        let top = self.top();
+        let version = document::claimed_version(&top)?;
+        let (key, name) =
+            if top.get("openapi").is_some() { ("openapi", "OpenAPI") } else { ("swagger", "Swagger") };
+        let pointer = Pointer::ROOT.child(key);
+        let Some((rules, known)) = document::rules_of(&top, &version) else {
+            let message = format!("{name} {version} is not supported");
             self.report(codes::VERSION, &pointer, message, "convert the document to OpenAPI 3.0 or 3.1");
             return None;
         };
@@ -140,7 +157,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the tools of the chosen operations, without named shapes.
-    fn tools(&mut self, operations: &[Operation<'a>], source: &Arc<Source>) -> Vec<Tool> {
+    fn tools(&mut self, operations: &[Operation<'a>]) -> Vec<Tool> {
         let entries: Vec<Entry<'_>> = operations.iter().map(Operation::entry).collect();
         let mut tools = Vec::new();
         let mut taken: BTreeSet<String> = BTreeSet::new();
@@ -150,9 +167,10 @@ impl<'a> Context<'a> {
             };
             let Some(name) = self.claim_name(operation, &name, &mut taken) else { continue };
             let Some((spec, plan)) = self.operation(operation, name) else { continue };
+            let Some((source, pointer)) = self.files.place(&operation.node.pointer) else { continue };
             let origin = Origin {
                 source: Arc::clone(source),
-                pointer: operation.node.pointer.clone(),
+                pointer,
                 id: entry.id.to_owned(),
                 title: entry.title.clone(),
                 groups: entry.groups.iter().map(|group| (*group).to_owned()).collect(),

@@ -80,13 +80,14 @@ fn the_front_end_that_claims_a_document_compiles_it() {
 fn a_document_nobody_claims_is_told_what_is_looked_for() {
     let (none, told) = compiled("rake: 1", &Options::default());
     let mark = "it has the name as a member";
-    let openapi = "an OpenAPI document starts with `openapi: 3.1.0` or the like";
+    let openapi =
+        "an OpenAPI document starts with `openapi: 3.1.0` or the like, an older one with `swagger: '2.0'`";
     assert_eq!(
         (none, told),
         (
             None,
             format!(
-                "toy.yaml:1:1: this is no spade, no bucket and no OpenAPI 3 document [E0301]; {mark}; {mark}; {openapi}"
+                "toy.yaml:1:1: this is no spade, no bucket and no OpenAPI document [E0301]; {mark}; {mark}; {openapi}"
             )
         )
     );

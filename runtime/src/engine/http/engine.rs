@@ -232,12 +232,13 @@ impl HttpEngine {
     }
 
     /// Returns how much of an answer of a tool is read.
-    pub(super) fn limits(&self, tool: &Tool) -> Limits {
+    pub(super) fn limits<'t>(&self, tool: &'t Tool) -> Limits<'t> {
         Limits {
             bytes: self.inner.settings.max_bytes,
             media_bytes: self.inner.settings.max_media_bytes,
             stream_until: None,
             structured: tool.spec.output.is_some(),
+            answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
         }
     }
 

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::body::{File, with_charset};
 use super::files::Files;
 use super::request::{RequestProblem, content};
-use crate::spec::plan::Part;
+use super::style;
+use crate::spec::plan::{Encoding, Part, Style};
 
 /// One part, ready to be written.
 pub(super) struct Piece {
@@ -16,7 +17,7 @@ pub(super) struct Piece {
 }
 
 /// Returns the parts of an object: plain values as text, objects as JSON, and one part per member of a list (OpenAPI
-/// 3.1, "Encoding `multipart` Media Types").
+/// 3.1, "Encoding `multipart` Media Types"), unless a style joins them (Swagger 2.0).
 pub(super) fn parts(
     fields: &Map<String, Value>,
     plans: &[Part],
@@ -25,17 +26,27 @@ pub(super) fn parts(
     let mut pieces = Vec::new();
     for (name, value) in fields {
         let plan = plans.iter().find(|plan| plan.name == name.as_str());
-        match value {
-            Value::Null => {}
-            Value::Array(items) => {
+        let joined = plan.and_then(joining).and_then(|style| style::as_text(value, style, false));
+        match (value, joined) {
+            (Value::Null, _) => {}
+            (Value::Array(_), Some(text)) => pieces.push(piece(name, &Value::String(text), plan, files)?),
+            (Value::Array(items), None) => {
                 for item in items.iter().filter(|item| !item.is_null()) {
                     pieces.push(piece(name, item, plan, files)?);
                 }
             }
-            value => pieces.push(piece(name, value, plan, files)?),
+            (value, _) => pieces.push(piece(name, value, plan, files)?),
         }
     }
     Ok(pieces)
+}
+
+/// Returns the style that joins the values of a list in one part.
+fn joining(plan: &Part) -> Option<Style> {
+    match plan.encoding {
+        Some(Encoding::Style { style, explode: false, .. }) if !plan.file => Some(style),
+        _ => None,
+    }
 }
 
 fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> Result<Piece, RequestProblem> {
@@ -53,6 +64,7 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
     }
     let natural = if value.is_object() || value.is_array() { "application/json" } else { "text/plain" };
     let media_type = if planned.is_empty() { natural } else { planned };
+    // XML is a text by now.
     let text = content(value, media_type);
     let content_type =
         if media_type.starts_with("text/") { with_charset(media_type, &text) } else { media_type.to_owned() };

@@ -9,6 +9,7 @@
 //! - `deepObject` uses one pair of brackets per level (`a[b][c]=x`). A list of plain values repeats its key
 //!   (`a[b]=x&a[b]=y`); objects in a list are told apart by their index (`a[b][0][c]=x`), because repeating would mix
 //!   them up. A parameter that is itself a list is written `a[]=x&a[]=y`.
+//! - Swagger 2.0 has delimiters in paths, headers and parts of forms, too, and the tab among them.
 //! - `spaceDelimited` and `pipeDelimited` with `explode`, and either of a plain value, are written as `form`.
 
 use serde_json::Value;
@@ -57,13 +58,26 @@ pub(super) fn in_path(name: &str, value: &Value, style: Style, explode: bool) ->
     Some(match style {
         Style::Matrix => matrix(&enc(name), &parts, explode),
         Style::Label => format!(".{}", joined(&parts, explode, if explode { "." } else { "," }, Escape::Uri)),
-        _ => joined(&parts, explode, ",", Escape::Uri),
+        style => joined(&parts, explode, delimiter(style, true), Escape::Uri),
     })
 }
 
-/// Writes a value for a header, without encoding. Returns `None` if there is nothing to write.
-pub(super) fn in_header(value: &Value, explode: bool) -> Option<String> {
-    Some(joined(&take_apart(value)?, explode, ",", Escape::None))
+/// Writes a value for a header or a part of a form, without encoding. Returns `None` if there is nothing to write.
+pub(super) fn as_text(value: &Value, style: Style, explode: bool) -> Option<String> {
+    Some(joined(&take_apart(value)?, explode, delimiter(style, false), Escape::None))
+}
+
+/// Returns what stands between values that are joined.
+fn delimiter(style: Style, escaped: bool) -> &'static str {
+    match (style, escaped) {
+        (Style::SpaceDelimited, true) => "%20",
+        (Style::SpaceDelimited, false) => " ",
+        (Style::PipeDelimited, true) => "%7C",
+        (Style::PipeDelimited, false) => "|",
+        (Style::TabDelimited, true) => "%09",
+        (Style::TabDelimited, false) => "\t",
+        _ => ",",
+    }
 }
 
 /// Writes a value as `name=value` pairs of a query, a form or cookies.
@@ -84,12 +98,8 @@ pub(super) fn as_pairs(
         Parts::List(items) if explode => items.iter().map(|item| pair(name, item)).collect(),
         Parts::Object(fields) if explode => fields.iter().map(|(key, value)| pair(key, value)).collect(),
         _ => {
-            let delimiter = match style {
-                Style::SpaceDelimited => "%20",
-                Style::PipeDelimited => "%7C",
-                _ => ",",
-            };
-            vec![format!("{}={}", name_of(name, escaping), joined(&parts, false, delimiter, escaping))]
+            let joined = joined(&parts, false, delimiter(style, true), escaping);
+            vec![format!("{}={joined}", name_of(name, escaping))]
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::problem::Problems;
-use crate::source::Document;
+use crate::source::{Document, plain};
 
 /// The files that belong to a manifest.
 #[derive(Debug)]
@@ -152,19 +152,4 @@ fn leads_up(text: &str, folder: &Path, root: &Path) -> bool {
         }
     }
     false
-}
-
-/// Returns a path without `.`, and without `..` where a folder stands before it.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(plain.components().next_back(), Some(Component::Normal(_))) => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
 }

@@ -11,6 +11,8 @@ use super::form::{document_shape, file_shape, text_shape};
 use super::media::{self, Kind as Medium};
 use super::node::Node;
 use super::schema::examples;
+use super::v2::Given;
+use crate::source::Pointer;
 
 /// A body before its place in the arguments is decided.
 pub(super) struct BodyDraft {
@@ -34,6 +36,18 @@ pub(super) struct BodyDraft {
     pub(super) example: Option<Value>,
 }
 
+/// A body as a document declares it.
+pub(super) struct Declared<'a> {
+    /// The body.
+    pub(super) node: Node<'a>,
+    pub(super) description: String,
+    pub(super) required: bool,
+    /// The media types, each with the node that has its schema.
+    pub(super) media: Vec<(&'a str, Node<'a>)>,
+    /// The place of the media types.
+    pub(super) place: Pointer,
+}
+
 /// A media type, its node and the shape of its schema.
 type Chosen<'a> = (String, Node<'a>, Shape);
 
@@ -47,24 +61,31 @@ struct Written {
 
 impl<'a> Context<'a> {
     /// Reads the body of an operation, if it has one.
-    pub(super) fn body(&mut self, operation: &Node<'a>, method: &str) -> Result<Option<BodyDraft>, LeftOut> {
-        let Some(node) = operation.get("requestBody") else { return Ok(None) };
-        let resolved = self.resolve(&node).ok_or(LeftOut)?;
-        let description = resolved.prose().into_owned();
-        let body = resolved.node;
-        if matches!(method, "GET" | "HEAD" | "TRACE") {
-            self.report(
-                codes::UNUSUAL_BODY,
-                &node.pointer,
-                format!("a {method} request has no defined use for a body; it is sent all the same"),
-                "use query parameters, or another method",
-            );
-        }
-        let required = body.flag("required");
-        let Some((media_type, media, shape)) = self.chosen_media(&body)? else { return Ok(None) };
+    pub(super) fn body(
+        &mut self,
+        path_item: &Node<'a>,
+        operation: &Node<'a>,
+        method: &str,
+    ) -> Result<Option<BodyDraft>, LeftOut> {
+        let given = if self.is_swagger() { self.given_body(path_item, operation) } else { None };
+        let declared = match (given, operation.get("requestBody")) {
+            (Some(Given::Form(fields, consumes)), _) => {
+                self.note_unusual(method, &operation.pointer);
+                return Ok(Some(self.form_body(&fields, &consumes)));
+            }
+            (Some(Given::Whole(declared)), _) => declared,
+            (None, Some(node)) => {
+                self.note_newer(operation, "requestBody");
+                self.declared(&node)?
+            }
+            (None, None) => return Ok(None),
+        };
+        self.note_unusual(method, &declared.node.pointer);
+        let Some((media_type, media, shape)) = self.chosen_media(&declared)? else { return Ok(None) };
+        let Declared { required, description, .. } = declared;
         let (media_type, kind) = self.definite_media(media_type, &shape);
         let Written { codec, shape, files } = self.written(kind, &media_type, shape, &media);
-        let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_));
+        let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_) | Codec::Xml(_));
         let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
         let fields = if object.nullable || self.asks_for_more(&media) { None } else { flat(&object) };
         Ok(Some(BodyDraft {
@@ -76,8 +97,45 @@ impl<'a> Context<'a> {
             own_description: object.description,
             description,
             files,
-            example: media.object().and_then(|object| examples(object).first().copied().cloned()),
+            example: self.example(&media),
         }))
+    }
+
+    fn declared(&mut self, node: &Node<'a>) -> Result<Declared<'a>, LeftOut> {
+        let resolved = self.resolve(node).ok_or(LeftOut)?;
+        let description = resolved.prose().into_owned();
+        let node = resolved.node;
+        let content = node.get("content").and_then(|node| self.resolve(&node)).map(|resolved| resolved.node);
+        Ok(Declared {
+            description,
+            required: node.flag("required"),
+            media: content.map(|node| node.entries()).unwrap_or_default(),
+            place: node.pointer.child("content"),
+            node,
+        })
+    }
+
+    fn note_unusual(&mut self, method: &str, place: &Pointer) {
+        if matches!(method, "GET" | "HEAD" | "TRACE") {
+            self.report(
+                codes::UNUSUAL_BODY,
+                place,
+                format!("a {method} request has no defined use for a body; it is sent all the same"),
+                "use query parameters, or another method",
+            );
+        }
+    }
+
+    /// Returns the first example of a media type. It may stand elsewhere.
+    fn example(&self, media: &Node<'a>) -> Option<Value> {
+        let elsewhere = |node: &Node<'a>| {
+            let found = self.follow(node).ok().filter(|found| found.node.pointer != node.pointer)?.node;
+            Some(found.get("value").map_or(found.value, |node| node.value))
+        };
+        let named = media.members("examples").into_iter().map(|(_, node)| node);
+        let own = media.object().and_then(|object| examples(object).first().copied());
+        let found = media.get("example").into_iter().chain(named).find_map(|node| elsewhere(&node));
+        found.or(own).cloned()
     }
 
     /// Whether the schema says that there are fields besides the listed ones. The arguments of a tool are closed.
@@ -88,9 +146,8 @@ impl<'a> Context<'a> {
     }
 
     /// Chooses the best of the body's media types that its schema can be sent in.
-    fn chosen_media(&mut self, body: &Node<'a>) -> Result<Option<Chosen<'a>>, LeftOut> {
-        let content = body.get("content").and_then(|node| self.resolve(&node)).map(|resolved| resolved.node);
-        let mut media: Vec<(&str, Node<'a>)> = content.map(|node| node.entries()).unwrap_or_default();
+    fn chosen_media(&mut self, body: &Declared<'a>) -> Result<Option<Chosen<'a>>, LeftOut> {
+        let mut media = body.media.clone();
         media.sort_by_key(|(media_type, _)| media::kind(media_type));
         let names = media.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         for (media_type, node) in &media {
@@ -102,7 +159,7 @@ impl<'a> Context<'a> {
             if names.len() > 1 {
                 self.report(
                     codes::MEDIA_TYPE,
-                    &body.pointer.child("content"),
+                    &body.place,
                     format!("of {} the body is sent as {media_type}", names.join(", ")),
                     "remove the media types you do not want",
                 );
@@ -112,7 +169,7 @@ impl<'a> Context<'a> {
         if names.is_empty() {
             self.report(
                 codes::BODY,
-                &body.pointer,
+                &body.node.pointer,
                 "the body has no media type, so it is left out",
                 "add `content` with a media type and a schema",
             );
@@ -120,16 +177,16 @@ impl<'a> Context<'a> {
         }
         self.report(
             codes::BODY,
-            &body.pointer.child("content"),
+            &body.place,
             format!("a body of this schema cannot be sent as {}; it is left out", names.join(", ")),
             "a form needs an object, whose fields are its parts",
         );
-        if body.flag("required") { Err(LeftOut) } else { Ok(None) }
+        if body.required { Err(LeftOut) } else { Ok(None) }
     }
 
     /// Returns the shape of the content of a media type. Content that is a sequence may have the schema of its items
     /// (OpenAPI 3.2).
-    fn content_shape(&mut self, media: &Node<'a>) -> Shape {
+    pub(super) fn content_shape(&mut self, media: &Node<'a>) -> Shape {
         if let Some(schema) = media.get("schema") {
             return self.shape_of(&schema, "body");
         }
@@ -137,7 +194,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the shape of the lines of a body: a list of what is not one itself, because it describes each of them.
-    fn lines(&mut self, shape: Shape) -> Shape {
+    pub(super) fn lines(&mut self, shape: Shape) -> Shape {
         if self.may_be(&shape, is_list) { shape } else { list_of(shape) }
     }
 
@@ -171,13 +228,20 @@ impl<'a> Context<'a> {
 
     /// Returns how a value of this shape is written in a media type of this kind.
     fn written(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> Written {
+        let schema = media.get("schema");
         let (codec, shape) = match kind {
             Medium::Json | Medium::JsonLike | Medium::Any => (Codec::Json, shape),
             Medium::Lines if self.is_structured(&shape) => (Codec::JsonLines, self.lines(shape)),
             Medium::Yaml if self.is_structured(&shape) => (Codec::Json, shape),
             Medium::Form if !self.may_be(&shape, |kind| !is_scalar(kind)) => (Codec::Text, shape),
             Medium::Form | Medium::FormData | Medium::Multipart => return self.form(kind, shape, media),
-            Medium::Text | Medium::Xml if kind == Medium::Xml || self.is_structured(&shape) => {
+            Medium::Xml if schema.is_some() && self.is_structured(&shape) => {
+                let xml = schema.map(|schema| self.xml(&schema, ""));
+                (xml.map_or(Codec::Text, Codec::Xml), shape)
+            }
+            Medium::Text | Medium::Xml
+                if self.is_structured(&shape) || (kind == Medium::Xml && shape.kind == Kind::Any) =>
+            {
                 self.not_written(media_type, &media.pointer, "the body is one argument, its text");
                 (Codec::Text, document_shape(&shape.description, media_type))
             }

@@ -2,10 +2,10 @@
 
 crate::problem::codes::table! {
     VERSION = "E0302", "The version of OpenAPI is not supported", "
-Documents of OpenAPI 3 are compiled. This one says it is of another version, whose meaning may differ, so nothing is
-compiled.
+Documents of OpenAPI 3 and of Swagger 2.0 are compiled. This one says it is of another version, whose meaning may
+differ, so nothing is compiled.
 
-If the document is in truth of version 3, correct the field `openapi`.
+If the document is in truth of such a version, correct the field `openapi` or `swagger`.
 ";
     OPERATION = "E0303", "An operation cannot be compiled", "
 The method of a path holds something that is no operation, or the operation has a body that cannot be sent: a reference
@@ -17,15 +17,17 @@ Write what is missing, or remove the method.
     /pets:
       get: listPets                      an operation is an object
 ";
-    EXTERNAL_REF = "E0304", "A reference leads out of the document", "
-Only references within the document (`#/…`) are followed. Neither the network nor other files are read for a
-reference, because what a document means would then depend on where it is compiled, and because a document could
-make the compiler read what it should not.
+    EXTERNAL_REF = "E0304", "A reference leads to what is not read", "
+A document may refer to files in its own folder and below it, and in folders that are named by `--root` or
+`Options::root`. A link counts as what it leads to. The network is never asked, and other files are not read, because a
+document could make the compiler read what it should not.
 
-Bundle the document into one file first, for example with `npx @redocly/cli bundle api.yaml`.
+Move the file below the folder of the document, or name its folder. A document whose parts are on the network is first
+bundled into one file, for example with `npx @redocly/cli bundle api.yaml`.
 
-    $ref: './schemas/pet.yaml'           bundle the document first
-    $ref: '#/components/schemas/Pet'
+    $ref: './schemas/pet.yaml'           is read
+    $ref: '../shared/pet.yaml'           needs `--root ../shared`
+    $ref: 'https://x.test/pet.yaml'      is not read
 ";
     MISSING_REF = "W0305", "A reference leads to nothing", "
 The document has no value at the place the reference names. A schema is then any value, and anything else is left
@@ -64,7 +66,8 @@ Correct it as the message says; the specification of OpenAPI lists the form of e
 ";
     PARAMETER = "W0313", "A parameter is not usable as it is declared", "
 A parameter needs a `name`, an `in` of `path`, `query`, `querystring`, `header` or `cookie`, and a `schema` or a
-`content`, and is declared once an operation. Headers such as `Content-Length` and `Host` are set by the HTTP client and are no
+`content`, and is declared once an operation; in Swagger 2.0 also an `in` of `body` or `formData`, and a `type` of its own.
+Headers such as `Content-Length` and `Host` are set by the HTTP client and are no
 parameters. What is missing or doubled is said in the message, together with what is done about it.
 
     parameters:
@@ -86,17 +89,18 @@ form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form
 ";
     BODY = "W0316", "A request body is not fully usable", "
 One of these things, which the message tells: the body has no media type and is left out; no media type can carry its
-schema, as a form cannot carry a list; or its media type, such as XML, is not written from arguments, so the model writes
-the text itself.
+schema, as a form cannot carry a list; or its media type, such as CSV, is not written from arguments, so the model writes
+the text itself. Or the body is XML, and its schema does not name the root element.
 ";
     SECURITY = "W0317", "A security scheme is not usable", "
-An operation asks for a scheme that is not declared under `components/securitySchemes`, or is declared in a way that
-does not say where the credential goes. That alternative of authentication is left out, so a call may be refused by
+An operation asks for a scheme that is not declared under `components/securitySchemes` (in Swagger 2.0
+`securityDefinitions`), or is declared in a way that does not say where the credential goes. That alternative of authentication is left out, so a call may be refused by
 the server. The same is true of a parameter `Authorization` that no scheme stands for: a model must not give credentials.
 ";
     SERVER = "W0318", "A server is not usable as it is declared", "
 A server needs a `url`, and each `{variable}` in it a default under `variables`. What has none must be given before
-a call (`--base-url`).
+a call (`--base-url`). In Swagger 2.0 `host`, `basePath` and `schemes` are the server; without `schemes` it is
+reached by https.
 
     servers:
       - url: https://{region}.example.com
@@ -116,7 +120,7 @@ The types are string, number, integer, boolean, object, array and, from OpenAPI 
 Schemas are followed to a limited depth. What is deeper is taken as any value: the tool works, but a model is not
 told what to send there.
 
-Name inner schemas under `components/schemas`, and refer to them.
+Name inner schemas under `components/schemas` (in Swagger 2.0 `definitions`), and refer to them.
 ";
     DEFAULT = "N0323", "A default does not fit its schema", "
 The default is not a value that the schema itself allows, such as the text \"10\" for an integer. It is not told to
@@ -147,6 +151,17 @@ The body may be sent as one of several media types; a tool sends one. JSON is pr
     UNUSUAL_BODY = "N0342", "A method has no defined use for a body", "
 HTTP leaves open what the body of a GET, HEAD or TRACE request means, and some servers and proxies drop it. Services that
 declare one read it, so it is sent.
+";
+    PART_OF_DOCUMENT = "N0344", "A reference in a part means the document", "
+A file that the document refers to has references without a file name, `#/…`, which mean that very file. They lead to
+nothing there, but to something in the document, so that is taken, as many readers do.
+
+    $ref: '#/components/schemas/Pet'     in schemas/pets.yaml
+    $ref: '../api.yaml#/components/schemas/Pet'
+";
+    NEWER_KEYWORD = "N0343", "A keyword is of another version", "
+A document of Swagger 2.0 has a keyword that OpenAPI 3 brought, such as `requestBody` or `servers`. It is read as it is
+meant there, where Swagger 2.0 says nothing else of the same thing; other readers may ignore it.
 ";
     NOT_TOOLS = "N0341", "A part of the document does not become tools", "
 Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 use toolgen_runtime::List;
 use toolgen_runtime::schema::shape::read::{Nesting, Rules};
 use toolgen_runtime::spec::plan::{SecurityRequirement, Server};
 
+use super::files::Files;
 use super::node::Node;
 use super::schema::Defs;
 use super::security::Schemes;
@@ -18,7 +18,8 @@ use crate::source::Pointer;
 pub(super) struct Context<'a> {
     /// The name of the document's own file, if it has one.
     pub(super) file: Option<&'a str>,
-    pub(super) root: &'a Value,
+    /// The files of the document; the first is the document itself.
+    pub(super) files: &'a Files<'a>,
     pub(super) options: &'a Options,
     /// The rules its schemas follow.
     pub(super) version: Rules,
@@ -42,11 +43,14 @@ pub(super) struct LeftOut;
 impl<'a> Context<'a> {
     /// Returns the document as a node.
     pub(super) fn top(&self) -> Node<'a> {
-        Node::new(self.root, Pointer::ROOT)
+        self.files.root(0)
     }
 
     /// Reports a problem; its code determines the severity.
     pub(super) fn report(&mut self, code: Code, pointer: &Pointer, message: impl Into<String>, help: &str) {
-        self.problems.report(code, pointer, message, help);
+        match self.files.place(pointer) {
+            Some((source, place)) => self.problems.report_in(source, code, &place, message, help),
+            None => self.problems.report(code, pointer, message, help),
+        }
     }
 }

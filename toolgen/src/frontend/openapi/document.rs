@@ -11,13 +11,16 @@ const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "
 
 /// Returns the version a document claims, or what there is of it, as text.
 pub(super) fn claimed_version(top: &Node<'_>) -> Option<String> {
-    let node = top.get("openapi")?;
+    let node = top.get("openapi").or_else(|| top.get("swagger"))?;
     Some(node.value.as_str().map_or_else(|| node.value.to_string(), |text| text.trim().to_owned()))
 }
 
-/// Returns the rules for a claimed version, and whether it is known. `None` if it is not OpenAPI 3.
-pub(super) fn rules_of(version: &str) -> Option<(Rules, bool)> {
+/// Returns the rules for a claimed version, and whether it is known. `None` if it is neither Swagger 2.0 nor OpenAPI 3.
+pub(super) fn rules_of(top: &Node<'_>, version: &str) -> Option<(Rules, bool)> {
     let mut parts = version.trim_start_matches(['v', 'V']).split('.');
+    if top.get("openapi").is_none() {
+        return (parts.next() == Some("2")).then_some((Rules::Swagger2, true));
+    }
     if parts.next() != Some("3") {
         return None;
     }
@@ -35,7 +38,8 @@ impl<'a> Context<'a> {
         let mut found = Vec::new();
         let mut broken = 0;
         let top = self.top();
-        let Some(paths) = top.get("paths").filter(|node| node.value.is_object()) else {
+        let paths = top.get("paths").and_then(|node| Some(self.resolve(&node)?.node));
+        let Some(paths) = paths.filter(|node| node.value.is_object()) else {
             self.without_paths(&top);
             return (found, broken);
         };

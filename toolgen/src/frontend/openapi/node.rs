@@ -67,12 +67,16 @@ impl<'a> Node<'a> {
 
     /// Returns the items of the list of this key.
     pub(super) fn items(&self, key: &str) -> Vec<Node<'a>> {
-        let Some(list) = self.get(key) else { return Vec::new() };
-        let Some(items) = list.value.as_array() else { return Vec::new() };
+        self.get(key).map(|list| list.listed()).unwrap_or_default()
+    }
+
+    /// Returns the items of this list.
+    pub(super) fn listed(&self) -> Vec<Node<'a>> {
+        let Some(items) = self.value.as_array() else { return Vec::new() };
         items
             .iter()
             .enumerate()
-            .map(|(index, value)| Node { value, pointer: list.pointer.item(index) })
+            .map(|(index, value)| Node { value, pointer: self.pointer.item(index) })
             .collect()
     }
 }

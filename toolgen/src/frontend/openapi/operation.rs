@@ -82,7 +82,7 @@ impl<'a> Context<'a> {
         let node = &operation.node;
         let mut template = Template::parse(operation.path);
         let params = self.parameters(&operation.path_item, node, &mut template);
-        let body = self.body(node, &operation.method)?;
+        let body = self.body(&operation.path_item, node, &operation.method)?;
         let (params, security) = self.split_credentials(params, node);
         let (params, idempotency_key) = split_idempotency_key(params);
         let files = if body.as_ref().is_some_and(|body| body.files) { Files::Read } else { Files::None };
@@ -111,6 +111,7 @@ impl<'a> Context<'a> {
             idempotency_key,
             pagination: returned.linked.then(|| Pagination::new(NextPage::Link)),
             accept: returned.accept.into(),
+            answer: returned.answer,
             ..RequestPlan::EMPTY
         };
         Ok((spec, plan))
@@ -142,9 +143,15 @@ impl<'a> Context<'a> {
                 None if is_credential(&param) => self.report(
                     codes::SECURITY,
                     &operation.pointer,
-                    format!("no security scheme of the operation sends `{}`; the parameter is left out", param.name),
-                    "declare the scheme under `components/securitySchemes` and name it under `security`; as it is, \
-                     only `HttpEngineBuilder::header` can send it",
+                    format!(
+                        "no security scheme of the operation sends `{}`; the parameter is left out",
+                        param.name
+                    ),
+                    &format!(
+                        "declare the scheme under `{}` and name it under `security`; as it is, only \
+                         `HttpEngineBuilder::header` can send it",
+                        self.place_of("securitySchemes")
+                    ),
                 ),
                 None => kept.push(param),
             }

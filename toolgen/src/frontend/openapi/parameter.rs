@@ -89,8 +89,11 @@ impl<'a> Context<'a> {
 
     fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
-        for node in node.items("parameters") {
+        for node in self.list(node, "parameters") {
             let Some(resolved) = self.resolve_or(&node, "; the parameter is left out") else { continue };
+            if self.is_of_body(&resolved.node) {
+                continue;
+            }
             if resolved.node.text("in") == Some("querystring") {
                 let name = resolved.node.text("name").unwrap_or("query");
                 params.extend(self.querystring(&resolved, name));
@@ -124,11 +127,12 @@ impl<'a> Context<'a> {
             "cookie" => Location::Cookie,
             other => {
                 let message = format!("`in: {other}` is no place for the parameter `{name}`; it is left out");
-                self.parameter_problem(
-                    node,
-                    &message,
-                    "use path, query, querystring, header or cookie; bodies go to `requestBody`",
-                );
+                let help = if self.is_swagger() {
+                    "use path, query, header, formData or body"
+                } else {
+                    "use path, query, querystring, header or cookie; bodies go to `requestBody`"
+                };
+                self.parameter_problem(node, &message, help);
                 return None;
             }
         };
@@ -168,26 +172,36 @@ impl<'a> Context<'a> {
     /// Returns how the value is written, and its schema.
     fn parameter_value(&mut self, node: &Node<'a>, name: &str, location: Location) -> (Encoding, Shape) {
         if let Some(schema) = node.get("schema") {
+            self.note_newer(node, "schema");
             return (self.style(node, location), self.shape_of(&schema, name));
         }
         if let Some((media_type, media)) = node.members("content").into_iter().next() {
             let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
-            self.take_text(&mut shape, media_type, &media);
-            return (Encoding::Content(media_type.to_owned().into()), shape);
+            let encoding = self.content(&mut shape, media_type, &media, name);
+            return (encoding, shape);
         }
-        // Swagger 2.0 puts the schema's keywords into the parameter itself.
-        let own_type = node.text("type").is_some() || node.get("enum").is_some();
-        let shape = if own_type { self.shape_of(node, name) } else { text() };
-        let taken = if own_type { "its own `type` is used" } else { "a text is assumed" };
-        self.parameter_problem(
-            node,
-            &format!("the parameter `{name}` has neither `schema` nor `content`; {taken}"),
-            "add a `schema`",
-        );
+        let shape = self.own_shape(node, name);
         (self.style(node, location), shape)
     }
 
+    /// Returns the shape of a parameter that has the keywords of its schema itself, as in Swagger 2.0.
+    pub(super) fn own_shape(&mut self, node: &Node<'a>, name: &str) -> Shape {
+        let own_type = has_own_type(node);
+        let taken = if own_type { "its own `type` is used" } else { "a text is assumed" };
+        if !self.is_swagger() {
+            let message = format!("the parameter `{name}` has neither `schema` nor `content`; {taken}");
+            self.parameter_problem(node, &message, "add a `schema`");
+        } else if !own_type {
+            let message = format!("the parameter `{name}` has no `type`; {taken}");
+            self.parameter_problem(node, &message, "add a `type`");
+        }
+        if own_type { self.shape_of(node, name) } else { text() }
+    }
+
     fn style(&mut self, node: &Node<'a>, location: Location) -> Encoding {
+        if self.is_swagger() && !["style", "explode"].iter().any(|key| node.get(key).is_some()) {
+            return self.collected(node, location);
+        }
         let default = match location {
             Location::Path | Location::Header => Style::Simple,
             Location::Query | Location::Cookie => Style::Form,
@@ -288,10 +302,17 @@ pub(super) fn parameter_remarks(resolved: &Resolved<'_>, shape: &mut Shape) {
     shape.deprecated |= node.flag("deprecated");
     if shape.examples.is_empty() {
         let own = node.object().map(examples).unwrap_or_default();
-        let example = own.into_iter().find(|value| !value.is_null());
+        // Swagger 2.0 has no keyword for the example of a parameter; this is the usual one.
+        let other = node.get("x-example").map(|node| node.value);
+        let example = own.into_iter().chain(other).find(|value| !value.is_null());
         let short = example.filter(|value| value.to_string().len() <= 256);
         shape.examples = short.map_or(List::EMPTY, |example| vec![Literal::of(example)].into());
     }
+}
+
+/// Whether a parameter has the keywords of its schema itself.
+fn has_own_type(node: &Node<'_>) -> bool {
+    ["type", "enum", "items", "format"].iter().any(|key| node.get(key).is_some())
 }
 
 /// The shape of any text.

@@ -1,6 +1,6 @@
-//! Resolves references, `{"$ref": "#/…"}`, to anywhere in the same document.
+//! Resolves references, `{"$ref": "#/…"}`, to anywhere in the same file or in another one of the document.
 //!
-//! Nothing is fetched: a reference never reaches the network or another file.
+//! Nothing is read here: [`Files`](super::files::Files) says what there is.
 
 use std::borrow::Cow;
 
@@ -9,6 +9,7 @@ use toolgen_runtime::schema::shape::read::plain;
 
 use super::codes;
 use super::context::Context;
+use super::files::{Refused, uri};
 use super::node::Node;
 use crate::source::Pointer;
 
@@ -18,8 +19,8 @@ const MAX_HOPS: usize = 64;
 /// Why a reference cannot be resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// It leads out of the document.
-    External,
+    /// It leads to a file that is not read.
+    External(Refused),
     /// Its target does not exist.
     Missing,
     /// It leads back to itself.
@@ -73,25 +74,67 @@ impl<'a> Context<'a> {
         for hops in (0..hops).rev() {
             let Some(text) = target_of(resolved.node.value) else { return Ok(resolved) };
             resolved.description = resolved.description.or(resolved.node.text("description"));
-            resolved.node = self.locate_within(text, hops).map_err(|why| (why, text.to_owned()))?;
+            let found = self.locate_within(text, &resolved.node.pointer, hops);
+            resolved.node = found.map_err(|why| (why, text.to_owned()))?;
         }
         Err((Broken::Cycle, target_of(node.value).unwrap_or_default().to_owned()))
     }
 
-    /// Returns the direct target of a reference, which may be a reference again.
-    pub(super) fn locate(&self, text: &str) -> Result<Node<'a>, Broken> {
-        self.locate_within(text, MAX_HOPS)
+    /// Returns the items of the list of a key, which may stand elsewhere.
+    pub(super) fn list(&self, node: &Node<'a>, key: &str) -> Vec<Node<'a>> {
+        let list = node.get(key).and_then(|list| self.follow(&list).ok());
+        list.map(|found| found.node.listed()).unwrap_or_default()
     }
 
-    fn locate_within(&self, text: &str, hops: usize) -> Result<Node<'a>, Broken> {
-        let text = text.trim();
-        let (file, fragment) = text.split_once('#').unwrap_or((text, ""));
-        if !file.is_empty() && !self.is_own_name(file) {
-            return Err(Broken::External);
+    /// Returns the direct target of a reference that stands at a place. It may be a reference again.
+    pub(super) fn locate(&self, text: &str, from: &Pointer) -> Result<Node<'a>, Broken> {
+        self.locate_within(text, from, MAX_HOPS)
+    }
+
+    fn locate_within(&self, text: &str, from: &Pointer, hops: usize) -> Result<Node<'a>, Broken> {
+        let (file, fragment) = uri::split(text);
+        if self.files.has_ids()
+            && let Some(found) = self.in_identified(file, fragment, from, hops)
+        {
+            return Ok(found);
         }
+        let index = self.files.index_of(from);
+        let target = match file {
+            "" => index,
+            own if index == 0 && self.is_own_name(own) => 0,
+            file => self.files.target(index, file).map_err(Broken::External)?,
+        };
+        match self.within(self.files.root(target), fragment, hops) {
+            // The part was written for the document that it is put into.
+            Err(Broken::Missing) if file.is_empty() && index != 0 => self.within(self.top(), fragment, hops),
+            found => found,
+        }
+    }
+
+    /// Whether a reference in a part of the document means the document itself, as it has no file and leads to nothing in
+    /// that part.
+    pub(super) fn means_document(&self, text: &str, from: &Pointer) -> bool {
+        let (file, fragment) = uri::split(text);
+        let index = self.files.index_of(from);
+        let in_file = |index| self.within(self.files.root(index), fragment, MAX_HOPS).is_ok();
+        file.is_empty() && index != 0 && !in_file(index) && in_file(0)
+    }
+
+    /// Returns what a reference means by the `$id` of schemas, if that leads to something.
+    fn in_identified(&self, file: &str, fragment: &str, from: &Pointer, hops: usize) -> Option<Node<'a>> {
+        let base = self.files.base_of(from);
+        let place = match base {
+            Some((place, _)) if file.is_empty() => place,
+            base => self.files.identified(&uri::joined(base.map_or("", |(_, id)| id), file))?,
+        };
+        self.within(self.files.at(place)?, fragment, hops).ok()
+    }
+
+    /// Returns what a fragment leads to in a tree.
+    fn within(&self, root: Node<'a>, fragment: &str, hops: usize) -> Result<Node<'a>, Broken> {
         match Pointer::from_fragment(fragment) {
-            Some(pointer) => self.walk(&pointer, hops),
-            None => anchor(self.root, fragment, &Pointer::ROOT).ok_or(Broken::Missing),
+            Some(pointer) => self.walk(root, &pointer, hops),
+            None => anchor(root.value, fragment, &root.pointer).ok_or(Broken::Missing),
         }
     }
 
@@ -100,8 +143,8 @@ impl<'a> Context<'a> {
         self.file.is_some_and(|own| file.strip_prefix("./").unwrap_or(file) == own)
     }
 
-    fn walk(&self, path: &Pointer, hops: usize) -> Result<Node<'a>, Broken> {
-        let mut node = self.top();
+    fn walk(&self, root: Node<'a>, path: &Pointer, hops: usize) -> Result<Node<'a>, Broken> {
+        let mut node = root;
         for token in path.tokens() {
             node = match self.step(&node, &token) {
                 Some(next) => next,
@@ -128,14 +171,12 @@ impl<'a> Context<'a> {
     pub(super) fn report_broken(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
         let pointer = pointer.child("$ref");
         match why {
-            Broken::External => self.report(
-                codes::EXTERNAL_REF,
-                &pointer,
-                format!("`{text}` leads out of the document and is not followed{so}"),
-                "bundle the document into one file first; neither files nor the network are read for a reference",
-            ),
+            Broken::External(refused) => {
+                let (message, help) = told(refused);
+                self.report(codes::EXTERNAL_REF, &pointer, format!("`{text}` {message}{so}"), help);
+            }
             Broken::Missing => {
-                let help = match self.nearest_component(text) {
+                let help = match self.nearest_component(text, &pointer) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "add what is referred to, or correct the reference".to_owned(),
                 };
@@ -151,11 +192,37 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the component of the same kind with the most similar name.
-    fn nearest_component(&self, text: &str) -> Option<String> {
+    fn nearest_component(&self, text: &str, from: &Pointer) -> Option<String> {
         let (parent, name) = text.strip_prefix('#')?.rsplit_once('/')?;
-        let siblings = self.root.pointer(parent)?.as_object()?;
+        let root = self.files.root(self.files.index_of(from));
+        let siblings = root.value.pointer(parent)?.as_object()?;
         let near = crate::select::did_you_mean(name, siblings.keys().map(String::as_str))?;
         Some(format!("#{parent}/{near}"))
+    }
+}
+
+/// Returns why a file is not read, and what to do.
+fn told(refused: Refused) -> (&'static str, &'static str) {
+    match refused {
+        Refused::Remote => (
+            "is on the network, which is never asked for a part of a document, and is not followed",
+            "save it beside the document and refer to it there, or bundle the document into one file",
+        ),
+        Refused::NoFolder => (
+            "leads out of the document and is not followed: the document did not come from a file",
+            "read the document from its file, or name the folder of its parts (`--root`, `Options::root`)",
+        ),
+        Refused::Outside => (
+            "leads out of the document's folder and is not followed",
+            "name the folder that it leads to (`--root`, `Options::root`), if the document may read files there",
+        ),
+        Refused::Missing => ("names a file that is not there", "add the file, or correct the reference"),
+        Refused::NoFile => ("is a folder or a device, and is not read", "name a file"),
+        Refused::TooLarge => (
+            "is too large, or one of too many files, and is not read",
+            "a file has at most 64 MB, and all files of a document together 256 MB",
+        ),
+        Refused::Unreadable => ("cannot be read", "correct that file; its own problems are reported"),
     }
 }
 

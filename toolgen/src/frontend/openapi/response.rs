@@ -2,6 +2,7 @@
 
 use toolgen_runtime::Shape;
 use toolgen_runtime::schema::shape::{Kind, read::any_of};
+use toolgen_runtime::spec::plan::Xml;
 
 use super::context::Context;
 use super::media;
@@ -12,8 +13,10 @@ const MAX_ACCEPT: usize = 256;
 
 /// What is known about an operation's results.
 pub(super) struct Returned {
-    /// The shape of a successful JSON result, if there is something to say about it.
+    /// The shape of a successful result, if there is something to say about it.
     pub(super) shape: Option<Shape>,
+    /// How a result that is XML is read.
+    pub(super) answer: Option<Xml>,
     /// The `Accept` header; empty for anything.
     pub(super) accept: String,
     /// Whether a header links to other pages.
@@ -36,6 +39,7 @@ impl<'a> Context<'a> {
         let mut types: Vec<&str> = Vec::new();
         let mut description = String::new();
         let mut linked = false;
+        let mut answer = None;
         for (_, node) in chosen {
             let Some(resolved) = self.resolve(node) else { continue };
             if description.is_empty() {
@@ -43,25 +47,52 @@ impl<'a> Context<'a> {
             }
             let headers = resolved.node.get("headers").map(|node| node.entries()).unwrap_or_default();
             linked |= headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("link"));
-            let content = resolved.node.get("content").and_then(|node| self.resolve(&node));
-            let media = content.map(|resolved| resolved.node.entries()).unwrap_or_default();
-            types.extend(media.iter().map(|(media_type, _)| media_type.trim()));
-            let shape = self.json_shape_of(&media);
+            let media = self.contents(operation, &resolved.node, &mut types);
+            let shape = self.result_shape(&media, &mut answer);
             shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
         }
         let shape = any_of(shapes).filter(|shape| *shape != Shape::ANY);
         if says_nothing(&description) {
             description.clear();
         }
-        Returned { shape, accept: accept(&types), linked, description }
+        Returned { shape, answer, accept: accept(&types), linked, description }
     }
 
-    fn json_shape_of(&mut self, media: &[(&'a str, Node<'a>)]) -> Option<Shape> {
+    /// Returns the media types of a response, and adds those that are asked for.
+    fn contents(
+        &mut self,
+        operation: &Node<'a>,
+        response: &Node<'a>,
+        types: &mut Vec<&'a str>,
+    ) -> Vec<(&'a str, Node<'a>)> {
+        let Some(content) = response.get("content") else {
+            return if self.is_swagger() { self.produced(operation, response, types) } else { Vec::new() };
+        };
+        self.note_newer(response, "content");
+        let media = self.resolve(&content).map(|resolved| resolved.node.entries()).unwrap_or_default();
+        types.extend(media.iter().map(|(media_type, _)| media_type.trim()));
+        media
+    }
+
+    /// Returns the shape of a result in the media type that it is read in, and how it is XML.
+    fn result_shape(&mut self, media: &[(&'a str, Node<'a>)], answer: &mut Option<Xml>) -> Option<Shape> {
+        use media::Kind::{Any, Json, JsonLike, Lines, Xml};
         let of = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
-        let (_, node) =
-            of(media::Kind::Json).or_else(|| of(media::Kind::JsonLike)).or_else(|| of(media::Kind::Any))?;
+        let (name, node) = [Json, JsonLike, Any, Lines, Xml].into_iter().find_map(of)?;
         let node = self.resolve(node)?.node;
-        let shape = self.shape_of(&node.get("schema")?, "");
+        if media::kind(name) == Lines {
+            let shape = self.content_shape(&node);
+            return (shape != Shape::ANY).then(|| self.lines(shape));
+        }
+        let schema = node.get("schema")?;
+        let shape = self.shape_of(&schema, "");
+        if media::kind(name) == Xml {
+            if !self.is_structured(&shape) {
+                return None;
+            }
+            // Of an answer the name of the root does not matter.
+            answer.get_or_insert(self.xml(&schema, "answer"));
+        }
         let bytes = matches!(&shape.kind, Kind::String(rules) if rules.format == *"binary");
         (!bytes).then_some(shape)
     }

@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
 
     /// Returns the nearest place that exists: the normal form has members that the document does not have.
     fn nearest_place(&self, base: &Pointer, rest: &str) -> Pointer {
-        let mut node = Node::new(self.root.pointer(base.as_str()).unwrap_or(&Value::Null), base.clone());
+        let mut node = self.files.at(base).unwrap_or_else(|| Node::new(&Value::Null, base.clone()));
         let rest = Pointer::parse(rest).unwrap_or_default();
         for token in rest.tokens() {
             let Some(next) = self.step(&node, &token) else { break };
@@ -78,9 +78,7 @@ impl<'a> Source<'a> for Context<'a> {
                 (codes::PATTERN_DIALECT, "write it as ECMA-262 has it, without flags")
             }
             ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
-            ReadProblemKind::Depth => {
-                (codes::SCHEMA_DEPTH, "move inner schemas to `components/schemas` and refer to them")
-            }
+            ReadProblemKind::Depth => (codes::SCHEMA_DEPTH, "name inner schemas, and refer to them"),
             _ => (codes::SCHEMA, CORRECT),
         };
         let mut pointer = Pointer::parse(&problem.pointer).unwrap_or_default();
@@ -91,9 +89,9 @@ impl<'a> Source<'a> for Context<'a> {
     }
 
     fn name_of(&mut self, reference: &'a str, pointer: &str) -> Option<String> {
-        let name = self.def_of(reference);
+        let pointer = Pointer::parse(pointer).unwrap_or_default();
+        let name = self.def_of(reference, &pointer);
         name.map_err(|why| {
-            let pointer = Pointer::parse(pointer).unwrap_or_default();
             self.report_broken(why, reference, &pointer, "; any value is taken");
         })
         .ok()
@@ -113,8 +111,15 @@ impl<'a> Source<'a> for Context<'a> {
         self.defs.is_open(name)
     }
 
-    fn discriminator(&mut self, given: &'a Value, union: &'a [Value], variants: &[Value]) -> Option<Value> {
-        self.discriminator_of(given, union, variants)
+    fn discriminator(
+        &mut self,
+        given: &'a Value,
+        union: &'a [Value],
+        variants: &[Value],
+        pointer: &str,
+    ) -> Option<Value> {
+        let from = Pointer::parse(pointer).unwrap_or_default();
+        self.discriminator_of(given, union, variants, &from)
     }
 
     fn keys<'k>(&self, keys: &mut dyn Iterator<Item = &'k str>) -> BTreeMap<&'k str, String> {

@@ -41,20 +41,17 @@ impl Schemes {
 impl<'a> Context<'a> {
     /// Returns the names of the schemes the document declares, usable or not.
     pub(super) fn declared_schemes(&self) -> Vec<String> {
-        let components = self.top().get("components");
-        let schemes = components.map(|node| node.members("securitySchemes")).unwrap_or_default();
-        schemes.into_iter().map(|(id, _)| id.to_owned()).collect()
+        self.components("securitySchemes").into_iter().map(|(id, _)| id.to_owned()).collect()
     }
 
     /// Reads the schemes of the document.
     pub(super) fn read_schemes(&mut self) {
-        let components = self.top().get("components");
-        for (id, node) in components.map(|node| node.members("securitySchemes")).unwrap_or_default() {
+        for (id, node) in self.components("securitySchemes") {
             let resolved = match self.follow(&node) {
                 Ok(resolved) => resolved,
                 Err((why, text)) => {
                     self.report_broken(why, &text, &node.pointer, "");
-                    if why == Broken::External {
+                    if matches!(why, Broken::External(_)) {
                         self.schemes.external.insert(id.to_owned(), text);
                     }
                     continue;
@@ -99,12 +96,12 @@ impl<'a> Context<'a> {
     }
 
     fn security_problem(&mut self, node: &Node<'a>, message: String) {
-        self.report(
-            codes::SECURITY,
-            &node.pointer,
-            message,
-            "declare it as apiKey (with `name` and `in`), http, oauth2, openIdConnect or mutualTLS",
-        );
+        let help = if self.is_swagger() {
+            "declare it as basic, apiKey (with `name` and `in`) or oauth2"
+        } else {
+            "declare it as apiKey (with `name` and `in`), http, oauth2, openIdConnect or mutualTLS"
+        };
+        self.report(codes::SECURITY, &node.pointer, message, help);
     }
 
     /// Returns the alternatives of authentication: the operation's own, or else the document's. `None` if neither has
@@ -151,14 +148,14 @@ impl<'a> Context<'a> {
                     "the security scheme `{id}` is that of another document, `{reference}`, which is not read; this \
                      alternative is left out"
                 ),
-                "copy the scheme into this document",
+                "copy the scheme into this document".to_owned(),
             ),
             None => (
                 format!("no security scheme `{id}` is usable; this alternative is left out"),
-                "declare it under `components/securitySchemes`",
+                format!("declare it under `{}`", self.place_of("securitySchemes")),
             ),
         };
-        self.report(codes::SECURITY, place, message, help);
+        self.report(codes::SECURITY, place, message, &help);
     }
 
     /// Returns a scheme by its name, with the scopes an operation needs.

@@ -12,6 +12,9 @@ use super::node::Node;
 impl<'a> Context<'a> {
     /// Returns the servers of an operation: its own, or else its path's, or else the document's, or else `/`.
     pub(super) fn servers(&mut self, operation: &Node<'a>, path_item: &Node<'a>) -> List<Server> {
+        if self.is_swagger() {
+            return self.hosts(operation);
+        }
         for node in [operation, path_item] {
             let servers = self.servers_at(node);
             if !servers.is_empty() {
@@ -31,8 +34,15 @@ impl<'a> Context<'a> {
         servers
     }
 
-    fn servers_at(&mut self, node: &Node<'a>) -> Vec<Server> {
-        node.items("servers").iter().filter_map(|server| self.server(server)).collect()
+    pub(super) fn servers_at(&mut self, node: &Node<'a>) -> Vec<Server> {
+        let listed = self.list(node, "servers");
+        listed
+            .iter()
+            .filter_map(|server| {
+                let server = self.resolve(server)?.node;
+                self.server(&server)
+            })
+            .collect()
     }
 
     fn server(&mut self, node: &Node<'a>) -> Option<Server> {

@@ -3,13 +3,12 @@
 super::table! {
     UNKNOWN_KIND = "E0301", "This is no document of a known kind", "
 The document is readable, but no front end takes it for its own. Nothing is compiled. A front end knows its documents
-by what stands at their top: an OpenAPI 3 document is an object with `openapi: 3.…`, a tool manifest one with
-`toolgen: 1`.
+by what stands at their top: an OpenAPI document is an object with `openapi: 3.…` or `swagger: '2.0'`, a tool manifest
+one with `toolgen: 1`.
 
-Swagger 2.0 documents (`swagger: '2.0'`) are another format: convert them first, for example with
-`npx swagger2openapi`. A document of OpenAPI 4 or later is unknown to this version.
+Documents of Swagger 1 (`swaggerVersion`) and of OpenAPI 4 or later are unknown to this version.
 
-    swagger: '2.0'                       convert it to OpenAPI 3 first
+    swaggerVersion: '1.2'                convert it to OpenAPI 3 first
     openapi: 3.0.3                       this is compiled
 ";
     TWO_KINDS = "E0308", "This is a document of two kinds", "

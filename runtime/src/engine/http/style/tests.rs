@@ -43,7 +43,7 @@ fn paths_follow_the_table() {
 
 #[test]
 fn headers_follow_the_table_unencoded() {
-    let header = |value: Value, explode| in_header(&value, explode).unwrap();
+    let header = |value: Value, explode| as_text(&value, Style::Simple, explode).unwrap();
     assert_eq!(header(json!({"R": 100, "G": 200}), false), "R,100,G,200");
     assert_eq!(header(json!({"R": 100, "G": 200}), true), "R=100,G=200");
     assert_eq!(header(json!(["a b", "é/%"]), false), "a b,é/%");

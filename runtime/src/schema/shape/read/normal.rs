@@ -155,12 +155,18 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             None => self.composed(object),
         };
         match whole {
-            Value::Object(mut whole) if object.get("nullable") == Some(&Value::Bool(true)) => {
+            Value::Object(mut whole) if self.is_nullable(object) => {
                 allow_null(&mut whole);
                 Value::Object(whole)
             }
             whole => whole,
         }
+    }
+
+    /// Whether a schema allows `null` by a keyword of its own.
+    fn is_nullable(&self, object: &Object) -> bool {
+        let says = |keyword: &str| object.get(keyword) == Some(&Value::Bool(true));
+        says("nullable") || (self.rules == Rules::Swagger2 && says("x-nullable"))
     }
 
     /// Reads a reference and the keywords next to it.
@@ -177,7 +183,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             let beside = self.composed(object);
             return self.intersection(vec![Value::Object(out), beside]);
         }
-        // OpenAPI 3.0 ignores everything next to a reference, but annotations are always meant.
+        // OpenAPI 3.0 and Swagger 2.0 ignore everything next to a reference, but annotations are always meant.
         for (keyword, value) in object.iter().filter(|(keyword, _)| REMARKS.contains(&keyword.as_str())) {
             self.keyword(keyword, value, object, &Types::new(), &mut out);
         }

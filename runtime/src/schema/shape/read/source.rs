@@ -11,6 +11,8 @@ use super::ReadProblem;
 pub enum Rules {
     /// Strict JSON Schema 2020-12, with the names of earlier drafts. References are to `$defs`.
     JsonSchema,
+    /// Swagger 2.0: as OpenAPI 3.0, with `x-nullable` and the type `file`.
+    Swagger2,
     /// OpenAPI 3.0: only annotations count next to a reference; `nullable`, `example`.
     OpenApi30,
     /// OpenAPI 3.1 and later.
@@ -74,9 +76,16 @@ pub trait Source<'a> {
         false
     }
 
-    /// Returns the normal form of a discriminator for the union of these schemas, which have these normal forms.
-    fn discriminator(&mut self, given: &'a Value, union: &'a [Value], variants: &[Value]) -> Option<Value> {
-        let _ = (given, union, variants);
+    /// Returns the normal form of a discriminator for the union of these schemas, which have these normal forms and stand
+    /// in the schema at a place.
+    fn discriminator(
+        &mut self,
+        given: &'a Value,
+        union: &'a [Value],
+        variants: &[Value],
+        pointer: &str,
+    ) -> Option<Value> {
+        let _ = (given, union, variants, pointer);
         None
     }
 

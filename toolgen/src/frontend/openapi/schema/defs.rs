@@ -9,8 +9,10 @@ use toolgen_runtime::{Def, List, Shape};
 
 use super::super::codes;
 use super::super::context::Context;
+use super::super::files::stem;
 use super::super::node::Node;
 use super::super::reference::{Broken, target_of};
+use super::super::v2::Heirs;
 use super::bases;
 use crate::names::{hash8, legal_shape_name, with_suffix};
 use crate::shapes::{reference_texts, references};
@@ -30,10 +32,12 @@ pub(in super::super) struct Defs<'a> {
     names: BTreeMap<Pointer, String>,
     taken: BTreeSet<String>,
     slots: BTreeMap<String, Slot<'a>>,
-    /// Names by the text of references.
-    texts: BTreeMap<&'a str, String>,
+    /// Names by the file and the text of references.
+    texts: BTreeMap<(usize, &'a str), String>,
     /// The names whose schemas are being read, outermost first.
     open: Vec<String>,
+    /// The schemas that extend bases with a discriminator (Swagger 2.0).
+    pub(in super::super) heirs: BTreeMap<Pointer, Heirs<'a>>,
 }
 
 #[derive(Debug)]
@@ -46,8 +50,8 @@ impl<'a> Context<'a> {
     /// Names every schema that may be referred to, before the first reference is met: names depend on the content of
     /// the document, not on the order in which it is read.
     pub(in super::super) fn name_defs(&mut self) {
-        let components = self.top().get("components").map(|node| node.members("schemas")).unwrap_or_default();
-        let (legal, other): (Vec<_>, Vec<_>) = components
+        let (legal, other): (Vec<_>, Vec<_>) = self
+            .components("schemas")
             .into_iter()
             .partition(|(name, _)| legal_shape_name(name) == **name && name.len() <= MAX_NAME);
         for (name, node) in legal {
@@ -57,39 +61,78 @@ impl<'a> Context<'a> {
         for (name, node) in other {
             rest.insert(node.pointer, name.to_owned());
         }
-        let names_component = |text: &&str| text.starts_with("#/components/") && text.split('/').count() == 4;
-        for text in reference_texts(self.root).into_iter().filter(|text| !names_component(text)) {
-            if let Ok(node) = self.locate(text) {
-                let name = readable_name(&node.pointer);
-                rest.entry(node.pointer).or_insert(name);
+        let definitions = self.is_swagger();
+        let names_component = |text: &&str| match text.split('/').count() {
+            3 => definitions && text.starts_with("#/definitions/"),
+            4 => text.starts_with("#/components/"),
+            _ => false,
+        };
+        for index in 0..self.files.len() {
+            let file = self.files.root(index);
+            let mut meant: Vec<&str> = Vec::new();
+            for text in reference_texts(file.value) {
+                if index == 0 && names_component(&text) {
+                    continue;
+                }
+                if let Ok(node) = self.locate(text, &file.pointer)
+                    && (index == 0 || may_be_schema(node.value))
+                {
+                    let name = readable_name(&node.pointer);
+                    rest.entry(node.pointer).or_insert(name);
+                }
+                if self.means_document(text, &file.pointer) {
+                    meant.push(text);
+                }
             }
+            self.note_meant(&file, &meant);
         }
         for (pointer, name) in rest {
             self.defs.claim(pointer, &name);
         }
+        self.defs.heirs = self.heirs();
     }
 
-    /// Returns the name of a reference's target, past schemas that are only references themselves.
-    pub(super) fn def_of(&mut self, text: &'a str) -> Result<String, Broken> {
-        if let Some(name) = self.defs.texts.get(text) {
+    /// Reports references in a part that mean the document itself.
+    fn note_meant(&mut self, file: &Node<'a>, meant: &[&str]) {
+        let Some(first) = meant.first() else { return };
+        let (others, are) = match meant.len() {
+            1 => (String::new(), "is"),
+            2 => (" and another reference".to_owned(), "are"),
+            many => (format!(" and {} other references", many - 1), "are"),
+        };
+        self.report(
+            codes::PART_OF_DOCUMENT,
+            &file.pointer,
+            format!("`{first}`{others} {are} not in this file, but in the document that refers to it, and taken there"),
+            "name the file of the document before the `#`",
+        );
+    }
+
+    /// Returns the name of the target of a reference that stands at a place, past schemas that are only references
+    /// themselves.
+    pub(in super::super) fn def_of(&mut self, text: &'a str, from: &Pointer) -> Result<String, Broken> {
+        let key = (self.files.index_of(from), text);
+        // By `$id`, the same text means different things.
+        let one_meaning = !self.files.has_ids();
+        if let Some(name) = self.defs.texts.get(&key).filter(|_| one_meaning) {
             return Ok(name.clone());
         }
-        let mut node = self.locate(text)?;
+        let mut node = self.locate(text, from)?;
         let mut hops = 0;
         while let (Some(next), true) = (target_of(node.value), is_bare(node.value)) {
             hops += 1;
             if hops > 64 {
                 return Err(Broken::Cycle);
             }
-            node = self.locate(next)?;
+            node = self.locate(next, &node.pointer)?;
         }
         let name = self.add_def(node);
-        self.defs.texts.insert(text, name.clone());
+        self.defs.texts.insert(key, name.clone());
         Ok(name)
     }
 
     /// Returns the name of the schema at a node.
-    pub(super) fn add_def(&mut self, node: Node<'a>) -> String {
+    pub(in super::super) fn add_def(&mut self, node: Node<'a>) -> String {
         let name = self.defs.claim(node.pointer.clone(), &readable_name(&node.pointer));
         self.defs.slots.entry(name.clone()).or_insert(Slot { node, done: None });
         name
@@ -117,7 +160,9 @@ impl<'a> Context<'a> {
 
     /// Returns the named shape as far as it is known.
     pub(in super::super) fn def_shape(&mut self, name: &str) -> Shape {
-        self.def(name).map_or(Shape::ANY, |schema| read_normal_form(&schema, "", &mut Vec::new()))
+        let Some(schema) = self.def(name) else { return Shape::ANY };
+        let schema = self.with_heirs(&self.def_pointer(name), schema);
+        read_normal_form(&schema, "", &mut Vec::new())
     }
 
     /// Reads every shape that was referred to, and returns those the tools reach, sorted by name.
@@ -135,7 +180,9 @@ impl<'a> Context<'a> {
             }
             self.read_def(&name);
             let done = self.defs.slots.get_mut(&name).and_then(|slot| slot.done.take()).unwrap_or_default();
-            let shape = self.read_shape(&done, "", &self.def_pointer(&name));
+            let pointer = self.def_pointer(&name);
+            let done = self.with_heirs(&pointer, done);
+            let shape = self.read_shape(&done, "", &pointer);
             references(&shape, &mut open);
             read.insert(name, shape);
         }
@@ -187,6 +234,13 @@ impl Defs<'_> {
     }
 }
 
+/// Whether a part of a document may be a schema: it has no keyword of a parameter, a response, a body, an operation or a
+/// path, which need no names.
+fn may_be_schema(value: &Value) -> bool {
+    const OTHERS: [&str; 7] = ["in", "content", "responses", "get", "put", "post", "delete"];
+    value.as_object().is_some_and(|object| !OTHERS.iter().any(|key| object.contains_key(*key)))
+}
+
 /// Whether a schema is only a reference.
 fn is_bare(schema: &Value) -> bool {
     schema.as_object().is_some_and(|object| object.keys().all(|key| key == "$ref" || key.starts_with("x-")))
@@ -212,10 +266,18 @@ fn readable_name(pointer: &Pointer) -> String {
     ];
     let mut words: Vec<String> = Vec::new();
     for token in pointer.tokens() {
+        if let Some(stem) = stem(&token) {
+            // The name of a file counts only if the schema has none in it.
+            words.push(legal_shape_name(&stem));
+            continue;
+        }
         if !STRUCTURE.contains(&&*token) {
             words.push(legal_shape_name(token.trim_matches('/')));
         }
     }
     words.retain(|word| !word.is_empty());
+    if words.len() > 1 && pointer.tokens().next().is_some_and(|token| stem(&token).is_some()) {
+        words.remove(0);
+    }
     words.join("_")
 }

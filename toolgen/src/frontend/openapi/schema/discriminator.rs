@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::context::Context;
 use super::super::reference::target_of;
 use crate::names::portable_key;
+use crate::source::Pointer;
 
 /// The depth to which the values of a discriminator are searched.
 const MAX_SEARCH: usize = 6;
@@ -20,6 +21,7 @@ impl<'a> Context<'a> {
         given: &'a Value,
         sources: &'a [Value],
         variants: &[Value],
+        from: &Pointer,
     ) -> Option<Value> {
         let property = given.as_str().or_else(|| given.get("propertyName")?.as_str())?;
         let names: Vec<Option<&str>> = variants
@@ -29,7 +31,7 @@ impl<'a> Context<'a> {
             .collect();
         let mut mapping: BTreeMap<String, String> = BTreeMap::new();
         for (value, target) in given.get("mapping").and_then(Value::as_object).into_iter().flatten() {
-            let target = target.as_str().and_then(|text| self.mapped_def(text));
+            let target = target.as_str().and_then(|text| self.mapped_def(text, from));
             if let Some(name) = target.filter(|name| names.contains(&Some(name.as_str()))) {
                 mapping.insert(value.clone(), name);
             }
@@ -40,7 +42,7 @@ impl<'a> Context<'a> {
                 continue;
             }
             let mut values = Vec::new();
-            self.allowed_values(source, property, &mut values, MAX_SEARCH);
+            self.allowed_values(source, property, from, &mut values, MAX_SEARCH);
             if values.is_empty() {
                 values.extend(text.rsplit('/').next().map(str::to_owned));
             }
@@ -54,32 +56,40 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the target of a value in a discriminator's mapping: a reference, or the name of a component.
-    fn mapped_def(&mut self, text: &'a str) -> Option<String> {
-        if text.contains(['#', '/']) {
-            return self.def_of(text).ok();
+    fn mapped_def(&mut self, text: &'a str, from: &Pointer) -> Option<String> {
+        let named = self.components("schemas").into_iter().find(|(name, _)| *name == text);
+        match named {
+            Some((_, node)) => Some(self.add_def(node)),
+            None => self.def_of(text, from).ok(),
         }
-        let schemas = self.top().get("components")?.get("schemas")?;
-        Some(self.add_def(schemas.get(text)?))
     }
 
     /// Collects the values a schema allows for one of its properties, as texts.
-    fn allowed_values(&self, schema: &Value, property: &str, values: &mut Vec<String>, depth: usize) {
+    fn allowed_values(
+        &self,
+        schema: &Value,
+        property: &str,
+        from: &Pointer,
+        values: &mut Vec<String>,
+        depth: usize,
+    ) {
         if depth == 0 {
             return;
         }
-        if let Some(target) = target_of(schema).and_then(|text| self.locate(text).ok()) {
-            return self.allowed_values(target.value, property, values, depth - 1);
+        if let Some(target) = target_of(schema).and_then(|text| self.locate(text, from).ok()) {
+            return self.allowed_values(target.value, property, &target.pointer, values, depth - 1);
         }
         if let Some(field) = schema.get("properties").and_then(|fields| fields.get(property)) {
-            let field =
-                target_of(field).and_then(|text| self.locate(text).ok()).map_or(field, |node| node.value);
+            let field = target_of(field)
+                .and_then(|text| self.locate(text, from).ok())
+                .map_or(field, |node| node.value);
             values.extend(field.get("const").and_then(Value::as_str).map(str::to_owned));
             let listed = field.get("enum").and_then(Value::as_array).into_iter().flatten();
             values.extend(listed.filter_map(Value::as_str).map(str::to_owned));
         }
         if values.is_empty() {
             for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-                self.allowed_values(part, property, values, depth - 1);
+                self.allowed_values(part, property, from, values, depth - 1);
             }
         }
     }

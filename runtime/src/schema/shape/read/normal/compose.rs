@@ -48,7 +48,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         variants.dedup();
         if let Some(given) = object.get("discriminator")
-            && let Some(discriminator) = self.source.discriminator(given, union, &variants)
+            && let Some(discriminator) = self.source.discriminator(given, union, &variants, &self.path)
         {
             out.insert("discriminator".to_owned(), discriminator);
         }

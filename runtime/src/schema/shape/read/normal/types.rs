@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Object, Reader};
-use crate::schema::shape::read::{ReadProblemKind, Source};
+use crate::schema::shape::read::{ReadProblemKind, Rules, Source};
 use crate::schema::shape::rules::{self, Keyword};
 
 const LEGAL: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
@@ -46,6 +46,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     fn add_type(&mut self, text: &str, types: &mut Types, out: &mut Object) {
         if let Some(name) = LEGAL.into_iter().find(|name| *name == text) {
             return types.push(name);
+        }
+        if text == "file" && self.rules == Rules::Swagger2 {
+            out.insert("format".to_owned(), Value::from("binary"));
+            return types.push("string");
         }
         let Some((name, format)) = meant(text) else { return self.type_problem(text, "it is ignored") };
         if name.is_empty() {

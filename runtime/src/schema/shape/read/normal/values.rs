@@ -88,8 +88,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             out.get("type").and_then(Value::as_array).is_some_and(|types| types.contains(&json!("null")));
         if value.is_null() {
             // `default: null` where null is not allowed says that there is no default.
-            let nullable =
-                null || types.contains(&"null") || object.get("nullable") == Some(&Value::Bool(true));
+            let nullable = null || types.contains(&"null") || self.is_nullable(object);
             return nullable.then_some(Value::Null);
         }
         let listed =

@@ -1,0 +1,379 @@
+//! The files of a document: itself, and those that it refers to, directly or not.
+//!
+//! A document may refer to files in its own folder and below, and in the folders that the options name. What it means
+//! must not depend on where it is compiled, and a document that somebody else wrote must not read what its reader would
+//! not show: a link counts as what it leads to, and the network is never asked.
+//!
+//! All files are read before anything is compiled. A place in one of them starts with a token for the file, which no key
+//! of a document has; [`Files::place`] takes it apart.
+
+mod scan;
+pub(super) mod uri;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use self::scan::{Found, scan};
+use super::node::Node;
+use crate::options::Options;
+use crate::problem::Problems;
+use crate::source::{Document, MAX_BYTES, Pointer, Source, percent_decode, plain};
+
+/// The most files of a document.
+const MAX_FILES: usize = 10_000;
+
+/// The most bytes of all files of a document together.
+const MAX_TOTAL: u64 = 256 * 1024 * 1024;
+
+/// Starts the token of a file in a place.
+const MARK: char = '\u{0}';
+
+/// Why a file is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It is on the network.
+    Remote,
+    /// The document did not come from a folder.
+    NoFolder,
+    /// It is outside of the folders that may be read.
+    Outside,
+    /// It is not there.
+    Missing,
+    /// It is a folder, a device or the like.
+    NoFile,
+    /// It, or all files together, are too large or too many.
+    TooLarge,
+    /// It is neither JSON nor YAML; its own problems say why.
+    Unreadable,
+}
+
+/// One file.
+#[derive(Debug)]
+struct File<'d> {
+    source: Arc<Source>,
+    root: Cow<'d, Value>,
+    /// The token of its places; empty for the document itself.
+    token: String,
+    /// Its path past links, if it was read from a disk.
+    real: PathBuf,
+    /// Its identity by its own word (`$self`, OpenAPI 3.2).
+    own: Option<String>,
+}
+
+/// All files of a document; the first is the document itself.
+#[derive(Debug)]
+pub(super) struct Files<'d> {
+    all: Vec<File<'d>>,
+    /// What files refer to: by the file that refers and the text that names another one.
+    targets: BTreeMap<(usize, String), Result<usize, Refused>>,
+    /// Schemas by their `$id`, with their places.
+    ids: BTreeMap<String, Pointer>,
+    /// The places of those schemas, with their `$id`s.
+    bases: BTreeMap<Pointer, String>,
+}
+
+impl<'d> Files<'d> {
+    /// Reads the files that a document refers to. Their own problems are added.
+    pub(super) fn load(document: &'d Document, options: &Options, problems: &mut Problems) -> Files<'d> {
+        let mut loader = Loader::new(document, options);
+        let mut next = 0;
+        while next < loader.files.all.len() {
+            loader.read_targets(next, problems);
+            next += 1;
+        }
+        loader.finish()
+    }
+
+    /// Returns the root of a file.
+    pub(super) fn root(&self, index: usize) -> Node<'_> {
+        match self.all.get(index) {
+            Some(file) if index == 0 => Node::new(&file.root, Pointer::ROOT),
+            Some(file) => Node::new(&file.root, Pointer::ROOT.child(&file.token)),
+            None => Node::new(&Value::Null, Pointer::ROOT),
+        }
+    }
+
+    /// The number of files.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Returns the index of the file of a place.
+    pub(super) fn index_of(&self, place: &Pointer) -> usize {
+        if self.all.len() == 1 {
+            return 0;
+        }
+        let token = place.tokens().next().filter(|token| token.starts_with(MARK));
+        let found = token.and_then(|token| self.all.iter().position(|file| file.token == *token));
+        found.unwrap_or(0)
+    }
+
+    /// Takes a place apart: the text that contains it, and the place there.
+    pub(super) fn place(&self, place: &Pointer) -> Option<(&Arc<Source>, Pointer)> {
+        let index = self.index_of(place);
+        let file = self.all.get(index)?;
+        if index == 0 {
+            return Some((&file.source, place.clone()));
+        }
+        let inner = place.tokens().skip(1).fold(Pointer::ROOT, |inner, token| inner.child(&token));
+        Some((&file.source, inner))
+    }
+
+    /// Returns the node at a place.
+    pub(super) fn at(&self, place: &Pointer) -> Option<Node<'_>> {
+        let (_, inner) = self.place(place)?;
+        let root = self.root(self.index_of(place));
+        Some(Node::new(inner.resolve(root.value)?, place.clone()))
+    }
+
+    /// Returns the file that a text in another one names.
+    pub(super) fn target(&self, from: usize, text: &str) -> Result<usize, Refused> {
+        if let Some(own) = self.all.get(from).and_then(|file| file.own.as_deref()) {
+            let identity = uri::joined(own, text);
+            if let Some(index) = self.all.iter().position(|file| file.own.as_ref() == Some(&identity)) {
+                return Ok(index);
+            }
+        }
+        let known = self.targets.get(&(from, text.to_owned())).copied();
+        known.unwrap_or(if uri::is_absolute(text) { Err(Refused::Remote) } else { Err(Refused::Missing) })
+    }
+
+    /// Whether some schema has an `$id`.
+    pub(super) fn has_ids(&self) -> bool {
+        !self.ids.is_empty()
+    }
+
+    /// Returns the place of the nearest schema with an `$id` around a place, and the identifier.
+    pub(super) fn base_of(&self, place: &Pointer) -> Option<(&Pointer, &str)> {
+        let mut at = Some(place.clone());
+        while let Some(place) = at {
+            if let Some((found, id)) = self.bases.get_key_value(&place) {
+                return Some((found, id));
+            }
+            at = place.parent();
+        }
+        None
+    }
+
+    /// Returns the place of the schema with this `$id`.
+    pub(super) fn identified(&self, id: &str) -> Option<&Pointer> {
+        self.ids.get(id)
+    }
+
+    /// Returns the paths of the files besides the document itself, sorted.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = self.all.iter().skip(1).map(|file| file.source.path.clone()).collect();
+        paths.sort();
+        paths
+    }
+
+    /// Returns the texts and trees of the files besides the document itself.
+    pub(super) fn others(&self) -> impl Iterator<Item = (&Arc<Source>, &Value)> {
+        self.all.iter().skip(1).map(|file| (&file.source, &*file.root))
+    }
+}
+
+/// Returns the last name of a file without its ending, by the token of a place; `None` for other tokens.
+pub(super) fn stem(token: &str) -> Option<String> {
+    let path = Path::new(token.strip_prefix(MARK)?);
+    let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+    let stem = stem.split('.').next().unwrap_or(stem);
+    let folder = path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
+    Some(match folder {
+        // The name says nothing.
+        Some(folder) if matches!(stem, "index" | "_index" | "schema") => folder.to_owned(),
+        _ => stem.to_owned(),
+    })
+}
+
+/// Reads files.
+struct Loader<'d> {
+    files: Files<'d>,
+    /// The folders that may be read, past links; the first is that of the document.
+    roots: Vec<PathBuf>,
+    /// The folder that the document's own references start in.
+    folder: Option<PathBuf>,
+    /// How many bytes may still be read.
+    left: u64,
+    /// The files that are no documents: their text stands for what refers to them.
+    has_texts: bool,
+}
+
+impl<'d> Loader<'d> {
+    fn new(document: &'d Document, options: &Options) -> Loader<'d> {
+        let path = &document.source.path;
+        let real = path.canonicalize().ok().filter(|_| document.source.from_disk);
+        let mut roots: Vec<PathBuf> =
+            real.iter().filter_map(|path| path.parent()).map(Path::to_path_buf).collect();
+        roots.extend(options.roots.iter().filter_map(|root| root.canonicalize().ok()));
+        let folder = match &real {
+            Some(_) => path.parent().map(Path::to_path_buf),
+            None => options.roots.first().cloned(),
+        };
+        let file = File {
+            source: Arc::clone(&document.source),
+            root: Cow::Borrowed(&document.root),
+            token: String::new(),
+            real: real.unwrap_or_default(),
+            own: own_identity(&document.root),
+        };
+        let files =
+            Files { all: vec![file], targets: BTreeMap::new(), ids: BTreeMap::new(), bases: BTreeMap::new() };
+        Loader { files, roots, folder, left: MAX_TOTAL, has_texts: false }
+    }
+
+    /// Reads the files that one refers to.
+    fn read_targets(&mut self, index: usize, problems: &mut Problems) {
+        let node = self.files.root(index);
+        let Found { references, ids } = scan(node.value, &node.pointer);
+        let own = self.files.all.get(index).and_then(|file| file.own.clone());
+        for (pointer, id) in ids {
+            let base = self.files.base_of(&pointer).map(|(_, id)| id.to_owned()).or_else(|| own.clone());
+            let id = uri::joined(base.as_deref().unwrap_or_default(), uri::split(&id).0);
+            self.files.bases.insert(pointer.clone(), id.clone());
+            self.files.ids.entry(id).or_insert(pointer);
+        }
+        for text in references {
+            let key = (index, text);
+            if !self.files.targets.contains_key(&key) {
+                let target = self.read(index, &key.1, problems);
+                self.files.targets.insert(key, target);
+            }
+        }
+    }
+
+    /// Reads the file that a text names, unless it was read before.
+    fn read(&mut self, from: usize, text: &str, problems: &mut Problems) -> Result<usize, Refused> {
+        let path = self.path_of(from, text)?;
+        let real = path.canonicalize().map_err(|_| self.refusal_of_missing(&path))?;
+        if let Some(known) = self.files.all.iter().position(|file| file.real == real) {
+            return Ok(known);
+        }
+        if !self.roots.iter().any(|root| real.starts_with(root)) {
+            return Err(Refused::Outside);
+        }
+        // Looked at before it is opened: a pipe would never end.
+        let data = real.metadata().map_err(|_| Refused::Missing)?;
+        if !data.is_file() {
+            return Err(Refused::NoFile);
+        }
+        if data.len() > MAX_BYTES as u64 || data.len() > self.left || self.files.all.len() >= MAX_FILES {
+            return Err(Refused::TooLarge);
+        }
+        self.left -= data.len();
+        let mut found = Problems::new();
+        let document = if is_document(&real) {
+            Document::load(&path, &mut found)
+        } else {
+            self.has_texts = true;
+            Document::load_text(&path, &mut found)
+        };
+        problems.append(found);
+        let document = document.ok_or(Refused::Unreadable)?;
+        let token = self.token_of(&real);
+        self.files.all.push(File {
+            source: Arc::clone(&document.source),
+            own: own_identity(&document.root),
+            root: Cow::Owned(
+                Arc::try_unwrap(document).map_or_else(|shared| shared.root.clone(), |own| own.root),
+            ),
+            token,
+            real,
+        });
+        Ok(self.files.all.len() - 1)
+    }
+
+    /// Returns the path that a text names, as a user would name it.
+    fn path_of(&self, from: usize, text: &str) -> Result<PathBuf, Refused> {
+        let mut text = text;
+        // What the document calls itself stands for where it was found.
+        let root = self.files.all.first().and_then(|file| file.own.as_deref());
+        let folder_of_root = root.and_then(|own| own.rfind('/').map(|end| &own[..=end]));
+        let mut from = from;
+        if let Some(below) = folder_of_root.and_then(|folder| text.strip_prefix(folder)) {
+            (text, from) = (below, 0);
+        }
+        if uri::is_absolute(text) || text.starts_with("//") {
+            return Err(Refused::Remote);
+        }
+        let decoded = percent_decode(text).unwrap_or_else(|| text.into());
+        if Path::new(&*decoded).is_absolute() {
+            return Err(Refused::Outside);
+        }
+        let folder = match from {
+            0 => self.folder.as_deref(),
+            _ => self.files.all.get(from).and_then(|file| file.source.path.parent()),
+        };
+        let folder = folder.ok_or(Refused::NoFolder)?;
+        let path = plain(&folder.join(&*decoded));
+        // A name may have a `%` of its own.
+        let literal = plain(&folder.join(text));
+        Ok(if !path.exists() && literal.exists() { literal } else { path })
+    }
+
+    /// Whether a file that is not there would be outside: what is there is not told.
+    fn refusal_of_missing(&self, path: &Path) -> Refused {
+        let mut above = path.parent();
+        while let Some(folder) = above {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            if let Ok(real) = folder.canonicalize() {
+                let inside = self.roots.iter().any(|root| real.starts_with(root));
+                return if inside { Refused::Missing } else { Refused::Outside };
+            }
+            above = folder.parent();
+        }
+        Refused::Missing
+    }
+
+    /// Returns the token of a file: its path below a root, which does not depend on where the root is.
+    fn token_of(&self, real: &Path) -> String {
+        let below = self.roots.iter().enumerate().find_map(|(index, root)| {
+            let below = real.strip_prefix(root).ok()?.to_string_lossy().replace('\\', "/");
+            Some(if index == 0 { below } else { format!("{index}/{below}") })
+        });
+        let mut token = format!("{MARK}{}", below.unwrap_or_default());
+        while self.files.all.iter().any(|file| file.token == token) {
+            token.push('+');
+        }
+        token
+    }
+
+    /// Puts the texts of files that are no documents where they are referred to.
+    fn finish(mut self) -> Files<'d> {
+        if self.has_texts {
+            for index in 0..self.files.all.len() {
+                let Some(file) = self.files.all.get_mut(index) else { continue };
+                let mut root = std::mem::take(&mut file.root).into_owned();
+                scan::replace(&mut root, &|text| {
+                    let (name, fragment) = uri::split(text);
+                    let target = self.files.targets.get(&(index, name.to_owned()))?.ok()?;
+                    let text = self.files.all.get(target)?.root.as_str()?;
+                    fragment.is_empty().then(|| text.to_owned())
+                });
+                if let Some(file) = self.files.all.get_mut(index) {
+                    file.root = Cow::Owned(root);
+                }
+            }
+        }
+        self.files
+    }
+}
+
+/// Returns the identity that a document gives itself.
+fn own_identity(root: &Value) -> Option<String> {
+    let own = root.get("$self")?.as_str()?;
+    Some(uri::split(own).0.to_owned()).filter(|own| !own.is_empty())
+}
+
+/// Whether a file is JSON or YAML by its name. Others are texts, such as Markdown.
+fn is_document(path: &Path) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
+    ending.is_none_or(|ending| {
+        matches!(ending.as_str(), "json" | "yaml" | "yml" | "oas" | "swagger" | "openapi")
+    })
+}

@@ -1,0 +1,82 @@
+//! Looks through the tree of a file for what it refers to.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::uri;
+use crate::source::Pointer;
+
+/// What the tree of a file says of others.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The texts that name other files.
+    pub(super) references: BTreeSet<String>,
+    /// The places of schemas with an `$id`, the outer ones first.
+    pub(super) ids: Vec<(Pointer, String)>,
+}
+
+/// Looks through a tree, whose place is given.
+pub(super) fn scan(root: &Value, place: &Pointer) -> Found {
+    let mut found = Found::default();
+    let mut has_ids = false;
+    let mut open = vec![root];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(object) => {
+                let texts = object.get("$ref").into_iter().chain(mapping(object));
+                for text in texts.filter_map(Value::as_str) {
+                    let (name, _) = uri::split(text);
+                    if !name.is_empty() && !found.references.contains(name) {
+                        found.references.insert(name.to_owned());
+                    }
+                }
+                has_ids |= object.get("$id").is_some_and(Value::is_string);
+                open.extend(object.values().filter(|value| value.is_object() || value.is_array()));
+            }
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+    if has_ids {
+        add_ids(root, place, &mut found.ids);
+    }
+    found
+}
+
+/// Adds the places of schemas with an `$id`, outer ones first.
+fn add_ids(value: &Value, place: &Pointer, ids: &mut Vec<(Pointer, String)>) {
+    match value {
+        Value::Object(object) => {
+            if let Some(id) = object.get("$id").and_then(Value::as_str) {
+                ids.push((place.clone(), id.to_owned()));
+            }
+            object.iter().for_each(|(key, value)| add_ids(value, &place.child(key), ids));
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| add_ids(item, &place.item(index), ids));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the targets of a discriminator.
+fn mapping(object: &serde_json::Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let mapping = object.get("discriminator").and_then(|one| one.get("mapping")).and_then(Value::as_object);
+    mapping.into_iter().flat_map(serde_json::Map::values)
+}
+
+/// Replaces references by texts, where there is one for them.
+pub(super) fn replace(value: &mut Value, text_of: &dyn Fn(&str) -> Option<String>) {
+    match value {
+        Value::Object(object) => {
+            let text = object.get("$ref").and_then(Value::as_str).and_then(text_of);
+            match text {
+                Some(text) => *value = Value::String(text),
+                None => object.values_mut().for_each(|value| replace(value, text_of)),
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, text_of)),
+        _ => {}
+    }
+}
