@@ -200,7 +200,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["std::fs"],
         "lists the directories that stay open to a program",
     ),
-    ("runtime/src/engine/http/credentials.rs", &["std::env"], "reads credentials"),
+    ("runtime/src/engine/http/env.rs", &["std::env"], "reads credentials"),
     ("runtime/src/engine/http/files.rs", &["std::fs"], "reads the files that arguments name"),
     ("runtime/src/engine/mcp/stdio.rs", &["tokio::process"], "talks to the programs that are MCP servers"),
     (
@@ -222,6 +222,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
     ("toolgen/src/cli.rs", &["std::env", "std::process::Command"], "starts the cargo that runs it"),
     ("toolgen/src/cli/call/given.rs", &["std::fs"], "reads arguments from a file"),
+    (
+        "toolgen/src/cli/engines.rs",
+        &["std::env", "std::fs"],
+        "reads the client of an authorization server, and the certificate of the user",
+    ),
     ("toolgen/src/cli/generate.rs", &["std::fs"], "looks for the crate it writes into"),
     (
         "toolgen/src/cli/init.rs",

@@ -17,6 +17,7 @@ use toolgen_runtime::Effects;
 
 use crate::choice::check_credentials;
 use crate::options::Options;
+use crate::pagination::paginate;
 use crate::problem::{Code, Problems, codes};
 use crate::source::{Document, Pointer};
 use crate::tool::Program;
@@ -82,6 +83,7 @@ fn compile_by(
 ) -> Option<Program> {
     let mut program = claimant(front_ends, document, problems)?.lower(document, options, problems)?;
     check_credentials(options, &program.schemes, problems);
+    paginate(&mut program, options, problems);
     size::trim(&mut program, options);
     losses::mark_exact(&mut program, options, problems);
     Some(program)

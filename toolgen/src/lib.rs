@@ -15,6 +15,7 @@ pub mod losses;
 pub mod names;
 pub mod options;
 mod overlay;
+mod pagination;
 pub mod problem;
 pub mod select;
 mod shapes;

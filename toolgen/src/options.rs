@@ -32,6 +32,12 @@ pub struct Options {
     pub renames: BTreeMap<String, String>,
     /// The environment variable that holds the credential of a security scheme, by the scheme's name.
     pub credentials: BTreeMap<String, String>,
+    /// How the lists of operations come in pages, where the document does not tell or is wrong. The last one that selects an
+    /// operation counts. For the texts, see [`Pagination`](toolgen_runtime::spec::plan::Pagination); `none` says that
+    /// there are no pages.
+    pub pagination: Vec<(Selector, String)>,
+    /// Whether tools whose list comes in pages have an argument by which a model asks for several pages at once.
+    pub max_items: bool,
     /// Whether argument and result structs are generated in addition to the tools.
     pub types: bool,
     /// The contract lock that the tools of all documents together are compared with.
@@ -72,6 +78,8 @@ impl Default for Options {
             deprecated: true,
             renames: BTreeMap::new(),
             credentials: BTreeMap::new(),
+            pagination: Vec::new(),
+            max_items: false,
             types: true,
             lock: None,
             deny_changes: Class::Breaking,
@@ -125,6 +133,23 @@ impl Options {
     #[must_use]
     pub fn credential(mut self, scheme: impl Into<String>, variable: impl Into<String>) -> Self {
         self.credentials.insert(scheme.into(), variable.into());
+        self
+    }
+
+    /// Says how the lists of operations come in pages, in place of what is recognised:
+    /// `.pagination("GET /pets", "cursor=after@/meta/after items=/results")`, or `none`.
+    #[must_use]
+    pub fn pagination(mut self, operations: impl Into<Selector>, pages: impl Into<String>) -> Self {
+        self.pagination.push((operations.into(), pages.into()));
+        self
+    }
+
+    /// Sets whether tools whose list comes in pages have the argument `max_items`, by which a model asks for several pages
+    /// at once. The default is no: the argument costs tokens in every such tool, and a model that reads one page and its
+    /// cursor decides for itself whether it needs the next.
+    #[must_use]
+    pub fn max_items(mut self, offered: bool) -> Self {
+        self.max_items = offered;
         self
     }
 
@@ -238,6 +263,12 @@ impl Options {
         }
         if !self.deprecated {
             line.push_str(" --no-deprecated");
+        }
+        for (operations, pages) in &self.pagination {
+            line.push_str(&format!(" --pagination {}", quoted(&format!("{operations}={pages}"))));
+        }
+        if self.max_items {
+            line.push_str(" --max-items");
         }
         for root in &self.roots {
             line.push_str(&format!(" --root {}", quoted(&root.display().to_string())));

@@ -1,7 +1,7 @@
 //! Times as text and numbers.
 
 use std::time::Duration;
-#[cfg(any(feature = "audit", feature = "builtin"))]
+#[cfg(any(feature = "audit", feature = "builtin", feature = "http"))]
 use std::time::{SystemTime, UNIX_EPOCH};
 
 #[cfg(any(feature = "audit", feature = "builtin"))]
@@ -35,6 +35,45 @@ fn date(days: u64) -> (u64, u64, u64) {
     let day_of_month = day - (153 * month + 2) / 5 + 1;
     let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     (era * 400 + year + next_year, month, day_of_month)
+}
+
+/// Reads a time as HTTP writes it (RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. The obsolete forms are not
+/// read, nor are times before 1970.
+#[cfg(feature = "http")]
+pub(crate) fn http_date(text: &str) -> Option<SystemTime> {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let words: Vec<&str> = text.split_once(", ")?.1.split([' ', ':']).collect();
+    let &[day, month, year, hour, minute, second, "GMT"] = words.as_slice() else { return None };
+    let number = |text: &str| text.parse::<u64>().ok();
+    let month = MONTHS.find(month).filter(|at| at % 3 == 0 && month.len() == 3)? as u64 / 3 + 1;
+    let (year, day) = (number(year).filter(|year| (1970..=9999).contains(year))?, number(day)?);
+    // As in `date`, years begin in March, and 0000-03-01 is 719,468 days before 1970.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
+    let days = days.checked_sub(719_469)?;
+    let seconds = number(hour)? * 3600 + number(minute)? * 60 + number(second)?;
+    UNIX_EPOCH.checked_add(Duration::from_secs(days * 86_400 + seconds))
+}
+
+#[cfg(all(test, feature = "http", any(feature = "audit", feature = "builtin")))]
+mod http_tests {
+    use super::*;
+
+    #[test]
+    fn times_of_http_are_read() {
+        for (text, millis) in [
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777_000),
+            ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400_000),
+            ("Thu, 31 Dec 2099 23:59:59 GMT", 4_102_444_799_000),
+        ] {
+            assert_eq!(http_date(text), Some(UNIX_EPOCH + Duration::from_millis(millis)), "{text}");
+        }
+        for text in ["", "Sun, 06 Nov 1994", "Sun, 06 anF 1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 CET"]
+        {
+            assert_eq!(http_date(text), None, "{text}");
+        }
+    }
 }
 
 #[cfg(all(test, any(feature = "audit", feature = "builtin")))]

@@ -26,28 +26,44 @@
 //!
 //! They go to the origin of the plan's server or of the operator's base URL and nowhere else, not across redirects
 //! either. They show as `****` in every text, header and `Debug` output that leaves this module, even if the service
-//! sends them back.
+//! sends them back. Tokens come by [`OAuth`], if the engine is to get them itself.
+//!
+//! # Repetitions and pages
+//!
+//! A request is repeated where its tool declares that a second one changes nothing more; see [`Retries`]. A list that comes
+//! in pages is read as [`Items`], or as one result if the tool lets a model ask for that.
 
 mod address;
 mod body;
 mod build;
+mod call_error;
 mod charset;
 mod credentials;
 mod derive;
 mod direct;
 mod encode;
 mod engine;
+mod env;
 mod fetch;
 mod files;
 mod guard;
+mod items;
+mod known;
 mod multipart;
+mod oauth;
+mod pages;
+mod rate;
 mod request;
 mod resolve;
 mod response;
+mod retry;
 mod secret;
+mod send;
 mod settings;
+mod setup;
 mod style;
 mod tls;
+mod tool;
 mod transport;
 #[cfg(feature = "typed")]
 mod typed;
@@ -55,23 +71,28 @@ mod url;
 mod xml;
 
 pub use build::build;
-#[cfg(feature = "mcp")]
-pub(in crate::engine) use credentials::of_environment;
+pub use call_error::CallError;
 pub use credentials::{
-    CredentialRequest, Credentials, EnvCredentials, MissingCredential, MissingCredentials, NoCredentials,
-    Secret, StaticCredentials, authorize,
+    CredentialRequest, Credentials, MissingCredential, MissingCredentials, NoCredentials, StaticCredentials,
+    authorize,
 };
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use direct::{Unanswered, reaches};
-pub use engine::{EngineError, HttpEngine};
+pub use engine::HttpEngine;
+pub use env::EnvCredentials;
+#[cfg(feature = "mcp")]
+pub(in crate::engine) use env::of_environment;
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
 pub use files::{Files, FilesRoot, MAX_FILE, NoFiles};
+pub use items::{Items, PageBounds};
+pub use oauth::OAuth;
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use request::is_token;
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 pub use resolve::Resolver;
+pub use retry::Retries;
+pub use secret::Secret;
 pub use settings::{HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
+pub use setup::EngineError;
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use transport::Redirects;
-#[cfg(feature = "typed")]
-pub use typed::CallError;

@@ -5,6 +5,7 @@
 mod command;
 mod local;
 mod mcp;
+mod pagination;
 mod xml;
 
 use crate::base::frozen::{List, Text};
@@ -14,6 +15,7 @@ use crate::spec::template::Template;
 pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 pub use mcp::{McpPlan, McpServer, McpTransport};
+pub use pagination::{NextPage, Pagination, PaginationError};
 pub use xml::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
 /// A compiled tool: its specification and how it is executed.
@@ -97,6 +99,11 @@ pub struct RequestPlan {
     /// Whether arguments that are not given have the defaults of the tool's schema. If not, the service has defaults of
     /// its own, and the schema only tells them.
     pub defaults: bool,
+    /// The header that gets a key of the call, by which the service tells a repeated request from a second call. Empty if
+    /// the service has none.
+    pub idempotency_key: Text,
+    /// How the list that the operation gives comes in pages; `None` if it does not, or if that is not known.
+    pub pagination: Option<Pagination>,
 }
 
 impl RequestPlan {
@@ -113,6 +120,8 @@ impl RequestPlan {
         answer: None,
         derived: List::EMPTY,
         defaults: false,
+        idempotency_key: Text::EMPTY,
+        pagination: None,
     };
 }
 

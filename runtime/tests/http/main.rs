@@ -5,9 +5,12 @@
 mod approval;
 mod calls;
 mod endpoints;
+mod oauth;
+mod pages;
 mod redirects;
 mod requests;
 mod responses;
+mod retries;
 mod roundtrip;
 mod server;
 mod tls;

@@ -8,13 +8,16 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::{Registry, ToolCall, ToolResponse};
 
-use crate::server::{ctx, engine, plan, tool};
+use toolgen_runtime::spec::plan::Placement;
+
+use crate::server::{TestServer, call as call_it, ctx, engine, plan, reply, secured, tool};
 
 /// A certificate for these names that nobody but itself vouches for.
 fn certificate(names: &[&str]) -> CertifiedKey<KeyPair> {
@@ -24,9 +27,24 @@ fn certificate(names: &[&str]) -> CertifiedKey<KeyPair> {
 
 /// Starts a server that shows this certificate and answers `sealed` to everything; gives its URL.
 async fn start(certificate: &CertifiedKey<KeyPair>) -> String {
+    start_for(certificate, None).await
+}
+
+/// As [`start`], for clients that show this certificate alone.
+async fn start_for(certificate: &CertifiedKey<KeyPair>, client: Option<&CertifiedKey<KeyPair>>) -> String {
     let key = PrivateKeyDer::Pkcs8(certificate.signing_key.serialize_der().into());
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
-    let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    let config = config.with_safe_default_protocol_versions().unwrap();
+    let config = match client {
+        None => config.with_no_client_auth(),
+        Some(client) => {
+            let mut roots = RootCertStore::empty();
+            roots.add(client.cert.der().clone()).unwrap();
+            let provider = Arc::new(ring::default_provider());
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+            config.with_client_cert_verifier(verifier.build().unwrap())
+        }
+    };
     let mut config = config.with_single_cert(vec![certificate.cert.der().clone()], key).unwrap();
     // A server that offers both, as most do: the engine speaks HTTP/1.1.
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -38,9 +56,13 @@ async fn start(certificate: &CertifiedKey<KeyPair>) -> String {
             // A client that does not trust the certificate ends the handshake.
             let Ok(mut socket) = acceptor.accept(socket).await else { continue };
             let mut request = Vec::new();
-            while !request.ends_with(b"\r\n\r\n") && socket.read_buf(&mut request).await.unwrap() > 0 {}
+            while !request.ends_with(b"\r\n\r\n")
+                && socket.read_buf(&mut request).await.is_ok_and(|read| read > 0)
+            {}
             let answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nsealed";
-            socket.write_all(answer).await.unwrap();
+            if request.is_empty() || socket.write_all(answer).await.is_err() {
+                continue;
+            }
             let _ = socket.shutdown().await;
         }
     });
@@ -107,4 +129,56 @@ fn what_is_no_certificate_is_refused_when_the_engine_is_built() {
 async fn an_engine_installs_nothing_for_the_process() {
     engine().build().unwrap();
     assert!(CryptoProvider::get_default().is_none());
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_certificate_gets_the_programs() {
+    let (own, client) = (certificate(&["localhost"]), certificate(&["the program"]));
+    let url = start_for(&own, Some(&client)).await;
+    let trusting = || engine().private_host("localhost").root_certificates(own.cert.pem());
+    let wanted = |url: &str| secured(plan("GET", url, "/"), Placement::MutualTls);
+    let with = trusting().client_certificate(client.cert.pem(), client.signing_key.serialize_pem());
+    let shown = format!("{with:?}");
+    assert!(shown.contains("identity: Some(****)"), "{shown}");
+    let result = call_it(with, wanted(&url), json!({})).await.unwrap();
+    assert_eq!(result.to_text(), format!("GET {url}/ → 200\n\nsealed"));
+    // Without it the call says what is missing, or fails if the document does not say that it is needed.
+    let missing = call_it(trusting(), wanted(&url), json!({})).await.unwrap_err();
+    assert!(
+        missing.operator_text().contains("`HttpEngineBuilder::client_certificate`"),
+        "{}",
+        missing.operator_text()
+    );
+    let failed = call_it(trusting(), plan("GET", &url, "/"), json!({})).await.unwrap_err();
+    assert!(failed.to_string().starts_with("Error: HTTP request failed: "), "{failed}");
+    // Another one than the server knows does not help.
+    let other = certificate(&["somebody"]);
+    let with = trusting().client_certificate(other.cert.pem(), other.signing_key.serialize_pem());
+    call_it(with, wanted(&url), json!({})).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn another_origin_is_not_shown_the_certificate() {
+    let (own, client) = (certificate(&["localhost"]), certificate(&["the program"]));
+    let url = start_for(&own, Some(&client)).await;
+    let to = format!("Location: {url}/\r\n");
+    let first = TestServer::start(move |_| reply(302, &to, b"")).await;
+    let engine = engine().private_host("localhost").root_certificates(own.cert.pem());
+    let with = engine.client_certificate(client.cert.pem(), client.signing_key.serialize_pem());
+    let failed = call_it(with, plan("GET", &first.url, "/"), json!({})).await.unwrap_err();
+    assert!(failed.to_string().starts_with("Error: HTTP request failed: "), "{failed}");
+}
+
+#[test]
+fn what_is_no_client_certificate_or_key_is_refused_when_the_engine_is_built() {
+    let (one, other) = (certificate(&["a"]), certificate(&["b"]));
+    let (pem, key) = (one.cert.pem(), one.signing_key.serialize_pem());
+    for (pem, key, told) in [
+        ("cert.pem".to_owned(), key.clone(), "client certificate: no certificate in the PEM text"),
+        (pem.clone(), "key.pem".to_owned(), "client key: "),
+        (pem, other.signing_key.serialize_pem(), "client certificate and key: "),
+    ] {
+        let error = engine().client_certificate(pem, key).build().unwrap_err();
+        assert!(error.to_string().contains(told), "{error}");
+    }
 }

@@ -232,6 +232,16 @@ fn with_options(command: Command) -> Command {
         .arg(option("namespace", "NAME", "Put `NAME__` before every tool name"))
         .arg(several("rename", "OLD=NEW", "Name the tool of an operation (its id, 'METHOD /path', or tool)"))
         .arg(several("auth", "SCHEME=VARIABLE", "The environment variable with the credential of a scheme"))
+        .next_help_heading("Lists in pages")
+        .arg(several(
+            "pagination",
+            "SELECTOR=WAY",
+            "How the list of these operations comes in pages; see `explain W0337`",
+        ))
+        .arg(flag(
+            "max-items",
+            "Let a model ask for several pages at once, by an argument of tools that give lists",
+        ))
         .next_help_heading("Files")
         .arg(several("root", "FOLDER", "Documents may refer to files below this folder, too"))
         .next_help_heading("Size")
@@ -359,6 +369,9 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
     options = texts("root").fold(options, Options::root);
     options.renames.extend(pairs(matches, "rename")?);
     options.credentials.extend(pairs(matches, "auth")?);
+    let pages = pairs(matches, "pagination")?.into_iter();
+    options = pages.fold(options, |options, (operations, pages)| options.pagination(operations, pages));
+    options.max_items = matches.get_flag("max-items");
     if let Some(levers) = matches.get_one::<String>("slim") {
         options.slim = Some(levers.parse().map_err(|why| format!("`--slim {levers}`: {why}"))?);
     }

@@ -1,11 +1,15 @@
 //! The engines that run tools for the command line.
 
+use std::path::Path;
 use std::time::Duration;
 
 use toolgen::Options;
 use toolgen_runtime::engine::Engines;
-use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine, HttpEngineBuilder};
+use toolgen_runtime::engine::http::{
+    CredentialRequest, Credentials, EnvCredentials, HttpEngine, HttpEngineBuilder, OAuth, Retries, Secret,
+};
 use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};
+use toolgen_runtime::spec::plan::Placement;
 
 use super::args::Requests;
 
@@ -22,6 +26,13 @@ pub(super) fn engines(requests: &Requests, options: &Options) -> Result<(Engines
     if let Some(url) = &requests.base_url {
         engine = engine.base_url(url);
     }
+    for (scheme, token_url) in &requests.oauth {
+        engine = engine.oauth(scheme, oauth(scheme, token_url)?);
+    }
+    if let Some((certificate, key)) = &requests.identity {
+        engine = engine.client_certificate(file(certificate)?, file(key)?);
+    }
+    engine = engine.retries(Retries::default().most(requests.retries));
     let servers = mcp_options(&requests.private_hosts).idle(timeout).total(timeout);
     engine = requests.private_hosts.iter().fold(engine, HttpEngineBuilder::private_host);
     for (name, value) in &requests.server_variables {
@@ -42,8 +53,61 @@ fn by_option(host: &str) -> String {
     format!("Open it with `--private-host {host}`.")
 }
 
+/// Returns what gets the tokens of a scheme: the client is in variables that follow from the scheme's name.
+fn oauth(scheme: &str, token_url: &str) -> Result<OAuth, String> {
+    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let prefix: String = scheme.chars().map(upper).collect();
+    let variable = |end: &str| {
+        let name = format!("{prefix}_{end}");
+        let value = std::env::var(&name).ok().map(|value| value.trim().to_owned());
+        value.filter(|value| !value.is_empty()).ok_or(name)
+    };
+    let lacking = |name: String| format!("`--oauth {scheme}=…` needs the environment variable {name}");
+    let client = variable("CLIENT_ID").map_err(lacking)?;
+    let secret = variable("CLIENT_SECRET").map(Secret::new);
+    match variable("REFRESH_TOKEN") {
+        Ok(refresh) => Ok(OAuth::refresh_token(token_url, client, secret.ok(), Secret::new(refresh))),
+        Err(_) => Ok(OAuth::client_credentials(token_url, client, secret.map_err(lacking)?)),
+    }
+}
+
+fn file(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()))
+}
+
 /// Returns the credentials the user named.
 pub(super) fn credentials(options: &Options) -> EnvCredentials {
     let named = options.credentials.iter();
-    named.fold(EnvCredentials::new(), |all, (scheme, variable)| all.variable(scheme, variable))
+    let all = EnvCredentials::new().variable_remedy(by_auth);
+    named.fold(all, |all, (scheme, variable)| all.variable(scheme, variable))
+}
+
+fn by_auth(scheme: &str, variable: &str) -> String {
+    format!("`--auth {scheme}={variable}`")
+}
+
+/// The credentials of a dry run, which asks for no token.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    pub(super) named: EnvCredentials,
+    pub(super) requests: &'a Requests,
+}
+
+impl Credentials for Known<'_> {
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
+        if self.requests.oauth.iter().any(|(scheme, _)| scheme == request.scheme) {
+            return Some(Secret::new("(a token by OAuth)"));
+        }
+        match request.placement {
+            Placement::MutualTls if self.requests.identity.is_some() => Some(Secret::new("")),
+            _ => self.named.credential(request),
+        }
+    }
+
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        match request.placement {
+            Placement::MutualTls => "give `--client-cert` and `--client-key`".to_owned(),
+            _ => self.named.remedy(request),
+        }
+    }
 }

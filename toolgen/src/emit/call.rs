@@ -10,8 +10,8 @@ mod xml;
 
 use toolgen_runtime::__private::{CallKind, kind_of_call};
 use toolgen_runtime::spec::plan::{
-    Body, BodyField, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, SecurityRequirement,
-    SecurityScheme, Server, ServerVariable, Style,
+    Body, BodyField, BodySource, Codec, Encoding, Location, NextPage, Pagination, Parameter, Part, Placement,
+    SecurityRequirement, SecurityScheme, Server, ServerVariable, Style,
 };
 use toolgen_runtime::{Call, RequestPlan, Text};
 
@@ -45,6 +45,8 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         answer,
         derived,
         defaults,
+        idempotency_key,
+        pagination,
     } = plan;
     let base = &RequestPlan::EMPTY;
     let mut fields = Fields::default();
@@ -66,7 +68,32 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
     });
     fields.put("derived", derived, &base.derived, |list| list_of(list, template::member));
     fields.put("defaults", defaults, &base.defaults, |is| Expr::atom(is.to_string()));
+    fields.text("idempotency_key", idempotency_key, &base.idempotency_key);
+    fields.set_or_leave("pagination", pagination.as_ref().map(|pages| some(self::pagination(pages))));
     fields.literal("RequestPlan", "RequestPlan::EMPTY")
+}
+
+fn pagination(pagination: &Pagination) -> Expr {
+    let Pagination { next, items, more, size, offered } = pagination;
+    let pair = |head, argument, pointer| {
+        let fields = vec![("argument", Expr::text(argument)), ("pointer", Expr::text(pointer))];
+        Expr::Struct { head, fields, base: None }
+    };
+    let next = match next {
+        NextPage::Link => Expr::atom("NextPage::Link"),
+        NextPage::Url(pointer) => Expr::Call("NextPage::Url", vec![Expr::text(pointer)]),
+        NextPage::Cursor { argument, pointer } => pair("NextPage::Cursor", argument, pointer),
+        NextPage::Last { argument, pointer } => pair("NextPage::Last", argument, pointer),
+        NextPage::Page { argument, first } => {
+            let fields = vec![("argument", Expr::text(argument)), ("first", Expr::atom(first.to_string()))];
+            Expr::Struct { head: "NextPage::Page", fields, base: None }
+        }
+        NextPage::Offset(argument) => Expr::Call("NextPage::Offset", vec![Expr::text(argument)]),
+    };
+    let rest = [("items", items), ("more", more), ("size", size), ("offered", offered)];
+    let rest = rest.map(|(name, value)| (name, Expr::text(value)));
+    let fields = [("next", next)].into_iter().chain(rest).collect();
+    Expr::Struct { head: "Pagination", fields, base: None }
 }
 
 fn pair((name, value): &(Text, Text)) -> Expr {

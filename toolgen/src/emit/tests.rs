@@ -98,6 +98,8 @@ fn full_plan() -> RequestPlan {
         answer: Some(xml()),
         derived: one((text("=y"), every_template())),
         defaults: true,
+        idempotency_key: text("Idempotency-Key"),
+        pagination: "cursor=a@/next items=/data more=/more size=b offered=max_items".parse().ok(),
     }
 }
 

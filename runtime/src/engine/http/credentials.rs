@@ -9,9 +9,10 @@ use reqwest::Url;
 
 use super::encode::{Escape, escape};
 use super::request::HttpRequest;
-pub use super::secret::Secret;
+use super::secret::Secret;
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
+use crate::schema::shape::decode::say::meant;
 use crate::spec::plan::{Placement, RequestPlan, SecurityRequirement, SecurityScheme};
 
 /// A request for one credential.
@@ -55,61 +56,6 @@ impl Credentials for NoCredentials {
     fn remedy(&self, _request: &CredentialRequest<'_>) -> String {
         "give the engine a source: `HttpEngineBuilder::credentials`".to_owned()
     }
-}
-
-/// Credentials from environment variables: the one configured for the scheme, or else the one the plan names.
-///
-/// This is the only place that reads the environment. An empty variable counts as not set; white space around a value
-/// is removed.
-#[derive(Clone, Debug, Default)]
-pub struct EnvCredentials {
-    variables: BTreeMap<String, String>,
-}
-
-impl EnvCredentials {
-    /// Uses the variables that the plans name.
-    #[must_use]
-    pub fn new() -> EnvCredentials {
-        EnvCredentials::default()
-    }
-
-    /// Takes the credential of this scheme from this variable, whatever the plan names.
-    #[must_use]
-    pub fn variable(mut self, scheme: impl Into<String>, variable: impl Into<String>) -> EnvCredentials {
-        self.variables.insert(scheme.into(), variable.into());
-        self
-    }
-
-    fn variable_of<'a>(&'a self, request: &CredentialRequest<'a>) -> &'a str {
-        self.variables.get(request.scheme).map_or(request.env, String::as_str)
-    }
-}
-
-impl Credentials for EnvCredentials {
-    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
-        of_environment(self.variable_of(request))
-    }
-
-    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
-        let scheme = request.scheme;
-        match self.variable_of(request) {
-            "" => format!(
-                "name its environment variable: `EnvCredentials::variable({scheme:?}, …)`, or \
-                 `Options::credential({scheme:?}, …)` where the tools are compiled"
-            ),
-            variable => format!("set the environment variable {variable}"),
-        }
-    }
-}
-
-/// Returns the credential in an environment variable, without white space around it.
-pub(in crate::engine) fn of_environment(variable: &str) -> Option<Secret> {
-    if variable.is_empty() || variable.contains(['=', '\0']) {
-        return None;
-    }
-    let value = std::env::var(variable).ok()?;
-    let value = value.trim();
-    (!value.is_empty()).then(|| Secret::new(value))
 }
 
 /// Credentials held in memory, by scheme and optionally by origin.
@@ -157,7 +103,20 @@ impl Credentials for StaticCredentials {
 
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {
         let CredentialRequest { scheme, origin, .. } = request;
-        format!("add it for {origin}: `StaticCredentials::with({scheme:?}, …)`")
+        let told = format!("add it for {origin}: `StaticCredentials::with({scheme:?}, …)`");
+        with_meant(told, scheme, self.secrets.keys().map(|(scheme, _)| scheme.as_str()))
+    }
+}
+
+/// Adds to a remedy which of the schemes that somebody named was probably meant.
+pub(super) fn with_meant<'a>(
+    remedy: String,
+    scheme: &str,
+    named: impl IntoIterator<Item = &'a str>,
+) -> String {
+    match meant(scheme, named.into_iter().filter(|named| *named != scheme)) {
+        Some(near) => format!("{remedy}; one is set for `{near}`: was `{scheme}` meant?"),
+        None => remedy,
     }
 }
 
@@ -192,7 +151,7 @@ pub fn authorize(
 }
 
 /// Returns the credentials of the first alternative of `plan.security` that is satisfied, as [`authorize`] adds them.
-fn choose<'a>(
+pub(super) fn choose<'a>(
     plan: &'a RequestPlan,
     origin: &str,
     credentials: &dyn Credentials,
@@ -247,7 +206,12 @@ pub(super) fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
 }
 
 fn for_operators(missing: &[Vec<MissingCredential>]) -> String {
-    let told = alternatives(missing, |one| format!("`{}` ({})", one.scheme, one.remedy));
+    // Who named the variables of an alternative means that one.
+    let is_named = |all: &&Vec<MissingCredential>| all.iter().all(|one| !one.env.is_empty());
+    let named: Vec<_> = missing.iter().filter(is_named).cloned().collect();
+    let told = alternatives(if named.is_empty() { missing } else { &named }, |one| {
+        format!("`{}` ({})", one.scheme, one.remedy)
+    });
     format!("No credential is configured for {told}")
 }
 
@@ -261,7 +225,7 @@ pub(super) fn origin(url: &str) -> String {
     Url::parse(url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
 }
 
-type Found<'a> = Vec<(&'a SecurityScheme, Secret)>;
+pub(super) type Found<'a> = Vec<(&'a SecurityScheme, Secret)>;
 
 fn collect<'a>(
     alternative: &'a SecurityRequirement,

@@ -74,7 +74,6 @@ impl HttpRequest {
     }
 
     /// Returns a text with the credentials of the request shown as `****`.
-    #[cfg(feature = "mcp")]
     pub(in crate::engine) fn redact(&self, text: &str) -> String {
         self.credentials.redact(text)
     }
@@ -93,7 +92,7 @@ impl HttpEngine {
         request: &HttpRequest,
         redirects: Redirects,
     ) -> Result<Response, Unanswered> {
-        let route = Route { redirects, ..self.route(&Network::Any) };
+        let route = Route { redirects, at_home: false, ..self.route(&Network::Any) };
         let unanswered = |written, why| Err(Unanswered { written, why });
         match transport::send(&route, request, &[]).await {
             Ok(reply) => match reply.refused {

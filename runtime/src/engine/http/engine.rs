@@ -4,30 +4,27 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::redirect::Policy;
-use reqwest::{Client, ClientBuilder};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::build::build;
-use super::credentials::{MissingCredential, MissingCredentials, authorize, no_credential, origin};
-use super::guard::{Guard, opened_by};
+use super::credentials::{MissingCredential, MissingCredentials, authorize, origin};
+use super::guard::Guard;
+use super::known::{Known, Tokens};
+use super::pages;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::{self, Limits};
+use super::send::Sending;
 use super::settings::HttpEngineBuilder;
-use super::tls;
-use super::transport::{self, Redirects, Reply, Route, SendError};
+use super::tool::HttpTool;
+use super::transport::{self, Clients, Redirects, Route};
 use super::url;
 use crate::base::frozen::{Frozen, Text};
-use crate::base::future::BoxFuture;
 use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
-use crate::call::digest::fingerprint;
 use crate::call::error::ToolError;
-use crate::call::provider_context::FactoryError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, time_limit};
-use crate::engine::Engine;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::plan::{Codec, RequestPlan, Tool};
 use crate::spec::{Effects, Network, Timeout, ToolSpec};
@@ -50,7 +47,7 @@ pub struct HttpEngine {
 }
 
 pub(super) struct Inner {
-    client: Client,
+    clients: Clients,
     guard: Guard,
     settings: HttpEngineBuilder,
 }
@@ -61,52 +58,6 @@ impl fmt::Debug for HttpEngine {
     }
 }
 
-/// Why an engine could not be built, such as unusable TLS or an unusable system proxy.
-#[derive(Debug)]
-pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
-
-impl fmt::Display for EngineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the HTTP client cannot be set up: {}", self.0)
-    }
-}
-
-impl std::error::Error for EngineError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&*self.0)
-    }
-}
-
-impl HttpEngineBuilder {
-    /// Builds the engine, with its own client.
-    ///
-    /// Its TLS uses the cryptography that the program installed for the whole process
-    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`; it installs nothing.
-    ///
-    /// # Errors
-    ///
-    /// If TLS or the system's proxy is unusable, or a root certificate or the `User-Agent` is invalid.
-    pub fn build(self) -> Result<HttpEngine, EngineError> {
-        let urls = self.base_url.0.iter().chain(&self.document_url);
-        let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
-        let guard = Guard::new(opened, Arc::clone(&self.resolver), self.remedy);
-        let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
-        let tls = tls::config(&self.root_certificates).map_err(|error| EngineError(error.into()))?;
-        let client = client.tls_backend_preconfigured(tls);
-        let client = if self.system_proxy { client } else { client.no_proxy() };
-        let client = self.connect_timeout.into_iter().fold(client, ClientBuilder::connect_timeout);
-        #[cfg(test)]
-        let client = match &self.diverted {
-            Some(diverted) => diverted.set(client, &guard),
-            None => client.dns_resolver(guard.clone()),
-        };
-        #[cfg(not(test))]
-        let client = client.dns_resolver(guard.clone());
-        let client = client.build().map_err(|error| EngineError(error.into()))?;
-        Ok(HttpEngine::new(client, guard, self))
-    }
-}
-
 impl HttpEngine {
     /// Returns the default settings: the servers of the plans, no credentials, 30 seconds, 64 KiB, no files.
     #[must_use]
@@ -114,8 +65,8 @@ impl HttpEngine {
         HttpEngineBuilder::new()
     }
 
-    pub(super) fn new(client: Client, guard: Guard, settings: HttpEngineBuilder) -> HttpEngine {
-        HttpEngine { inner: Arc::new(Inner { client, guard, settings }) }
+    pub(super) fn new(clients: Clients, guard: Guard, settings: HttpEngineBuilder) -> HttpEngine {
+        HttpEngine { inner: Arc::new(Inner { clients, guard, settings }) }
     }
 
     /// Returns this engine for the tools of a document that came from a URL: their relative servers are resolved
@@ -125,8 +76,8 @@ impl HttpEngine {
         if self.inner.settings.document_url.is_some() {
             return self.clone();
         }
-        let Inner { client, guard, settings } = &*self.inner;
-        HttpEngine::new(client.clone(), guard.clone(), settings.clone().document_url(url))
+        let Inner { clients, guard, settings } = &*self.inner;
+        HttpEngine::new(clients.clone(), guard.clone(), settings.clone().document_url(url))
     }
 
     /// Returns generated tools that this engine runs.
@@ -144,17 +95,22 @@ impl HttpEngine {
     /// Returns one tool that this engine runs.
     pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
         let tool = tool.into();
-        let spec = self.changed(&tool.spec);
+        let spec = self.changed(&tool);
         Arc::new(HttpTool { engine: self.clone(), tool, spec })
     }
 
     /// Returns the specification with the engine's settings in place of the tool's, so that every caller grants the
-    /// time and checks the host that apply.
-    fn changed(&self, spec: &ToolSpec) -> Option<ToolSpec> {
-        let settings = &self.inner.settings;
+    /// time and checks the hosts that apply.
+    fn changed(&self, tool: &Tool) -> Option<ToolSpec> {
+        let (settings, spec) = (&self.inner.settings, &tool.spec);
         let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
         let host = settings.base_host().filter(|_| spec.effects != Effects::UNDECLARED);
-        if timeout.is_none() && host.is_none() {
+        let schemes =
+            tool.call.http().into_iter().flat_map(|plan| &plan.security).flat_map(|one| &one.schemes);
+        let tokens = schemes.filter_map(|scheme| settings.oauth_of(&scheme.id)?.host());
+        let mut tokens: Vec<Text> = tokens.map(Text::from).collect();
+        tokens.dedup();
+        if timeout.is_none() && host.is_none() && tokens.is_empty() {
             return None;
         }
         let mut changed = spec.clone();
@@ -164,12 +120,17 @@ impl HttpEngine {
         if let Some(host) = host {
             changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
         }
+        if let Network::Hosts(hosts) = &changed.effects.network {
+            tokens.retain(|host| !hosts.contains(host));
+            changed.effects.network = Network::Hosts(hosts.iter().cloned().chain(tokens).collect());
+        }
         Some(changed)
     }
 
     /// Returns the request a call would send, with its credentials, as for a dry run.
     ///
     /// If a needed credential is missing, the request comes without it, and with what is missing for each alternative.
+    /// A token by OAuth is not asked for: if none is known, a text stands for it.
     ///
     /// # Errors
     ///
@@ -179,13 +140,23 @@ impl HttpEngine {
         plan: &RequestPlan,
         arguments: &Value,
     ) -> Result<(HttpRequest, Vec<Vec<MissingCredential>>), Vec<RequestProblem>> {
-        let settings = &self.inner.settings;
+        let mut request = self.unproven(plan, arguments)?;
+        let missing = authorize(&mut request, plan, &self.known(&Tokens::new())).err().unwrap_or_default();
+        Ok((request, missing))
+    }
+
+    /// Returns the request of a call without its credentials.
+    fn unproven(&self, plan: &RequestPlan, arguments: &Value) -> Result<HttpRequest, Vec<RequestProblem>> {
         let mut request = build(plan, arguments, &self.options())?;
-        for secret in settings.secrets() {
+        for secret in self.inner.settings.secrets() {
             request.credentials.hide(secret);
         }
-        let missing = authorize(&mut request, plan, settings.credentials.as_ref()).err().unwrap_or_default();
-        Ok((request, missing))
+        Ok(request)
+    }
+
+    /// Returns the credentials of a call for which these tokens were got.
+    pub(super) fn known<'a>(&'a self, tokens: &'a Tokens) -> Known<'a> {
+        Known { settings: &self.inner.settings, tokens }
     }
 
     fn options(&self) -> BuildOptions<'_> {
@@ -215,17 +186,18 @@ impl HttpEngine {
         &self,
         tools: impl IntoIterator<Item = &'t Tool>,
     ) -> Vec<MissingCredentials> {
-        let credentials = self.inner.settings.credentials.as_ref();
+        let tokens = Tokens::new();
+        let known = self.known(&tokens);
         let lacking = tools.into_iter().filter_map(|tool| {
             let plan = tool.call.http()?;
             let origin =
                 url::base(plan, &self.options()).map(|base| origin(&base.prefix)).unwrap_or_default();
-            MissingCredentials::of(tool.spec.name.to_text(), plan, &origin, credentials)
+            MissingCredentials::of(tool.spec.name.to_text(), plan, &origin, &known)
         });
         lacking.collect()
     }
 
-    /// Builds the request of a call that is about to be sent.
+    /// Builds the request of a call that is about to be sent, without its credentials.
     pub(super) async fn prepare(
         &self,
         tool: &Frozen<Tool>,
@@ -237,30 +209,18 @@ impl HttpEngine {
         let built = if reads_files(tool) {
             // Reading files blocks, which a task on a shared thread must not do.
             let (engine, tool) = (self.clone(), tool.clone());
-            let build = move || plan(&tool).map(|plan| engine.request(plan, &arguments));
+            let build = move || plan(&tool).map(|plan| engine.unproven(plan, &arguments));
             let built = tokio::task::spawn_blocking(build).await;
             built.map_err(|_| ToolError::failed("the request could not be built"))??
         } else {
-            self.request(plan(tool)?, &arguments)
+            self.unproven(plan(tool)?, &arguments)
         };
-        let (request, missing) = built.map_err(|problems| refuse(&problems))?;
-        if missing.is_empty() { Ok(request) } else { Err(no_credential(&missing)) }
-    }
-
-    /// Sends a request to an allowed host and follows redirects.
-    pub(super) async fn send(&self, request: &HttpRequest, allowed: &Network) -> Result<Reply, ToolError> {
-        let sent = transport::send(&self.route(allowed), request, &self.inner.settings.headers.0).await;
-        sent.map_err(|error| match error {
-            SendError::Refused(refused) => refused.into(),
-            SendError::Malformed(message) => {
-                ToolError::failed_with("invalid_request", format!("Error: {message}"))
-            }
-            SendError::Network(error) => network(request, "http_error", error),
-        })
+        built.map_err(|problems| refuse(&problems))
     }
 
     pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
-        Route { client: &self.inner.client, guard: &self.inner.guard, allowed, redirects: Redirects::Allowed }
+        let Inner { clients, guard, .. } = &*self.inner;
+        Route { clients, guard, allowed, redirects: Redirects::Allowed, from: None, at_home: true }
     }
 
     pub(super) fn settings(&self) -> &HttpEngineBuilder {
@@ -271,47 +231,49 @@ impl HttpEngine {
         time_limit(spec, self.inner.settings.timeout.unwrap_or(DEFAULT_TIMEOUT), granted)
     }
 
-    async fn run(
+    /// Returns how much of an answer of a tool is read.
+    pub(super) fn limits<'t>(&self, tool: &'t Tool) -> Limits<'t> {
+        Limits {
+            bytes: self.inner.settings.max_bytes,
+            media_bytes: self.inner.settings.max_media_bytes,
+            stream_until: None,
+            structured: tool.spec.output.is_some(),
+            answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
+        }
+    }
+
+    pub(super) async fn run(
         &self,
         tool: &Frozen<Tool>,
-        arguments: Value,
+        mut arguments: Value,
         limit: Option<Duration>,
-        allowed: &Network,
+        ctx: &ToolContext,
     ) -> Result<ToolResult, ToolError> {
+        if let (Some(most), Some(pages)) = (pages::wanted(tool, &mut arguments)?, &plan(tool)?.pagination) {
+            return self.run_pages(tool, pages, (arguments, most), limit, ctx).await;
+        }
         let started = Instant::now();
         let request = self.prepare(tool, arguments).await?;
-        let reply = self.send(&request, allowed).await?;
+        let until = limit.map(|limit| started + limit);
+        let mut sending = Sending::new(self, tool, ctx, until)?;
+        let request = &sending.proven(request).await?;
+        let reply = sending.send(request).await?;
         let name = tool.spec.name.as_str();
         let failed =
             reply.refused.is_some() || self.settings().is_failure(name, reply.response.status().as_u16());
-        let limits = Limits {
-            bytes: self.inner.settings.max_bytes,
-            media_bytes: self.inner.settings.max_media_bytes,
-            stream_until: response::stream_until(started, limit),
-            structured: tool.spec.output.is_some(),
-            answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
-        };
-        let result = response::result(&request, reply, limits).await;
-        let mut result = result.map_err(|error| network(&request, "read_error", error))?;
+        let limits = Limits { stream_until: response::stream_until(started, limit), ..self.limits(tool) };
+        let result = response::result(request, reply, limits).await;
+        let mut result = result.map_err(|error| network(request, "read_error", error))?;
         if failed {
             result.details["success"] = false.into();
         }
+        sending.told(&mut result);
         Ok(result)
     }
 }
 
-impl Engine for HttpEngine {
-    fn runs(&self, tool: &Tool) -> bool {
-        tool.call.http().is_some()
-    }
-
-    fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
-        Ok(self.tool(tool))
-    }
-}
-
 /// Returns the request plan of a tool. A tool with another kind of call belongs to another engine.
-fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
+pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
     let other = || format!("`{}` is no HTTP request, so this engine cannot carry it out", tool.spec.name);
     tool.call.http().ok_or_else(|| ToolError::failed_with("wrong_engine", other()))
 }
@@ -350,51 +312,5 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
     match (about_arguments.is_empty(), problems.first()) {
         (true, Some(problem)) => ToolError::failed_with(problem.kind.code(), problem.message.clone()),
         _ => ToolError::from_problems(about_arguments),
-    }
-}
-
-/// A tool that is an HTTP request.
-struct HttpTool {
-    engine: HttpEngine,
-    tool: Frozen<Tool>,
-    /// The specification, if the engine changes it.
-    spec: Option<ToolSpec>,
-}
-
-impl AgentTool for HttpTool {
-    fn spec(&self) -> &ToolSpec {
-        self.spec.as_ref().unwrap_or(&self.tool.spec)
-    }
-
-    fn search_words(&self) -> &str {
-        self.tool.call.http().map_or("", |plan| plan.path.as_str())
-    }
-
-    fn action(&self) -> Option<String> {
-        let settings = &self.engine.inner.settings;
-        // The query of a URL may hold a key.
-        Some(fingerprint(&format!(
-            "{:?} {:?} {:?}",
-            self.tool.call, settings.base_url.0, settings.document_url
-        )))
-    }
-
-    fn execute<'a>(
-        &'a self,
-        params: Value,
-        ctx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move {
-            let limit = self.engine.time_limit(self.spec(), ctx.timeout());
-            let run = self.engine.run(&self.tool, params, limit, ctx.allowed_hosts());
-            let run = ctx.cancel().run_until_cancelled(run);
-            let outcome = match limit {
-                Some(duration) => {
-                    tokio::time::timeout(duration, run).await.map_err(|_| ToolError::Timeout { duration })?
-                }
-                None => run.await,
-            };
-            outcome.unwrap_or(Err(ToolError::Cancelled))
-        })
     }
 }

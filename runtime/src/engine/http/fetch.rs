@@ -160,7 +160,8 @@ impl HttpEngine {
 
     async fn fetch_within(&self, request: &HttpRequest, limit: usize) -> Result<Fetched, FetchErrorKind> {
         let network = |error| FetchErrorKind::Network(request.failure(error));
-        let sent = transport::send(&self.route(&Network::Any), request, &[]).await;
+        let route = transport::Route { at_home: false, ..self.route(&Network::Any) };
+        let sent = transport::send(&route, request, &[]).await;
         let Reply { mut response, final_url, refused } = sent.map_err(|error| match error {
             SendError::Malformed(why) => FetchErrorKind::Malformed(why),
             SendError::Refused(refused) => FetchErrorKind::Refused(refused.to_string()),

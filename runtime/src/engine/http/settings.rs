@@ -9,7 +9,10 @@ use reqwest::Url;
 
 use super::credentials::{Credentials, NoCredentials};
 use super::files::{Files, FilesRoot, NoFiles};
+use super::oauth::OAuth;
 use super::resolve::{Resolver, SystemResolver};
+use super::retry::Retries;
+use super::tls::Identity;
 
 /// The default limit on the response text that a model gets, in bytes: 64 KiB.
 pub const MAX_BYTES: usize = 64 << 10;
@@ -44,6 +47,9 @@ pub struct HttpEngineBuilder {
     #[cfg(test)]
     pub(super) diverted: Option<super::guard::Diverted>,
     pub(super) root_certificates: Vec<Vec<u8>>,
+    pub(super) identity: Option<Identity>,
+    pub(super) oauth: Vec<(String, OAuth)>,
+    pub(super) retries: Retries,
 }
 
 /// The operator's headers. They may hold anything, so `Debug` shows only their names.
@@ -103,6 +109,9 @@ impl HttpEngineBuilder {
             user_agent: concat!("toolgen-runtime/", env!("CARGO_PKG_VERSION")).to_owned(),
             system_proxy: false,
             root_certificates: Vec::new(),
+            identity: None,
+            oauth: Vec::new(),
+            retries: Retries::default(),
             private_hosts: Vec::new(),
             remedy: super::guard::by_the_program,
             accepted: Vec::new(),
@@ -280,6 +289,32 @@ impl HttpEngineBuilder {
     #[must_use]
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates.push(pem.into());
+        self
+    }
+
+    /// Proves who the program is with this certificate (mutual TLS), wherever a server asks for it. Takes PEM texts: the
+    /// certificate with those that vouch for it, and its key. Another origin, to which a redirect leads, is not shown it.
+    #[must_use]
+    pub fn client_certificate(mut self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
+        self.identity = Some(Identity { certificates: certificates.into(), key: key.into() });
+        self
+    }
+
+    /// Gets the tokens of a security scheme by OAuth 2, whatever the [credentials](Self::credentials) say of it. The
+    /// name is that of the scheme in the document. The host of the token URL has to be one that requests
+    /// [reach](Self::private_host), and one that the calling context allows.
+    #[must_use]
+    pub fn oauth(mut self, scheme: impl Into<String>, oauth: OAuth) -> Self {
+        let scheme = scheme.into();
+        self.oauth.retain(|(known, _)| *known != scheme);
+        self.oauth.push((scheme, oauth));
+        self
+    }
+
+    /// Sets how often and for how long requests are repeated, in place of [`Retries::default`].
+    #[must_use]
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.retries = retries;
         self
     }
 }

@@ -22,7 +22,7 @@ use crate::spec::Network;
 const MAX_REDIRECTS: usize = 10;
 
 /// The headers that another origin also gets.
-const KEPT: [&str; 2] = ["accept", "accept-language"];
+pub(super) const KEPT: [&str; 2] = ["accept", "accept-language"];
 
 /// A response whose body is not yet read.
 pub(super) struct Reply {
@@ -50,13 +50,25 @@ impl From<reqwest::Error> for SendError {
     }
 }
 
+/// The clients of an engine. They share nothing but the guard.
+#[derive(Clone)]
+pub(super) struct Clients {
+    pub(super) usual: Client,
+    /// The one that shows the certificate of the program; the usual one if there is none.
+    pub(super) identified: Client,
+}
+
 /// How requests are sent, and which hosts they may reach.
 pub(super) struct Route<'a> {
-    pub(super) client: &'a Client,
+    pub(super) clients: &'a Clients,
     pub(super) guard: &'a Guard,
     /// The hosts that the call may reach.
     pub(super) allowed: &'a Network,
     pub(super) redirects: Redirects,
+    /// The URL whose answer led here, if the program did not.
+    pub(super) from: Option<&'a Url>,
+    /// Whether the request goes where the program's own credentials go: its headers and its certificate.
+    pub(super) at_home: bool,
 }
 
 /// Which redirects are followed.
@@ -68,7 +80,6 @@ pub(in crate::engine) enum Redirects {
     #[cfg(feature = "mcp")]
     AtOrigin,
     /// None: the redirect is the response.
-    #[cfg(feature = "mcp-oauth")]
     None,
 }
 
@@ -85,12 +96,12 @@ pub(super) async fn send(
     request: &HttpRequest,
     extra: &[(String, String)],
 ) -> Result<Reply, SendError> {
-    let mut step = first(request, extra)?;
-    route.guard.check(&step.url, None, route.allowed).map_err(SendError::Refused)?;
+    let mut step = first(request, if route.at_home { extra } else { &[] })?;
+    route.guard.check(&step.url, route.from, route.allowed).map_err(SendError::Refused)?;
+    let mut client = if route.at_home { &route.clients.identified } else { &route.clients.usual };
     let (mut final_url, mut followed) = (None, 0);
     loop {
-        let mut builder =
-            route.client.request(step.method.clone(), step.url.clone()).headers(step.headers.clone());
+        let mut builder = client.request(step.method.clone(), step.url.clone()).headers(step.headers.clone());
         if let Some(body) = &step.body {
             builder = builder.body(body.clone());
         }
@@ -101,6 +112,9 @@ pub(super) async fn send(
             Some(Ok(next)) => {
                 route.guard.check(&next.url, Some(&step.url), route.allowed).map_err(SendError::Refused)?;
                 final_url = Some(next.url.clone());
+                if next.url.origin() != step.url.origin() {
+                    client = &route.clients.usual;
+                }
                 followed += 1;
                 step = next;
                 continue;
@@ -159,7 +173,6 @@ fn next(step: &Step, response: &Response, redirects: Redirects) -> Option<Result
                 Ok(next)
             }
         })),
-        #[cfg(feature = "mcp-oauth")]
         Redirects::None => None,
     }
 }

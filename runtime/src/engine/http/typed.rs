@@ -1,67 +1,22 @@
 //! Typed calls from Rust.
 
-use std::fmt;
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
+use super::call_error::CallError;
+use super::charset;
 use super::engine::{HttpEngine, network};
 use super::request::is_json;
 use super::response::{as_json, header, read};
-use super::{charset, transport::Reply};
+use super::send::Sending;
+use super::transport::Reply;
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::engine::typed::TypedTool;
-use crate::spec::Network;
 use crate::spec::plan::Tool;
-
-/// Why a typed call returned no value.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum CallError {
-    /// There was no response, or no request: the network, the time limit, a credential or an argument failed.
-    Transport(ToolError),
-    /// The service answered with a status other than success.
-    Status {
-        /// The status.
-        status: u16,
-        /// The body, as text.
-        body: String,
-    },
-    /// The service answered with success, but not with a value of the expected type.
-    Decode {
-        /// What does not fit.
-        source: serde_json::Error,
-        /// The body, as text.
-        body: String,
-    },
-    /// The service answered with more than the engine accepts.
-    TooLarge {
-        /// The number of bytes that the engine accepts.
-        limit: usize,
-    },
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CallError::Transport(error) => error.fmt(f),
-            CallError::Status { status, .. } => write!(f, "the service answered with status {status}"),
-            CallError::Decode { source, .. } => write!(f, "the answer is not of the expected type: {source}"),
-            CallError::TooLarge { limit } => write!(f, "the answer has more than {limit} bytes"),
-        }
-    }
-}
-
-impl std::error::Error for CallError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            CallError::Transport(error) => Some(error),
-            CallError::Decode { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
 
 impl HttpEngine {
     /// Calls a tool with arguments that the compiler has checked.
@@ -90,9 +45,10 @@ impl HttpEngine {
         ctx: &ToolContext,
     ) -> Result<A::Output, CallError> {
         let tool = A::tool();
-        let run = self.call_within(tool, arguments, ctx.allowed_hosts());
+        let limit = self.time_limit(&tool.spec, ctx.timeout());
+        let run = self.call_within(tool, arguments, limit, ctx);
         let run = ctx.cancel().run_until_cancelled(run);
-        let outcome = match self.time_limit(&tool.spec, ctx.timeout()) {
+        let outcome = match limit {
             Some(duration) => tokio::time::timeout(duration, run)
                 .await
                 .map_err(|_| CallError::Transport(ToolError::Timeout { duration }))?,
@@ -105,13 +61,18 @@ impl HttpEngine {
         &self,
         tool: &'static Tool,
         arguments: A,
-        allowed: &Network,
+        limit: Option<Duration>,
+        ctx: &ToolContext,
     ) -> Result<A::Output, CallError> {
         let arguments = arguments.into_arguments().map_err(|why| {
             CallError::Transport(ToolError::invalid_args(format!("the arguments are not JSON: {why}")))
         })?;
-        let request = self.prepare(&Frozen::Static(tool), arguments).await.map_err(CallError::Transport)?;
-        let Reply { mut response, .. } = self.send(&request, allowed).await.map_err(CallError::Transport)?;
+        let until = limit.map(|limit| Instant::now() + limit);
+        let tool = Frozen::Static(tool);
+        let request = self.prepare(&tool, arguments).await.map_err(CallError::Transport)?;
+        let mut sending = Sending::new(self, &tool, ctx, until).map_err(CallError::Transport)?;
+        let request = sending.proven(request).await.map_err(CallError::Transport)?;
+        let Reply { mut response, .. } = sending.send(&request).await.map_err(CallError::Transport)?;
         let status = response.status();
         let content_type = header(response.headers(), "content-type");
         let limit = self.settings().max_typed_bytes;

@@ -79,6 +79,8 @@ fn request(plan: &RequestPlan) -> Map<String, Value> {
         });
         out.insert("auth".into(), all.collect());
     }
+    put(&mut out, "idempotency_key", text(&plan.idempotency_key));
+    put(&mut out, "pages", plan.pagination.as_ref().map(|pages| pages.to_string().into()));
     out
 }
 

@@ -1,8 +1,10 @@
 //! The words of how calls are made.
 
+use std::path::PathBuf;
+
 use clap::{ArgAction, ArgMatches, Command, value_parser};
 
-use super::{option, pairs, private_host};
+use super::{option, pairs, path, private_host};
 
 /// How calls are made.
 #[derive(Debug)]
@@ -10,6 +12,12 @@ pub(in super::super) struct Requests {
     pub(in super::super) base_url: Option<String>,
     pub(in super::super) private_hosts: Vec<String>,
     pub(in super::super) server_variables: Vec<(String, String)>,
+    /// The schemes whose tokens come by OAuth, with their token URLs.
+    pub(in super::super) oauth: Vec<(String, String)>,
+    /// The files of the client's certificate and its key.
+    pub(in super::super) identity: Option<(PathBuf, PathBuf)>,
+    /// How often a request is repeated.
+    pub(in super::super) retries: u32,
     /// How long a call may take, in seconds.
     pub(in super::super) timeout: u64,
 }
@@ -24,6 +32,22 @@ pub(super) fn with_requests(command: Command) -> Command {
                 .action(ArgAction::Append),
         )
         .arg(
+            option(
+                "oauth",
+                "SCHEME=TOKEN_URL",
+                "Get the tokens of a scheme by OAuth, with the client in SCHEME_CLIENT_ID and SCHEME_CLIENT_SECRET, and \
+                 the refresh token in SCHEME_REFRESH_TOKEN if there is one",
+            )
+            .action(ArgAction::Append),
+        )
+        .arg(path("client-cert", "FILE", "The client's certificate, as PEM").requires("client-key"))
+        .arg(path("client-key", "FILE", "The key of the client's certificate, as PEM").requires("client-cert"))
+        .arg(
+            option("retries", "NUMBER", "How often a request is repeated that may be repeated")
+                .default_value("2")
+                .value_parser(value_parser!(u32).range(0..=20)),
+        )
+        .arg(
             option("timeout", "SECONDS", "How long a call may take")
                 .default_value("30")
                 .value_parser(value_parser!(u64).range(1..=86_400)),
@@ -32,10 +56,14 @@ pub(super) fn with_requests(command: Command) -> Command {
 
 /// Returns how calls are made.
 pub(super) fn requests(matches: &ArgMatches) -> Result<Requests, String> {
+    let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
     Ok(Requests {
         base_url: matches.get_one("base-url").cloned(),
         private_hosts: matches.get_many("private-host").unwrap_or_default().cloned().collect(),
         server_variables: pairs(matches, "server-variable")?,
+        oauth: pairs(matches, "oauth")?,
+        identity: file("client-cert").zip(file("client-key")),
+        retries: matches.get_one("retries").copied().unwrap_or(2),
         timeout: matches.get_one("timeout").copied().unwrap_or(30),
     })
 }

@@ -9,7 +9,7 @@ use toolgen_runtime::engine::http::{
 use toolgen_runtime::spec::plan::{RequestPlan, SecurityScheme};
 
 use super::super::args::Call;
-use super::super::engines::credentials;
+use super::super::engines::{Known, credentials};
 use super::super::output::Output;
 
 /// The server of a dry run if neither the document nor the user names one.
@@ -63,19 +63,20 @@ pub(super) fn build(
 /// Adds the available credentials. Reports the missing ones, and what to do: to set the variables of the schemes that have
 /// them, or to name variables.
 pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpRequest, output: &mut Output) {
-    let Err(missing) = http::authorize(request, plan, &credentials(&task.selection.options)) else { return };
+    let known = Known { named: credentials(&task.selection.options), requests: &task.requests };
+    let Err(missing) = http::authorize(request, plan, &known) else { return };
     let named: Vec<_> = missing.iter().filter(|all| all.iter().all(|one| !one.env.is_empty())).collect();
     let joined = |all: &[MissingCredential], text: fn(&MissingCredential) -> String| {
         all.iter().map(text).collect::<Vec<_>>().join(" with ")
     };
-    let (alternatives, remedy): (Vec<String>, _) = if named.is_empty() {
-        let scheme = |one: &MissingCredential| format!("`{}`", one.scheme);
-        (missing.iter().map(|all| joined(all, scheme)).collect(), "; name one with `--auth SCHEME=VARIABLE`")
+    let alternatives: Vec<String> = if named.is_empty() {
+        let scheme = |one: &MissingCredential| format!("`{}` ({})", one.scheme, one.remedy);
+        missing.iter().map(|all| joined(all, scheme)).collect()
     } else {
         let variable = |one: &MissingCredential| format!("`{}`: set {}", one.scheme, one.env);
-        (named.into_iter().map(|all| joined(all, variable)).collect(), "")
+        named.into_iter().map(|all| joined(all, variable)).collect()
     };
-    output.note(&format!("there is no credential for {}{remedy}", alternatives.join(", or ")));
+    output.note(&format!("there is no credential for {}", alternatives.join(", or ")));
 }
 
 /// Whether no alternative has environment variables for all of its schemes, so that none can be satisfied by setting one.

@@ -104,6 +104,7 @@ impl<'a> Context<'a> {
             derived: request.derived.into(),
             // A default of a manifest is a value that its author chose.
             defaults: true,
+            ..RequestPlan::EMPTY
         })
     }
 

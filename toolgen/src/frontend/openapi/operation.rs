@@ -1,7 +1,9 @@
 //! Compiles one operation to one tool.
 
 use serde_json::Value;
-use toolgen_runtime::spec::plan::{HeaderOwner, Location, RequestPlan, SecurityRequirement};
+use toolgen_runtime::spec::plan::{
+    HeaderOwner, Location, NextPage, Pagination, RequestPlan, SecurityRequirement,
+};
 use toolgen_runtime::spec::{Effects, Example, Files};
 use toolgen_runtime::{List, Text, ToolName, ToolSpec};
 
@@ -82,6 +84,7 @@ impl<'a> Context<'a> {
         let params = self.parameters(&operation.path_item, node, &mut template);
         let body = self.body(&operation.path_item, node, &operation.method)?;
         let (params, security) = self.split_credentials(params, node);
+        let (params, idempotency_key) = split_idempotency_key(params);
         let files = if body.as_ref().is_some_and(|body| body.files) { Files::Read } else { Files::None };
         let returned = self.returned(node);
         let Arguments { input, parameters, body, example } = arguments(params, body);
@@ -105,10 +108,11 @@ impl<'a> Context<'a> {
             parameters: parameters.into(),
             body,
             security,
+            idempotency_key,
+            pagination: returned.linked.then(|| Pagination::new(NextPage::Link)),
             accept: returned.accept.into(),
             answer: returned.answer,
-            derived: List::EMPTY,
-            defaults: false,
+            ..RequestPlan::EMPTY
         };
         Ok((spec, plan))
     }
@@ -161,6 +165,18 @@ impl<'a> Context<'a> {
         }
         (kept, security.into())
     }
+}
+
+/// Removes the header that tells a repeated request from a second call, whose value the engine makes: a model would have to
+/// invent it, and would invent another one for a second attempt.
+fn split_idempotency_key(mut params: Vec<Param>) -> (Vec<Param>, Text) {
+    let is_key = |param: &Param| {
+        let name = param.name.to_ascii_lowercase();
+        let name = name.strip_prefix("x-").unwrap_or(&name);
+        param.location == Location::Header && (name == "idempotency-key" || name == "paypal-request-id")
+    };
+    let found = params.iter().position(is_key).map(|at| params.remove(at));
+    (params, found.map(|param| param.name.into()).unwrap_or_default())
 }
 
 /// Whether the parameter is a header for credentials, which a model must not give.

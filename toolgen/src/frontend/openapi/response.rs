@@ -19,6 +19,8 @@ pub(super) struct Returned {
     pub(super) answer: Option<Xml>,
     /// The `Accept` header; empty for anything.
     pub(super) accept: String,
+    /// Whether a header links to other pages.
+    pub(super) linked: bool,
     /// What the document says about success.
     pub(super) description: String,
 }
@@ -36,12 +38,15 @@ impl<'a> Context<'a> {
         let mut shapes: Vec<Shape> = Vec::new();
         let mut types: Vec<&str> = Vec::new();
         let mut description = String::new();
+        let mut linked = false;
         let mut answer = None;
         for (_, node) in chosen {
             let Some(resolved) = self.resolve(node) else { continue };
             if description.is_empty() {
                 description = resolved.prose().into_owned();
             }
+            let headers = resolved.node.get("headers").map(|node| node.entries()).unwrap_or_default();
+            linked |= headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("link"));
             let media = self.contents(operation, &resolved.node, &mut types);
             let shape = self.result_shape(&media, &mut answer);
             shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
@@ -50,7 +55,7 @@ impl<'a> Context<'a> {
         if says_nothing(&description) {
             description.clear();
         }
-        Returned { shape, answer, accept: accept(&types), description }
+        Returned { shape, answer, accept: accept(&types), linked, description }
     }
 
     /// Returns the media types of a response, and adds those that are asked for.

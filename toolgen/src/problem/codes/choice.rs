@@ -53,7 +53,23 @@ lists the codes.
 
     --allow N706                         but the code is N0706
 ";
+    PAGINATION = "W0337", "What is said of pages has no effect", "
+What `--pagination` or `Options::pagination` says is for no operation that becomes a tool, or it is not understood. It is
+`SELECTOR=WAY` on the command line: a way is how the next page is asked for, then where things are in the answer.
+
+    link                                          by the header `Link`
+    next=/links/next items=/data                  by the URL at this place
+    cursor=after@/meta/after items=/results       by this argument, with what is at this place
+    last=starting_after@/id items=/data           by this argument, with this part of the last item
+    page=page items=/items                        by the number of the page; `page=page@0` if the first is 0
+    offset=skip items=/items                      by the number of items before it
+    none                                          there are no pages
+
+`more=/has_more` adds where the service says whether more pages follow (`more=!/last`: whether this is the last one), and `size=limit` the argument with the most items
+of a page. Without `items`, the answer is the list.
+";
 }
 
 /// The codes of problems in the options rather than the document.
-pub(super) const OF_OPTIONS: &[super::Code] = &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, EXCLUSION, LEVEL];
+pub(super) const OF_OPTIONS: &[super::Code] =
+    &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, EXCLUSION, LEVEL, PAGINATION];

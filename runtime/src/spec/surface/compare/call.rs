@@ -37,6 +37,8 @@ fn class(kind: &str, key: &str, (old, new): Given<'_>) -> (Class, &'static str) 
         ("http", "method") if writes => (Class::Security, "a method that changes something is used"),
         ("http", "servers") if !hosts(new).is_subset(&hosts(old)) => (Class::Security, ELSEWHERE),
         ("http", "auth") => (Class::Security, "other credentials are sent, or sent elsewhere"),
+        ("http", "idempotency_key") => (Class::Compatible, "requests are repeated more or less often"),
+        ("http", "pages") => (Class::Breaking, "lists are read to their end in another way"),
         ("mcp", "server") => (Class::Security, ELSEWHERE),
         ("command", "output" | "exit_codes" | "stream") => (Class::Breaking, OTHERWISE),
         ("command", _) => (Class::Security, "another program runs, or gets something else"),

@@ -1,0 +1,53 @@
+//! Why a call from Rust returned no value.
+
+use std::fmt;
+
+use crate::call::error::ToolError;
+
+/// Why a call from Rust returned no value.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// There was no response, or no request: the network, the time limit, a credential or an argument failed.
+    Transport(ToolError),
+    /// The service answered with a status other than success.
+    Status {
+        /// The status.
+        status: u16,
+        /// The body, as text.
+        body: String,
+    },
+    /// The service answered with success, but not with a value of the expected type.
+    Decode {
+        /// What does not fit.
+        source: serde_json::Error,
+        /// The body, as text.
+        body: String,
+    },
+    /// The service answered with more than the engine accepts.
+    TooLarge {
+        /// The number of bytes that the engine accepts.
+        limit: usize,
+    },
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Transport(error) => error.fmt(f),
+            CallError::Status { status, .. } => write!(f, "the service answered with status {status}"),
+            CallError::Decode { source, .. } => write!(f, "the answer is not of the expected type: {source}"),
+            CallError::TooLarge { limit } => write!(f, "the answer has more than {limit} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            CallError::Transport(error) => Some(error),
+            CallError::Decode { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The items of a list that comes in pages, for Rust.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use serde::de::{DeserializeOwned, Error};
+use serde_json::Value;
+use tokio::time::{Instant, timeout};
+
+use super::call_error::CallError;
+use super::charset;
+use super::engine::{HttpEngine, plan};
+use super::pages::{Page, Place, Reader, wanted};
+use crate::base::frozen::Frozen;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::spec::plan::Tool;
+
+/// How far a list is read. A list that is longer than `items` just ends there; where another bound is reached, the last
+/// item is an error, so that nobody takes a part for the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageBounds {
+    /// The most items.
+    pub items: usize,
+    /// The most pages.
+    pub pages: usize,
+    /// The most bytes of all pages together, as they came.
+    pub bytes: usize,
+    /// The most time from the first request on, without what the program does between items. Each page also has the time
+    /// of one call.
+    pub time: Duration,
+}
+
+impl Default for PageBounds {
+    /// Any number of items; 10,000 pages, 1 GiB, one hour.
+    fn default() -> PageBounds {
+        PageBounds { items: usize::MAX, pages: 10_000, bytes: 1 << 30, time: Duration::from_secs(3600) }
+    }
+}
+
+/// The items of a list, read page by page as they are asked for: a [`Stream`], or [`next`](Self::next) without one.
+///
+/// ```no_run
+/// # async fn read(engine: toolgen_runtime::engine::http::HttpEngine, tool: &'static toolgen_runtime::Tool)
+/// # -> Result<(), toolgen_runtime::engine::http::CallError> {
+/// let mut pets = engine.items(tool, serde_json::json!({"status": "sold"}));
+/// while let Some(pet) = pets.next().await {
+///     println!("{}", pet?["name"]);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is read until an item is asked for"]
+pub struct Items<T = Value> {
+    state: State,
+    ready: VecDeque<Value>,
+    bounds: PageBounds,
+    of: PhantomData<fn() -> T>,
+}
+
+enum State {
+    /// The next page can be asked for.
+    Idle(Box<Reading>),
+    /// A page is on its way.
+    Busy(BoxFuture<'static, (Box<Reading>, Result<Page, ToolError>)>),
+    Over,
+}
+
+/// What reads the list.
+struct Reading {
+    engine: HttpEngine,
+    tool: Frozen<Tool>,
+    ctx: ToolContext,
+    place: Place,
+    pages: usize,
+    bytes: usize,
+    time: Duration,
+}
+
+impl<T> fmt::Debug for Items<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Items")
+            .field("ready", &self.ready.len())
+            .field("bounds", &self.bounds)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HttpEngine {
+    /// Reads the items of a list, page by page as they are asked for. The plan of the tool says how its list comes in
+    /// pages. Arguments are those of the first page.
+    ///
+    /// Nothing is sent before the first item is asked for. What cannot be read is the last item.
+    pub fn items(&self, tool: impl Into<Frozen<Tool>>, mut arguments: Value) -> Items {
+        let tool = tool.into();
+        // What a model would ask for is a bound here.
+        let most = wanted(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
+        let ctx = ToolContext::new("", tool.spec.name.as_str());
+        let (engine, place) = (self.clone(), Place::new(arguments));
+        let reading = Reading { engine, tool, ctx, place, pages: 0, bytes: 0, time: Duration::ZERO };
+        let bounds = PageBounds { items: most, ..PageBounds::default() };
+        Items { state: State::Idle(Box::new(reading)), ready: VecDeque::new(), bounds, of: PhantomData }
+    }
+}
+
+impl<T> Items<T> {
+    /// Sets how far the list is read, in place of [`PageBounds::default`].
+    pub fn bounds(mut self, bounds: PageBounds) -> Items<T> {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Reads in a context: its token cancels the reading, its time limit and its allowed hosts apply to each page.
+    pub fn context(mut self, ctx: &ToolContext) -> Items<T> {
+        if let State::Idle(reading) = &mut self.state {
+            reading.ctx = ctx.clone();
+        }
+        self
+    }
+
+    /// Reads the items as another type.
+    pub fn of<U: DeserializeOwned>(self) -> Items<U> {
+        Items { state: self.state, ready: self.ready, bounds: self.bounds, of: PhantomData }
+    }
+}
+
+impl<T: DeserializeOwned> Items<T> {
+    /// Returns the next item; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// If a page cannot be read, which ends the list, or if an item is not of its type, after which others follow.
+    pub async fn next(&mut self) -> Option<Result<T, CallError>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    fn item(&mut self, item: Value) -> Result<T, CallError> {
+        self.bounds.items -= 1;
+        // The value is read twice only where it does not fit.
+        T::deserialize(&item).map_err(|source| CallError::Decode { source, body: item.to_string() })
+    }
+}
+
+impl<T: DeserializeOwned> Stream for Items<T> {
+    type Item = Result<T, CallError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        loop {
+            if this.bounds.items == 0 {
+                this.state = State::Over;
+                return Poll::Ready(None);
+            }
+            if let Some(item) = this.ready.pop_front() {
+                return Poll::Ready(Some(this.item(item)));
+            }
+            match std::mem::replace(&mut this.state, State::Over) {
+                State::Over => return Poll::Ready(None),
+                State::Idle(reading) if reading.place.is_end() => return Poll::Ready(None),
+                State::Idle(reading) => match reading.reached(&this.bounds) {
+                    Some(why) => return Poll::Ready(Some(Err(CallError::Transport(why)))),
+                    None => this.state = State::Busy(Box::pin(reading.page(this.bounds.time))),
+                },
+                State::Busy(mut page) => match page.as_mut().poll(cx) {
+                    Poll::Pending => {
+                        this.state = State::Busy(page);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready((mut reading, page)) => match reading.items(page) {
+                        Ok(items) => {
+                            this.ready = items.into();
+                            this.state = State::Idle(reading);
+                        }
+                        Err(why) => return Poll::Ready(Some(Err(why))),
+                    },
+                },
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// Returns which bound is reached.
+    fn reached(&self, bounds: &PageBounds) -> Option<ToolError> {
+        let what = if self.pages >= bounds.pages {
+            format!("{} pages", bounds.pages)
+        } else if self.bytes >= bounds.bytes {
+            format!("{} bytes", bounds.bytes)
+        } else if self.time >= bounds.time {
+            format!("{:?}", bounds.time)
+        } else {
+            return None;
+        };
+        let text = format!("Error: the list goes on after {what}; `PageBounds` say how far it is read");
+        Some(ToolError::failed_with("list_too_long", text))
+    }
+
+    async fn page(mut self: Box<Self>, most: Duration) -> (Box<Reading>, Result<Page, ToolError>) {
+        let began = Instant::now();
+        let limit = self.engine.time_limit(&self.tool.spec, self.ctx.timeout());
+        let duration = limit.unwrap_or(most).min(most.saturating_sub(self.time));
+        let page = self.read(began + duration);
+        let page = timeout(duration, page).await.unwrap_or(Err(ToolError::Timeout { duration }));
+        self.time += began.elapsed();
+        self.pages += 1;
+        (self, page)
+    }
+
+    async fn read(&mut self, until: Instant) -> Result<Page, ToolError> {
+        let Reading { engine, tool, ctx, place, .. } = self;
+        let Some(pages) = &plan(tool)?.pagination else {
+            let text = format!(
+                "Error: how the list of `{}` comes in pages is not known; say it where the tools are compiled: \
+                 `Options::pagination`",
+                tool.spec.name
+            );
+            return Err(ToolError::failed_with("no_pagination", text));
+        };
+        let reader = Reader { engine, tool, pages, ctx, until: Some(until) };
+        let read = ctx.cancel().run_until_cancelled(reader.page(place)).await;
+        read.unwrap_or(Err(ToolError::Cancelled))
+    }
+
+    /// Returns the items of a page that came.
+    fn items(&mut self, page: Result<Page, ToolError>) -> Result<Vec<Value>, CallError> {
+        let page = page.map_err(CallError::Transport)?;
+        self.bytes += page.bytes.len();
+        if let Some((_, items)) = page.list {
+            return Ok(items);
+        }
+        let content_type = super::response::header(&page.headers, "content-type");
+        let mut body = charset::decode(&page.bytes, &content_type, page.truncated);
+        if page.truncated {
+            page.request.credentials.cut_unfinished(&mut body);
+        }
+        let body = page.request.credentials.redact(&body);
+        Err(if !page.status.is_success() {
+            CallError::Status { status: page.status.as_u16(), body }
+        } else if page.truncated {
+            CallError::TooLarge { limit: self.engine.settings().max_typed_bytes }
+        } else {
+            let source = serde_json::Error::custom("there is no list where the plan says, or it is no JSON");
+            CallError::Decode { source, body }
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! One request for a token, and what the server answers.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::{Grant, OAuth};
+use crate::call::error::ToolError;
+use crate::engine::http::encode::{Escape, escape};
+use crate::engine::http::engine::HttpEngine;
+use crate::engine::http::request::{Body, HttpRequest};
+use crate::engine::http::response;
+use crate::engine::http::secret::Secret;
+use crate::engine::http::transport::{self, Redirects, Reply, Route, SendError};
+use crate::spec::Network;
+
+/// How long a server may take to give a token.
+const TIME: Duration = Duration::from_secs(30);
+
+/// The longest answer of a server, in bytes.
+const LONGEST: usize = 256 << 10;
+
+/// What a server granted.
+pub(super) struct Granted {
+    pub(super) token: Secret,
+    /// How long the token is valid, if the server says.
+    pub(super) valid: Option<Duration>,
+    pub(super) refresh: Option<Secret>,
+}
+
+/// Asks for a token.
+pub(super) async fn granted(
+    oauth: &OAuth,
+    engine: &HttpEngine,
+    scheme: &str,
+    allowed: &Network,
+    refresh: Option<&Secret>,
+) -> Result<Granted, ToolError> {
+    let url = oauth.shown_url();
+    let failed = |why: String, operator: &str| {
+        let text = format!("No token for `{scheme}`: {why}");
+        let error = ToolError::failed_with("oauth_error", text);
+        error.with_operator_detail(format!("No token for `{scheme}` from {url}: {why}; {operator}"))
+    };
+    let request =
+        request(oauth, refresh).map_err(|why| failed(why, "correct the token URL of the `OAuth`"))?;
+    let route = Route { redirects: Redirects::None, at_home: false, ..engine.route(allowed) };
+    let sent = timeout(TIME, async {
+        let Reply { mut response, .. } = transport::send(&route, &request, &[]).await?;
+        let body = response::read(&mut response, LONGEST, None).await?;
+        Ok::<_, SendError>((response.status(), body.bytes))
+    });
+    let reach = "check that the server is reached";
+    let (status, body) = match sent.await {
+        Err(_) => {
+            return Err(failed(format!("the authorization server did not answer within {TIME:?}"), reach));
+        }
+        Ok(Err(SendError::Refused(refused))) => return Err(refused.into()),
+        Ok(Err(SendError::Malformed(why))) => return Err(failed(why, "correct the settings of the `OAuth`")),
+        Ok(Err(SendError::Network(why))) => return Err(failed(request.failure(why), reach)),
+        Ok(Ok(answer)) => answer,
+    };
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let text = |key: &str| body.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    if !status.is_success() {
+        let code = text("error").unwrap_or("no reason given");
+        let said = text("error_description").map(|said| format!(" ({said})")).unwrap_or_default();
+        let why = format!("the authorization server answered {}: {code}{said}", status.as_u16());
+        return Err(failed(request.redact(&why), remedy(code)));
+    }
+    let is_bearer = text("token_type").is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
+    let token = text("access_token").filter(|token| !token.chars().any(char::is_control));
+    let Some(token) = token.filter(|_| is_bearer) else {
+        let why = "the authorization server's answer holds no bearer token".to_owned();
+        return Err(failed(
+            why,
+            "check that the token URL is that of a token endpoint (RFC 6749, section 5.1)",
+        ));
+    };
+    Ok(Granted {
+        token: Secret::new(token),
+        valid: body.get("expires_in").and_then(seconds),
+        refresh: text("refresh_token").map(Secret::new),
+    })
+}
+
+/// Servers write numbers as texts, too.
+fn seconds(value: &Value) -> Option<Duration> {
+    let seconds = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// Says what an operator does about an error (RFC 6749, section 5.2).
+fn remedy(code: &str) -> &'static str {
+    match code {
+        "invalid_client" | "unauthorized_client" => {
+            "check the client's ID and secret, whether it may use this grant, and whether the server wants them in the \
+             body (`OAuth::client_in_body`)"
+        }
+        "invalid_grant" => "get a new refresh token: this one has expired, was withdrawn or was replaced",
+        "invalid_scope" => "ask for other scopes (`OAuth::scopes`)",
+        _ => "see what the authorization server's documentation says of it",
+    }
+}
+
+fn request(oauth: &OAuth, refresh: Option<&Secret>) -> Result<HttpRequest, String> {
+    let settings = &oauth.settings;
+    let mut fields: Vec<(&str, &str)> = Vec::new();
+    let mut hidden: Vec<&str> = Vec::new();
+    match &settings.grant {
+        Grant::ClientCredentials => fields.push(("grant_type", "client_credentials")),
+        Grant::RefreshToken(first) => {
+            let token = refresh.unwrap_or(first).expose();
+            fields.extend([("grant_type", "refresh_token"), ("refresh_token", token)]);
+            hidden.push(token);
+        }
+    }
+    let scopes = settings.scopes.join(" ");
+    if !scopes.is_empty() {
+        fields.push(("scope", &scopes));
+    }
+    for (name, value) in &settings.parameters {
+        fields.push((name, value));
+        hidden.push(value);
+    }
+    let mut headers = vec![
+        ("Accept".to_owned(), "application/json".to_owned()),
+        ("Content-Type".to_owned(), "application/x-www-form-urlencoded".to_owned()),
+    ];
+    let mut basic = None;
+    match &settings.client_secret {
+        Some(secret) if !settings.in_body => {
+            // RFC 6749, section 2.3.1: both are encoded as in a form before they become user and password.
+            let pair = format!("{}:{}", form(&settings.client_id), form(secret.expose()));
+            basic = Some(STANDARD.encode(pair));
+        }
+        Some(secret) => {
+            fields.extend([("client_id", settings.client_id.as_str()), ("client_secret", secret.expose())])
+        }
+        None => fields.push(("client_id", &settings.client_id)),
+    }
+    headers.extend(basic.iter().map(|pair| ("Authorization".to_owned(), format!("Basic {pair}"))));
+    let mut request = HttpRequest::direct("POST", &settings.token_url, headers, [])?;
+    let secret = settings.client_secret.as_ref().map(Secret::expose);
+    for text in hidden.into_iter().chain(secret).chain(basic.as_deref()) {
+        request.credentials.hide(text);
+        request.credentials.hide(&form(text));
+    }
+    let pairs: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{}={}", form(name), form(value))).collect();
+    request.body = Body::Text(pairs.join("&"));
+    Ok(request)
+}
+
+fn form(text: &str) -> String {
+    escape(text, Escape::Form).into_owned()
+}

@@ -1,0 +1,136 @@
+//! Several pages as one answer, for a model.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::{MAX_PAGES, Page, Place, Reader};
+use crate::base::frozen::Frozen;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ToolResult};
+use crate::engine::http::engine::{HttpEngine, network};
+use crate::engine::http::response::{self, Limits};
+use crate::spec::plan::{Pagination, Tool};
+
+/// The items of several pages.
+struct Merged {
+    items: Vec<Value>,
+    /// The size of the items, as JSON.
+    bytes: usize,
+    pages: usize,
+    /// The body of the last page whose items are all here, without them: its cursor leads to what follows.
+    body: Value,
+    /// Why no more pages were read, if some may follow.
+    stopped: Option<String>,
+}
+
+impl Merged {
+    /// Adds items as long as there is room for them; says whether all had room.
+    fn add(&mut self, items: Vec<Value>, most: usize, room: usize) -> bool {
+        self.pages += 1;
+        for item in items {
+            let bytes = item.to_string().len() + 1;
+            let why = if self.items.len() == most {
+                format!("{most} items were asked for")
+            } else if !self.items.is_empty() && self.bytes + bytes > room {
+                "there is no room for more".to_owned()
+            } else {
+                self.bytes += bytes;
+                self.items.push(item);
+                continue;
+            };
+            self.stopped = Some(why);
+            return false;
+        }
+        true
+    }
+}
+
+impl HttpEngine {
+    /// Runs a tool whose answer is a list in pages: at most this many items of as many pages as that takes.
+    pub(in crate::engine::http) async fn run_pages(
+        &self,
+        tool: &Frozen<Tool>,
+        pages: &Pagination,
+        (arguments, most): (Value, usize),
+        limit: Option<Duration>,
+        ctx: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
+        let started = Instant::now();
+        let until = response::stream_until(started, limit);
+        let reader = Reader { engine: self, tool, pages, ctx, until };
+        let mut place = Place::new(arguments);
+        let mut first = reader.page(&mut place).await?;
+        let Some((body, items)) = first.list.take() else {
+            let body = std::mem::take(&mut first.bytes);
+            return self.answered(tool, first, body).await;
+        };
+        let room = self.settings().max_bytes.saturating_sub(body.to_string().len());
+        let mut merged = Merged { items: Vec::new(), bytes: 0, pages: 0, body, stopped: None };
+        let mut whole = merged.add(items, most, room);
+        while whole && !place.is_end() {
+            if merged.items.len() >= most {
+                merged.stopped = Some(format!("{most} items were asked for"));
+            } else if merged.pages == MAX_PAGES {
+                merged.stopped = Some(format!("no more than {MAX_PAGES} pages are read at once"));
+            }
+            if merged.stopped.is_some() {
+                break;
+            }
+            let page = reader.page(&mut place);
+            let page = match until {
+                Some(until) => {
+                    timeout_at(until, page).await.unwrap_or(Err(ToolError::failed("the time is up")))
+                }
+                None => page.await,
+            };
+            let number = merged.pages + 1;
+            match page {
+                Ok(Page { list: Some((body, items)), .. }) => {
+                    whole = merged.add(items, most, room);
+                    if whole {
+                        merged.body = body;
+                    }
+                }
+                Ok(page) => {
+                    merged.stopped =
+                        Some(format!("page {number} was answered with status {}", page.status.as_u16()));
+                    break;
+                }
+                Err(why) => {
+                    merged.stopped = Some(format!("page {number} could not be read: {why}"));
+                    break;
+                }
+            }
+        }
+        let Merged { items, pages: read, mut body, stopped, .. } = merged;
+        let (count, more) = (items.len(), stopped.is_some());
+        if let Some(list) = body.pointer_mut(&pages.items) {
+            *list = Value::Array(items);
+        }
+        let mut result = self.answered(tool, first, body.to_string().into_bytes()).await?;
+        let end = match &stopped {
+            Some(why) => format!("more may follow ({why})"),
+            None => "these are all".to_owned(),
+        };
+        result.content.push(Content::Text(format!("[{count} items of {read} pages; {end}]")));
+        result.details["pages"] = json!({"pages": read, "items": count, "more": more});
+        Ok(result)
+    }
+
+    /// Returns a page as the result of a call, with this body.
+    async fn answered(&self, tool: &Tool, page: Page, body: Vec<u8>) -> Result<ToolResult, ToolError> {
+        let (request, reply) = page.reply(body);
+        let failed = reply.refused.is_some()
+            || self.settings().is_failure(tool.spec.name.as_str(), reply.response.status().as_u16());
+        let limits = Limits { stream_until: None, ..self.limits(tool) };
+        let result = response::result(&request, reply, limits).await;
+        let mut result = result.map_err(|error| network(&request, "read_error", error))?;
+        if failed {
+            result.details["success"] = false.into();
+        }
+        Ok(result)
+    }
+}

@@ -1,0 +1,205 @@
+//! How an operation gives a list in pages, as data.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::base::frozen::Text;
+
+/// How an operation gives a list in pages. Pointers are JSON pointers into the body of a response.
+///
+/// It is read from words as well: how the next page is asked for, and where things are.
+///
+/// ```
+/// use toolgen_runtime::spec::plan::Pagination;
+///
+/// for text in [
+///     "link",
+///     "next=/links/next items=/data",
+///     "cursor=after@/meta/after items=/results more=/has_more",
+///     "last=starting_after@/id items=/data more=/has_more size=limit",
+///     "page=page items=/items",
+///     "page=page@0 items=/items",
+///     "offset=skip items=/items more=!/last",
+/// ] {
+///     assert_eq!(text.parse::<Pagination>()?.to_string(), text);
+/// }
+/// # Ok::<(), toolgen_runtime::spec::plan::PaginationError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pagination {
+    /// How the next page is asked for.
+    pub next: NextPage,
+    /// The pointer to the list of items. Empty if the body is the list.
+    pub items: Text,
+    /// The pointer to whether more pages follow: a boolean. With `!` before it, to whether this is the last one. Empty if the
+    /// service does not say.
+    pub more: Text,
+    /// The argument with the most items of a page. Empty if there is none.
+    pub size: Text,
+    /// The argument by which a caller asks for several pages at once: the most items in all. Empty if none is offered.
+    /// It is not sent.
+    pub offered: Text,
+}
+
+/// How the page after a page is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NextPage {
+    /// By the URL that the header `Link` has with `rel="next"` (RFC 8288).
+    Link,
+    /// By the URL at this pointer.
+    Url(Text),
+    /// By the same call, with what is at a pointer as an argument.
+    Cursor {
+        /// The argument.
+        argument: Text,
+        /// The pointer.
+        pointer: Text,
+    },
+    /// By the same call, with a part of the last item as an argument.
+    Last {
+        /// The argument.
+        argument: Text,
+        /// The pointer, within the item.
+        pointer: Text,
+    },
+    /// By the same call, with the number of the page as an argument.
+    Page {
+        /// The argument.
+        argument: Text,
+        /// The number of the first page, which the service takes if none is given: 1 or 0.
+        first: u32,
+    },
+    /// By the same call, with the number of items before the page as this argument.
+    Offset(Text),
+}
+
+impl Pagination {
+    /// Returns pages whose list is the whole body.
+    #[must_use]
+    pub const fn new(next: NextPage) -> Pagination {
+        Pagination { next, items: Text::EMPTY, more: Text::EMPTY, size: Text::EMPTY, offered: Text::EMPTY }
+    }
+}
+
+impl NextPage {
+    /// Returns the argument that changes from page to page, if one does.
+    #[must_use]
+    pub fn argument(&self) -> Option<&Text> {
+        match self {
+            NextPage::Link | NextPage::Url(_) => None,
+            NextPage::Cursor { argument, .. } | NextPage::Last { argument, .. } => Some(argument),
+            NextPage::Page { argument, .. } | NextPage::Offset(argument) => Some(argument),
+        }
+    }
+}
+
+impl fmt::Display for Pagination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Pagination { next, items, more, size, offered } = self;
+        match next {
+            NextPage::Link => f.write_str("link")?,
+            NextPage::Url(pointer) => write!(f, "next={pointer}")?,
+            NextPage::Cursor { argument, pointer } => write!(f, "cursor={argument}@{pointer}")?,
+            NextPage::Last { argument, pointer } => write!(f, "last={argument}@{pointer}")?,
+            NextPage::Page { argument, first: 1 } => write!(f, "page={argument}")?,
+            NextPage::Page { argument, first } => write!(f, "page={argument}@{first}")?,
+            NextPage::Offset(argument) => write!(f, "offset={argument}")?,
+        }
+        for (word, value) in [("items", items), ("more", more), ("size", size), ("offered", offered)] {
+            if !value.is_empty() {
+                write!(f, " {word}={value}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a text says no pagination. Displays what is wrong, and what is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaginationError(String);
+
+impl fmt::Display for PaginationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}; write how the next page is asked for (`link`, `next=/POINTER`, `cursor=ARGUMENT@/POINTER`, \
+             `last=ARGUMENT@/POINTER`, `page=ARGUMENT`, `page=ARGUMENT@0` or `offset=ARGUMENT`), then perhaps `items=/POINTER`, \
+             `more=/POINTER`, `size=ARGUMENT` and `offered=ARGUMENT`",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for PaginationError {}
+
+/// Reads `ARGUMENT` or `ARGUMENT@FIRST`.
+fn numbered(text: &str) -> Option<NextPage> {
+    let (argument, first) = text.split_once('@').unwrap_or((text, "1"));
+    let first = first.parse().ok().filter(|_| !argument.is_empty())?;
+    Some(NextPage::Page { argument: argument.to_owned().into(), first })
+}
+
+impl FromStr for Pagination {
+    type Err = PaginationError;
+
+    fn from_str(text: &str) -> Result<Pagination, PaginationError> {
+        let error = |why: String| Err(PaginationError(why));
+        let (mut next, mut read) = (None, Pagination::new(NextPage::Link));
+        for word in text.split_whitespace() {
+            let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            let owned = || Text::from(value.to_owned());
+            let is_pointer = |text: &str| text.starts_with('/');
+            let at = || {
+                let (argument, pointer) = value.split_once('@')?;
+                (!argument.is_empty() && is_pointer(pointer))
+                    .then(|| (Text::from(argument.to_owned()), Text::from(pointer.to_owned())))
+            };
+            let found = match key {
+                "link" if word == "link" => Some(NextPage::Link),
+                "next" if is_pointer(value) => Some(NextPage::Url(owned())),
+                "cursor" => at().map(|(argument, pointer)| NextPage::Cursor { argument, pointer }),
+                "last" => at().map(|(argument, pointer)| NextPage::Last { argument, pointer }),
+                "page" => numbered(value),
+                "offset" if !value.is_empty() => Some(NextPage::Offset(owned())),
+                _ => None,
+            };
+            match (key, found) {
+                (_, Some(_)) if next.is_some() => {
+                    return error(format!("`{word}` is a second way to the next page"));
+                }
+                (_, Some(found)) => next = Some(found),
+                ("items", None) if is_pointer(value) => read.items = owned(),
+                ("more", None) if is_pointer(value.strip_prefix('!').unwrap_or(value)) => read.more = owned(),
+                ("size", None) if !value.is_empty() => read.size = owned(),
+                ("offered", None) if !value.is_empty() => read.offered = owned(),
+                _ => return error(format!("`{word}` says nothing of pages")),
+            }
+        }
+        match next {
+            Some(next) => Ok(Pagination { next, ..read }),
+            None => error(format!("`{text}` does not say how the next page is asked for")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_no_pagination_is_refused_with_what_is_right() {
+        for (text, why) in [
+            ("", "`` does not say how"),
+            ("items=/data", "`items=/data` does not say how"),
+            ("page=p offset=o", "`offset=o` is a second way"),
+            ("cursor=after", "`cursor=after` says nothing of pages"),
+            ("cursor=@/x", "`cursor=@/x` says nothing"),
+            ("next=links", "`next=links` says nothing"),
+            ("link items=data", "`items=data` says nothing"),
+            ("link pages=3", "`pages=3` says nothing"),
+        ] {
+            let told = text.parse::<Pagination>().unwrap_err().to_string();
+            assert!(told.starts_with(why) && told.contains("`cursor=ARGUMENT@/POINTER`"), "{told}");
+        }
+    }
+}

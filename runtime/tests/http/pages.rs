@@ -1,0 +1,274 @@
+//! Lists that come in pages: for a model at once, for Rust one item after the other.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_runtime::engine::http::{
+    CallError, HttpEngine, HttpEngineBuilder, PageBounds, Secret, StaticCredentials,
+};
+use toolgen_runtime::spec::plan::{Encoding, Location, Placement, RequestPlan, Tool};
+use toolgen_runtime::{Registry, ToolResult};
+
+use crate::server::{Step, TestServer, ctx, engine, parameter, plan, reply, secured, tool};
+
+const JSON: &str = "Content-Type: application/json\r\n";
+
+fn paged(url: &str, pages: &str) -> Tool {
+    let query = |name: &str| parameter(name, Location::Query, Encoding::FORM);
+    let parameters = ["page", "after", "skip", "limit"].map(query).to_vec().into();
+    tool(RequestPlan { parameters, pagination: Some(pages.parse().unwrap()), ..plan("GET", url, "/pets") })
+}
+
+fn argument(target: &str, name: &str) -> Option<usize> {
+    let pairs = target.split_once('?')?.1;
+    let pair = pairs.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+    pair?.parse().ok()
+}
+
+/// Seven pets, three on a page, in every way that pages come.
+async fn pets() -> TestServer {
+    TestServer::start(|seen| {
+        let target = seen.target();
+        let at = argument(target, "page").map(|page| (page - 1) * 3);
+        let at = at.or(argument(target, "after")).or(argument(target, "skip")).unwrap_or(0);
+        let pets: Vec<Value> = (at..7).take(3).map(|id| json!({"id": id + 1})).collect();
+        let more = at + 3 < 7;
+        let next = more.then(|| format!("/pets?after={}", at + 3));
+        let link = next.as_ref().map(|next| format!("Link: <{next}>; rel=\"next\"\r\n")).unwrap_or_default();
+        let cursor = more.then_some(at + 3);
+        let body = json!({"data": pets, "next": next, "cursor": cursor, "more": more});
+        reply(200, &format!("{JSON}{link}"), body.to_string().as_bytes())
+    })
+    .await
+}
+
+fn engine_of(builder: HttpEngineBuilder) -> HttpEngine {
+    builder.build().unwrap()
+}
+
+async fn ids(engine: &HttpEngine, tool: Tool) -> Vec<u64> {
+    let mut items = engine.items(tool, json!({}));
+    let mut ids = Vec::new();
+    while let Some(item) = items.next().await {
+        ids.push(item.unwrap()["id"].as_u64().unwrap());
+    }
+    assert!(items.next().await.is_none());
+    ids
+}
+
+async fn called(engine: HttpEngineBuilder, tool: Tool, arguments: Value) -> ToolResult {
+    let engine = engine_of(engine);
+    Registry::new([engine.tool(tool)]).unwrap().call_without_layers("t", arguments, &ctx()).await.unwrap()
+}
+
+#[tokio::test]
+async fn every_way_to_the_next_page_is_gone_to_its_end() {
+    for (pages, requests) in [
+        ("link items=/data", 3),
+        ("next=/next items=/data", 3),
+        ("cursor=after@/cursor items=/data", 3),
+        ("last=after@/id items=/data more=/more", 3),
+        ("page=page items=/data more=/more", 3),
+        // A page without items is the end.
+        ("offset=skip items=/data", 4),
+    ] {
+        let server = pets().await;
+        assert_eq!(
+            ids(&engine_of(engine()), paged(&server.url, pages)).await,
+            [1, 2, 3, 4, 5, 6, 7],
+            "{pages}"
+        );
+        assert_eq!(server.seen().len(), requests, "{pages}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_reads_a_page_only_when_it_is_needed() {
+    use futures_core::Stream;
+    use std::future::poll_fn;
+
+    #[derive(serde::Deserialize, Debug, PartialEq)]
+    struct Pet {
+        id: u8,
+    }
+    let server = pets().await;
+    let engine = engine_of(engine());
+    let mut stream = engine.items(paged(&server.url, "link items=/data"), json!({})).of::<Pet>();
+    assert_eq!(server.seen().len(), 0);
+    for (id, requests) in [(1, 1), (2, 1), (3, 1), (4, 2)] {
+        let next = poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await;
+        assert_eq!(next.unwrap().unwrap(), Pet { id });
+        assert_eq!(server.seen().len(), requests);
+    }
+    // An item that does not fit is told, and the next ones come.
+    let mut texts = engine.items(paged(&server.url, "link items=/data"), json!({})).of::<String>();
+    for _ in 0..7 {
+        assert!(matches!(texts.next().await, Some(Err(CallError::Decode { .. }))));
+    }
+    assert!(texts.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_model_gets_several_pages_as_one_answer() {
+    let pages = "cursor=after@/cursor items=/data more=/more offered=max_items";
+    for (arguments, ids, cursor, requests, told) in [
+        (json!({"max_items": 100}), 1..=7, json!(null), 3, "[7 items of 3 pages; these are all]"),
+        // All of the second page is there, so its cursor is right.
+        (
+            json!({"max_items": 6}),
+            1..=6,
+            json!(6),
+            2,
+            "[6 items of 2 pages; more may follow (6 items were asked for)]",
+        ),
+        // A part of it is not, so the cursor of the first one is.
+        (
+            json!({"max_items": 5}),
+            1..=5,
+            json!(3),
+            2,
+            "[5 items of 2 pages; more may follow (5 items were asked for)]",
+        ),
+        (json!({"max_items": 9, "after": 3}), 4..=7, json!(null), 2, "[4 items of 2 pages; these are all]"),
+    ] {
+        let server = pets().await;
+        let result = called(engine(), paged(&server.url, pages), arguments.clone()).await;
+        let text = result.to_text();
+        let body = text.lines().find(|line| line.starts_with('{')).unwrap();
+        let body: Value = serde_json::from_str(body).unwrap();
+        let expected: Vec<Value> = ids.map(|id| json!({ "id": id })).collect();
+        assert_eq!((&body["data"], &body["cursor"]), (&json!(expected), &cursor), "{arguments}");
+        assert!(text.starts_with("GET ") && text.ends_with(told), "{text}");
+        assert_eq!(server.seen().len(), requests);
+        assert_eq!(result.details["pages"]["more"], told.contains("more may"), "{arguments}");
+    }
+    // Without the argument, it is the one page that it always was.
+    let server = pets().await;
+    let result = called(engine(), paged(&server.url, pages), json!({})).await;
+    assert!(result.to_text().ends_with("\"more\":true}"), "{}", result.to_text());
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn a_model_gets_whole_items_and_what_was_read_before_a_failure() {
+    let pages = "cursor=after@/cursor items=/data offered=max_items";
+    let server = pets().await;
+    let result = called(engine().max_bytes(90), paged(&server.url, pages), json!({"max_items": 100})).await;
+    let text = result.to_text();
+    assert!(text.ends_with("more may follow (there is no room for more)]"), "{text}");
+    assert!(!text.contains("truncated"), "{text}");
+
+    let server = TestServer::start(|seen| match argument(seen.target(), "after") {
+        None => reply(200, JSON, br#"{"data": [1, 2], "cursor": 1}"#),
+        Some(_) => reply(500, "", b"out of order"),
+    })
+    .await;
+    let result = called(engine(), paged(&server.url, pages), json!({"max_items": 100})).await;
+    let text = result.to_text();
+    assert!(text.contains("[1,2]"), "{text}");
+    assert!(
+        text.ends_with("[2 items of 1 pages; more may follow (page 2 was answered with status 500)]"),
+        "{text}"
+    );
+    // The first page is answered as ever.
+    let result = called(engine(), paged(&server.url, pages), json!({"max_items": 9, "after": 1})).await;
+    assert!(result.is_error() && result.to_text().ends_with("→ 500\n\nout of order"), "{}", result.to_text());
+}
+
+#[tokio::test]
+async fn a_list_without_end_ends() {
+    // The same cursor for ever.
+    let server = TestServer::start(|_| reply(200, JSON, br#"{"data": [1], "cursor": "c"}"#)).await;
+    let engine = engine_of(engine());
+    let mut items = engine.items(paged(&server.url, "cursor=after@/cursor items=/data"), json!({}));
+    assert_eq!(items.next().await.unwrap().unwrap(), 1);
+    assert_eq!(items.next().await.unwrap().unwrap(), 1);
+    let error = items.next().await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("a page that was already read"), "{error}");
+    assert!(items.next().await.is_none());
+    assert_eq!(server.seen().len(), 2);
+
+    // A new one for ever.
+    let server = TestServer::start(|seen| {
+        let at = argument(seen.target(), "after").unwrap_or(0) + 1;
+        reply(200, JSON, json!({"data": [at], "cursor": at}).to_string().as_bytes())
+    })
+    .await;
+    let list = || engine.items(paged(&server.url, "cursor=after@/cursor items=/data"), json!({}));
+    let usual = PageBounds::default();
+    for (bounds, read, told) in [
+        (PageBounds { pages: 3, ..usual }, 3, "after 3 pages"),
+        (PageBounds { bytes: 30, ..usual }, 2, "after 30 bytes"),
+        (PageBounds { time: Duration::ZERO, ..usual }, 0, "after 0ns"),
+    ] {
+        let mut items = list().bounds(bounds);
+        for number in 1..=read {
+            assert_eq!(items.next().await.unwrap().unwrap(), number);
+        }
+        let error = items.next().await.unwrap().unwrap_err();
+        assert!(error.to_string().contains(told), "{error}");
+    }
+    let mut items = list().bounds(PageBounds { items: 2, ..usual });
+    for number in 1..=2 {
+        assert_eq!(items.next().await.unwrap().unwrap(), number);
+    }
+    assert!(items.next().await.is_none());
+}
+
+#[tokio::test]
+async fn the_next_page_is_only_where_calls_may_go() {
+    let other = TestServer::start(|_| reply(200, JSON, br#"{"data": [2], "next": null}"#)).await;
+    let led_to = |to: String| async move {
+        let body = json!({"data": [1], "next": to}).to_string();
+        let server = TestServer::start(move |_| reply(200, JSON, body.as_bytes())).await;
+        let mut tool = paged(&server.url, "next=/next items=/data");
+        if let toolgen_runtime::Call::Http(plan) = &mut tool.call {
+            *plan = secured(plan.clone(), Placement::Bearer);
+        }
+        (server, tool)
+    };
+    let secret = StaticCredentials::new().with("s", Secret::new("the-secret"));
+    let engine = engine_of(engine().credentials(secret).header("X-Own", "own"));
+    // Another origin gets no credential.
+    let (server, tool) = led_to(format!("{}/pets#x", other.url)).await;
+    let mut items = engine.items(tool, json!({}));
+    assert_eq!(items.next().await.unwrap().unwrap(), 1);
+    assert_eq!(items.next().await.unwrap().unwrap(), 2);
+    assert!(items.next().await.is_none());
+    assert_eq!(server.only().header("authorization"), Some("Bearer the-secret"));
+    let there = other.only();
+    assert_eq!((there.target(), there.header("authorization"), there.header("x-own")), ("/pets", None, None));
+    assert!(there.header("accept").is_some());
+    // Hosts that nobody opened get nothing.
+    for (to, told) in [
+        ("http://10.0.0.1/pets", "may not be reached"),
+        ("http://169.254.169.254/latest", "may not be reached"),
+        ("file:///etc/passwd", "not an http or https URL"),
+        ("http://[", "is no URL"),
+    ] {
+        let (_server, tool) = led_to(to.to_owned()).await;
+        let mut items = engine.items(tool, json!({}));
+        assert_eq!(items.next().await.unwrap().unwrap(), 1);
+        let error = items.next().await.unwrap().unwrap_err();
+        assert!(error.to_string().contains(told), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_page_is_told() {
+    for (body, expected) in [
+        (r#"{"data": {"id": 1}}"#, "there is no list where the plan says"),
+        ("<html>", "there is no list where the plan says"),
+    ] {
+        let server = TestServer::start(move |_| reply(200, JSON, body.as_bytes())).await;
+        let mut items = engine_of(engine()).items(paged(&server.url, "link items=/data"), json!({}));
+        let error = items.next().await.unwrap().unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    let server = TestServer::start(|_| vec![Step::Flood(vec![b' '; 1 << 16])]).await;
+    let mut items = engine_of(engine()).items(tool(plan("GET", &server.url, "/")), json!({}));
+    let error = items.next().await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("`Options::pagination`"), "{error}");
+    assert_eq!(server.seen().len(), 0);
+}

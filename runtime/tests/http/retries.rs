@@ -1,0 +1,158 @@
+//! When requests are repeated, and what is told of it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use toolgen_runtime::engine::http::Retries;
+use toolgen_runtime::spec::Effects;
+use toolgen_runtime::spec::plan::{RequestPlan, Tool};
+use toolgen_runtime::{Registry, ToolContext, ToolError, ToolResult};
+
+use crate::server::{Step, TestServer, call, ctx, engine, plan, reply, tool};
+
+/// Answers with these statuses and headers, one after the other, and then `ok`.
+async fn answering(answers: &'static [(u16, &'static str)]) -> TestServer {
+    let next = AtomicUsize::new(0);
+    TestServer::start(move |_| match answers.get(next.fetch_add(1, Ordering::SeqCst)) {
+        Some((0, _)) => vec![Step::Send(Vec::new())],
+        Some((status, headers)) => reply(*status, headers, b"not now"),
+        None => reply(200, "X-RateLimit-Remaining: 4\r\n", b"ok"),
+    })
+    .await
+}
+
+fn with(plan: RequestPlan, effects: Effects) -> Tool {
+    let mut tool = tool(plan);
+    tool.spec.effects = effects;
+    tool
+}
+
+const IDEMPOTENT: Effects = Effects { read_only: false, ..Effects::NONE };
+const ONCE: Effects = Effects { idempotent: false, ..IDEMPOTENT };
+
+fn quick() -> Retries {
+    Retries::default().first(Duration::from_millis(2))
+}
+
+async fn called(tool: Tool, retries: Retries, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    let engine = engine().retries(retries).build().unwrap();
+    Registry::new([engine.tool(tool)]).unwrap().call_without_layers("t", json!({}), ctx).await
+}
+
+#[tokio::test]
+async fn what_changes_nothing_more_is_repeated_and_told() {
+    for method in ["GET", "PUT"] {
+        let server = answering(&[(503, ""), (429, "Retry-After: 0\r\n")]).await;
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&lines);
+        let ctx = ctx().with_on_progress(move |line| heard.lock().unwrap().push(line));
+        let result = called(with(plan(method, &server.url, "/x"), IDEMPOTENT), quick(), &ctx).await.unwrap();
+        assert!(result.to_text().ends_with("→ 200\n\nok"), "{}", result.to_text());
+        let told = result.details["repeated_after"].as_array().unwrap();
+        assert_eq!((&told[0]["status"], &told[1]["status"]), (&json!(503), &json!(429)));
+        assert_eq!(told[1]["waited_ms"], 0);
+        assert_eq!(result.details["rate_limit"], json!({"remaining": 4}));
+        assert_eq!(server.seen().len(), 3);
+        let lines = lines.lock().unwrap();
+        assert_eq!(lines[1], "the service answered 429; the request is repeated in 0 ms");
+        assert_eq!(lines.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn what_may_change_something_twice_is_sent_once() {
+    let server = answering(&[(503, "Retry-After: 0\r\n")]).await;
+    let result = called(with(plan("POST", &server.url, "/x"), ONCE), quick(), &ctx()).await.unwrap();
+    assert!(result.to_text().ends_with("→ 503\n\nnot now"), "{}", result.to_text());
+    assert_eq!(result.details.get("repeated_after"), None);
+    assert_eq!(result.details["rate_limit"], json!({"retry_after_ms": 0}));
+    assert_eq!(server.seen().len(), 1);
+    // Nor is it if the connection breaks after it was sent.
+    let server = answering(&[(0, "")]).await;
+    called(with(plan("POST", &server.url, "/x"), ONCE), quick(), &ctx()).await.unwrap_err();
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn a_broken_connection_is_repeated_where_that_is_harmless() {
+    let server = answering(&[(0, ""), (0, "")]).await;
+    let result = called(with(plan("DELETE", &server.url, "/x"), IDEMPOTENT), quick(), &ctx()).await.unwrap();
+    assert_eq!(result.details["repeated_after"][1]["error"], "the connection broke");
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[tokio::test]
+async fn what_was_never_sent_is_repeated_whatever_it_is() {
+    // Nobody listens there, until somebody does.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let later = tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let listener = TcpListener::bind(address).await.unwrap();
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"\r\n\r\n") {
+            socket.read_buf(&mut request).await.unwrap();
+        }
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+        socket.write_all(answer).await.unwrap();
+        String::from_utf8(request).unwrap()
+    });
+    let retries = quick().most(20).first(Duration::from_millis(40)).longest(Duration::from_millis(40));
+    let url = format!("http://{address}");
+    let result = called(with(plan("POST", &url, "/x"), ONCE), retries, &ctx()).await.unwrap();
+    assert_eq!(result.details["repeated_after"][0]["error"], "there was no connection");
+    assert!(later.await.unwrap().starts_with("POST /x "));
+}
+
+#[tokio::test]
+async fn a_key_of_the_call_makes_it_repeatable_and_stays() {
+    let server = answering(&[(503, "")]).await;
+    let keyed = RequestPlan { idempotency_key: "Idempotency-Key".into(), ..plan("POST", &server.url, "/x") };
+    for _ in 0..2 {
+        let result = called(with(keyed.clone(), ONCE), quick(), &ctx()).await.unwrap();
+        assert!(!result.is_error(), "{}", result.to_text());
+    }
+    let keys: Vec<String> =
+        server.seen().iter().map(|seen| seen.header("idempotency-key").unwrap().to_owned()).collect();
+    assert_eq!(keys[0], keys[1]);
+    assert_ne!(keys[1], keys[2]);
+    assert_eq!(keys[0].len(), 36);
+}
+
+#[tokio::test]
+async fn repetitions_are_bounded_in_count_and_time() {
+    let always: &[(u16, &str)] = &[(503, ""), (503, ""), (503, ""), (503, "")];
+    let server = answering(always).await;
+    let result = called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), quick(), &ctx()).await.unwrap();
+    assert_eq!((result.is_error(), server.seen().len()), (true, 3));
+    let result =
+        called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), Retries::NONE, &ctx()).await.unwrap();
+    assert_eq!((result.is_error(), server.seen().len()), (true, 4));
+    // A service that wants more time than is granted, or than the call has, is not waited for.
+    for (retries, ctx) in [
+        (quick(), ctx()),
+        (
+            quick().longest(Duration::from_secs(90)).total(Duration::from_secs(90)),
+            ctx().with_timeout(Duration::from_secs(9)),
+        ),
+    ] {
+        let server = answering(&[(429, "Retry-After: 60\r\n")]).await;
+        let result = called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), retries, &ctx).await.unwrap();
+        assert_eq!((result.is_error(), server.seen().len()), (true, 1));
+        assert_eq!(result.details["rate_limit"], json!({"retry_after_ms": 60_000}));
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_declares_nothing_is_sent_once() {
+    let server = answering(&[(503, "Retry-After: 0\r\n")]).await;
+    let result =
+        call(engine(), plan("GET", &server.url, "/x"), Value::Object(Default::default())).await.unwrap();
+    assert_eq!((result.is_error(), server.seen().len()), (true, 1));
+}

@@ -1,0 +1,108 @@
+//! Lists that come in pages: recognises them, by what documents say of parameters and answers, and applies what the user
+//! says of them.
+
+mod answer;
+mod names;
+mod recognise;
+
+use toolgen_runtime::schema::shape::{Field, Kind, Number, NumberRules, ObjectRules};
+use toolgen_runtime::spec::plan::{NextPage, Pagination};
+use toolgen_runtime::{Call, Shape, ToolSpec};
+
+use crate::options::Options;
+use crate::problem::{Problems, codes};
+use crate::select::{Selector, Subject};
+use crate::source::Pointer;
+use crate::tool::{Program, Tool};
+
+/// The most items that a model may ask for at once.
+const MAX_ITEMS: i128 = 10_000;
+
+/// The argument by which a model asks for several pages at once.
+const ARGUMENT: &str = "max_items";
+
+/// Says for each tool of a program how its list comes in pages.
+pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut Problems) {
+    let rules = rules(options, problems);
+    let mut used = vec![false; rules.len()];
+    for tool in &mut program.tools {
+        let said = rules.iter().enumerate().filter(|(_, (selector, _))| selects(selector, tool, options));
+        let said = said.inspect(|(at, _)| used[*at] = true).last().map(|(_, (_, pages))| pages.clone());
+        let Tool { spec, call: Call::Http(plan), .. } = tool else { continue };
+        plan.pagination = match said {
+            Some(said) => said,
+            // What a front end says of lists is known; what a header says may be of something else.
+            None if plan
+                .pagination
+                .as_ref()
+                .is_none_or(|pages| *pages == Pagination::new(NextPage::Link)) =>
+            {
+                recognise::recognised(plan, spec)
+            }
+            None => plan.pagination.take(),
+        };
+        if let Some(pages) =
+            plan.pagination.as_mut().filter(|pages| options.max_items && pages.offered.is_empty())
+        {
+            offer(spec, pages);
+        }
+    }
+    for ((selector, _), _) in rules.iter().zip(used).filter(|(_, used)| !used) {
+        let message =
+            format!("what is said of the pages of `{selector}` is for no operation of the document");
+        let help = "name an operation that becomes a tool, by its id, `METHOD /path` or `tag:NAME`";
+        problems.report(codes::PAGINATION, &Pointer::ROOT, message, help);
+    }
+}
+
+type Rule<'o> = (&'o Selector, Option<Pagination>);
+
+/// Reads what the user says. What says nothing is reported.
+fn rules<'o>(options: &'o Options, problems: &mut Problems) -> Vec<Rule<'o>> {
+    let mut rules = Vec::with_capacity(options.pagination.len());
+    for (selector, text) in &options.pagination {
+        match text.trim() {
+            "none" => rules.push((selector, None)),
+            text => match text.parse() {
+                Ok(pages) => rules.push((selector, Some(pages))),
+                Err(why) => {
+                    let message = format!("what is said of the pages of `{selector}` is not understood");
+                    problems.report(codes::PAGINATION, &Pointer::ROOT, message, format!("{why}; or `none`"));
+                }
+            },
+        }
+    }
+    rules
+}
+
+fn selects(selector: &Selector, tool: &Tool, options: &Options) -> bool {
+    let name = tool.spec.name.as_str();
+    let prefix = options.namespace.as_ref().map(|namespace| format!("{namespace}__"));
+    let name = prefix.and_then(|prefix| name.strip_prefix(&prefix)).unwrap_or(name);
+    let groups: Vec<&str> = tool.origin.groups.iter().map(String::as_str).collect();
+    selector.selects(&Subject { id: &tool.origin.id, name, title: &tool.origin.title, groups: &groups })
+}
+
+/// Adds the argument by which a model asks for several pages at once.
+fn offer(spec: &mut ToolSpec, pages: &mut Pagination) {
+    let Kind::Object(rules) = &spec.input.shape().kind else { return };
+    let taken = |name: &str| rules.fields.iter().any(|field| *field.name == *name || *field.wire == *name);
+    let mut name = ARGUMENT.to_owned();
+    while taken(&name) {
+        name.push_str("_of_all_pages");
+    }
+    let numbers = NumberRules {
+        minimum: Some(Number::Int(1)),
+        maximum: Some(Number::Int(MAX_ITEMS)),
+        ..NumberRules::ANY
+    };
+    let description =
+        "Reads as many pages as it takes to get this many items, at most. Without it, one page.";
+    let shape = Shape { description: description.into(), ..Shape::of(Kind::Integer(numbers)) };
+    let field = Field { name: name.clone().into(), shape, ..Field::OPTIONAL };
+    let fields = rules.fields.iter().cloned().chain([field]).collect();
+    let rules = ObjectRules { fields, ..rules.clone() };
+    let input = Shape { kind: Kind::Object(rules), ..spec.input.shape().clone() };
+    spec.input = input.into();
+    pages.offered = name.into();
+}

@@ -1,0 +1,184 @@
+//! What the shape of an answer says: where its list is, and what it tells of pages.
+
+use toolgen_runtime::schema::shape::{Def, Field, Kind, find_def};
+use toolgen_runtime::{List, Shape};
+
+use super::names::{self, rank};
+
+/// How deep fields are looked for.
+const DEPTH: usize = 3;
+
+/// An answer.
+pub(super) struct Answer<'a> {
+    defs: &'a List<Def>,
+    /// Where the list is.
+    pub(super) items: String,
+    /// What an item is.
+    pub(super) item: &'a Shape,
+    /// The fields that tell of pages, by their pointers.
+    told: Vec<(String, &'a Field)>,
+}
+
+impl<'a> Answer<'a> {
+    /// Reads an answer; `None` if it has no list, or if it is not clear which of several it is.
+    pub(super) fn read(shape: &'a Shape, defs: &'a List<Def>) -> Option<Answer<'a>> {
+        let mut told = Vec::new();
+        tell(shape, defs, "", DEPTH, &mut told);
+        let (items, item) = list(shape, defs, 2)?;
+        Some(Answer { defs, items, item, told })
+    }
+
+    /// Returns the pointer to the field that has the most telling of these names and fits.
+    pub(super) fn find(&self, names: &[&str], fits: impl Fn(&str, &Shape) -> bool) -> Option<String> {
+        let fitting = self.told.iter().filter(|(pointer, field)| {
+            resolved(&field.shape, self.defs).is_some_and(|shape| fits(pointer, shape))
+        });
+        let ranked = fitting.filter_map(|(pointer, field)| Some((rank(names, key(field))?, pointer)));
+        ranked
+            .min_by_key(|(rank, pointer)| (*rank, pointer.matches('/').count()))
+            .map(|(_, pointer)| pointer.clone())
+    }
+
+    /// Whether an item is an object with such a field.
+    pub(super) fn item_has(&self, name: &str, fits: impl Fn(&Shape) -> bool) -> bool {
+        let field = fields(self.item, self.defs).into_iter().find(|field| key(field) == name);
+        field.and_then(|field| resolved(&field.shape, self.defs)).is_some_and(fits)
+    }
+}
+
+/// The key of a field in the data.
+pub(super) fn key(field: &Field) -> &str {
+    if field.wire.is_empty() { &field.name } else { &field.wire }
+}
+
+/// Returns the pointer to a field of what is at a pointer.
+fn child(at: &str, field: &Field) -> String {
+    format!("{at}/{}", key(field).replace('~', "~0").replace('/', "~1"))
+}
+
+/// Follows references and unions of one shape with `null`.
+pub(super) fn resolved<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Shape> {
+    let mut shape = shape;
+    for _ in 0..8 {
+        shape = match &shape.kind {
+            Kind::Ref(name) => find_def(defs, name)?,
+            Kind::All(all) if all.len() == 1 => all.first()?,
+            Kind::Union(union) => {
+                let mut real = union.variants.iter().filter(|variant| !matches!(variant.kind, Kind::Null));
+                match (real.next(), real.next()) {
+                    (Some(only), None) => only,
+                    _ => return Some(shape),
+                }
+            }
+            _ => return Some(shape),
+        };
+    }
+    None
+}
+
+/// Returns the fields of an object, those of all its parts.
+fn fields<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Vec<&'a Field> {
+    match resolved(shape, defs).map(|shape| &shape.kind) {
+        Some(Kind::Object(rules)) => rules.fields.iter().collect(),
+        Some(Kind::All(all)) => all
+            .iter()
+            .flat_map(|part| match resolved(part, defs).map(|part| &part.kind) {
+                Some(Kind::Object(rules)) => rules.fields.iter().collect(),
+                _ => Vec::new(),
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Collects the fields that may tell of pages.
+fn tell<'a>(
+    shape: &'a Shape,
+    defs: &'a List<Def>,
+    at: &str,
+    depth: usize,
+    told: &mut Vec<(String, &'a Field)>,
+) {
+    for field in fields(shape, defs) {
+        let pointer = child(at, field);
+        told.push((pointer.clone(), field));
+        // What wraps everything else does not say so by its name.
+        let wraps = depth == DEPTH && rank(&["data", "result", "response", "payload"], key(field)).is_some();
+        if depth > 1 && (wraps || rank(names::ENVELOPES, key(field)).is_some()) {
+            tell(&field.shape, defs, &pointer, depth - 1, told);
+        }
+    }
+}
+
+/// Returns where the list of an answer is, and what its items are.
+fn list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<(String, &'a Shape)> {
+    if let Some(Kind::Array(rules)) = resolved(shape, defs).map(|shape| &shape.kind) {
+        return Some((String::new(), &rules.items));
+    }
+    // Lists of things in several forms.
+    if let Some(Kind::Union(union)) = resolved(shape, defs).map(|shape| &shape.kind) {
+        let lists = union.variants.iter().map(|variant| list(variant, defs, depth.checked_sub(1)?));
+        let lists: Vec<_> = lists.collect::<Option<_>>()?;
+        return lists.iter().all(|(items, _)| items.is_empty()).then(|| lists.into_iter().next())?;
+    }
+    let all = fields(shape, defs);
+    let item = |field: &'a Field| match resolved(&field.shape, defs).map(|shape| &shape.kind) {
+        Some(Kind::Array(rules)) => Some(&*rules.items),
+        _ => None,
+    };
+    // Beside the list of things there may be lists of texts, such as warnings.
+    let lists: Vec<(&Field, &Shape)> =
+        all.iter().filter_map(|field| item(field).map(|item| (*field, item))).collect();
+    let things: Vec<&(&Field, &Shape)> =
+        lists.iter().filter(|(field, item)| !fields(item, defs).is_empty() && !is_aside(field)).collect();
+    let is_object = |item: &Shape| !resolved(item, defs).is_none_or(is_plain);
+    let named = |of_objects: bool| {
+        let fitting = lists.iter().filter(move |(_, item)| is_object(item) == of_objects);
+        let ranked = fitting.filter_map(|list| rank(names::LISTS, key(list.0)).map(|rank| (rank, list)));
+        ranked.min_by_key(|(rank, _)| *rank).map(|(_, list)| list)
+    };
+    // A thing may have a list of texts without being one.
+    let chosen = match (named(true), things.as_slice(), named(false)) {
+        (Some(list), ..) => Some(list),
+        (None, [only], _) => Some(*only),
+        (None, _, named) => named,
+    };
+    if let Some((field, item)) = chosen {
+        return Some((child("", field), item));
+    }
+    // `data: {items: [...]}`, `_embedded: {pets: [...]}`
+    let within = all
+        .iter()
+        .filter(|field| rank(names::LISTS, key(field)).is_some() || names::plain(key(field)) == "embedded");
+    let mut found = within.filter_map(|field| {
+        let (inner, item) = list(&field.shape, defs, depth.checked_sub(1)?)?;
+        (!inner.is_empty()).then(|| (format!("{}{inner}", child("", field)), item))
+    });
+    let first = found.next().filter(|_| depth > 0)?;
+    found.next().is_none().then_some(first)
+}
+
+/// Whether values are texts, numbers and the like.
+fn is_plain(shape: &Shape) -> bool {
+    matches!(shape.kind, Kind::String(_) | Kind::Integer(_) | Kind::Number(_) | Kind::Boolean | Kind::Enum(_))
+}
+
+/// Whether a list is never what is asked for.
+fn is_aside(field: &Field) -> bool {
+    rank(
+        &[
+            "errors",
+            "warnings",
+            "links",
+            "messages",
+            "included",
+            "facets",
+            "aggregations",
+            "error",
+            "order",
+            "sort",
+        ],
+        key(field),
+    )
+    .is_some()
+}

@@ -1,0 +1,217 @@
+//! The names that services give to what their pages are made of. They are compared without case and punctuation.
+
+/// Arguments that hold a cursor, which the answer before gave.
+pub(super) const CURSORS: &[&str] = &[
+    "cursor",
+    "pagecursor",
+    "nextcursor",
+    "startcursor",
+    "aftercursor",
+    "cursormark",
+    "after",
+    "pageafter",
+    "pagetoken",
+    "nextpagetoken",
+    "nexttoken",
+    "continuationtoken",
+    "continuation",
+    "continue",
+    "paginationtoken",
+    "startingtoken",
+    "marker",
+    "nextmarker",
+    "pagemarker",
+    "startingafter",
+    "scrollid",
+    "nextpage",
+    "pagekey",
+    "nextpagekey",
+    "exclusivestartkey",
+    "paginationkey",
+    "paginationcursor",
+    "skiptoken",
+    "bookmark",
+    "lastkey",
+    "iterator",
+    "next",
+    "page",
+];
+
+/// Arguments that hold a part of the last item of the page before.
+pub(super) const LASTS: &[&str] = &["startingafter", "after", "afterid", "lastid"];
+
+/// Arguments that hold the number of a page.
+pub(super) const PAGES: &[&str] = &["page", "pagenumber", "pageno", "pagenum", "currentpage", "pagenr"];
+
+/// Arguments that hold the number of items before a page.
+pub(super) const OFFSETS: &[&str] = &["offset", "skip", "startat", "pageoffset", "startoffset", "limitstart"];
+
+/// Arguments that hold the most items of a page.
+pub(super) const SIZES: &[&str] = &[
+    "limit",
+    "perpage",
+    "pagesize",
+    "size",
+    "count",
+    "maxresults",
+    "pagelimit",
+    "maxitems",
+    "max",
+    "top",
+    "rows",
+    "first",
+    "itemsperpage",
+    "resultsperpage",
+    "take",
+    "maxpagesize",
+    "recordsperpage",
+    "pagelength",
+    "resultsize",
+    "maxresult",
+    "batchsize",
+    "maxcount",
+    "num",
+    "pagecount",
+    "limitperpage",
+    "listlimit",
+];
+
+/// Fields of an answer that hold the cursor of the next page, the most telling first.
+pub(super) const NEXT_CURSORS: &[&str] = &[
+    "nextcursor",
+    "nextpagetoken",
+    "nexttoken",
+    "nextpagecursor",
+    "nextcontinuationtoken",
+    "continuationtoken",
+    "endcursor",
+    "nextmarker",
+    "nextpagekey",
+    "nextkey",
+    "aftercursor",
+    "cursornext",
+    "nextcursormark",
+    "scrollid",
+    "nextbookmark",
+    "bookmark",
+    "nextpage",
+    "after",
+    "next",
+    "cursor",
+    "pagetoken",
+    "paginationtoken",
+    "nextid",
+    "continue",
+    "marker",
+    "continuation",
+    "lastevaluatedkey",
+    "iterator",
+];
+
+/// Fields of an answer that hold the URL of the next page by their names.
+pub(super) const NEXT_URLS: &[&str] = &[
+    "nextlink",
+    "nexturl",
+    "nextpageurl",
+    "nexthref",
+    "nextpagelink",
+    "nexturi",
+    "nextpageuri",
+    "odatanextlink",
+    "nextresultsurl",
+    "nextrecordsurl",
+];
+
+/// Fields of an answer that hold such a URL if they say that they hold one.
+pub(super) const NEXT: &[&str] = &["next", "nextpage"];
+
+/// Fields of an answer that say whether there is another page.
+pub(super) const MORES: &[&str] = &[
+    "hasmore",
+    "hasnext",
+    "hasnextpage",
+    "more",
+    "morepages",
+    "hasmoreitems",
+    "hasmoreresults",
+    "moreresults",
+    "hasmorepages",
+];
+
+/// Fields of an answer that say whether it is the last page.
+pub(super) const ENDS: &[&str] = &["done", "islast", "islastpage", "lastpage", "last", "isend"];
+
+/// Fields of an answer that hold what is said of pages.
+pub(super) const ENVELOPES: &[&str] = &[
+    "meta",
+    "metadata",
+    "pagination",
+    "paging",
+    "pageinfo",
+    "page",
+    "cursor",
+    "cursors",
+    "links",
+    "link",
+    "responsemetadata",
+    "next",
+    "listmetadata",
+    "paginationinfo",
+    "pagingmetadata",
+    "pages",
+    "additionaldata",
+    "nextpage",
+    "listinfo",
+    "pagingdetails",
+    "pagemetadata",
+    "paginationmetadata",
+    "pagedata",
+    "navigation",
+    "pager",
+    "pageable",
+    "pageinformation",
+    "cursordata",
+    "result_info",
+    "resultinfo",
+    "queryinfo",
+];
+
+/// Fields of an answer that hold its list, the most telling first.
+pub(super) const LISTS: &[&str] = &[
+    "data",
+    "items",
+    "results",
+    "result",
+    "value",
+    "values",
+    "entries",
+    "records",
+    "list",
+    "rows",
+    "objects",
+    "content",
+    "elements",
+    "members",
+    "nodes",
+    "hits",
+    "docs",
+    "resources",
+    "collection",
+    "payload",
+    "documents",
+    "response",
+];
+
+/// Returns a name without case and punctuation.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Returns the place of a name in a list; that of its last part if it has several: `options.limit`, `page[size]`.
+pub(super) fn rank(names: &[&str], name: &str) -> Option<usize> {
+    let find = |name: &str| {
+        let name = plain(name);
+        names.iter().position(|known| *known == name)
+    };
+    find(name).or_else(|| find(name.trim_end_matches(']').rsplit_once(['.', '['])?.1))
+}

@@ -1,0 +1,90 @@
+//! Which lists come in pages, as documents tell it and as the user says it; and keys of calls.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use toolgen::{Document, Options, Problems, Program, Tool};
+
+fn compile(options: &Options) -> (Program, String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents/lists.yaml");
+    let mut problems = Problems::new();
+    let document = Document::load(&path, &mut problems).unwrap();
+    let program = toolgen::compile(&document, options, &mut problems).unwrap();
+    let told: Vec<String> =
+        problems.as_slice().iter().map(|problem| format!("{} {}", problem.message, problem.help)).collect();
+    (program, told.join("\n"))
+}
+
+fn pages(program: &Program) -> BTreeMap<&str, String> {
+    let said = |tool: &Tool| tool.call.http().unwrap().pagination.as_ref().map(ToString::to_string);
+    let all = program.tools.iter().map(|tool| (tool.origin.id.as_str(), said(tool).unwrap_or_default()));
+    all.filter(|(_, pages)| !pages.is_empty()).collect()
+}
+
+#[test]
+fn lists_are_recognised_where_arguments_and_answers_fit() {
+    let (program, told) = compile(&Options::default());
+    assert_eq!(told, "");
+    let expected = [
+        ("cursor", "cursor=page_after@/meta/next_cursor items=/data more=/meta/has_more size=limit"),
+        ("deep", "cursor=NextToken@/payload/NextToken items=/payload/Pets"),
+        ("done", "cursor=iterator@/iterator items=/data more=!/done"),
+        ("last", "last=starting_after@/id items=/data more=/has_more"),
+        ("links", "link"),
+        ("named", "next=/nextLink items=/value"),
+        ("offset", "offset=skip size=limit"),
+        ("page", "page=page items=/pets size=limit"),
+        ("page0", "page=page@0 size=size"),
+        ("url", "next=/next items=/results size=limit"),
+    ];
+    assert_eq!(pages(&program), expected.map(|(id, pages)| (id, pages.to_owned())).into());
+}
+
+#[test]
+fn what_the_user_says_counts() {
+    let options = Options::default()
+        .namespace("x")
+        .pagination("GET /plain", "offset=from")
+        .pagination("pageUnclear", "page=page@0 size=size")
+        .pagination("url", "none");
+    let (program, told) = compile(&options);
+    let pages = pages(&program);
+    assert_eq!(told, "");
+    assert_eq!(
+        (pages["plain"].as_str(), pages["pageUnclear"].as_str()),
+        ("offset=from", "page=page@0 size=size")
+    );
+    assert!(!pages.contains_key("url"));
+    // What has no effect is told.
+    let (_, told) = compile(&Options::default().pagination("lists", "link").pagination("url", "pages=3"));
+    assert!(told.contains("the pages of `lists` is for no operation"), "{told}");
+    assert!(
+        told.contains("the pages of `url` is not understood `pages=3` says nothing of pages; write"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_model_is_offered_several_pages_only_if_that_is_wanted() {
+    let arguments = |options: &Options, id: &str| -> Vec<String> {
+        let (program, _) = compile(options);
+        let tool = program.tools.iter().find(|tool| tool.origin.id == id).unwrap();
+        let schema = tool.spec.schema(&toolgen_runtime::schema::dialect::JSON_SCHEMA).unwrap().schema;
+        schema["properties"].as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(arguments(&Options::default(), "offset"), ["skip", "limit"]);
+    let offering = Options::default().max_items(true);
+    assert_eq!(arguments(&offering, "offset"), ["skip", "limit", "max_items"]);
+    assert_eq!(arguments(&offering, "plain"), [""; 0]);
+}
+
+#[test]
+fn a_key_of_the_call_is_the_engines_and_no_argument() {
+    let (program, _) = compile(&Options::default());
+    let tool = program.tools.iter().find(|tool| tool.origin.id == "addPet").unwrap();
+    let plan = tool.call.http().unwrap();
+    assert_eq!(plan.idempotency_key, *"Idempotency-Key");
+    assert_eq!(plan.parameters.iter().map(|parameter| &*parameter.name).collect::<Vec<_>>(), ["page"]);
+}
