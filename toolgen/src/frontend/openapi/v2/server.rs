@@ -14,14 +14,15 @@ impl<'a> Context<'a> {
         if let (true, Some(servers)) = (own.is_empty(), &self.document_servers) {
             return servers.clone();
         }
-        let servers = self.read_hosts(if own.is_empty() { self.top().items("schemes") } else { own.clone() });
+        let shared = self.top().items("schemes");
+        let servers = self.read_hosts(if own.is_empty() { &shared } else { &own });
         if own.is_empty() {
             self.document_servers = Some(servers.clone());
         }
         servers
     }
 
-    fn read_hosts(&mut self, schemes: Vec<Node<'a>>) -> List<Server> {
+    fn read_hosts(&mut self, schemes: &[Node<'a>]) -> List<Server> {
         let top = self.top();
         let base = top.text("basePath").map(str::trim).unwrap_or_default().trim_end_matches('/');
         let base =
