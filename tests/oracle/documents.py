@@ -71,6 +71,9 @@ class Subject:
         asked = random.Random(0).sample(problems, 12) if len(problems) > 12 else problems
         # One read of a large document for all of its problems would be kinder; they are few.
         for problem in asked:
+            if problem["code"][1:3] == "01" and not problem["pointer"]:
+                # What the reader of a text finds stands in the text, and not in its tree.
+                continue
             place = (problem["line"], problem["column"])
             # A part of the document has problems of its own.
             named = Path(problem["file"])
