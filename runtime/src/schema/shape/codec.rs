@@ -78,11 +78,13 @@ pub(super) struct Codec<'a> {
     reach: OnceCell<BTreeMap<&'a str, BTreeSet<&'a str>>>,
     /// How many more shapes are compared to find out whether a union is mixed.
     compared: Cell<usize>,
+    /// How many pairs of shapes were merged so far.
+    pairs: Cell<usize>,
 }
 
 impl<'a> Codec<'a> {
     pub(super) fn new(defs: &'a List<Def>, dialect: &'a Dialect, hidden: Access) -> Codec<'a> {
-        Codec { defs, dialect, hidden, reach: OnceCell::new(), compared: Cell::new(0) }
+        Codec { defs, dialect, hidden, reach: OnceCell::new(), compared: Cell::new(0), pairs: Cell::new(0) }
     }
 
     /// Returns the form in which values of a shape are written at a place.
@@ -191,7 +193,10 @@ impl<'a> Codec<'a> {
     /// Returns one shape with the values that fit all of the parts, if there is one and nothing else to hold them against.
     fn merged(&self, parts: &[Shape]) -> Option<(Shape, usize)> {
         let mut merger = Merger::new(self.defs, self.hidden);
-        let mut merged = merger.all(parts, 0)?;
+        let merged = merger.all(parts, 0);
+        self.pairs.update(|pairs| pairs.saturating_add(merger.pairs()));
+        self.compared.update(|left| left.saturating_sub(merger.pairs()));
+        let mut merged = merged?;
         if !merger.raw.is_empty() {
             let notes: Vec<String> = merger.raw.iter().map(|text| raw_note(text)).collect();
             merged.description = prose::describe(&merged.description, &notes).into();

@@ -160,14 +160,15 @@ pub(crate) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
 }
 
-/// Returns the problems of a value that was read, for a model that saw the schema in a dialect.
+/// Returns the problems of a value that was read, for a model that saw the schema in a dialect, and the steps that it took.
 pub(super) fn problems_in(
     value: &Value,
     shape: &Shape,
     defs: &List<Def>,
     dialect: &Dialect,
-) -> Vec<ArgumentProblem> {
-    Checker::new(defs, dialect).problems_of(value, shape)
+) -> (Vec<ArgumentProblem>, usize) {
+    let mut checker = Checker::new(defs, dialect);
+    (checker.problems_of(value, shape), checker.steps)
 }
 
 /// Returns the variant of a union that the discriminator of a value names.

@@ -106,7 +106,7 @@ pub(crate) fn same_number(a: Number, b: Number) -> bool {
 /// Whether a number is an integer multiple of a step. Exact for integers; for decimals such as `0.1`, which floats
 /// only approximate, within the error of the division.
 pub(crate) fn is_multiple(value: Number, step: Number) -> bool {
-    match (value, step) {
+    match (value.integral(), step.integral()) {
         (Number::Int(value), Number::Int(step)) => step == 0 || value % step == 0,
         (value, step) => {
             let (value, step) = (value.float(), step.float());
@@ -137,6 +137,10 @@ mod tests {
         assert!(same_number(Number::Int(5), Number::Float(5.0)));
         assert!(is_multiple(Number::Float(0.3), Number::Float(0.1)));
         assert!(is_multiple(Number::Float(1e300), Number::Int(5)));
+        assert!(
+            !is_multiple(Number::Float(1e20), Number::Int(3))
+                && is_multiple(Number::Float(1e20), Number::Int(4))
+        );
         assert!(!is_multiple(Number::Float(0.35), Number::Float(0.1)));
         assert!(!is_multiple(Number::Int(i128::from(u64::MAX)), Number::Int(2)));
     }

@@ -130,9 +130,10 @@ impl Codec<'_> {
         for member in &members {
             let value = match &member.of {
                 Of::Field(field) => {
+                    let null_is_absent = !self.dialect.optional_fields && !member.required;
                     given.get(field.name.as_str()).map(|value| match self.form(&field.shape, around) {
                         // Here `null` itself can be told from what is left out.
-                        Form::Text if value.is_null() && !member.required => Value::String(value.to_string()),
+                        Form::Text if value.is_null() && null_is_absent => Value::String(value.to_string()),
                         _ => self.written(value, &field.shape, around, depth),
                     })
                 }

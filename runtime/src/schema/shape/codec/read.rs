@@ -5,6 +5,8 @@
 
 mod union;
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 use super::{Around, Codec, Form, Member, Of, REST, WHOLE};
@@ -15,8 +17,11 @@ use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, 
 
 /// Shapes and values nested deeper than this are not read.
 const MAX_DEPTH: usize = 128;
-/// The maximum number of values read: unions in unions may multiply the work.
+/// The maximum number of values read and compared: unions in unions may multiply the work.
 const MAX_STEPS: usize = 200_000;
+
+/// Merging a pair of shapes takes the time of this many steps.
+const STEPS_OF_A_PAIR: usize = 8;
 
 /// Arguments that were read.
 pub(in crate::schema::shape) struct Read {
@@ -44,7 +49,7 @@ pub(in crate::schema::shape) fn read(
         places: Vec::new(),
         problems: Vec::new(),
         loose: 0,
-        steps: 0,
+        steps: Cell::new(0),
         depth: 0,
     };
     let value = reader.whole(arguments, shape).unwrap_or_else(|| reader.value(arguments, shape, &[]));
@@ -75,7 +80,8 @@ struct Reader<'a> {
     problems: Vec<ArgumentProblem>,
     /// How often something was not written as the dialect asks for.
     loose: usize,
-    steps: usize,
+    /// The values read, and those compared with a variant of a union.
+    steps: Cell<usize>,
     depth: usize,
 }
 
@@ -127,8 +133,8 @@ impl<'a> Reader<'a> {
     }
 
     fn value(&mut self, value: &Value, shape: &Shape, around: &[String]) -> Value {
-        self.steps += 1;
-        if self.depth >= MAX_DEPTH || self.steps > MAX_STEPS || (value.is_null() && shape.nullable) {
+        self.steps.update(|steps| steps + 1);
+        if self.depth >= MAX_DEPTH || self.is_spent() || (value.is_null() && shape.nullable) {
             return value.clone();
         }
         self.depth += 1;
@@ -160,7 +166,15 @@ impl<'a> Reader<'a> {
     }
 
     fn problems_of(&self, value: &Value, shape: &Shape) -> Vec<ArgumentProblem> {
-        decode::problems_in(value, shape, self.codec.defs, self.codec.dialect)
+        let (problems, steps) = decode::problems_in(value, shape, self.codec.defs, self.codec.dialect);
+        self.steps.update(|known| known.saturating_add(steps));
+        problems
+    }
+
+    /// Whether all steps were taken: everything else stays as it was written.
+    fn is_spent(&self) -> bool {
+        let merged = self.codec.pairs.get().saturating_mul(STEPS_OF_A_PAIR);
+        self.steps.get().saturating_add(merged) > MAX_STEPS
     }
 
     /// Reads JSON text that stands for an object or a list although the dialect has a form for it.
@@ -271,8 +285,11 @@ impl<'a> Reader<'a> {
         };
         self.loose +=
             given.keys().filter(|key| fields.iter().all(|field| field.name != *key.as_str())).count();
+        // Where a place may be left out, `null` is a value; elsewhere it stands for a place that is left out.
+        let null_is_absent = !self.codec.dialect.optional_fields;
         let is_given = |field: &&Field| {
-            given.get(field.name.as_str()).is_some_and(|value| field.required || !value.is_null())
+            let value = given.get(field.name.as_str());
+            value.is_some_and(|value| field.required || !null_is_absent || !value.is_null())
         };
         let last = fields.iter().rposition(|field| is_given(&field)).map_or(0, |index| index + 1);
         let mut items = Vec::new();

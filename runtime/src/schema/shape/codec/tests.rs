@@ -9,6 +9,7 @@ use crate::schema::shape::encode;
 use crate::schema::shape::read::read_document;
 use crate::schema::shape::render::{Rendered, render_input};
 
+mod odd;
 mod random;
 
 fn rendered(schema: &Value, dialect: &Dialect) -> Rendered {

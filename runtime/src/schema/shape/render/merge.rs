@@ -12,6 +12,9 @@ const MAX_DEPTH: usize = 16;
 /// The maximum number of variants of a union that is multiplied out.
 const MAX_VARIANTS: usize = 32;
 
+/// The maximum number of pairs of shapes that are merged: unions in unions multiply them.
+const MAX_PAIRS: usize = 1_000;
+
 /// No value.
 const NEVER: Shape = Shape { kind: Kind::Never, ..Shape::ANY };
 
@@ -24,11 +27,18 @@ pub(in crate::schema::shape) struct Merger<'d> {
     pub(in crate::schema::shape) raw: Vec<String>,
     /// Whether something has no merged form: then the whole has none, rather than one with another meaning.
     failed: bool,
+    /// How many more pairs of shapes may be merged.
+    left: usize,
 }
 
 impl<'d> Merger<'d> {
     pub(in crate::schema::shape) fn new(defs: &'d List<Def>, hidden: Access) -> Merger<'d> {
-        Merger { defs, hidden, raw: Vec::new(), failed: false }
+        Merger { defs, hidden, raw: Vec::new(), failed: false, left: MAX_PAIRS }
+    }
+
+    /// Returns how many pairs of shapes were merged.
+    pub(in crate::schema::shape) const fn pairs(&self) -> usize {
+        MAX_PAIRS - self.left
     }
 
     /// Returns `None`, because there is no merged form.
@@ -47,9 +57,10 @@ impl<'d> Merger<'d> {
     }
 
     fn two(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Shape> {
-        if depth > MAX_DEPTH {
+        let Some(left) = self.left.checked_sub(1).filter(|_| depth <= MAX_DEPTH && !self.failed) else {
             return self.fail();
-        }
+        };
+        self.left = left;
         let (a, b) = (self.resolved(a, depth)?, self.resolved(b, depth)?);
         // Not `nullable` alone: a variant of a union may be what takes `null`.
         let takes_null = |shape: &Shape| decode::fits(&serde_json::Value::Null, shape, self.defs);

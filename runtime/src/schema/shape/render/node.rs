@@ -75,8 +75,12 @@ impl Renderer<'_> {
         let mut node = Node::default();
         match &shape.kind {
             Kind::Enum(values) => {
-                let texts: Vec<Value> =
+                let mut texts: Vec<Value> =
                     values.iter().map(|value| value.to_json().to_string().into()).collect();
+                // Where `null` stands for a field that is left out, the text is `null` itself.
+                if or_null && shape.nullable && !texts.contains(&"null".into()) {
+                    texts.push("null".into());
+                }
                 written(&mut node, "one of these values");
                 node.map.insert("enum".into(), texts.into());
             }

@@ -229,6 +229,12 @@ impl Renderer<'_> {
             Some(name) if *name == "null" => return true,
             Some(name) if self.dialect.nulls == Nulls::Type => {
                 *name = vec![name.take(), "null".into()].into();
+                // A pattern fits everything that is no text, so that denying it would deny `null`.
+                if let Some(Value::Object(not)) =
+                    map.get_mut("not").filter(|not| not.get("pattern").is_some())
+                {
+                    not.insert("type".into(), "string".into());
+                }
                 return true;
             }
             Some(_) => return false,

@@ -25,6 +25,9 @@ impl Reader<'_> {
         let mut best: Option<Attempt> = None;
         for variant in &union.variants {
             let (places, problems, loose) = (self.places.len(), self.problems.len(), self.loose);
+            if self.is_spent() {
+                break;
+            }
             let read = self.value(value, variant, around);
             let mut attempt = Attempt {
                 places: self.places.split_off(places),

@@ -1,0 +1,84 @@
+//! Shapes that are hard to write: `null` where it has two meanings, and unions in unions.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{both, rendered};
+use crate::base::cpu_time::cpu_time;
+use crate::base::frozen::List;
+use crate::schema::dialect::{ANTHROPIC_STRICT, JSON_SCHEMA, OPENAI_STRICT};
+use crate::schema::shape::decode::decode;
+use crate::schema::shape::decode::oracle::arguments;
+use crate::schema::shape::read::read_document;
+use crate::schema::shape::render::render_input;
+use crate::schema::shape::{Kind, Shape, StringRules, encode};
+
+#[test]
+fn a_place_that_is_null_is_a_place() {
+    let schema = json!({"type": "object", "required": ["v"], "additionalProperties": false, "properties": {
+        "v": {"type": "array", "prefixItems": [{"type": ["null", "integer"]}], "items": false}}});
+    both(&schema, &ANTHROPIC_STRICT, &json!({"v": [null]}), &json!({"v": {"item_1": null}}));
+    both(&schema, &ANTHROPIC_STRICT, &json!({"v": []}), &json!({"v": {}}));
+}
+
+#[test]
+fn null_is_listed_as_text_where_it_is_told_from_what_is_left_out() {
+    let schema = json!({"type": "object", "additionalProperties": false, "properties": {
+        "v": {"enum": [[], {"a": 1}, null]}, "w": {"enum": [[], 5]}}});
+    both(&schema, &OPENAI_STRICT, &json!({"v": null}), &json!({"v": "null", "w": null}));
+    both(&schema, &OPENAI_STRICT, &json!({}), &json!({"v": null, "w": null}));
+    let told = rendered(&schema, &OPENAI_STRICT).schema;
+    assert_eq!(told["properties"]["w"]["enum"], json!(["[]", "5", null]));
+}
+
+#[test]
+fn a_pattern_that_is_denied_does_not_deny_null() {
+    let rules = StringRules { deny: "^b".into(), ..StringRules::ANY };
+    let text = Shape { nullable: true, ..Shape::of(Kind::String(rules)) };
+    let told = render_input(&arguments(text), &List::EMPTY, &JSON_SCHEMA).unwrap().schema;
+    assert_eq!(told["properties"]["v"]["not"], json!({"pattern": "^b", "type": "string"}), "{told}");
+}
+
+/// Unions of unions, `deep` levels of them, each in three ways.
+fn nested(deep: usize, level: impl Fn(&Value) -> Value) -> Value {
+    let mut defs = serde_json::Map::new();
+    for index in 0..deep {
+        let mut next = String::from("#/$defs/");
+        let _ = write!(next, "U{}", index + 1);
+        defs.insert(format!("U{index}"), level(&json!({ "$ref": next })));
+    }
+    let leaf = json!({"type": "object", "required": ["k"], "properties": {"k": {"const": 1}, "m": {"type": "object", "additionalProperties": {"type": "integer"}}}});
+    defs.insert(format!("U{deep}"), leaf);
+    json!({"type": "object", "properties": {"v": {"$ref": "#/$defs/U0"}}, "$defs": defs})
+}
+
+#[test]
+fn unions_of_unions_take_no_time() {
+    let list = |of: &Value| json!({"type": "array", "items": of});
+    let map = |of: &Value| json!({"type": "object", "additionalProperties": of});
+    let shapes = [
+        nested(14, |next| json!({"anyOf": [next, next, next]})),
+        nested(14, |next| json!({"anyOf": [next, list(next), map(next)]})),
+        nested(
+            14,
+            |next| json!({"oneOf": [{"type": "array", "prefixItems": [next, next]}, list(next), next]}),
+        ),
+        nested(12, |next| json!({"allOf": [{"anyOf": [next, list(next)]}, {"anyOf": [next, map(next)]}]})),
+    ];
+    let mut deep = json!({"k": 1, "m": {"a": 1}});
+    for _ in 0..14 {
+        deep = json!([deep]);
+    }
+    let value = json!({ "v": deep });
+    for (number, schema) in shapes.iter().enumerate() {
+        let (shape, defs) = read_document(schema, &mut Vec::new());
+        let ((), spent) = cpu_time(|| {
+            let _ = render_input(&shape, &defs, &OPENAI_STRICT);
+            let _ = encode(&value, &shape, &defs, &OPENAI_STRICT);
+            let _ = decode(&value, &shape, &defs, &OPENAI_STRICT);
+        });
+        assert!(spent < Duration::from_secs(10), "{number} {spent:?}");
+    }
+}
