@@ -11,7 +11,7 @@ use super::{charset, transport::Reply};
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::engine::typed::TypedTool;
+use crate::engine::typed::{FromJson as _, TypedTool};
 use crate::spec::Network;
 use crate::spec::plan::Tool;
 
@@ -77,7 +77,7 @@ impl HttpEngine {
     ///
     /// ```ignore
     /// let ctx = ToolContext::new("1", "list_pets").with_timeout(Duration::from_secs(2));
-    /// let pets = engine.call_in(petstore::ListPets { limit: Some(5) }, &ctx).await?;
+    /// let pets = engine.call_in(petstore::ListPets::new().with_limit(5), &ctx).await?;
     /// ```
     ///
     /// # Errors
@@ -131,14 +131,20 @@ impl HttpEngine {
         if body.truncated {
             return Err(CallError::TooLarge { limit });
         }
-        let decoded = if body.bytes.iter().all(u8::is_ascii_whitespace) {
-            serde_json::from_value(Value::Null)
+        let value = if body.bytes.iter().all(u8::is_ascii_whitespace) {
+            Ok(Value::Null)
         } else if is_json(&content_type) || content_type.is_empty() {
             serde_json::from_str(&text())
         } else {
             // Servers send JSON under other media types, and texts that are not JSON as JSON.
-            serde_json::from_str(&text()).or_else(|_| serde_json::from_value(Value::String(text())))
+            serde_json::from_str(&text()).or_else(|_| Ok(Value::String(text())))
         };
+        let fit = |value| A::Output::from_json(value).map_err(serde::de::Error::custom);
+        let decoded = value.and_then(|value: Value| match fit(value) {
+            // A text that happens to be JSON, such as `5`.
+            Err(_) if !is_json(&content_type) && !content_type.is_empty() => fit(Value::String(text())),
+            fitting => fitting,
+        });
         decoded.map_err(|source| CallError::Decode { source, body: shown() })
     }
 }
