@@ -3,7 +3,7 @@
 
 /// The version of the contract between generated code and this crate. It is raised when code from an older `toolgen`
 /// would not compile here, or would change its meaning.
-pub const CONTRACT: u32 = 1;
+pub const CONTRACT: u32 = 2;
 
 /// Checks the contract when generated code is compiled, so that a stale file gives one clear error.
 ///
@@ -133,8 +133,9 @@ pub mod prelude {
 #[cfg(feature = "typed")]
 pub mod types_prelude {
     pub use core::prelude::v1::{
-        Clone, Debug, Default, Err, None, Ok, Option, PartialEq, Result, Some, derive,
+        Clone, Copy, Debug, Default, Eq, Err, Hash, None, Ok, Option, PartialEq, Result, Some, derive,
     };
+    pub use core::str::FromStr;
     pub use std::boxed::Box;
     pub use std::collections::BTreeMap;
     pub use std::string::String;
@@ -142,16 +143,18 @@ pub mod types_prelude {
 
     pub use serde_json::Value;
 
-    pub use crate::engine::typed::json::{Fields, attempt, object, tag, text, with_extra};
+    pub use crate::engine::typed::json::choice::{Best, attempt, tag};
+    pub use crate::engine::typed::json::members::{And, read, read_all};
+    pub use crate::engine::typed::json::{object, with_extra};
     pub use crate::engine::typed::{FromJson, JsonError, Link, ToJson, TypedTool};
     pub use crate::spec::plan::Tool;
 }
 
-/// Stops generated types at their first macro: the feature `typed` is off.
+/// Stops generated types: the feature `typed` is off.
 #[cfg(not(feature = "typed"))]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __serialize {
+macro_rules! __serde {
     ($($type:ident)*) => {
         ::core::compile_error!(
             "the types of the generated tools need the feature `typed` of `toolgen-runtime`: add it in Cargo.toml, \
@@ -160,20 +163,28 @@ macro_rules! __serialize {
     };
 }
 
-/// Does nothing: the feature `typed` is off, as `__serialize!` says.
+/// Does nothing: the feature `typed` is off, as `__serde!` says.
 #[cfg(not(feature = "typed"))]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __deserialize {
-    ($($type:ident)*) => {};
+macro_rules! __build {
+    ($($tokens:tt)*) => {};
 }
 
-/// Does nothing: the feature `typed` is off, as `__serialize!` says.
+/// Does nothing: the feature `typed` is off, as `__serde!` says.
+#[cfg(not(feature = "typed"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __choices {
+    ($($tokens:tt)*) => {};
+}
+
+/// Does nothing: the feature `typed` is off, as `__serde!` says.
 #[cfg(not(feature = "typed"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __link {
-    ($($type:ident)*) => {};
+    ($($tokens:tt)*) => {};
 }
 
 /// Includes the tools that a build script compiled in the current module.

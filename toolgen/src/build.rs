@@ -176,6 +176,7 @@ impl Build {
             let file_name = path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();
             let mut style = ModuleStyle::new(file_name.as_ref());
             style.types = self.options.types;
+            style.derives.clone_from(&self.options.derives);
             if let Some(runtime) = &self.runtime {
                 style.runtime.clone_from(runtime);
             }

@@ -47,13 +47,20 @@ pub struct ModuleStyle {
     pub runtime: String,
     /// Whether argument and result structs are written too.
     pub types: bool,
+    /// The paths of macros that these structs and enums derive, too, such as `::schemars::JsonSchema`.
+    pub derives: Vec<String>,
 }
 
 impl ModuleStyle {
     /// Returns the default style for a module made from this document.
     #[must_use]
     pub fn new(source: impl Into<String>) -> ModuleStyle {
-        ModuleStyle { source: source.into(), runtime: "::toolgen_runtime".to_owned(), types: true }
+        ModuleStyle {
+            source: source.into(),
+            runtime: "::toolgen_runtime".to_owned(),
+            types: true,
+            derives: Vec::new(),
+        }
     }
 }
 
@@ -130,7 +137,7 @@ impl<'p> Module<'p> {
         }
         sets::write(self.program, &self.sets, style, out);
         let wanted: Vec<_> = self.tools.iter().filter(|_| style.types).map(Static::wanted).collect();
-        let types = rust_types::types(&wanted, &self.program.defs, &style.runtime);
+        let types = rust_types::types(&wanted, &self.program.defs, &style.runtime, &style.derives);
         functions::write(&self.tools, &types.calls, style, out);
         out.push_str(&types.text);
         for shared in &self.shared {

@@ -40,6 +40,8 @@ pub struct Options {
     pub max_items: bool,
     /// Whether argument and result structs are generated in addition to the tools.
     pub types: bool,
+    /// The paths of macros that these structs and enums derive, too.
+    pub derives: Vec<String>,
     /// The contract lock that the tools of all documents together are compared with.
     pub lock: Option<PathBuf>,
     /// The least class of changes since the lock that are errors.
@@ -81,6 +83,7 @@ impl Default for Options {
             pagination: Vec::new(),
             max_items: false,
             types: true,
+            derives: Vec::new(),
             lock: None,
             deny_changes: Class::Breaking,
             levels: Levels::default(),
@@ -157,6 +160,14 @@ impl Options {
     #[must_use]
     pub fn types(mut self, generate: bool) -> Self {
         self.types = generate;
+        self
+    }
+
+    /// Lets generated structs and enums also derive a macro, given by its path in the crate that includes them:
+    /// `"::schemars::JsonSchema"`. Several add up. `Serialize` and `Deserialize` need none: all types implement them.
+    #[must_use]
+    pub fn derive(mut self, path: impl Into<String>) -> Self {
+        self.derives.push(path.into());
         self
     }
 

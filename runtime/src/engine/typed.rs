@@ -6,7 +6,6 @@ pub mod json;
 pub mod link;
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 #[cfg(feature = "runtime")]
@@ -21,11 +20,11 @@ pub use serde;
 /// The arguments of one tool as a struct, declared by generated code:
 ///
 /// ```ignore
-/// let pets: Vec<Pet> = engine.call(petstore::ListPets { limit: Some(5) }).await?;
+/// let pets: Vec<Pet> = engine.call(petstore::ListPets::new().with_limit(5)).await?;
 /// ```
 pub trait TypedTool: Serialize + Sized {
     /// The result of a successful call; `serde_json::Value` if the document does not say.
-    type Output: DeserializeOwned;
+    type Output: FromJson;
 
     /// Returns the tool.
     fn tool() -> &'static Tool;

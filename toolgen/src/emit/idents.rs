@@ -41,6 +41,11 @@ impl Names {
         })
     }
 
+    /// Whether a name is neither taken nor one that was given with a number.
+    pub(super) fn is_free(&self, wanted: &str) -> bool {
+        !self.taken.contains(&wanted.to_ascii_lowercase())
+    }
+
     fn take_free(&mut self, wanted: &str, take: impl Fn(&mut BTreeSet<String>, String) -> bool) -> String {
         let next = self.next.entry(wanted.to_ascii_lowercase()).or_insert(1);
         loop {

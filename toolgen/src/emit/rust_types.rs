@@ -11,9 +11,8 @@
 //! * objects: structs; a field is an `Option` unless it is required, an `Option<Option<_>>` where `null` and absence
 //!   differ. A required field with one possible text is written by itself and has no place in the struct;
 //! * objects without known fields: `BTreeMap<String, _>`;
-//! * lists of texts to choose from: enums. Those that occur in results have `Other`, so a new value breaks nobody;
-//! * unions: enums where a value tells which variant it is (a discriminator, distinct JSON types, distinct required
-//!   fields), else `serde_json::Value`;
+//! * lists of texts to choose from: enums, one for equal lists. Those that occur in results have `Other`, so a new value breaks nobody;
+//! * unions: enums, whose variant a value tells (by a discriminator or its JSON type), or which keeps most of the value;
 //! * `allOf` of objects: one struct;
 //! * what has no such form: `serde_json::Value`.
 //!
@@ -27,6 +26,8 @@ mod lower;
 mod model;
 mod objects;
 mod print;
+mod repeats;
+mod scalars;
 mod union;
 mod usage;
 
@@ -44,17 +45,22 @@ pub(super) struct Types {
 }
 
 /// Returns the types of these tools, whose named shapes are all among `defs`.
-pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, runtime: &str) -> Types {
+///
+/// `derives` are derived by all of them.
+pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, runtime: &str, derives: &[String]) -> Types {
     if tools.is_empty() {
         return Types::default();
     }
     let usage = usage::of(tools);
-    let mut lowering = lower::Lowering::new(defs, &usage);
+    let repeats = repeats::Repeats::of(tools, defs, &usage);
+    let mut lowering = lower::Lowering::new(defs, &usage, &repeats);
     let inputs: Vec<_> = tools.iter().map(|wanted| lowering.reserve_input(wanted)).collect();
+    lowering.reserve_names();
     let calls: Vec<_> =
         tools.iter().zip(inputs).map(|(wanted, input)| lowering.tool(wanted, input)).collect();
     let mut items = lowering.finish();
-    usage::mark_read(&mut items, &calls);
+    usage::mark_use(&mut items, &calls);
     depth::bound(&mut items);
-    print::types(&items, &calls, runtime)
+    usage::mark_keys(&mut items);
+    print::types(&items, &calls, runtime, derives)
 }

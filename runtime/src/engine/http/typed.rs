@@ -15,7 +15,7 @@ use super::transport::Reply;
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::engine::typed::TypedTool;
+use crate::engine::typed::{FromJson as _, TypedTool};
 use crate::spec::plan::Tool;
 
 impl HttpEngine {
@@ -32,7 +32,7 @@ impl HttpEngine {
     ///
     /// ```ignore
     /// let ctx = ToolContext::new("1", "list_pets").with_timeout(Duration::from_secs(2));
-    /// let pets = engine.call_in(petstore::ListPets { limit: Some(5) }, &ctx).await?;
+    /// let pets = engine.call_in(petstore::ListPets::new().with_limit(5), &ctx).await?;
     /// ```
     ///
     /// # Errors
@@ -94,16 +94,22 @@ impl HttpEngine {
         }
         let answer = tool.call.http().and_then(|plan| plan.answer.as_ref());
         let declared = tool.spec.output.as_ref().map_or(Ok(None), |_| as_json(&body, &content_type, answer));
-        let decoded = if body.bytes.iter().all(u8::is_ascii_whitespace) {
-            serde_json::from_value(Value::Null)
+        let value = if body.bytes.iter().all(u8::is_ascii_whitespace) {
+            Ok(Value::Null)
         } else if let Some(declared) = declared.transpose() {
-            declared.map_err(serde_core::de::Error::custom).and_then(serde_json::from_value)
+            declared.map_err(serde_core::de::Error::custom)
         } else if is_json(&content_type) || content_type.is_empty() {
             serde_json::from_str(&text())
         } else {
             // Servers send JSON under other media types, and texts that are not JSON as JSON.
-            serde_json::from_str(&text()).or_else(|_| serde_json::from_value(Value::String(text())))
+            serde_json::from_str(&text()).or_else(|_| Ok(Value::String(text())))
         };
+        let fit = |value| A::Output::from_json(value).map_err(serde_core::de::Error::custom);
+        let decoded = value.and_then(|value: Value| match fit(value) {
+            // A text that happens to be JSON, such as `5`.
+            Err(_) if !is_json(&content_type) && !content_type.is_empty() => fit(Value::String(text())),
+            fitting => fitting,
+        });
         decoded.map_err(|source| CallError::Decode { source, body: shown() })
     }
 }

@@ -1,6 +1,5 @@
 //! Typed calls from Rust.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::McpEngine;
@@ -11,7 +10,7 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::engine::Engine;
-use crate::engine::typed::TypedTool;
+use crate::engine::typed::{FromJson, TypedTool};
 
 /// The code of a call whose tool has failed, as its server says.
 const FAILED: &str = "MCP_FAILED";
@@ -21,7 +20,7 @@ impl McpEngine {
     /// one, `serde_json::Value` takes the text.
     ///
     /// ```ignore
-    /// let orders = engine.call(shop::ShopFindOrders { customer: 7, state: None, since: None, limit: None }).await?;
+    /// let orders = engine.call(shop::ShopFindOrders::new(7)).await?;
     /// ```
     ///
     /// # Errors
@@ -59,7 +58,7 @@ impl McpEngine {
 }
 
 /// Returns the value of a result.
-fn value<T: for<'de> Deserialize<'de>>(result: &ToolResult) -> Result<T, ToolError> {
+fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
     if matches!(result.control, Control::NeedInput(_)) {
         let text = "the server has a question, and nobody answers it: set `McpOptions::elicitation`";
         return Err(ToolError::failed_with(FAILED, text));
@@ -69,7 +68,7 @@ fn value<T: for<'de> Deserialize<'de>>(result: &ToolResult) -> Result<T, ToolErr
     }
     let value =
         result.structured().map_or_else(|_| Value::String(result.to_text()), |value| value.into_owned());
-    serde_json::from_value(value).map_err(|why| {
+    T::from_json(value).map_err(|why| {
         let text = format!("the tool ran, but its result is not of its type: {why}");
         ToolError::failed_with("INVALID_OUTPUT", text).with_operator_detail(result.to_text())
     })
@@ -87,7 +86,7 @@ mod tests {
     fn a_result_is_its_value_or_an_error() {
         let told = ToolResult::text("sunny").with_details(json!({"degrees": 21}));
         assert_eq!(value::<Value>(&told).unwrap(), json!({"degrees": 21}));
-        let wrong = value::<Vec<u8>>(&told).unwrap_err();
+        let wrong = value::<Vec<i64>>(&told).unwrap_err();
         assert_eq!(wrong.code(), "INVALID_OUTPUT");
         let mut text = ToolResult::text("sunny");
         text.structured = Structured::Missing("the tool declares none".into());

@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 use crate::base::json::whole;
 use crate::schema::shape::pointer;
 
+pub mod build;
+pub mod choice;
+pub mod members;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +45,12 @@ pub trait FromJson: Sized {
     /// Returns the value of a missing field; `None` if the field is required.
     fn missing() -> Option<Self> {
         None
+    }
+
+    /// Whether `null` is one of its values, so that an optional field of it tells `null` from absence.
+    #[must_use]
+    fn takes_null() -> bool {
+        false
     }
 }
 
@@ -118,76 +127,6 @@ pub fn with_extra<T: ToJson>(mut object: Value, extra: &BTreeMap<String, T>) -> 
     object
 }
 
-/// The fields of an object, taken out one by one.
-#[derive(Debug)]
-pub struct Fields(Map<String, Value>);
-
-impl Fields {
-    /// Takes the fields of a value that must be an object.
-    ///
-    /// # Errors
-    ///
-    /// If the value is not an object.
-    pub fn new(value: Value) -> Result<Fields, JsonError> {
-        match value {
-            Value::Object(map) => Ok(Fields(map)),
-            other => Err(JsonError::expected("an object", &other)),
-        }
-    }
-
-    /// Takes a field.
-    ///
-    /// # Errors
-    ///
-    /// If its value does not fit, or if it is missing and required.
-    pub fn get<T: FromJson>(&mut self, name: &'static str) -> Result<T, JsonError> {
-        match self.0.swap_remove(name) {
-            Some(value) => T::from_json(value).map_err(|error| error.at(name)),
-            None => T::missing().ok_or_else(|| JsonError::new("a required field is missing").at(name)),
-        }
-    }
-
-    /// Takes a field for which `null` differs from its absence.
-    ///
-    /// # Errors
-    ///
-    /// If its value does not fit.
-    pub fn nullable<T: FromJson>(&mut self, name: &'static str) -> Result<Option<Option<T>>, JsonError> {
-        let Some(value) = self.0.swap_remove(name) else { return Ok(None) };
-        Option::<T>::from_json(value).map(Some).map_err(|error| error.at(name))
-    }
-
-    /// Returns the remaining fields.
-    ///
-    /// # Errors
-    ///
-    /// If a value does not fit.
-    pub fn rest<T: FromJson>(self) -> Result<BTreeMap<String, T>, JsonError> {
-        BTreeMap::from_json(Value::Object(self.0))
-    }
-}
-
-/// Returns the text of a property, to tell the variants of a union apart, or an empty text.
-#[must_use]
-pub fn tag<'a>(value: &'a Value, property: &str) -> &'a str {
-    value.get(property).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns the variant if the value fits it.
-#[must_use]
-pub fn attempt<T: FromJson, U>(value: &Value, variant: fn(T) -> U) -> Option<U> {
-    T::from_json(value.clone()).ok().map(variant)
-}
-
-/// Returns the text of a value that must be a text.
-///
-/// # Errors
-///
-/// If the value is not a text.
-pub fn text(value: Value) -> Result<String, JsonError> {
-    String::from_json(value)
-}
-
 impl ToJson for Value {
     fn to_json(&self) -> Value {
         self.clone()
@@ -243,6 +182,7 @@ macro_rules! scalar {
 
 scalar!(bool, "a boolean", value => value.as_bool());
 scalar!(f64, "a number", value => value.as_f64());
+scalar!(i32, "an integer of 32 bits", value => value.as_i64().or_else(|| whole(value.as_f64()?)).and_then(|n| i32::try_from(n).ok()));
 scalar!(i64, "an integer of 64 bits", value => value.as_i64().or_else(|| whole(value.as_f64()?)));
 scalar!(u64, "a positive integer of 64 bits", value => value.as_u64().or_else(|| u64::try_from(whole(value.as_f64()?)?).ok()));
 
@@ -258,11 +198,15 @@ impl<T: ToJson> ToJson for Option<T> {
 
 impl<T: FromJson> FromJson for Option<T> {
     fn from_json(value: Value) -> Result<Self, JsonError> {
-        if value.is_null() { Ok(None) } else { T::from_json(value).map(Some) }
+        if value.is_null() && !T::takes_null() { Ok(None) } else { T::from_json(value).map(Some) }
     }
 
     fn missing() -> Option<Self> {
         Some(None)
+    }
+
+    fn takes_null() -> bool {
+        true
     }
 }
 
@@ -336,10 +280,10 @@ tuple!(A, B);
 tuple!(A, B, C);
 tuple!(A, B, C, D);
 
-/// Implements serde's `Serialize` for generated types.
+/// Implements serde's `Serialize` and `Deserialize` for generated types.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __serialize {
+macro_rules! __serde {
     ($($type:ident)*) => {$(
         impl $crate::engine::typed::serde::Serialize for $type {
             fn serialize<S: $crate::engine::typed::serde::Serializer>(
@@ -349,14 +293,7 @@ macro_rules! __serialize {
                 $crate::engine::typed::json::serialize(self, serializer)
             }
         }
-    )*};
-}
 
-/// Implements serde's `Deserialize` for generated types.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __deserialize {
-    ($($type:ident)*) => {$(
         impl<'de> $crate::engine::typed::serde::Deserialize<'de> for $type {
             fn deserialize<D: $crate::engine::typed::serde::Deserializer<'de>>(
                 deserializer: D,

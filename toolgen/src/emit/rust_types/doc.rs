@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::super::literal;
+use toolgen_runtime::Shape;
+use toolgen_runtime::schema::shape::{Kind, Literal, Number};
+
+use super::super::literal::{self, visible};
 
 /// Returns the first paragraph of a text of the document, as one line of Markdown.
 ///
@@ -29,6 +32,64 @@ pub(in crate::emit) fn first_paragraph(text: &str) -> String {
         }
     }
     line
+}
+
+/// Adds the rules of a value to what the document says of it.
+pub(super) fn with_rules(mut doc: String, shape: &Shape) -> String {
+    let rules = rules(shape);
+    if rules.is_empty() {
+        return doc;
+    }
+    if !doc.is_empty() {
+        doc.push_str("\n\n");
+    }
+    doc + &rules
+}
+
+/// Returns the rules that the type of a value does not hold, as a sentence.
+fn rules(shape: &Shape) -> String {
+    let mut told = Vec::new();
+    let mut range = |least: Option<String>, most: Option<String>, of: &str| match (least, most) {
+        (Some(least), Some(most)) if least == most => told.push(format!("exactly {least}{of}")),
+        (Some(least), Some(most)) => told.push(format!("{least} to {most}{of}")),
+        (Some(least), None) => told.push(format!("at least {least}{of}")),
+        (None, Some(most)) => told.push(format!("at most {most}{of}")),
+        (None, None) => {}
+    };
+    let count = |count: &Option<u64>| count.map(|count| count.to_string());
+    match &shape.kind {
+        Kind::Integer(rules) | Kind::Number(rules) => {
+            let number =
+                |number: &Option<Number>| number.as_ref().map(|n| Literal::Number(*n).to_json().to_string());
+            range(number(&rules.minimum), number(&rules.maximum), "");
+        }
+        Kind::String(rules) => {
+            range(count(&rules.min_length), count(&rules.max_length), " characters");
+            if !rules.format.is_empty() {
+                told.push(format!("format `{}`", visible(&rules.format)));
+            }
+        }
+        Kind::Array(rules) => range(count(&rules.min_items), count(&rules.max_items), " items"),
+        _ => {}
+    }
+    if let Some(default) = &shape.default {
+        let text = visible(&default.to_json().to_string());
+        if text.len() <= 60 && !text.contains('`') {
+            told.push(format!("default `{text}`"));
+        }
+    }
+    let text = told.join(", ");
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
+        None => text,
+    }
+}
+
+/// Whether a name says what a key does: the same letters and digits, whatever their case.
+pub(super) fn is_same(name: &str, key: &str) -> bool {
+    let letters = |text: &str| -> String { text.chars().filter(char::is_ascii_alphanumeric).collect() };
+    letters(name).eq_ignore_ascii_case(&letters(key)) && key.is_ascii()
 }
 
 /// Writes documentation in Markdown. It is a string literal, so it cannot become code.

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::schema::shape::{
-    Access, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, UnionRules, find_def,
-};
+use toolgen_runtime::schema::shape::{Access, Extra, Kind, ObjectRules, UnionRules, find_def};
 use toolgen_runtime::{Def, List, Shape};
 
 use super::super::idents::{self, Names};
-use super::doc::first_paragraph;
-use super::model::{
-    Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Variant, Wanted, Wrap,
-};
+use super::super::literal::visible;
+use super::doc::{self, first_paragraph};
+use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Union, Variant, Wanted, Wrap};
 use super::objects::{MAX_NESTING, object_of};
+use super::repeats::{self, Repeats};
+use super::scalars::{constant, integer, one_type, type_names};
 use super::usage::Usage;
 use super::{depth, union};
 
@@ -20,8 +19,11 @@ use super::{depth, union};
 pub(super) struct Lowering<'a> {
     defs: &'a List<Def>,
     usage: &'a BTreeMap<String, Usage>,
+    repeats: &'a Repeats,
     items: Vec<Item>,
     names: Names,
+    /// The names that the items of named shapes get.
+    def_names: BTreeMap<String, String>,
     /// The item of each named shape that has one.
     by_def: BTreeMap<String, usize>,
     /// Named shapes whose items are still to be built.
@@ -36,35 +38,76 @@ pub(super) struct Lowering<'a> {
 struct Place {
     /// The name of a type made here.
     name: String,
+    /// The key in the object around it.
+    key: String,
+    /// What a type is that the document says nothing of.
+    what: String,
     usage: Usage,
     nesting: usize,
 }
 
 impl Place {
+    fn new(name: &str, what: String, usage: Usage) -> Place {
+        Place { name: name.to_owned(), key: String::new(), what, usage, nesting: 0 }
+    }
+
+    /// The place of a part that has no key of its own.
     fn inner(&self, part: &str) -> Place {
         let name = format!("{}{}", self.name, idents::camel(part));
-        Place { name, usage: self.usage, nesting: self.nesting + 1 }
+        Place { name, nesting: self.nesting + 1, ..self.clone() }
+    }
+
+    /// The place of a field.
+    fn field(&self, key: &str) -> Place {
+        let what = format!("`{}` of `{}`.", visible(key), self.name);
+        Place { key: key.to_owned(), what, ..self.inner(key) }
     }
 }
 
 impl<'a> Lowering<'a> {
-    pub(super) fn new(defs: &'a List<Def>, usage: &'a BTreeMap<String, Usage>) -> Lowering<'a> {
-        let (items, open, inline) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Lowering { defs, usage, items, names: type_names(), by_def: BTreeMap::new(), open, inline }
+    pub(super) fn new(
+        defs: &'a List<Def>,
+        usage: &'a BTreeMap<String, Usage>,
+        repeats: &'a Repeats,
+    ) -> Lowering<'a> {
+        Lowering {
+            defs,
+            usage,
+            repeats,
+            items: Vec::new(),
+            names: type_names(),
+            def_names: BTreeMap::new(),
+            by_def: BTreeMap::new(),
+            open: Vec::new(),
+            inline: BTreeMap::new(),
+        }
     }
 
     /// Reserves the name of a tool's argument struct. It is called for all tools before any other type is named, so
     /// that the names used most in Rust code do not depend on the schemas of the document.
     pub(super) fn reserve_input(&mut self, wanted: &Wanted<'_>) -> usize {
-        let doc = format!("Arguments of [`{0}`](super::{0}): `{1}`.", wanted.ident, wanted.operation);
+        let mut doc = first_paragraph(&wanted.spec.description);
+        if !doc.is_empty() {
+            doc.push_str("\n\n");
+        }
+        doc += &format!("Arguments of [`{0}`](super::{0}): `{1}`.", wanted.ident, wanted.operation);
         self.reserve(&idents::camel(wanted.spec.name.as_str()), doc)
+    }
+
+    /// Reserves the names of the document's own types, before names are made for those that have none.
+    pub(super) fn reserve_names(&mut self) {
+        for name in self.usage.keys() {
+            if find_def(self.defs, name).is_some_and(is_nominal) {
+                self.def_names.insert(name.clone(), self.names.take(&idents::camel(name)));
+            }
+        }
     }
 
     /// Returns the types of a tool whose argument struct already has a name.
     pub(super) fn tool<'w>(&mut self, wanted: &Wanted<'w>, input: usize) -> CallTypes<'w> {
         let spec = wanted.spec;
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
-        let place = Place { name: name.clone(), usage: Usage::of_input(wanted), nesting: 0 };
+        let place = Place::new(&name, String::new(), Usage::INPUT);
         let rules = object_of(self.defs, &spec.input, 0);
         let body = match rules {
             Some(rules) if wanted.is_function => with_defaults(self.structure(&rules, &place), &rules),
@@ -73,7 +116,8 @@ impl<'a> Lowering<'a> {
             None => Struct { extra: Some(("arguments".to_owned(), Ty::Value)), ..Struct::default() },
         };
         self.set(input, Body::Struct(body));
-        let place = Place { name: format!("{name}Output"), usage: Usage::OUTPUT, nesting: 0 };
+        let what = format!("The result of [`{0}`](super::{0}).", wanted.ident);
+        let place = Place::new(&format!("{name}Output"), what, Usage::OUTPUT);
         let output = spec.output.as_ref().map_or(Ty::Value, |shape| self.value(shape, &place));
         CallTypes { ident: wanted.ident, input, output, is_function: wanted.is_function }
     }
@@ -84,7 +128,7 @@ impl<'a> Lowering<'a> {
             let Some(shape) = find_def(self.defs, &def) else { continue };
             let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
             let usage = self.usage.get(&def).copied().unwrap_or_default();
-            let place = Place { name, usage, nesting: 0 };
+            let place = Place::new(&name, String::new(), usage);
             let body = self.body(shape, &place);
             self.set(index, body);
         }
@@ -99,7 +143,12 @@ impl<'a> Lowering<'a> {
     /// Adds an item whose body is set later.
     fn reserve(&mut self, name: &str, doc: String) -> usize {
         let name = self.names.take(name);
-        self.items.push(Item { name, doc, body: Body::Pending, read: false, open: false, linked: false });
+        self.add(name, doc)
+    }
+
+    fn add(&mut self, name: String, doc: String) -> usize {
+        let (open, made, linked, is_key) = (false, false, false, false);
+        self.items.push(Item { name, doc, body: Body::Pending, open, made, linked, is_key });
         self.items.len() - 1
     }
 
@@ -166,19 +215,15 @@ impl<'a> Lowering<'a> {
             return Ty::Item(*index, Wrap::Plain);
         }
         let Some(shape) = find_def(self.defs, name) else { return Ty::Value };
-        let nominal = match &shape.kind {
-            Kind::Object(rules) => !rules.fields.is_empty(),
-            Kind::Enum(values) => one_type(values).is_none(),
-            Kind::Union(_) => union::without_null(shape).1.is_none(),
-            Kind::All(_) => true,
-            _ => false,
-        };
-        if !nominal {
-            let place = Place { name: idents::camel(name), usage: place.usage, nesting: place.nesting + 1 };
+        if !is_nominal(shape) {
+            let place = Place { name: idents::camel(name), ..place.inner("") };
             return self.value(shape, &place);
         }
         let doc = first_paragraph(&shape.description);
-        let index = self.reserve(&idents::camel(name), doc);
+        let index = match self.def_names.get(name) {
+            Some(name) => self.add(name.clone(), doc),
+            None => self.reserve(&idents::camel(name), doc),
+        };
         self.by_def.insert(name.to_owned(), index);
         self.open.push((index, name.to_owned()));
         let ty = Ty::Item(index, Wrap::Plain);
@@ -187,18 +232,38 @@ impl<'a> Lowering<'a> {
 
     /// Translates an unnamed shape that needs a named type.
     fn inline(&mut self, shape: &Shape, place: &Place) -> Ty {
-        let text = toolgen_runtime::schema::shape::render::canonical(shape);
-        let key = (text, place.usage);
-        if let Some(ty) = self.inline.get(&key) {
-            return ty.clone();
+        let key = match repeats::key(shape) {
+            Some(texts) => {
+                if let Some(name) = self.repeats.named(&texts) {
+                    return self.named(name, place);
+                }
+                (texts, Usage::default())
+            }
+            None => (toolgen_runtime::schema::shape::render::canonical(shape), place.usage),
+        };
+        let ty = match self.inline.get(&key) {
+            Some(ty) => ty.clone(),
+            None => {
+                let ty = self.new_inline(shape, place);
+                self.inline.insert(key, ty.clone());
+                ty
+            }
+        };
+        // A list of texts has one type, and a name for each place: what other places hold does not change the names here.
+        if repeats::key(shape).is_some() && self.names.is_free(&place.name) {
+            let index = self.reserve(&place.name, place.what.clone());
+            self.set(index, Body::Alias(ty.clone()));
         }
-        let ty = self.new_inline(shape, place);
-        self.inline.insert(key, ty.clone());
         ty
     }
 
     fn new_inline(&mut self, shape: &Shape, place: &Place) -> Ty {
-        let index = self.reserve(&place.name, first_paragraph(&shape.description));
+        let doc = first_paragraph(&shape.description);
+        let doc = if doc.is_empty() { place.what.clone() } else { doc };
+        let short = idents::camel(&place.key);
+        let is_repeated = repeats::key(shape).is_some_and(|texts| self.repeats.is_repeated(&texts));
+        let wanted = if is_repeated && self.names.is_free(&short) { &short } else { &place.name };
+        let index = self.reserve(wanted, doc);
         let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
         match self.body(shape, &Place { name, ..place.clone() }) {
             Body::Alias(ty) if index + 1 == self.items.len() => {
@@ -240,10 +305,10 @@ impl<'a> Lowering<'a> {
         if let Some(body) = union::simple(&shapes) {
             return body;
         }
-        let choice = union::choice(self.defs, rules, &shapes);
-        if matches!(choice, Choice::Never) && (place.usage.read || shapes.is_empty()) {
+        if shapes.is_empty() {
             return Body::Alias(Ty::Value);
         }
+        let choice = union::choice(self.defs, rules, &shapes);
         let mut scope = Names::of_types(&["Other"]);
         let variants = shapes.iter().enumerate().map(|(at, shape)| {
             let name = scope.take(&union::variant_name(at, shape, &choice));
@@ -276,7 +341,7 @@ impl<'a> Lowering<'a> {
                 body.constants.push((key.to_owned(), value));
                 continue;
             }
-            let (ty, nullable) = self.split(&field.shape, &place.inner(key));
+            let (ty, nullable) = self.split(&field.shape, &place.field(key));
             // A field of one direction is absent in the other.
             let one_way = field.access != Access::Both && place.usage.input && place.usage.output;
             let presence = match (field.required && !one_way, nullable && ty != Ty::Value) {
@@ -285,7 +350,7 @@ impl<'a> Lowering<'a> {
                 (false, false) => Presence::Optional,
                 (false, true) => Presence::OptionalNullable,
             };
-            let doc = first_paragraph(&field.shape.description);
+            let doc = doc::with_rules(first_paragraph(&field.shape.description), &field.shape);
             let name = scope.take(&idents::snake(key));
             body.fields.push(StructField { name, key: key.to_owned(), doc, presence, ty });
         }
@@ -313,61 +378,13 @@ fn with_defaults(mut body: Struct, rules: &ObjectRules) -> Struct {
     body
 }
 
-fn integer(rules: &NumberRules) -> Ty {
-    let beyond = |bound: &Option<Number>| matches!(bound, Some(Number::Int(n)) if *n > i128::from(i64::MAX));
-    if rules.format == "uint64" || beyond(&rules.maximum) { Ty::Unsigned } else { Ty::Int }
-}
-
-/// Returns the type of values to choose from that are not all texts.
-fn one_type(values: &List<Literal>) -> Option<Ty> {
-    let all = |is: fn(&Literal) -> bool| !values.is_empty() && values.iter().all(is);
-    if all(|value| matches!(value, Literal::String(_))) {
-        return None;
+/// Whether a shape that the document names becomes a type of its own.
+fn is_nominal(shape: &Shape) -> bool {
+    match &shape.kind {
+        Kind::Object(rules) => !rules.fields.is_empty(),
+        Kind::Enum(values) => one_type(values).is_none(),
+        Kind::Union(_) => union::without_null(shape).1.is_none(),
+        Kind::All(_) => true,
+        _ => false,
     }
-    Some(if all(|value| matches!(value, Literal::Bool(_))) {
-        Ty::Bool
-    } else if all(|value| matches!(value, Literal::Number(Number::Int(n)) if i64::try_from(*n).is_ok())) {
-        Ty::Int
-    } else if all(|value| matches!(value, Literal::Number(_))) {
-        Ty::Float
-    } else {
-        Ty::Value
-    })
-}
-
-/// Returns the only value a required field may have, as an expression.
-fn constant(field: &Field) -> Option<String> {
-    let Kind::Enum(values) = &field.shape.kind else { return None };
-    let [Literal::String(only)] = &**values else { return None };
-    (field.required && !field.shape.nullable).then(|| super::super::literal::string(only))
-}
-
-/// Returns a scope for names of types, with the imports of generated code taken.
-fn type_names() -> Names {
-    Names::of_types(&[
-        "BTreeMap",
-        "Box",
-        "Clone",
-        "Debug",
-        "Default",
-        "Err",
-        "Fields",
-        "FromJson",
-        "JsonError",
-        "Link",
-        "Readers",
-        "None",
-        "Ok",
-        "Option",
-        "PartialEq",
-        "Result",
-        "Self",
-        "Some",
-        "String",
-        "ToJson",
-        "Tool",
-        "TypedTool",
-        "Value",
-        "Vec",
-    ])
 }

@@ -6,6 +6,8 @@ use toolgen_runtime::ToolSpec;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Ty {
     Bool,
+    /// `i32`
+    Short,
     Int,
     Unsigned,
     Float,
@@ -34,12 +36,14 @@ pub(super) struct Item {
     pub(super) name: String,
     pub(super) doc: String,
     pub(super) body: Body,
-    /// Whether it is read from JSON.
-    pub(super) read: bool,
     /// Whether it is part of results, which may hold what the document does not say.
     pub(super) open: bool,
+    /// Whether programs make its values: it is part of arguments, or of the results of functions.
+    pub(super) made: bool,
     /// Whether a `Link` leads to it.
     pub(super) linked: bool,
+    /// Whether it has a total equality, and so can be a key.
+    pub(super) is_key: bool,
 }
 
 #[derive(Debug)]
@@ -104,10 +108,8 @@ pub(super) enum Choice {
     Tag(String, Vec<(String, usize)>),
     /// By the JSON type of the value: a pattern of `serde_json::Value` for each variant.
     Kind(Vec<&'static str>),
-    /// The first variant that fits, in this order.
-    First(Vec<usize>),
-    /// Not at all; the union only occurs in arguments.
-    Never,
+    /// Not at all: the variant counts that keeps most of the value.
+    Best,
 }
 
 /// A tool whose types are wanted.
@@ -119,7 +121,7 @@ pub(in crate::emit) struct Wanted<'a> {
     pub(in crate::emit) operation: &'a str,
     /// The specification.
     pub(in crate::emit) spec: &'a ToolSpec,
-    /// Whether a function of the program runs it, which reads the arguments.
+    /// Whether a function of the program runs it.
     pub(in crate::emit) is_function: bool,
 }
 
@@ -131,6 +133,13 @@ pub(super) struct CallTypes<'a> {
     pub(super) output: Ty,
     /// Whether a function of the program runs it.
     pub(super) is_function: bool,
+}
+
+impl StructField {
+    /// Whether the field may be absent.
+    pub(super) fn is_left_out(&self) -> bool {
+        matches!(self.presence, Presence::Optional | Presence::OptionalNullable)
+    }
 }
 
 impl Ty {
@@ -145,7 +154,17 @@ impl Ty {
             Ty::Option(inner) => inner.for_each_item(behind, visit),
             Ty::Vec(inner) | Ty::Map(inner) => inner.for_each_item(true, visit),
             Ty::Tuple(items) => items.iter_mut().for_each(|item| item.for_each_item(behind, visit)),
-            Ty::Bool | Ty::Int | Ty::Unsigned | Ty::Float | Ty::Text | Ty::Value => {}
+            Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Float | Ty::Text | Ty::Value => {}
+        }
+    }
+
+    /// Whether the type itself, apart from the named types in it, has a total equality.
+    pub(super) fn is_key(&self) -> bool {
+        match self {
+            Ty::Float | Ty::Value | Ty::Item(_, Wrap::Link) => false,
+            Ty::Option(inner) | Ty::Vec(inner) | Ty::Map(inner) => inner.is_key(),
+            Ty::Tuple(items) => items.iter().all(Ty::is_key),
+            Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Text | Ty::Item(..) => true,
         }
     }
 

@@ -4,51 +4,32 @@ use std::fmt::Write as _;
 
 use super::super::expr::Expr;
 use super::super::literal::{self, visible};
-use super::model::{Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Wrap};
+use super::model::{Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Variant, Wrap};
 use super::{Types, doc as documentation};
 
 /// The whole module, and the types of each call.
-pub(super) fn types(items: &[Item], calls: &[CallTypes<'_>], runtime: &str) -> Types {
+pub(super) fn types(items: &[Item], calls: &[CallTypes<'_>], runtime: &str, derives: &[String]) -> Types {
     let mut out = String::from(
         "\npub use self::types::*;\n\n\
          /// The arguments and the results of the tools as Rust types.\n\
          #[allow(\n    \
-             clippy::doc_markdown, clippy::large_enum_variant, clippy::option_option, clippy::struct_excessive_bools,\n    \
-             clippy::struct_field_names, clippy::enum_variant_names, clippy::type_complexity, clippy::module_inception,\n    \
+             missing_docs, clippy::doc_markdown, clippy::large_enum_variant, clippy::module_inception,\n    \
+             clippy::option_option, clippy::struct_excessive_bools, clippy::struct_field_names,\n    \
+             clippy::enum_variant_names, clippy::too_many_arguments, clippy::trivially_copy_pass_by_ref,\n    \
+             clippy::type_complexity,\n    \
              reason = \"the document chose the names, the texts and the structure\"\n\
          )]\n\
          pub mod types {\n",
     );
     let _ = writeln!(out, "    use {runtime}::__private::types_prelude::*;");
-    let printer = Printer { items };
+    let printer = Printer { items, derives };
     for item in items {
         printer.item(item, &mut out);
     }
     for call in calls {
         printer.call(call, &mut out);
     }
-    let mut names = |head: &str, wanted: &dyn Fn(&Item) -> bool| {
-        let listed = |item: &&Item| !matches!(item.body, Body::Alias(_) | Body::Pending) && wanted(item);
-        let names: Vec<_> = items.iter().filter(listed).map(|item| item.name.as_str()).collect();
-        if names.is_empty() {
-            return;
-        }
-        let _ = write!(out, "\n    {runtime}::{head}! {{");
-        let mut column = usize::MAX;
-        for name in names {
-            if column.saturating_add(name.len()) > 108 {
-                out.push_str("\n       ");
-                column = 7;
-            }
-            out.push(' ');
-            out.push_str(name);
-            column += name.len() + 1;
-        }
-        out.push_str("\n    }\n");
-    };
-    names("__serialize", &|_| true);
-    names("__deserialize", &|item| item.read);
-    names("__link", &|item| item.read && item.linked);
+    printer.implement(runtime, &mut out);
     out.push_str("}\n");
     let of_call = |call: &CallTypes<'_>| {
         let input = items.get(call.input).map_or_else(String::new, |item| item.name.clone());
@@ -57,61 +38,68 @@ pub(super) fn types(items: &[Item], calls: &[CallTypes<'_>], runtime: &str) -> T
     Types { text: out, calls: calls.iter().map(of_call).collect() }
 }
 
-/// Whether a type is read from JSON, and what becomes of a value that the document does not describe.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    Never,
-    /// It is an error.
-    Closed,
-    /// It is kept.
-    Open,
+/// Adds words after what is there, in lines of bounded length.
+fn wrap<'w>(words: impl Iterator<Item = &'w str>, out: &mut String) {
+    let mut column = usize::MAX;
+    for word in words {
+        if column.saturating_add(word.len()) > 108 {
+            out.push_str("\n       ");
+            column = 7;
+        }
+        out.push(' ');
+        out.push_str(word);
+        column += word.len() + 1;
+    }
 }
 
 struct Printer<'a> {
     items: &'a [Item],
+    derives: &'a [String],
 }
 
 impl Printer<'_> {
     fn item(&self, item: &Item, out: &mut String) {
-        let Item { name, doc, body, read, open, linked: _ } = item;
-        let reading = match (read, open) {
-            (false, _) => Reading::Never,
-            (true, false) => Reading::Closed,
-            (true, true) => Reading::Open,
-        };
+        let Item { name, doc, body, .. } = item;
         out.push('\n');
+        if !doc.is_empty() {
+            documentation::write(doc, 4, out);
+        }
         match body {
             Body::Pending => {}
             Body::Alias(ty) => {
-                let shown =
-                    if doc.is_empty() { "What the document says of it has no form in Rust." } else { doc };
-                documentation::write(shown, 4, out);
                 let _ = writeln!(out, "    pub type {name} = {};", self.ty(ty));
             }
-            Body::Struct(body) => self.structure(name, doc, body, *read, out),
-            Body::Enum(values) => enumeration(name, doc, values, reading, out),
-            Body::Union(body) => self.union(name, doc, body, reading, out),
+            Body::Struct(body) => self.structure(item, body, out),
+            Body::Enum(values) => self.enumeration(item, values, out),
+            Body::Union(body) => self.union(item, body, out),
         }
     }
 
-    fn structure(&self, name: &str, doc: &str, body: &Struct, read: bool, out: &mut String) {
-        documentation::write(if doc.is_empty() { "An object of the document." } else { doc }, 4, out);
-        let all_optional = body
-            .fields
-            .iter()
-            .all(|field| matches!(field.presence, Presence::Optional | Presence::OptionalNullable));
-        let default = if all_optional { "Default, " } else { "" };
-        let _ = writeln!(out, "    #[derive(Clone, Debug, {default}PartialEq)]");
+    /// Writes what a type derives: besides what all do, `extra`, and equality where it is total.
+    fn derive(&self, item: &Item, extra: &[&str], out: &mut String) {
+        let keys: &[&str] = if item.is_key { &["Eq", "Hash"] } else { &[] };
+        let all = ["Clone"].iter().chain(extra).chain(&["Debug", "PartialEq"]).chain(keys);
+        let all: Vec<&str> = all.copied().chain(self.derives.iter().map(String::as_str)).collect();
+        let _ = writeln!(out, "    #[derive({})]", all.join(", "));
+    }
+
+    fn structure(&self, item: &Item, body: &Struct, out: &mut String) {
+        let name = &item.name;
+        let all_optional = body.fields.iter().all(StructField::is_left_out);
+        self.derive(item, if all_optional { &["Default"] } else { &[] }, out);
+        if item.made {
+            out.push_str("    #[non_exhaustive]\n");
+        }
         if body.fields.is_empty() && body.extra.is_none() {
             let _ = writeln!(out, "    pub struct {name} {{}}");
         } else {
             let _ = writeln!(out, "    pub struct {name} {{");
             for field in &body.fields {
                 let StructField { name, key, doc, presence: _, ty: _ } = field;
-                if doc.is_empty() {
-                    let _ = writeln!(out, "        /// `{}`", visible(key));
-                } else {
+                if !doc.is_empty() {
                     documentation::write(doc, 8, out);
+                } else if !documentation::is_same(name, key) {
+                    let _ = writeln!(out, "        /// `{}`", visible(key));
                 }
                 let _ = writeln!(out, "        pub {name}: {},", self.field(field));
             }
@@ -122,9 +110,7 @@ impl Printer<'_> {
             out.push_str("    }\n");
         }
         write_object(name, body, out);
-        if read {
-            read_object(name, body, out);
-        }
+        read_object(name, body, out);
     }
 
     fn field(&self, field: &StructField) -> String {
@@ -136,33 +122,124 @@ impl Printer<'_> {
         }
     }
 
-    fn union(&self, name: &str, doc: &str, body: &Union, reading: Reading, out: &mut String) {
-        documentation::write(if doc.is_empty() { "One of several." } else { doc }, 4, out);
-        let _ = writeln!(out, "    #[derive(Clone, Debug, PartialEq)]\n    pub enum {name} {{");
+    fn union(&self, item: &Item, body: &Union, out: &mut String) {
+        let name = &item.name;
+        self.derive(item, &[], out);
+        let _ = writeln!(out, "    pub enum {name} {{");
         for variant in &body.variants {
-            if variant.doc.is_empty() {
-                let _ = writeln!(out, "        /// `{}`", variant.name);
-            } else {
+            if !variant.doc.is_empty() {
                 documentation::write(&variant.doc, 8, out);
             }
             let _ = writeln!(out, "        {}({}),", variant.name, self.ty(&variant.ty));
         }
-        if reading == Reading::Open {
+        if item.open {
             out.push_str("        /// What the document does not describe.\n        Other(Value),\n");
         }
         let _ =
             writeln!(out, "    }}\n\n    impl ToJson for {name} {{\n        fn to_json(&self) -> Value {{");
         out.push_str("            match self {\n");
-        for variant in &body.variants {
-            let _ = writeln!(out, "                Self::{}(value) => value.to_json(),", variant.name);
-        }
-        if reading == Reading::Open {
-            out.push_str("                Self::Other(value) => value.to_json(),\n");
+        let other = item.open.then_some("Other");
+        for variant in body.variants.iter().map(|variant| variant.name.as_str()).chain(other) {
+            let _ = writeln!(out, "                Self::{variant}(value) => value.to_json(),");
         }
         out.push_str("            }\n        }\n    }\n");
-        if reading != Reading::Never {
-            read_union(name, body, reading, out);
+        read_union(item, body, out);
+    }
+
+    fn enumeration(&self, item: &Item, values: &[(String, String)], out: &mut String) {
+        let name = &item.name;
+        self.derive(item, if item.open { &[] } else { &["Copy"] }, out);
+        let _ = writeln!(out, "    pub enum {name} {{");
+        for (variant, value) in values {
+            if !documentation::is_same(variant, value) {
+                let _ = writeln!(out, "        /// `{}`", visible(value));
+            }
+            let _ = writeln!(out, "        {variant},");
         }
+        if item.open {
+            out.push_str("        /// A text that the document does not list.\n        Other(String),\n");
+        }
+        let _ = writeln!(
+            out,
+            "    }}\n\n    impl {name} {{\n        /// All texts that the document lists.\n        \
+             pub const ALL: &'static [Self] = &["
+        );
+        for (variant, _) in values {
+            let _ = writeln!(out, "            Self::{variant},");
+        }
+        let lifetime = if item.open { "" } else { "'static " };
+        let _ = writeln!(
+            out,
+            "        ];\n\n        /// Returns the text.\n        #[must_use]\n        \
+             pub fn as_str(&self) -> &{lifetime}str {{\n            match self {{"
+        );
+        for (variant, value) in values {
+            let _ = writeln!(out, "                Self::{variant} => {},", literal::string(value));
+        }
+        if item.open {
+            out.push_str("                Self::Other(text) => text,\n");
+        }
+        out.push_str("            }\n        }\n    }\n");
+    }
+
+    /// Writes the macros that implement the rest for all types.
+    fn implement(&self, runtime: &str, out: &mut String) {
+        let named = |item: &&Item| !matches!(item.body, Body::Alias(_) | Body::Pending);
+        let items = || self.items.iter().filter(named);
+        if items().next().is_some() {
+            let _ = write!(out, "\n    {runtime}::__serde! {{");
+            wrap(items().map(|item| item.name.as_str()), out);
+            out.push_str("\n    }\n");
+        }
+        let texts = |open: bool| {
+            let texts = items().filter(move |item| matches!(item.body, Body::Enum(_)) && item.open == open);
+            texts.map(|item| item.name.as_str())
+        };
+        if texts(true).chain(texts(false)).next().is_some() {
+            let _ = write!(out, "\n    {runtime}::__choices! {{");
+            wrap(texts(false).chain(["|"]).chain(texts(true)), out);
+            out.push_str("\n    }\n");
+        }
+        let linked = || items().filter(|item| item.linked).map(|item| item.name.as_str());
+        if linked().next().is_some() {
+            let _ = write!(out, "\n    {runtime}::__link! {{");
+            wrap(linked(), out);
+            out.push_str("\n    }\n");
+        }
+        let mut made = items().filter(|item| item.made).peekable();
+        if made.peek().is_some() {
+            let _ = writeln!(out, "\n    {runtime}::__build! {{");
+            for item in made {
+                if let Body::Struct(body) = &item.body {
+                    self.build(&item.name, body, out);
+                }
+            }
+            out.push_str("    }\n");
+        }
+    }
+
+    /// Writes what the functions take that make a struct.
+    fn build(&self, name: &str, body: &Struct, out: &mut String) {
+        let (mut required, mut optional) = (Vec::new(), Vec::new());
+        for field in &body.fields {
+            let StructField { name, presence, ty, .. } = field;
+            let ty = match presence {
+                Presence::Required | Presence::Optional => self.ty(ty),
+                Presence::Nullable | Presence::OptionalNullable => format!("Option<{}>", self.ty(ty)),
+            };
+            if field.is_left_out() {
+                optional.push(format!("with_{} {name}: {ty}", name.trim_end_matches('_')));
+            } else {
+                required.push(format!("{name}: {ty}"));
+            }
+        }
+        let extra = body.extra.as_ref().map_or("", |(name, _)| name.as_str());
+        let _ = writeln!(
+            out,
+            "        {name} ({}) {{ {} }} [{extra}];",
+            required.join(", "),
+            optional.join(", ")
+        );
     }
 
     fn call(&self, call: &CallTypes<'_>, out: &mut String) {
@@ -179,6 +256,7 @@ impl Printer<'_> {
     fn ty(&self, ty: &Ty) -> String {
         match ty {
             Ty::Bool => "bool".to_owned(),
+            Ty::Short => "i32".to_owned(),
             Ty::Int => "i64".to_owned(),
             Ty::Unsigned => "u64".to_owned(),
             Ty::Float => "f64".to_owned(),
@@ -203,44 +281,10 @@ impl Printer<'_> {
     }
 }
 
-fn enumeration(name: &str, doc: &str, values: &[(String, String)], reading: Reading, out: &mut String) {
-    documentation::write(if doc.is_empty() { "A text to choose." } else { doc }, 4, out);
-    let _ = writeln!(out, "    #[derive(Clone, Debug, PartialEq)]\n    pub enum {name} {{");
-    for (variant, value) in values {
-        let _ = writeln!(out, "        /// `{}`\n        {variant},", visible(value));
-    }
-    if reading == Reading::Open {
-        out.push_str("        /// A text the document does not list.\n        Other(String),\n");
-    }
-    let _ = writeln!(out, "    }}\n\n    impl ToJson for {name} {{\n        fn to_json(&self) -> Value {{");
-    out.push_str("            match self {\n");
-    for (variant, value) in values {
-        let _ = writeln!(out, "                Self::{variant} => {}.to_json(),", literal::string(value));
-    }
-    if reading == Reading::Open {
-        out.push_str("                Self::Other(text) => text.to_json(),\n");
-    }
-    out.push_str("            }\n        }\n    }\n");
-    if reading == Reading::Never {
-        return;
-    }
-    begin_read(name, out);
-    out.push_str("            let text = text(value)?;\n            Ok(match &*text {\n");
-    for (variant, value) in values {
-        let _ = writeln!(out, "                {} => Self::{variant},", literal::string(value));
-    }
-    let other = match reading {
-        Reading::Open => "Self::Other(text)",
-        _ => "return Err(JsonError::new(\"none of the texts to choose from\"))",
-    };
-    let _ = write!(out, "                _ => {other},\n            }})\n        }}\n    }}\n");
-}
-
 fn write_object(name: &str, body: &Struct, out: &mut String) {
     let entry = |key: &str, value: String| Expr::Call("", vec![Expr::string(key), Expr::atom(value)]);
     let always = body.constants.iter().map(|(key, value)| entry(key, format!("&{value}")));
-    let is_given =
-        |field: &&StructField| matches!(field.presence, Presence::Optional | Presence::OptionalNullable);
+    let is_given = |field: &&StructField| field.is_left_out();
     let field = |field: &StructField| entry(&field.key, format!("&self.{}", field.name));
     let always = always.chain(body.fields.iter().filter(|f| !is_given(f)).map(field)).collect();
     let given = body.fields.iter().filter(is_given).map(field).collect();
@@ -256,21 +300,24 @@ fn write_object(name: &str, body: &Struct, out: &mut String) {
 }
 
 fn read_object(name: &str, body: &Struct, out: &mut String) {
+    /// The length of the longest tuple that the runtime reads.
+    const MAX: usize = 8;
     begin_read(name, out);
-    if body.fields.is_empty() && body.extra.is_none() {
-        out.push_str("            Fields::new(value).map(|_| Self {})\n        }\n    }\n");
-        return;
-    }
-    let mutable = if body.fields.is_empty() { "" } else { "mut " };
-    let _ = writeln!(out, "            let {mutable}fields = Fields::new(value)?;\n            Ok(Self {{");
-    for StructField { name, key, presence, ty, .. } in &body.fields {
-        let method = if *presence == Presence::OptionalNullable { "nullable" } else { "get" };
-        let _ = (ty, writeln!(out, "                {name}: fields.{method}({})?,", literal::string(key)));
-    }
-    if let Some((name, _)) = &body.extra {
-        let _ = writeln!(out, "                {name}: fields.rest()?,");
-    }
-    out.push_str("            })\n        }\n    }\n");
+    let names = body.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>();
+    let mut tuples = names.chunks(MAX).rev().map(|names| format!("({},)", names.join(", ")));
+    let last = tuples.next().unwrap_or_else(|| "()".to_owned());
+    let pattern = tuples.fold(last, |rest, tuple| format!("And({tuple}, {rest})"));
+    let keys = body.fields.iter().map(|field| literal::string(&field.key)).collect::<Vec<_>>().join(", ");
+    let (pattern, read, extra) = match &body.extra {
+        Some((extra, _)) => (format!("({pattern}, {extra})"), "read_all", Some(extra.as_str())),
+        None => (pattern, "read", None),
+    };
+    let all = names.into_iter().chain(extra).collect::<Vec<_>>().join(", ");
+    let _ = write!(
+        out,
+        "            let {pattern} = {read}(value, &[{keys}])?;\n            \
+         Ok(Self {{ {all} }})\n        }}\n    }}\n"
+    );
 }
 
 fn begin_read(name: &str, out: &mut String) {
@@ -280,18 +327,16 @@ fn begin_read(name: &str, out: &mut String) {
     );
 }
 
-fn read_union(name: &str, body: &Union, reading: Reading, out: &mut String) {
-    begin_read(name, out);
+fn read_union(item: &Item, body: &Union, out: &mut String) {
+    begin_read(&item.name, out);
     let variant = |index: usize| body.variants.get(index).map_or("Other", |variant| variant.name.as_str());
     match &body.choice {
-        Choice::Never => out.push_str("            let known = None;\n"),
-        Choice::First(order) => {
-            out.push_str("            let known = None");
-            for index in order {
-                let _ =
-                    write!(out, "\n                .or_else(|| attempt(&value, Self::{}))", variant(*index));
+        Choice::Best => {
+            out.push_str("            let known = Best::of(&value)");
+            for Variant { name, .. } in &body.variants {
+                let _ = write!(out, "\n                .or(Self::{name})");
             }
-            out.push_str(";\n");
+            out.push_str("\n                .found();\n");
         }
         Choice::Tag(property, values) => {
             let _ =
@@ -319,8 +364,8 @@ fn read_union(name: &str, body: &Union, reading: Reading, out: &mut String) {
             out.push_str("                _ => None,\n            };\n");
         }
     }
-    out.push_str(match reading {
-        Reading::Open => "            Ok(known.unwrap_or(Self::Other(value)))\n        }\n    }\n",
-        _ => "            known.ok_or_else(|| JsonError::new(\"none of the shapes to choose from\"))\n        }\n    }\n",
+    out.push_str(match item.open {
+        true => "            Ok(known.unwrap_or(Self::Other(value)))\n        }\n    }\n",
+        false => "            known.ok_or_else(|| JsonError::new(\"none of the shapes to choose from\"))\n        }\n    }\n",
     });
 }

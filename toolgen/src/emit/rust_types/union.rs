@@ -1,14 +1,11 @@
 //! Decides how unions and lists of texts become enums.
 
-use toolgen_runtime::schema::shape::{Kind, Literal, ObjectRules, UnionRules};
+use toolgen_runtime::schema::shape::{Field, Kind, Literal, ObjectRules, UnionRules};
 use toolgen_runtime::{Def, List, Shape, Text};
 
 use super::super::idents::{self, Names};
 use super::model::{Body, Choice, Ty};
 use super::objects::{is_text, json_type, object_of};
-
-/// The maximum number of variants told apart by trying.
-const MAX_TRIED: usize = 12;
 
 /// Whether a shape allows `null` as a variant, and the only other variant if there is just one.
 pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
@@ -31,10 +28,7 @@ pub(super) fn simple(shapes: &[&Shape]) -> Option<Body> {
 /// Returns how a value tells which of the variants it is.
 pub(super) fn choice(defs: &List<Def>, rules: &UnionRules, shapes: &[&Shape]) -> Choice {
     let objects: Vec<Option<ObjectRules>> = shapes.iter().map(|shape| object_of(defs, shape, 0)).collect();
-    by_tag(rules, shapes, &objects)
-        .or_else(|| by_kind(defs, shapes, &objects))
-        .or_else(|| by_fields(&objects))
-        .unwrap_or(Choice::Never)
+    by_tag(rules, shapes, &objects).or_else(|| by_kind(defs, shapes, &objects)).unwrap_or(Choice::Best)
 }
 
 /// Returns the enum of the texts among these values.
@@ -62,6 +56,11 @@ pub(super) fn variant_name(at: usize, shape: &Shape, choice: &Choice) -> String 
     {
         return idents::camel(value);
     }
+    if let Kind::Object(rules) = &shape.kind
+        && let Some(value) = rules.fields.iter().find_map(only_text)
+    {
+        return idents::camel(value);
+    }
     let name = match &shape.kind {
         Kind::Boolean => "Boolean",
         Kind::Integer(_) => "Integer",
@@ -74,6 +73,15 @@ pub(super) fn variant_name(at: usize, shape: &Shape, choice: &Choice) -> String 
         _ => "Variant",
     };
     name.to_owned()
+}
+
+/// Returns the only text that a field may have.
+fn only_text(field: &Field) -> Option<&str> {
+    let Kind::Enum(values) = &field.shape.kind else { return None };
+    match &**values {
+        [Literal::String(only)] => Some(only),
+        _ => None,
+    }
 }
 
 /// Combines texts to choose from, in one or more lists, or next to any text, into one enum.
@@ -150,23 +158,4 @@ fn by_kind(defs: &List<Def>, shapes: &[&Shape], objects: &[Option<ObjectRules>])
         kinds.push(kind);
     }
     Some(Choice::Kind(kinds))
-}
-
-/// Chooses by trying objects whose required fields differ, those with most of them first.
-fn by_fields(objects: &[Option<ObjectRules>]) -> Option<Choice> {
-    if objects.len() > MAX_TRIED {
-        return None;
-    }
-    let mut required: Vec<(usize, Vec<&str>)> = Vec::new();
-    for (index, object) in objects.iter().enumerate() {
-        let fields = object.as_ref()?.fields.iter().filter(|field| field.required);
-        let mut names: Vec<_> = fields.map(toolgen_runtime::schema::shape::Field::wire_name).collect();
-        names.sort_unstable();
-        if names.is_empty() || required.iter().any(|(_, known)| *known == names) {
-            return None;
-        }
-        required.push((index, names));
-    }
-    required.sort_by_key(|(index, names)| (std::cmp::Reverse(names.len()), *index));
-    Some(Choice::First(required.into_iter().map(|(index, _)| index).collect()))
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolgen_runtime::schema::shape::{Access, Kind, find_def};
 use toolgen_runtime::{List, Shape, ToolSpec};
 
-use super::model::{CallTypes, Item, Wanted};
+use super::model::{Body, CallTypes, Item, Wanted};
 use crate::shapes::parts;
 
 /// How a type is used.
@@ -15,17 +15,11 @@ pub(super) struct Usage {
     pub(super) input: bool,
     /// Whether it is part of results.
     pub(super) output: bool,
-    /// Whether its values are read from JSON: those of results, and the arguments of functions.
-    pub(super) read: bool,
 }
 
 impl Usage {
-    pub(super) const OUTPUT: Usage = Usage { input: false, output: true, read: true };
-
-    /// The use for the arguments of a tool.
-    pub(super) fn of_input(tool: &Wanted<'_>) -> Usage {
-        Usage { input: true, output: false, read: tool.is_function }
-    }
+    pub(super) const INPUT: Usage = Usage { input: true, output: false };
+    pub(super) const OUTPUT: Usage = Usage { input: false, output: true };
 
     /// Whether a field with this access occurs in this direction.
     pub(super) fn has(self, access: Access) -> bool {
@@ -42,19 +36,17 @@ pub(super) fn of(tools: &[Wanted<'_>]) -> BTreeMap<String, Usage> {
     let mut reached: BTreeMap<Usage, BTreeSet<String>> = BTreeMap::new();
     for tool in tools {
         let ToolSpec { input, output, defs, .. } = tool.spec;
-        let usage = Usage::of_input(tool);
-        reach(input, defs, usage, reached.entry(usage).or_default());
+        reach(input, defs, Usage::INPUT, reached.entry(Usage::INPUT).or_default());
         if let Some(output) = output {
             reach(output, defs, Usage::OUTPUT, reached.entry(Usage::OUTPUT).or_default());
         }
     }
     let mut all: BTreeMap<String, Usage> = BTreeMap::new();
-    for (Usage { input, output, read }, names) in reached {
+    for (Usage { input, output }, names) in reached {
         for name in names {
             let usage = all.entry(name).or_default();
             usage.input |= input;
             usage.output |= output;
-            usage.read |= read;
         }
     }
     all
@@ -84,17 +76,48 @@ fn references(shape: &Shape, usage: Usage, reached: &mut BTreeSet<String>, open:
     }
 }
 
-/// Marks every type that results and the arguments of functions are made of. A type of both directions needs it for its
-/// write-only fields too.
-pub(super) fn mark_read(items: &mut [Item], calls: &[CallTypes<'_>]) {
-    let mut open = Vec::new();
-    for call in calls {
-        call.output.clone().for_each_item(false, &mut |_, index, _| open.push(index));
+/// Marks what types are for: every type that results are made of, also its write-only fields, which holds what the
+/// document does not say; and every type whose values programs make.
+pub(super) fn mark_use(items: &mut [Item], calls: &[CallTypes<'_>]) {
+    let of_results = |wanted: fn(&CallTypes<'_>) -> bool| {
+        let mut found = Vec::new();
+        for call in calls.iter().filter(|call| wanted(call)) {
+            call.output.clone().for_each_item(false, &mut |_, index, _| found.push(index));
+        }
+        found
+    };
+    mark(items, of_results(|_| true), |item| std::mem::replace(&mut item.open, true));
+    let mut made = of_results(|call| call.is_function);
+    made.extend(calls.iter().map(|call| call.input));
+    mark(items, made, |item| std::mem::replace(&mut item.made, true));
+}
+
+/// Marks the types whose values can be keys: those that hold no floating-point number and nothing of any type.
+pub(super) fn mark_keys(items: &mut [Item]) {
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); items.len()];
+    let mut others = Vec::new();
+    for (index, item) in items.iter_mut().enumerate() {
+        let any = item.open && matches!(item.body, Body::Union(_)) || matches!(item.body, Body::Pending);
+        let mut is_key = !any;
+        for ty in item.body.types_mut() {
+            is_key &= ty.is_key();
+            ty.for_each_item(false, &mut |_, of, _| {
+                if let Some(users) = users.get_mut(of) {
+                    users.push(index);
+                }
+            });
+        }
+        item.is_key = true;
+        if !is_key {
+            others.push(index);
+        }
     }
-    mark(items, open, |item| std::mem::replace(&mut item.open, true));
-    let read = items.iter().enumerate().filter(|(_, item)| item.open).map(|(index, _)| index);
-    let read = read.chain(calls.iter().filter(|call| call.is_function).map(|call| call.input)).collect();
-    mark(items, read, |item| std::mem::replace(&mut item.read, true));
+    while let Some(index) = others.pop() {
+        let Some(item) = items.get_mut(index) else { continue };
+        if std::mem::replace(&mut item.is_key, false) {
+            others.extend(users.get(index).into_iter().flatten());
+        }
+    }
 }
 
 /// Marks types and all that they are made of. `set` marks one, and returns whether it was marked before.

@@ -1,14 +1,18 @@
+use super::choice::Best;
+use super::members::{And, read, read_all};
 use super::*;
 use serde_json::json;
 
 #[test]
 fn null_and_absence_differ_where_they_must() {
-    let mut fields = Fields::new(json!({"a": null, "b": 1})).unwrap();
-    assert_eq!(fields.nullable::<i64>("a"), Ok(Some(None)));
-    assert_eq!(fields.nullable::<i64>("b"), Ok(Some(Some(1))));
-    assert_eq!(fields.nullable::<i64>("c"), Ok(None));
-    assert_eq!(fields.get::<Option<i64>>("d"), Ok(None));
-    assert_eq!(fields.get::<i64>("d").unwrap_err().to_string(), "a required field is missing at /d");
+    let value = json!({"a": null, "b": 1});
+    let all: (Option<Option<i64>>, Option<Option<i64>>, Option<Option<i64>>, Option<i64>) =
+        read(value.clone(), &["a", "b", "c", "d"]).unwrap();
+    assert_eq!(all, (Some(None), Some(Some(1)), None, None));
+    let error = read::<(i64,)>(value.clone(), &["d"]).unwrap_err();
+    assert_eq!(error.to_string(), "a required field is missing at /d");
+    let (And((b,), ()), rest) = read_all::<And<(i64,), ()>, Value>(value, &["b"]).unwrap();
+    assert_eq!((b, rest.len()), (1, 1));
     let (some, none): (Option<Option<i64>>, Option<Option<i64>>) = (Some(None), None);
     assert_eq!(object(&[], &[("a", &some), ("b", &none)]), json!({"a": null}));
     assert_eq!(object(&[("a", &None::<i64>)], &[]), json!({"a": null}));
@@ -27,4 +31,28 @@ fn integers_may_be_written_as_floats() {
     assert!(i64::from_json(json!(5.5)).is_err());
     assert!(i64::from_json(json!(1e300)).is_err());
     assert!(u64::from_json(json!(-1)).is_err());
+}
+
+#[test]
+fn an_integer_of_32_bits_is_no_larger() {
+    assert_eq!(i32::from_json(json!(-7.0)), Ok(-7));
+    assert_eq!(
+        i32::from_json(json!(i64::MAX)).unwrap_err().to_string(),
+        "expected an integer of 32 bits, got a number"
+    );
+}
+
+#[test]
+fn the_best_variant_keeps_most_of_a_value() {
+    #[derive(Debug, PartialEq)]
+    enum Form {
+        List(Vec<i64>),
+        Map(BTreeMap<String, Value>),
+        Any(Value),
+    }
+    let read = |value: Value| Best::of(&value).or(Form::List).or(Form::Map).or(Form::Any).found();
+    assert_eq!(read(json!([1])), Some(Form::List(vec![1])));
+    assert_eq!(read(json!({"a": 1})), Some(Form::Map(BTreeMap::from([("a".to_owned(), json!(1))]))));
+    assert_eq!(read(json!(["x"])), Some(Form::Any(json!(["x"]))));
+    assert_eq!(Best::of(&json!(1)).or(Form::List).found(), None);
 }

@@ -1,0 +1,160 @@
+//! Reads values of several forms: texts to choose from, and unions.
+
+use serde_json::Value;
+
+use super::{FromJson, JsonError, ToJson};
+
+/// Returns the choice that is written as this text.
+#[must_use]
+pub fn find<T: Clone>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> Option<T> {
+    all.iter().find(|choice| as_str(choice) == text).cloned()
+}
+
+/// Returns the error that a text is no choice.
+#[must_use]
+pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
+    const SHOWN: usize = 20;
+    let mut known: Vec<&str> = all.iter().map(as_str).take(SHOWN).collect();
+    if all.len() > SHOWN {
+        known.push("…");
+    }
+    JsonError::new(format!("{text:?} is none of the texts to choose from: {}", known.join(", ")))
+}
+
+/// Returns the text of a property, to tell the variants of a union apart, or an empty text.
+#[must_use]
+pub fn tag<'a>(value: &'a Value, property: &str) -> &'a str {
+    value.get(property).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the variant if the value fits it.
+#[must_use]
+pub fn attempt<T: FromJson, U>(value: &Value, variant: fn(T) -> U) -> Option<U> {
+    T::from_json(value.clone()).ok().map(variant)
+}
+
+/// The variant of a union that keeps most of a value, if nothing in the value says which one it is. Of several that keep
+/// the same, the first counts.
+#[derive(Debug)]
+pub struct Best<'v, U> {
+    value: &'v Value,
+    found: Option<(usize, U)>,
+}
+
+impl<'v, U> Best<'v, U> {
+    /// Starts the choice for this value.
+    #[must_use]
+    pub fn of(value: &'v Value) -> Self {
+        Best { value, found: None }
+    }
+
+    /// Tries a variant.
+    #[must_use]
+    pub fn or<T: FromJson + ToJson>(mut self, variant: fn(T) -> U) -> Self {
+        if let Ok(read) = T::from_json(self.value.clone()) {
+            let kept = kept(self.value, &read.to_json());
+            if self.found.as_ref().is_none_or(|(most, _)| kept > *most) {
+                self.found = Some((kept, variant(read)));
+            }
+        }
+        self
+    }
+
+    /// Returns the best variant; `None` if the value fits none.
+    #[must_use]
+    pub fn found(self) -> Option<U> {
+        self.found.map(|(_, variant)| variant)
+    }
+}
+
+/// Returns how many members and items of a value are also in what was made from it.
+fn kept(value: &Value, again: &Value) -> usize {
+    match (value, again) {
+        (Value::Object(value), Value::Object(again)) => {
+            let both = value.iter().filter_map(|(name, value)| Some((value, again.get(name)?)));
+            both.map(|(value, again)| 1 + kept(value, again)).sum()
+        }
+        (Value::Array(value), Value::Array(again)) => {
+            value.iter().zip(again).map(|(value, again)| 1 + kept(value, again)).sum()
+        }
+        (value, again) => usize::from(value == again),
+    }
+}
+
+/// Implements what texts to choose from can do, by their `ALL` and `as_str`. Those before `|` hold no other texts, those
+/// after it do.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __choices {
+    ($($closed:ident)* | $($open:ident)*) => {
+        $(
+            impl $crate::__private::types_prelude::FromStr for $closed {
+                type Err = $crate::engine::typed::JsonError;
+
+                fn from_str(text: &str) -> ::core::result::Result<Self, Self::Err> {
+                    match $crate::engine::typed::json::choice::find(Self::ALL, Self::as_str, text) {
+                        ::core::option::Option::Some(choice) => ::core::result::Result::Ok(choice),
+                        ::core::option::Option::None => ::core::result::Result::Err(
+                            $crate::engine::typed::json::choice::unknown(Self::ALL, Self::as_str, text),
+                        ),
+                    }
+                }
+            }
+            $crate::__choice! { $closed }
+        )*
+        $(
+            impl $crate::__private::types_prelude::FromStr for $open {
+                type Err = ::core::convert::Infallible;
+
+                fn from_str(text: &str) -> ::core::result::Result<Self, Self::Err> {
+                    ::core::result::Result::Ok(
+                        match $crate::engine::typed::json::choice::find(Self::ALL, Self::as_str, text) {
+                            ::core::option::Option::Some(choice) => choice,
+                            ::core::option::Option::None => Self::Other(text.into()),
+                        },
+                    )
+                }
+            }
+            $crate::__choice! { $open }
+        )*
+    };
+}
+
+/// Implements what all texts to choose from can do.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __choice {
+    ($type:ident) => {
+        impl ::core::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl $crate::engine::typed::ToJson for $type {
+            fn to_json(&self) -> $crate::__private::types_prelude::Value {
+                self.as_str().into()
+            }
+        }
+
+        impl $crate::engine::typed::FromJson for $type {
+            fn from_json(
+                value: $crate::__private::types_prelude::Value,
+            ) -> ::core::result::Result<Self, $crate::engine::typed::JsonError> {
+                $crate::engine::typed::json::choice::parse(value)
+            }
+        }
+    };
+}
+
+/// Reads a text as what it is written for.
+///
+/// # Errors
+///
+/// If the value is no text, or none that fits.
+pub fn parse<T: std::str::FromStr>(value: Value) -> Result<T, JsonError>
+where
+    T::Err: std::fmt::Display,
+{
+    String::from_json(value)?.parse().map_err(|why: T::Err| JsonError::new(why.to_string()))
+}

@@ -1,0 +1,74 @@
+//! Lists of texts that a document repeats: they become one type.
+
+use std::collections::BTreeMap;
+
+use toolgen_runtime::schema::shape::{Kind, Literal, find_def};
+use toolgen_runtime::{Def, List, Shape};
+
+use super::model::Wanted;
+use super::usage::Usage;
+use crate::shapes::parts;
+
+/// The lists of texts of a document, by their values.
+#[derive(Default)]
+pub(super) struct Repeats {
+    /// How many unnamed shapes hold the list.
+    counts: BTreeMap<String, usize>,
+    /// The first named shape that is the list.
+    named: BTreeMap<String, String>,
+}
+
+impl Repeats {
+    /// Finds the lists in the tools and in the named shapes that they reach.
+    pub(super) fn of(tools: &[Wanted<'_>], defs: &List<Def>, usage: &BTreeMap<String, Usage>) -> Repeats {
+        let mut found = Repeats::default();
+        for Wanted { spec, .. } in tools {
+            found.visit(&spec.input);
+            if let Some(output) = &spec.output {
+                found.visit(output);
+            }
+        }
+        for name in usage.keys() {
+            let Some(shape) = find_def(defs, name) else { continue };
+            match key(shape) {
+                Some(key) => {
+                    found.named.entry(key).or_insert_with(|| name.clone());
+                }
+                None => found.visit(shape),
+            }
+        }
+        found
+    }
+
+    fn visit(&mut self, shape: &Shape) {
+        let mut open = vec![shape];
+        while let Some(shape) = open.pop() {
+            match key(shape) {
+                Some(key) => *self.counts.entry(key).or_default() += 1,
+                None => open.extend(parts(shape).into_iter().map(|(_, part)| part)),
+            }
+        }
+    }
+
+    /// Whether several unnamed shapes hold this list, and it is one to choose from.
+    pub(super) fn is_repeated(&self, key: &str) -> bool {
+        key.matches('\0').count() > 1 && self.counts.get(key).is_some_and(|count| *count > 1)
+    }
+
+    /// Returns the named shape that is this list.
+    pub(super) fn named(&self, key: &str) -> Option<&str> {
+        self.named.get(key).map(String::as_str)
+    }
+}
+
+/// Returns what tells a list of texts from others: its texts.
+pub(super) fn key(shape: &Shape) -> Option<String> {
+    let Kind::Enum(values) = &shape.kind else { return None };
+    let mut key = String::new();
+    for value in values {
+        let Literal::String(text) = value else { return None };
+        key.push_str(text);
+        key.push('\0');
+    }
+    Some(key)
+}

@@ -1,0 +1,83 @@
+//! The types of values that need no type of their own, and the names that generated types cannot have.
+
+use toolgen_runtime::List;
+use toolgen_runtime::schema::shape::{Field, Kind, Literal, Number, NumberRules};
+
+use super::super::idents::Names;
+use super::super::literal;
+use super::model::Ty;
+
+/// Returns the type of an integer.
+pub(super) fn integer(rules: &NumberRules) -> Ty {
+    let beyond = |most: i64| {
+        let bounds = [&rules.minimum, &rules.maximum];
+        bounds.into_iter().any(|bound| matches!(bound, Some(Number::Int(n)) if *n > i128::from(most)))
+    };
+    if rules.format == "uint64" || beyond(i64::MAX) {
+        Ty::Unsigned
+    } else if rules.format == "int32" && !beyond(i64::from(i32::MAX)) {
+        Ty::Short
+    } else {
+        Ty::Int
+    }
+}
+
+/// Returns the type of values to choose from that are not all texts.
+pub(super) fn one_type(values: &List<Literal>) -> Option<Ty> {
+    let all = |is: fn(&Literal) -> bool| !values.is_empty() && values.iter().all(is);
+    if all(|value| matches!(value, Literal::String(_))) {
+        return None;
+    }
+    Some(if all(|value| matches!(value, Literal::Bool(_))) {
+        Ty::Bool
+    } else if all(|value| matches!(value, Literal::Number(Number::Int(n)) if i64::try_from(*n).is_ok())) {
+        Ty::Int
+    } else if all(|value| matches!(value, Literal::Number(_))) {
+        Ty::Float
+    } else {
+        Ty::Value
+    })
+}
+
+/// Returns the only value a required field may have, as an expression.
+pub(super) fn constant(field: &Field) -> Option<String> {
+    let Kind::Enum(values) = &field.shape.kind else { return None };
+    let [Literal::String(only)] = &**values else { return None };
+    (field.required && !field.shape.nullable).then(|| literal::string(only))
+}
+
+/// Returns a scope for names of types, with the imports of generated code taken.
+pub(super) fn type_names() -> Names {
+    Names::of_types(&[
+        "And",
+        "BTreeMap",
+        "Best",
+        "Box",
+        "Clone",
+        "Copy",
+        "Debug",
+        "Default",
+        "Eq",
+        "Err",
+        "Fields",
+        "FromJson",
+        "FromStr",
+        "Hash",
+        "JsonError",
+        "Link",
+        "Readers",
+        "None",
+        "Ok",
+        "Option",
+        "PartialEq",
+        "Result",
+        "Self",
+        "Some",
+        "String",
+        "ToJson",
+        "Tool",
+        "TypedTool",
+        "Value",
+        "Vec",
+    ])
+}
