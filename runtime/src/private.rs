@@ -97,7 +97,7 @@ pub mod prelude {
         AgentPlan, Body, BodyField, BodySource, Call, Codec, CommandOutput, CommandPlan, CompletePlan,
         ComposePlan, EffectPlan, Encoding, ExitCode, ForEach, Location, McpPlan, McpServer, McpTransport,
         Parameter, Part, Placement, RequestPlan, SecurityRequirement, SecurityScheme, Server, ServerVariable,
-        Stdin, Step, Style, Tool, Word,
+        Stdin, Step, Style, Tool, Word, Xml, XmlContent, XmlField, XmlKind, XmlNode,
     };
     pub use crate::spec::template::{Condition, Reference, Root, Segment, Template};
     pub use crate::spec::toolset::{ContextSpec, Toolset};

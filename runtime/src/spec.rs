@@ -57,6 +57,9 @@ pub struct ToolSpec {
     pub defs: List<Def>,
     /// What is trimmed of the tool before a model reads it; by default, only what is above a ceiling.
     pub slim: Slim,
+    /// Whether a provider must be told everything that the schema of the arguments says: a dialect that loses some of it
+    /// refuses the tool, and no ceiling trims it.
+    pub exact: bool,
     /// The effects that running the tool may have.
     pub effects: Effects,
     /// The group the tool belongs to; `general` by default.
@@ -101,6 +104,7 @@ impl ToolSpec {
         output: None,
         defs: List::EMPTY,
         slim: Slim::DEFAULT,
+        exact: false,
         effects: Effects::UNDECLARED,
         category: Text::Static("general"),
         scopes: List::EMPTY,

@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator
 from urllib.parse import unquote, urlsplit
 
 import wire
+import xmlread
 from openapi import Api, Operation, Parameter
 from wire import Pair, Undecoded
 
@@ -131,7 +132,7 @@ class Judge:
         return Left(reading, query, headers, [c for c in cookies if len(c) == 2 and ("cookie", c[0]) not in credentials], body)
 
     def _body(self, request: Request) -> Any:
-        """The body by its media type: ("json", value), ("form", pairs), ("multipart", parts), ("bytes", content)."""
+        """The body by its media type: ("json", value), ("xml", value), ("form", pairs), ("multipart", parts), ("bytes", content)."""
         if request.body is None:
             return None
         media_type = request.header("content-type")
@@ -143,6 +144,9 @@ class Judge:
         self.media = self.api.resolve(offered[fitting[0]])
         if kind == "application/json" or kind.endswith("+json"):
             return ("json", _json(request.body))
+        schema = self.media.get("schema") if isinstance(self.media, dict) else None
+        if (kind in ("application/xml", "text/xml") or kind.endswith("+xml")) and wire.is_structured(self.api, schema):
+            return ("xml", xmlread.read(self.api, schema, request.body))
         if kind == "application/x-www-form-urlencoded":
             return ("form", wire.pairs(request.body.decode()))
         if kind == "multipart/form-data":
@@ -189,6 +193,12 @@ class Judge:
             if not isinstance(content, dict) or name not in content or not same(value, content[name]):
                 return None
             return _with(left, body=(kind, {k: v for k, v in content.items() if k != name}))
+        if kind == "xml":
+            if xmlread.bare(value) is None:
+                return left
+            if not isinstance(content, dict) or name not in content or not told(value, content[name]):
+                return None
+            return _with(left, body=(kind, {k: v for k, v in content.items() if k != name}))
         encoding = self._encoding(name)
         rest = take_form(name, value, content, encoding) if kind == "form" else take_parts(name, value, content, encoding)
         return None if rest is None else _with(left, body=(kind, rest))
@@ -202,6 +212,8 @@ class Judge:
         kind, content = left.body
         if kind == "json":
             return _with(left, body=(kind, {})) if same(value, content) else None
+        if kind == "xml" and told(value, content):
+            return _with(left, body=(kind, {}))
         if kind == "bytes":
             wanted = file_content(value)
             if wanted is None:
@@ -250,12 +262,28 @@ def same(given: Any, found: Any) -> bool:
     return bool(given == found)
 
 
+def told(given: Any, found: Any) -> bool:
+    """Whether XML tells this value, in which numbers of any value are texts."""
+    given, found = xmlread.bare(given), xmlread.bare(found)
+    if isinstance(given, dict) and isinstance(found, dict):
+        if len(given) != len(found):
+            return False
+        return all(any(told(v, found[k]) for k in found if k == key or distance(key, k) == 1) for key, v in given.items())
+    if isinstance(given, list) and isinstance(found, list):
+        return len(given) == len(found) and all(told(g, f) for g, f in zip(given, found))
+    if isinstance(given, list) and len(given) == 1:
+        return told(given[0], found)
+    if isinstance(found, str) and not isinstance(given, str):
+        return json_is(found, given)
+    return same(given, found)
+
+
 def field_names(body: Any, key: str) -> Iterator[str]:
     """The fields of a body that an argument may be."""
     kind, content = body
     names = {}
-    if kind == "json" and isinstance(content, dict):
-        names = dict.fromkeys(content)
+    if kind in ("json", "xml") and isinstance(content, dict):
+        names = dict.fromkeys([*content, key] if kind == "xml" else content)
     elif kind == "form":
         names = dict.fromkeys([key, *(re.split(r"\[", wire.percent(k, True))[0] for k, _ in content), *(wire.percent(k, True) for k, _ in content)])
     elif kind == "multipart":
@@ -381,6 +409,6 @@ def _with(left: Left, **changed: Any) -> Left:
 
 def _over(left: Left) -> str:
     parts = [str(v) for v in (left.path, left.query, left.headers, left.cookies) if v]
-    if left.body is not None and left.body[1] not in ({}, []):
+    if left.body is not None and left.body[1] not in ({}, []) and not (left.body[0] == "xml" and xmlread.bare(left.body[1]) is None):
         parts.append(str(left.body)[:200])
     return " ".join(parts)

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from xml.etree.ElementTree import canonicalize
 
 from arrival import Request, distance
 from cli import Cli
@@ -88,6 +89,11 @@ def _json(request: Request, wanted: Any) -> Any:
     return None if got == wanted else got
 
 
+def _xml(request: Request, wanted: str) -> Any:
+    got = (request.body or b"").decode()
+    return None if canonicalize(got) == canonicalize(wanted) else got
+
+
 def _parts(request: Request, wanted: list[dict[str, str]]) -> Any:
     got = multipart(request.body or b"", request.header("content-type"))
     if len(got) != len(wanted):
@@ -113,4 +119,5 @@ _CHECKS: dict[str, Any] = {
     "base64": lambda request, wanted: None if request.body == base64.b64decode(wanted) else request.body,
     "empty": lambda request, wanted: None if not request.body else request.body,
     "parts": _parts,
+    "xml": _xml,
 }

@@ -263,3 +263,14 @@ def multipart(body: bytes, content_type: str) -> list[tuple[str, dict[str, str],
 def percent_name(text: str) -> str:
     """A field name as browsers escape it (`%22` for a quote)."""
     return text.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n").replace('\\"', '"')
+
+
+def is_structured(api: Any, schema: Any, depth: int = 8) -> bool:
+    """Whether values of a schema are objects or lists."""
+    schema = api.resolve(schema)
+    if not isinstance(schema, dict) or not depth:
+        return False
+    given = schema.get("type")
+    if {"object", "array"} & ({given} if isinstance(given, str) else set(given or [])) or schema.keys() & {"properties", "items", "additionalProperties"}:
+        return True
+    return any(is_structured(api, one, depth - 1) for word in ("allOf", "oneOf", "anyOf") for one in schema.get(word) or [])

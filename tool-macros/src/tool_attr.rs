@@ -43,6 +43,7 @@ const KEYS: &[&str] = &[
     "deprecated",
     "undocumented",
     "dialects",
+    "exact",
     "crate",
 ];
 
@@ -146,9 +147,10 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
         "requires" => requires(tool, key, errors),
         "exactly_one" | "at_most_one" => relation(tool, key, errors),
         "complete" => complete(tool, key, errors),
-        "exclusive" => {
+        "exclusive" | "exact" => {
+            let field = key.name.clone();
             if key.flag(errors) == Some(true) {
-                tool.fields.push(quote!(exclusive: true));
+                tool.fields.push(quote!(#field: true));
             }
         }
         "blocking" => {

@@ -30,6 +30,7 @@ use crate::contract;
 use crate::emit::{self, ModuleStyle};
 use crate::frontend;
 use crate::lint::lint;
+use crate::losses;
 use crate::options::Options;
 use crate::problem::{Problem, Problems, Severity, keep_common, one_a_line};
 use crate::size;
@@ -54,8 +55,8 @@ pub struct Build {
 #[derive(Debug)]
 pub struct Built {
     /// The text of the module; `None` if a document could not be compiled, an exclusion selects nothing, another filter
-    /// that selects nothing left no tools, the tools break the contract that is locked, or they take more tokens than
-    /// their budget.
+    /// that selects nothing left no tools, the tools break the contract that is locked, they take more tokens than their
+    /// budget, or a dialect loses some of them where that is denied.
     pub module: Option<String>,
     /// The problems found in the documents.
     pub problems: Problems,
@@ -147,11 +148,12 @@ impl Build {
         }
         let complete = !programs.is_empty() && programs.len() == self.documents.len();
         let in_budget = size::check_budget(&programs, &self.options, &mut problems);
+        let told = losses::check(&programs, &self.options, &mut problems);
         let empty = programs.iter().all(Program::is_empty) && problems.left_no_tools();
         let contract = contract::check(&programs.iter().collect::<Vec<_>>(), &self.options);
         let kept = !contract.has_errors();
         problems.append(contract);
-        let wanted = complete && in_budget && !empty && kept && !problems.missed_exclusion();
+        let wanted = complete && in_budget && told && !empty && kept && !problems.missed_exclusion();
         let locks = contract::paths(&programs, &self.options);
         let sources = programs.iter().flat_map(|program| program.sources.clone()).chain(locks).collect();
         let module = wanted.then(|| self.module(&programs));

@@ -4,9 +4,10 @@ use toolgen_runtime::ToolName;
 
 use crate::names::{Candidate, tool_names, with_namespace};
 use crate::options::Options;
-use crate::problem::{Problems, codes};
-use crate::select::{Subject, did_you_mean};
+use crate::problem::{Code, Problems, codes};
+use crate::select::{Selector, Subject, did_you_mean};
 use crate::source::Pointer;
+use crate::tool::Tool;
 
 /// An entry of a document that may become a tool.
 #[derive(Clone, Debug)]
@@ -21,6 +22,19 @@ pub(crate) struct Entry<'a> {
     pub(crate) groups: &'a [&'a str],
     /// Whether the document advises against it.
     pub(crate) deprecated: bool,
+}
+
+impl<'a> Entry<'a> {
+    /// Returns the entry that a tool was made of.
+    pub(crate) fn of(tool: &'a Tool, groups: &'a [&'a str]) -> Entry<'a> {
+        Entry {
+            id: &tool.origin.id,
+            title: tool.origin.title.clone(),
+            fallback: String::new(),
+            groups,
+            deprecated: tool.spec.deprecated.is_some(),
+        }
+    }
 }
 
 /// An entry that becomes a tool.
@@ -95,11 +109,7 @@ pub(crate) fn selected(
     options: &Options,
     problems: &mut Problems,
 ) -> Vec<bool> {
-    let subjects: Vec<Subject<'_>> = entries
-        .iter()
-        .zip(names)
-        .map(|(Entry { id, title, groups, .. }, name)| Subject { id, name, title, groups })
-        .collect();
+    let subjects = subjects(entries, names);
     let Options { include, exclude, deprecated, .. } = options;
     let is_selected = |(entry, subject): (&Entry<'_>, &Subject<'_>)| {
         (include.is_empty() || include.iter().any(|selector| selector.selects(subject)))
@@ -114,18 +124,52 @@ pub(crate) fn selected(
     let filters = include.iter().map(|selector| (selector, of_include, ""));
     let filters = filters.chain(exclude.iter().map(|selector| (selector, of_exclude, "the exclusion ")));
     for (selector, code, what) in filters {
-        if subjects.iter().any(|subject| selector.selects(subject)) {
-            continue;
-        }
-        let help = match selector.nearest(&subjects) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                "write `tag:NAME`, `METHOD /path` or an operation's id; `*` and `**` are wildcards".to_owned()
-            }
-        };
-        problems.report(code, &Pointer::ROOT, format!("{what}`{selector}` selects no operation"), help);
+        report_idle(selector, &subjects, code, what, problems);
     }
     selected
+}
+
+/// Whether each entry is selected by one of these selectors. Those that select none are reported, after what they are for.
+pub(crate) fn matched(
+    entries: &[Entry<'_>],
+    names: &[String],
+    selectors: &[Selector],
+    what: &str,
+    problems: &mut Problems,
+) -> Vec<bool> {
+    let subjects = subjects(entries, names);
+    for selector in selectors {
+        report_idle(selector, &subjects, codes::SELECTOR, what, problems);
+    }
+    subjects.iter().map(|subject| selectors.iter().any(|selector| selector.selects(subject))).collect()
+}
+
+fn subjects<'a>(entries: &'a [Entry<'_>], names: &'a [String]) -> Vec<Subject<'a>> {
+    entries
+        .iter()
+        .zip(names)
+        .map(|(Entry { id, title, groups, .. }, name)| Subject { id, name, title, groups })
+        .collect()
+}
+
+/// Reports a selector that selects nothing, with what was probably meant.
+fn report_idle(
+    selector: &Selector,
+    subjects: &[Subject<'_>],
+    code: Code,
+    what: &str,
+    problems: &mut Problems,
+) {
+    if subjects.iter().any(|subject| selector.selects(subject)) {
+        return;
+    }
+    let help = match selector.nearest(subjects) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            "write `tag:NAME`, `METHOD /path` or an operation's id; `*` and `**` are wildcards".to_owned()
+        }
+    };
+    problems.report(code, &Pointer::ROOT, format!("{what}`{selector}` selects no operation"), help);
 }
 
 /// Reports the credentials that match no scheme of the document.

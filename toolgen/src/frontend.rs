@@ -18,9 +18,9 @@ use toolgen_runtime::Effects;
 use crate::choice::check_credentials;
 use crate::options::Options;
 use crate::problem::{Code, Problems, codes};
-use crate::size;
 use crate::source::{Document, Pointer};
 use crate::tool::Program;
+use crate::{losses, size};
 
 /// All front ends.
 static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi, &manifest::Manifest, &mcp::Mcp, &surface::Locked];
@@ -83,6 +83,7 @@ fn compile_by(
     let mut program = claimant(front_ends, document, problems)?.lower(document, options, problems)?;
     check_credentials(options, &program.schemes, problems);
     size::trim(&mut program, options);
+    losses::mark_exact(&mut program, options, problems);
     Some(program)
 }
 

@@ -11,6 +11,7 @@ pub mod dynamic;
 pub mod emit;
 pub mod frontend;
 mod lint;
+pub mod losses;
 pub mod names;
 pub mod options;
 mod overlay;

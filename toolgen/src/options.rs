@@ -44,6 +44,10 @@ pub struct Options {
     pub slim: Option<Slim>,
     /// How many tokens the tools may take.
     pub token_budget: Option<TokenBudget>,
+    /// The names of the dialects that must lose nothing of the tools, such as `openai-strict`.
+    pub deny_losses: Vec<String>,
+    /// Selects the operations whose tools are refused by a dialect that cannot say everything of them.
+    pub exact: Vec<Selector>,
     /// The folders whose files a document may refer to, in addition to its own folder.
     pub roots: Vec<PathBuf>,
 }
@@ -74,6 +78,8 @@ impl Default for Options {
             levels: Levels::default(),
             slim: None,
             token_budget: None,
+            deny_losses: Vec::new(),
+            exact: Vec::new(),
             roots: Vec::new(),
         }
     }
@@ -189,6 +195,25 @@ impl Options {
         self
     }
 
+    /// Denies losses in a dialect, such as `openai-strict`: a build fails if the schema or the descriptions there no longer
+    /// say all that the schema of a tool says. Several add up.
+    ///
+    /// What only moves from a keyword into a description is no loss here; [`exact`](Options::exact) asks for more.
+    #[must_use]
+    pub fn deny_losses(mut self, dialect: impl Into<String>) -> Self {
+        self.deny_losses.push(dialect.into());
+        self
+    }
+
+    /// Makes the tools of the operations that this selects [`exact`](toolgen_runtime::ToolSpec::exact): a dialect that
+    /// cannot say every rule of their schemas in keywords refuses them, and a request shows them in the lax dialect of
+    /// the provider. Several add up.
+    #[must_use]
+    pub fn exact(mut self, selector: impl Into<Selector>) -> Self {
+        self.exact.push(selector.into());
+        self
+    }
+
     /// Lets documents refer to files in a folder and below it, as they may to those in their own folder. A relative path
     /// starts where those of documents do. References of a document that did not come from a file start in the first of
     /// these folders.
@@ -207,7 +232,8 @@ impl Options {
         let excluded = self.exclude.iter().map(|selector| ("--exclude", selector.to_string()));
         let renamed = self.renames.iter().map(|(from, to)| ("--rename", format!("{from}={to}")));
         let mut line = String::new();
-        for (option, value) in included.chain(excluded).chain(namespace).chain(renamed) {
+        let exact = self.exact.iter().map(|selector| ("--exact", selector.to_string()));
+        for (option, value) in included.chain(excluded).chain(namespace).chain(renamed).chain(exact) {
             line.push_str(&format!(" {option} {}", quoted(&value)));
         }
         if !self.deprecated {

@@ -1,12 +1,14 @@
 //! The size of tools: what is trimmed of them, what is above a ceiling, what exceeds a budget.
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_runtime::schema::shape::Slim;
 use toolgen_runtime::schema::shape::slim::{Lever, Trim};
 
+use crate::losses::there_are;
 use crate::options::{Options, TokenBudget};
 use crate::problem::{Problems, codes};
 use crate::source::Pointer;
@@ -68,11 +70,13 @@ pub fn summed(trims: &[Trim]) -> String {
     if told.is_empty() { "nothing trimmed".to_owned() } else { told.join(", ") }
 }
 
-/// Whether programs that are built together are within the budget of the options. What exceeds it is reported.
+/// Whether programs that are built together are within the budget of the options, and each within its own. What exceeds it is reported.
 pub fn check_budget(programs: &[Program], options: &Options, problems: &mut Problems) -> bool {
     let Some(first) = programs.iter().flat_map(Program::all_tools).next() else { return true };
-    let budget = options.token_budget.iter();
-    let wrong: Vec<String> = budget.flat_map(|budget| exceeded(programs, budget)).collect();
+    let together = options.token_budget.iter().flat_map(|budget| exceeded(programs, budget));
+    let own = programs.iter().filter_map(|program| Some((program, program.token_budget.as_ref()?)));
+    let own = own.flat_map(|(program, budget)| exceeded(slice::from_ref(program), budget));
+    let wrong: Vec<String> = together.chain(own).collect();
     for message in &wrong {
         let help = "select fewer operations, trim with `--slim` or `Options::slim`, or raise the budget; `cargo toolgen \
                     tokens` shows where the tokens go";
@@ -83,9 +87,7 @@ pub fn check_budget(programs: &[Program], options: &Options, problems: &mut Prob
 
 fn exceeded(programs: &[Program], budget: &TokenBudget) -> Vec<String> {
     let Some(dialect) = Dialect::by_name(&budget.dialect) else {
-        let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
-        let known = known.join("`, `");
-        return vec![format!("the budget names the dialect `{}`; there are `{known}`", budget.dialect)];
+        return vec![format!("the budget names the dialect `{}`; {}", budget.dialect, there_are())];
     };
     let tools: Vec<&Tool> = programs.iter().flat_map(Program::all_tools).collect();
     counted(&tools, dialect, budget)

@@ -9,6 +9,7 @@ use toolgen_runtime::spec::plan::McpServer;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
 use toolgen_runtime::{Call, Def, List, ToolName, ToolSpec};
 
+use crate::options::TokenBudget;
 use crate::problem::Levels;
 use crate::source::{Pointer, Source};
 
@@ -106,6 +107,10 @@ pub struct Program {
     pub lock: Option<PathBuf>,
     /// What the document says is to be done about its problems.
     pub levels: Levels,
+    /// The names of the dialects that must lose nothing of the tools, as the document says.
+    pub deny_losses: Vec<String>,
+    /// How many tokens the tools may take, as the document says.
+    pub token_budget: Option<TokenBudget>,
 }
 
 /// An MCP server and the lock of its tools.

@@ -224,6 +224,7 @@ http:
             ("=body.by".into(), by),
         ]
         .into(),
+        ..RequestPlan::EMPTY
     };
     assert_eq!(tool.call, Call::Http(expected));
     let hosts = Network::Hosts(vec!["api.example.com:8443".into()].into());
@@ -321,6 +322,7 @@ function: {}"#,
         name: ToolName::new("t"),
         label: "The tool".into(),
         slim: ToolSpec::EMPTY.slim,
+        exact: ToolSpec::EMPTY.exact,
         description: "Does it.".into(),
         returns: "A result.".into(),
         use_for: "Everything.".into(),

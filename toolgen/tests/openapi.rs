@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use toolgen::{Document, Options, Problems, Program, Tool};
 use toolgen_runtime::schema::shape::{Shape, render::canonical};
 use toolgen_runtime::spec::plan::{
-    Body, BodySource, Codec, Encoding, Parameter, Part, RequestPlan, SecurityScheme, Server,
+    Body, BodySource, Codec, Encoding, Parameter, Part, RequestPlan, SecurityScheme, Server, Xml, XmlContent,
+    XmlKind, XmlNode,
 };
 use toolgen_runtime::spec::{Effects, Network};
 
@@ -150,6 +151,7 @@ fn of_plan(plan: &RequestPlan) -> Value {
     let all = |schemes: &[SecurityScheme]| schemes.iter().map(of_scheme).collect::<Vec<_>>().join(" and ");
     add("security", plan.security.iter().map(|requirement| all(&requirement.schemes)).collect());
     add("accept", Some(plan.accept.to_string()).filter(|accept| !accept.is_empty()).into_iter().collect());
+    add("answer", plan.answer.iter().map(of_xml).collect());
     out
 }
 
@@ -169,6 +171,7 @@ fn of_encoding(encoding: &Encoding) -> String {
             format!("{style:?}{explode}{reserved}")
         }
         Encoding::Content(media_type) => format!("content {media_type}"),
+        Encoding::Xml(xml) => of_xml(xml),
     }
 }
 
@@ -182,6 +185,7 @@ fn of_body(body: &Body) -> Vec<String> {
     let codec = match &body.codec {
         Codec::Form(_) => "Form".to_owned(),
         Codec::Multipart(_) => "Multipart".to_owned(),
+        Codec::Xml(xml) => of_xml(xml),
         other => format!("{other:?}"),
     };
     let mut lines = vec![format!("{required} {} {codec}", body.media_type)];
@@ -195,6 +199,37 @@ fn of_body(body: &Body) -> Vec<String> {
         lines.extend(parts.iter().map(of_part));
     }
     lines
+}
+
+/// How a value is XML: `@` marks attributes, `*` lists, `=` what is called otherwise than its key.
+fn of_xml(xml: &Xml) -> String {
+    let named = xml.named.iter().map(|(name, content)| format!("; {name} {}", of_content(content)));
+    format!("XML {}{}", of_node(&xml.root), named.collect::<String>())
+}
+
+fn of_node(node: &XmlNode) -> String {
+    let kind = match node.kind {
+        XmlKind::Element => "",
+        XmlKind::Attribute => "@",
+        XmlKind::Text => "text",
+        XmlKind::Cdata => "cdata",
+        XmlKind::None => "-",
+    };
+    let colon = if node.prefix.is_empty() { "" } else { ":" };
+    let namespace = if node.namespace.is_empty() { String::new() } else { format!("<{}>", node.namespace) };
+    format!("{kind}{}{colon}{}{namespace} {}", node.prefix, node.name, of_content(&node.content))
+}
+
+fn of_content(content: &XmlContent) -> String {
+    match content {
+        XmlContent::List(nodes) => nodes.iter().map(|node| format!("*{}", of_node(node))).collect(),
+        XmlContent::Object(fields) => {
+            let fields = fields.iter().map(|field| format!("{} = {}", field.key, of_node(&field.node)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        XmlContent::Named(name) => format!("${name}"),
+        other => format!("{other:?}"),
+    }
 }
 
 fn of_part(part: &Part) -> String {

@@ -52,6 +52,7 @@ mod transport;
 #[cfg(feature = "typed")]
 mod typed;
 mod url;
+mod xml;
 
 pub use build::build;
 #[cfg(feature = "mcp")]

@@ -54,7 +54,8 @@
 //! `#[tool(…)]` accepts `name`, `label`, `description`, `doc_override` (the documentation for a prompt), `category`,
 //! `scopes("a", "b")`, `timeout = "30s"` (or `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`,
 //! `service = "db"` (watched by a [circuit breaker](crate::layers::breaker)), `blocking` (runs on a thread that may
-//! block), `undocumented`, `dialects(openai_strict, …)` and `crate = path`. `exclusive`, `reads("file:{path}")` and
+//! block), `undocumented`, `dialects(openai_strict, …)`, `exact` (a dialect whose schemas cannot say everything refuses
+//! the tool) and `crate = path`. `exclusive`, `reads("file:{path}")` and
 //! `writes("file:{path}")` control which calls of a turn may overlap; see [dispatch](crate::agent::dispatch). A result
 //! larger than `result_limit = "64KiB"` is split into [pages](crate::layers::pages), unless the provider has none.
 //!

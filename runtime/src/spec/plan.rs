@@ -5,6 +5,7 @@
 mod command;
 mod local;
 mod mcp;
+mod xml;
 
 use crate::base::frozen::{List, Text};
 use crate::spec::ToolSpec;
@@ -13,6 +14,7 @@ use crate::spec::template::Template;
 pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 pub use mcp::{McpPlan, McpServer, McpTransport};
+pub use xml::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
 /// A compiled tool: its specification and how it is executed.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +28,7 @@ pub struct Tool {
 /// How a tool is executed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "generated code writes plans as constants, which have no boxes")]
 pub enum Call {
     /// By an HTTP request.
     Http(RequestPlan),
@@ -86,6 +89,8 @@ pub struct RequestPlan {
     pub security: List<SecurityRequirement>,
     /// The value of the `Accept` header. Empty for `*/*`.
     pub accept: Text,
+    /// How an answer that is XML is read as the result that the tool declares. `None` leaves it a text.
+    pub answer: Option<Xml>,
     /// Arguments that are made of those of the call before the request is built. Their names start with `=`, which no
     /// other argument's does.
     pub derived: List<(Text, Template)>,
@@ -105,6 +110,7 @@ impl RequestPlan {
         body: None,
         security: List::EMPTY,
         accept: Text::EMPTY,
+        answer: None,
         derived: List::EMPTY,
         defaults: false,
     };
@@ -199,6 +205,8 @@ pub enum Encoding {
     },
     /// As a document of this media type.
     Content(Text),
+    /// As an XML document.
+    Xml(Xml),
 }
 
 impl Encoding {
@@ -254,6 +262,8 @@ pub enum Codec {
     Form(List<Part>),
     /// As `multipart/form-data`, with one part per field.
     Multipart(List<Part>),
+    /// As an XML document.
+    Xml(Xml),
     /// Plain text.
     Text,
     /// The bytes of a file argument.
@@ -288,7 +298,7 @@ pub struct Part {
     /// The `Content-Type` of the part; for a file also a list of types and ranges that it may have. If empty, it
     /// follows the type of the value.
     pub content_type: Text,
-    /// The style, if the document sets one: of a field of a form, or of a list in one part.
+    /// The style, if the document sets one: of a field of a form, or of a list in one part. Or XML.
     pub encoding: Option<Encoding>,
 }
 

@@ -109,8 +109,11 @@ mod tests {
             assert!(told.description.ends_with("and that. …"), "{}", told.description);
             let length = told.description.chars().count();
             assert!((950..=1_024).contains(&length), "{length}");
-            let loss = Loss { pointer: String::new(), keyword: "description", in_prose: false };
-            assert_eq!(told.losses, [loss]);
+            let [Loss { pointer, keyword: "description", in_prose: false, .. }] = told.losses.as_slice()
+            else {
+                panic!("{:?}", told.losses)
+            };
+            assert_eq!(pointer, "");
         }
         let told = spec.schema(&ANTHROPIC).unwrap();
         assert_eq!((told.description.as_ref(), told.losses), (spec.description.as_str(), vec![]));

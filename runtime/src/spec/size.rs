@@ -54,6 +54,10 @@ pub(super) fn fitting<'a>(
     slim: &Slim,
 ) -> Result<ToolSchema<'a>, Vec<Refusal>> {
     let whole = render(spec, dialect, slim)?;
+    if spec.exact {
+        let lost = lost(&whole.losses, dialect);
+        return if lost.is_empty() { Ok(whole) } else { Err(lost) };
+    }
     let Some(ceiling) = slim.ceiling else { return Ok(whole) };
     let room = ceiling.saturating_sub(spec.name.as_str().len());
     if whole.bytes() <= room {
@@ -77,6 +81,19 @@ pub(super) fn fitting<'a>(
     let what = format!("{} bytes are still more than the ceiling of {ceiling}", told.bytes());
     told.trims.push(Trim { pointer: String::new(), lever: Lever::Ceiling, what });
     Ok(told)
+}
+
+/// Returns why a dialect is refused by a tool that wants to be told exactly.
+fn lost(losses: &[Loss], dialect: &Dialect) -> Vec<Refusal> {
+    let refusal = |loss: &Loss| Refusal {
+        pointer: loss.pointer.clone(),
+        reason: format!(
+            "the tool is `exact`, and in {} {}; change the schema, or leave `exact` out",
+            dialect.title,
+            Loss { pointer: String::new(), ..loss.clone() }
+        ),
+    };
+    losses.iter().filter(|loss| loss.weakens()).map(refusal).collect()
 }
 
 /// Returns the result for the first index that has one, if later ones have one, too.
@@ -105,7 +122,9 @@ fn render<'a>(spec: &'a ToolSpec, dialect: &Dialect, slim: &Slim) -> Result<Tool
     let limit = dialect.tool_description_length.unwrap_or(usize::MAX);
     let description = match cut_at_sentence(&kept, limit) {
         Cow::Owned(cut) => {
-            losses.insert(0, Loss { pointer: String::new(), keyword: "description", in_prose: false });
+            let reason = "the dialect takes no description of this length";
+            losses
+                .insert(0, Loss { pointer: String::new(), keyword: "description", in_prose: false, reason });
             Cow::Owned(cut)
         }
         Cow::Borrowed(_) => kept,

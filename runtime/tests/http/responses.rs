@@ -4,7 +4,9 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use serde_json::json;
+use toolgen_runtime::List;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
+use toolgen_runtime::spec::plan::{Xml, XmlContent, XmlField, XmlNode};
 use toolgen_runtime::{Content, Registry, ResourceData, Shape, ToolResult};
 
 use crate::server::{Step, TestServer, call, ctx, engine, open, plan, reply, tool};
@@ -104,10 +106,31 @@ async fn compressed_answers_are_unpacked_up_to_the_limit() {
     let headers = "Content-Type: text/plain\r\nContent-Encoding: gzip\r\n";
     let (result, _) = answered(reply(200, headers, &packed)).await;
     assert_eq!(body(&result), format!("{}\n... [truncated]", "y".repeat(100)));
+    // What `zlib.compress(b"y" * 60)` of Python gives.
+    let packed = b"x\x9c\xab\xac$\x1f\x00\x00a_\x1c]";
+    let headers = "Content-Type: text/plain\r\nContent-Encoding: deflate\r\n";
+    let (result, _) = answered(reply(200, headers, packed)).await;
+    assert_eq!(body(&result), "y".repeat(60));
     // An encoding nobody offered is not taken for text.
-    let headers = "Content-Type: text/plain\r\nContent-Encoding: zstd\r\n";
+    let headers = "Content-Type: text/plain\r\nContent-Encoding: compress\r\n";
     let (result, _) = answered(reply(200, headers, b"abc")).await;
     assert!(matches!(result.content[1], Content::Resource { .. }));
+}
+
+/// What Node's `zlib.brotliCompressSync` and the program `zstd` make of sixty `y`.
+#[cfg(feature = "compression")]
+#[tokio::test]
+async fn brotli_and_zstandard_are_unpacked() {
+    for (encoding, packed) in [
+        ("br", &b"\x1b\x3b\x00\xf8\x25\xf2\xe2\x8c\x00\x40\x00"[..]),
+        ("zstd", b"(\xb5/\xfd\x04XE\x00\x00\x10yy\x01\x00?\x01\x16\xa6\xe3\x05\xf0"),
+    ] {
+        let headers = format!("Content-Type: text/plain\r\nContent-Encoding: {encoding}\r\n");
+        let (result, server) = answered(reply(200, &headers, packed)).await;
+        assert_eq!(body(&result), "y".repeat(60));
+        let seen = server.only();
+        assert!(seen.header("accept-encoding").is_some_and(|accepted| accepted.contains(encoding)));
+    }
 }
 
 #[tokio::test]
@@ -190,5 +213,44 @@ async fn the_body_is_the_structured_result_of_a_tool_that_declares_one() {
         let result = registry.call_without_layers("t", json!({}), &ctx()).await.unwrap();
         let structured = result.structured();
         assert_eq!(structured.as_deref().map_err(|why| &**why), found.as_ref().map_err(|why| *why));
+    }
+}
+
+/// An answer in XML or in lines of JSON is the value that the tool declares, for the model and for the program.
+#[tokio::test]
+async fn answers_in_other_forms_are_read_as_declared() {
+    let field = XmlNode { name: "N".into(), content: XmlContent::Number, ..XmlNode::EMPTY };
+    let fields = vec![XmlField { key: "n".into(), node: field }];
+    let root = XmlNode { content: XmlContent::Object(fields.into()), ..XmlNode::EMPTY };
+    let xml = Xml { root, named: List::EMPTY };
+    for (status, content_type, sent, shown, found) in [
+        (200, "application/xml", "<?xml version='1.0'?><x><N>1</N></x>", r#"{"n":1}"#, Ok(json!({"n": 1}))),
+        (200, "application/atom+xml", "<x/>", "{}", Ok(json!({}))),
+        (
+            200,
+            "text/xml",
+            "<x><N>1</x>",
+            "<x><N>1</x>",
+            Err("the answer is not read as the declared result: "),
+        ),
+        (500, "text/xml", "<x/>", "<x/>", Err("the service answered with the status 500")),
+        (200, "application/x-ndjson", "{\"n\":1}\n\n2\n", r#"[{"n":1},2]"#, Ok(json!([{"n": 1}, 2]))),
+        (200, "application/json-seq", "\u{1e}1\n\u{1e}[2]\n", "[1,[2]]", Ok(json!([1, [2]]))),
+        (200, "application/jsonl", "{", "{", Err("the answer is not read as the declared result: ")),
+    ] {
+        let headers = format!("Content-Type: {content_type}\r\n");
+        let server = TestServer::start(move |_| reply(status, &headers, sent.as_bytes())).await;
+        let mut plan = plan("GET", &server.url, "/x");
+        plan.answer = Some(xml.clone());
+        let mut tool = tool(plan);
+        tool.spec.output = Some(Shape::of(Kind::Any).into());
+        let registry = Registry::new([engine().build().unwrap().tool(tool)]).unwrap();
+        let result = registry.call_without_layers("t", json!({}), &ctx()).await.unwrap();
+        assert_eq!(body(&result), shown);
+        match (result.structured(), found) {
+            (Ok(value), Ok(found)) => assert_eq!(*value, found),
+            (Err(why), Err(found)) => assert!(why.starts_with(found), "{why}"),
+            (value, found) => panic!("{value:?} {found:?}"),
+        }
     }
 }

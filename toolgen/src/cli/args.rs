@@ -240,6 +240,7 @@ fn with_options(command: Command) -> Command {
             "LEVERS",
             "Trim what a model reads, such as 'compact' or 'nested=sentence, depth=3'",
         ))
+        .arg(several("exact", "SELECTOR", "Refuse dialects that cannot say all rules of these operations"))
         .next_help_heading(None)
         .after_help(EXIT_CODES)
 }
@@ -331,6 +332,7 @@ fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
     options.types = name == "gen" && !matches.get_flag("no-types");
     if name == "check" {
         check::levels(matches, &mut options.levels);
+        options.deny_losses = matches.get_many("deny-losses").unwrap_or_default().cloned().collect();
     }
     let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
     Ok(Selection {
@@ -353,6 +355,7 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
         texts("tag").map(|tag| format!("tag:{tag}")).chain(texts("operation")).chain(texts("path"));
     options = included.fold(options, Options::include);
     options = texts("exclude").fold(options, Options::exclude);
+    options = texts("exact").fold(options, Options::exact);
     options = texts("root").fold(options, Options::root);
     options.renames.extend(pairs(matches, "rename")?);
     options.credentials.extend(pairs(matches, "auth")?);

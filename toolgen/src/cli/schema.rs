@@ -74,7 +74,7 @@ fn describe(spec: &ToolSpec, dialect: &Dialect) -> (Value, bool) {
         Ok(ToolSchema { description, schema, losses, trims }) => {
             let losses: Vec<Value> = losses
                 .iter()
-                .map(|loss| json!({"pointer": loss.pointer, "keyword": loss.keyword, "in_prose": loss.in_prose}))
+                .map(|loss| json!({"pointer": loss.pointer, "keyword": loss.keyword, "in_prose": loss.in_prose, "reason": loss.reason}))
                 .collect();
             let mut told =
                 json!({"name": name, "description": description, "schema": schema, "losses": losses});

@@ -6,6 +6,7 @@ mod command;
 mod local;
 mod mcp;
 mod template;
+mod xml;
 
 use toolgen_runtime::__private::{CallKind, kind_of_call};
 use toolgen_runtime::spec::plan::{
@@ -32,8 +33,19 @@ pub(super) fn call(call: &Call, pool: &mut Pool) -> Expr {
 }
 
 fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
-    let RequestPlan { method, path, query, servers, parameters, body, security, accept, derived, defaults } =
-        plan;
+    let RequestPlan {
+        method,
+        path,
+        query,
+        servers,
+        parameters,
+        body,
+        security,
+        accept,
+        answer,
+        derived,
+        defaults,
+    } = plan;
     let base = &RequestPlan::EMPTY;
     let mut fields = Fields::default();
     fields.text("method", method, &base.method);
@@ -49,6 +61,9 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         pool.list("SECURITY", "__private::prelude::SecurityRequirement", items)
     });
     fields.text("accept", accept, &base.accept);
+    fields.put("answer", answer, &base.answer, |answer| {
+        answer.as_ref().map_or_else(|| Expr::atom("None"), |answer| some(xml::xml(answer)))
+    });
     fields.put("derived", derived, &base.derived, |list| list_of(list, template::member));
     fields.put("defaults", defaults, &base.defaults, |is| Expr::atom(is.to_string()));
     fields.literal("RequestPlan", "RequestPlan::EMPTY")
@@ -80,6 +95,7 @@ fn encoding(encoding: &Encoding) -> Expr {
         encoding if *encoding == Encoding::SIMPLE => return Expr::atom("Encoding::SIMPLE"),
         encoding if *encoding == Encoding::FORM => return Expr::atom("Encoding::FORM"),
         Encoding::Content(media) => return Expr::Call("Encoding::Content", vec![Expr::text(media)]),
+        Encoding::Xml(xml) => return Expr::Call("Encoding::Xml", vec![xml::xml(xml)]),
         Encoding::Style { style, explode, allow_reserved } => (style, explode, allow_reserved),
     };
     let style = match style {
@@ -107,6 +123,7 @@ fn body(body: &Body) -> Expr {
         Codec::JsonLines => Expr::atom("Codec::JsonLines"),
         Codec::Form(parts) => Expr::Call("Codec::Form", vec![list_of(parts, part)]),
         Codec::Multipart(parts) => Expr::Call("Codec::Multipart", vec![list_of(parts, part)]),
+        Codec::Xml(xml) => Expr::Call("Codec::Xml", vec![xml::xml(xml)]),
         Codec::Text => Expr::atom("Codec::Text"),
         Codec::Binary => Expr::atom("Codec::Binary"),
     };

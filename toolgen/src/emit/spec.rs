@@ -26,6 +26,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         output,
         defs,
         slim,
+        exact,
         effects,
         category,
         scopes,
@@ -53,6 +54,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.set_or_leave("output", output.as_ref().map(|output| some(schema(output))));
     fields.set_or_leave("defs", (!defs.is_empty()).then(|| pool.defs(defs, def)));
     fields.put("slim", slim, &base.slim, size::slim);
+    fields.set_or_leave("exact", exact.then(|| Expr::atom("true")));
     fields.put("effects", effects, &base.effects, |value| self::effects(value, pool));
     fields.text("category", category, &base.category);
     fields.put("scopes", scopes, &base.scopes, texts);

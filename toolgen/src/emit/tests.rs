@@ -62,6 +62,7 @@ fn full_plan() -> RequestPlan {
             parameter("f", Location::Query, style(Style::SpaceDelimited)),
             parameter("g", Location::Query, style(Style::PipeDelimited)),
             parameter("h", Location::Query, style(Style::DeepObject)),
+            parameter("i", Location::Query, Encoding::Xml(xml())),
         ]
         .into(),
         body: Some(Body {
@@ -94,9 +95,30 @@ fn full_plan() -> RequestPlan {
             .into(),
         }),
         accept: text("application/json"),
+        answer: Some(xml()),
         derived: one((text("=y"), every_template())),
         defaults: true,
     }
+}
+
+fn xml() -> Xml {
+    let node = |kind, content| XmlNode {
+        kind,
+        name: text("n"),
+        prefix: text("p"),
+        namespace: text("urn:n"),
+        content,
+    };
+    let field = |key: &str, node| XmlField { key: text(key), node };
+    let fields = vec![
+        field("a", node(XmlKind::Attribute, XmlContent::Number)),
+        field("b", node(XmlKind::Text, XmlContent::Text)),
+        field("c", node(XmlKind::Cdata, XmlContent::Any)),
+        field("d", node(XmlKind::None, XmlContent::List(one(XmlNode::EMPTY)))),
+        field("", node(XmlKind::Element, XmlContent::Boolean)),
+    ];
+    let named = one((text("Pet"), XmlContent::Object(fields.into())));
+    Xml { root: node(XmlKind::Element, XmlContent::Named(text("Pet"))), named }
 }
 
 fn reference(root: Root, optional: bool) -> Reference {
@@ -213,6 +235,7 @@ fn full_spec(name: &'static str) -> ToolSpec {
         input: Shape::of(Kind::Object(ObjectRules::ANY)).into(),
         output: Some(Shape::of(Kind::Ref(text("Pet"))).into()),
         defs: defs(),
+        exact: true,
         slim: "compact, optional=a, depth=3, values=9, description=sentence".parse().unwrap(),
         effects: Effects {
             network: Network::Hosts(one(text("eu.example.com"))),

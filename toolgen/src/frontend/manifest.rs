@@ -177,6 +177,8 @@ fn lower(
         servers: std::mem::take(&mut cx.imported.servers),
         lock: cx.text(&top, "lock").map(|path| beside(document, path)),
         levels: cx.levels(),
+        deny_losses: cx.denied_losses(&top),
+        token_budget: cx.token_budget(&top),
         ..Program::default()
     };
     cx.lower_toolsets(&mut program);
@@ -198,17 +200,8 @@ fn select(program: &mut Program, options: &Options, problems: &mut Problems) {
     let names: Vec<String> = tools.iter().map(|tool| tool.spec.name.to_string()).collect();
     let groups: Vec<Vec<&str>> =
         tools.iter().map(|tool| tool.origin.groups.iter().map(String::as_str).collect()).collect();
-    let entries: Vec<Entry<'_>> = tools
-        .iter()
-        .zip(&groups)
-        .map(|(tool, groups)| Entry {
-            id: &tool.origin.id,
-            title: tool.origin.title.clone(),
-            fallback: String::new(),
-            groups,
-            deprecated: tool.spec.deprecated.is_some(),
-        })
-        .collect();
+    let entries: Vec<Entry<'_>> =
+        tools.iter().zip(&groups).map(|(tool, groups)| Entry::of(tool, groups)).collect();
     let selected = selected(&entries, &names, options, problems);
     let wanted =
         tools.iter().zip(selected).filter(|(_, selected)| *selected).map(|(tool, _)| *tool).collect();

@@ -24,6 +24,7 @@ mod schema;
 mod security;
 mod server;
 mod v2;
+mod xml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! The body of a request.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
@@ -8,7 +10,7 @@ use super::encode::{Escape, escape};
 use super::files::Files;
 use super::multipart;
 use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json};
-use super::style;
+use super::{style, xml};
 use crate::base::json::type_name;
 use crate::base::media_type::essence;
 use crate::spec::plan::{self, BodySource, Codec, Encoding, Part};
@@ -66,14 +68,18 @@ fn encode(
         }
         Codec::Form(parts) => {
             let media_type = concrete(&plan.media_type, "application/x-www-form-urlencoded");
-            Ok((media_type.to_owned(), Body::Text(form(fields(argument, value)?, parts))))
+            Ok((media_type.to_owned(), Body::Text(form(&*fields(argument, value, parts)?, parts))))
         }
         Codec::Multipart(parts) => {
-            let parts = multipart::parts(fields(argument, value)?, parts, files)?;
+            let parts = multipart::parts(&*fields(argument, value, parts)?, parts, files)?;
             let boundary = multipart::boundary(&parts);
             let media_type = concrete(&plan.media_type, "multipart/form-data");
             let media_type = format!("{media_type}; boundary={boundary}");
             Ok((media_type, Body::Bytes(multipart::write(&parts, &boundary))))
+        }
+        Codec::Xml(hints) => {
+            let text = xml::write(value, hints).map_err(|why| body_problem(argument, why))?;
+            Ok((with_charset(concrete(&plan.media_type, "application/xml"), &text), Body::Text(text)))
         }
         Codec::Text => {
             let text = content(value, "text/plain");
@@ -109,11 +115,20 @@ pub(super) fn with_charset(media_type: &str, text: &str) -> String {
     }
 }
 
-fn fields<'a>(argument: &str, value: &'a Value) -> Result<&'a Map<String, Value>, RequestProblem> {
-    value.as_object().ok_or_else(|| {
+/// Returns the fields of a form; those that are XML as texts.
+fn fields<'a>(
+    argument: &str,
+    value: &'a Value,
+    parts: &[Part],
+) -> Result<Cow<'a, Map<String, Value>>, RequestProblem> {
+    let fields = value.as_object().ok_or_else(|| {
         let message = format!("The request body '{argument}' must be an object, got {}", type_name(value));
         body_problem(argument, message)
-    })
+    })?;
+    let encodings = parts.iter().filter_map(|part| Some((part.name.as_str(), part.encoding.as_ref()?)));
+    let mut problem = None;
+    let fields = xml::texts(fields, encodings, |name, why| problem = Some(body_problem(name, why)));
+    problem.map_or(Ok(fields), Err)
 }
 
 /// Writes `application/x-www-form-urlencoded`: a field uses its style if the document names one; otherwise a list
@@ -138,10 +153,10 @@ fn form_field(name: &str, value: &Value, part: Option<&Part>) -> Vec<String> {
         }
         (Some(Encoding::Content(media_type)), value) => vec![pair(&content(value, media_type))],
         (None, value) if is_json(media_type) => vec![pair(&value.to_string())],
-        (None, Value::Array(items)) => {
+        (None | Some(Encoding::Xml(_)), Value::Array(items)) => {
             items.iter().filter(|item| !item.is_null()).map(|item| pair(&style::text(item))).collect()
         }
-        (None, value) => vec![pair(&style::text(value))],
+        (None | Some(Encoding::Xml(_)), value) => vec![pair(&style::text(value))],
     }
 }
 

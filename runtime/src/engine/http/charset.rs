@@ -1,52 +1,37 @@
 //! Decodes the text of responses.
 
+use encoding_rs::{Encoding, UTF_8};
+
+use crate::base::media_type::{essence, is_xml};
 use crate::base::truncate::{floor, whole};
 
-/// The bytes 0x80 to 0x9f of windows-1252, which is what `iso-8859-1` means on the web (WHATWG Encoding).
-const WINDOWS_1252: [char; 32] = [
-    '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}',
-    '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}',
-    '\u{2019}', '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{2dc}', '\u{2122}', '\u{161}',
-    '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
-];
-
-/// Decodes the text of a body. Bytes that do not fit the charset become U+FFFD, except that a character cut in two at
-/// the end is dropped.
+/// Decodes the text of a body by the charset that it is said to have, or else UTF-8; a byte-order mark knows better
+/// (WHATWG Encoding, "decode"). Bytes that do not fit the charset become U+FFFD, except that a character cut in two at the
+/// end is dropped.
 pub(super) fn decode(bytes: &[u8], content_type: &str, truncated: bool) -> String {
-    match charset(content_type).as_str() {
-        "iso-8859-1" | "latin1" | "latin-1" | "iso_8859-1" | "l1" | "windows-1252" | "cp1252" => {
-            bytes.iter().map(|byte| single(*byte)).collect()
-        }
-        "utf-16le" => utf16(bytes, u16::from_le_bytes),
-        "utf-16" | "utf-16be" => match bytes.strip_prefix(&[0xff, 0xfe]) {
-            Some(rest) => utf16(rest, u16::from_le_bytes),
-            None => utf16(bytes.strip_prefix(&[0xfe, 0xff]).unwrap_or(bytes), u16::from_be_bytes),
-        },
-        _ => utf8(bytes.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(bytes), truncated),
-    }
+    let label = charset(content_type).or_else(|| xml_encoding(bytes, content_type));
+    let encoding = label.and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
+    let mut decoder = encoding.unwrap_or(UTF_8).new_decoder();
+    let mut text = String::with_capacity(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or_default());
+    // The text has room for all there can be, so that one step reads everything.
+    let _ = decoder.decode_to_string(bytes, &mut text, !truncated);
+    text.shrink_to_fit();
+    text
 }
 
-fn charset(content_type: &str) -> String {
+fn charset(content_type: &str) -> Option<&str> {
     let parameters = content_type.split(';').skip(1);
     let charset = parameters.filter_map(|parameter| parameter.split_once('='));
-    let charset = charset.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
-    charset.map(|(_, value)| value.trim().trim_matches('"').to_ascii_lowercase()).next().unwrap_or_default()
+    let mut charset = charset.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+    charset.next().map(|(_, value)| value.trim().trim_matches('"'))
 }
 
-fn single(byte: u8) -> char {
-    match byte {
-        0x80..=0x9f => WINDOWS_1252[usize::from(byte - 0x80)],
-        byte => char::from(byte),
-    }
-}
-
-fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
-    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
-}
-
-fn utf8(bytes: &[u8], truncated: bool) -> String {
-    String::from_utf8_lossy(if truncated { whole(bytes) } else { bytes }).into_owned()
+/// Returns the charset that an XML document names in its first line, `<?xml version="1.0" encoding="…"?>`.
+fn xml_encoding<'b>(bytes: &'b [u8], content_type: &str) -> Option<&'b str> {
+    let declaration = bytes.strip_prefix(b"<?xml").filter(|_| is_xml(&essence(content_type)))?;
+    let end = declaration.iter().take(256).position(|byte| *byte == b'>')?;
+    let (_, rest) = std::str::from_utf8(&declaration[..end]).ok()?.split_once("encoding")?;
+    rest.trim_start().strip_prefix('=')?.trim_start().split(['"', '\'']).nth(1)
 }
 
 /// Whether the bytes are UTF-8 text without `NUL`, apart from a character cut off at the end.
@@ -74,6 +59,18 @@ mod tests {
         assert_eq!(decode(b"\xff\xfea\0", "text/plain; charset=\"utf-16\"", false), "a");
         assert_eq!(decode("\u{feff}é".as_bytes(), "application/json", false), "é");
         assert_eq!(decode(b"a\xffb", "text/plain", false), "a\u{fffd}b");
+        assert_eq!(decode(b"\x93\xfa\x96\x7b", "text/plain; charset=Shift_JIS", false), "日本");
+        assert_eq!(decode(b"\xc4\xe3\xba", "text/csv;charset=gb18030", true), "你");
+        assert_eq!(decode(b"\xef\xf0\xe8", "text/html; charset=windows-1251", false), "при");
+        assert_eq!(decode("é".as_bytes(), "text/plain; charset=klingon", false), "é");
+    }
+
+    #[test]
+    fn xml_names_its_charset_itself() {
+        let text = b"<?xml version='1.0' encoding='iso-8859-2'?><a>\xb3</a>";
+        assert!(decode(text, "application/xml", false).ends_with("<a>ł</a>"));
+        assert!(decode(text, "text/plain", false).ends_with("<a>\u{fffd}</a>"));
+        assert!(decode(text, "text/xml; charset=latin1", false).ends_with("<a>³</a>"));
     }
 
     #[test]

@@ -289,6 +289,7 @@ impl HttpEngine {
             media_bytes: self.inner.settings.max_media_bytes,
             stream_until: response::stream_until(started, limit),
             structured: tool.spec.output.is_some(),
+            answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
         };
         let result = response::result(&request, reply, limits).await;
         let mut result = result.map_err(|error| network(&request, "read_error", error))?;

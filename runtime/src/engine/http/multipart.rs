@@ -64,6 +64,7 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
     }
     let natural = if value.is_object() || value.is_array() { "application/json" } else { "text/plain" };
     let media_type = if planned.is_empty() { natural } else { planned };
+    // XML is a text by now.
     let text = content(value, media_type);
     let content_type =
         if media_type.starts_with("text/") { with_charset(media_type, &text) } else { media_type.to_owned() };

@@ -195,6 +195,13 @@ pub(super) fn is_json(media_type: &str) -> bool {
     essence == "application/json" || essence == "text/json" || essence.ends_with("+json")
 }
 
+/// Whether a media type without parameters is one of JSON texts after one another.
+pub(super) fn is_json_lines(essence: &str) -> bool {
+    const NAMES: [&str; 6] = ["x-ndjson", "ndjson", "jsonl", "x-jsonlines", "jsonlines", "json-seq"];
+    let name = essence.strip_prefix("application/");
+    name.is_some_and(|name| NAMES.contains(&name) || name.ends_with("+json-seq"))
+}
+
 /// Whether a text is a token (RFC 9110, section 5.6.2).
 pub(in crate::engine) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))

@@ -9,20 +9,21 @@ use reqwest::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::charset;
-use super::request::{HttpRequest, is_json};
+use super::request::{HttpRequest, is_json, is_json_lines};
 use super::transport::Reply;
+use super::{charset, xml};
 use crate::base::frozen::Text;
-use crate::base::media_type::essence;
+use crate::base::media_type::{essence, is_xml};
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
+use crate::spec::plan::Xml;
 
 /// The end of a text that was cut off.
 const TRUNCATED: &str = "\n... [truncated]";
 
 /// The limits of reading a body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct Limits<'p> {
     /// The limit for text and most binary types, in bytes.
     pub(super) bytes: usize,
     /// The limit for images and sounds, in bytes; a part of one is of no use.
@@ -31,6 +32,8 @@ pub(super) struct Limits {
     pub(super) stream_until: Option<Instant>,
     /// Whether the body is also the structured result of the tool.
     pub(super) structured: bool,
+    /// How an answer that is XML is read.
+    pub(super) answer: Option<&'p Xml>,
 }
 
 /// The kind of a body, as a model sees it.
@@ -55,7 +58,7 @@ pub(super) struct Read {
 pub(super) async fn result(
     request: &HttpRequest,
     reply: Reply,
-    limits: Limits,
+    limits: Limits<'_>,
 ) -> Result<ToolResult, reqwest::Error> {
     let Reply { mut response, final_url, refused } = reply;
     let status = response.status();
@@ -69,7 +72,20 @@ pub(super) async fn result(
 
     let url = request.redacted_url();
     let head = format!("{} {url} → {}", request.method, status.as_u16());
-    let mut result = content(request, &head, &url, &content_type, kind, read, limit);
+    let declared = limits.structured && status.is_success() && !truncated;
+    let declared = if declared { as_json(&read, &content_type, limits.answer) } else { Ok(None) };
+    let mut unread = None;
+    let mut result = match declared {
+        Ok(None) => content(request, &head, &url, &content_type, kind, read, limit),
+        Ok(Some(json)) => {
+            let read = Read { bytes: json.to_string().into_bytes(), truncated };
+            content(request, &head, &url, "application/json", Kind::Text, read, limit)
+        }
+        Err(why) => {
+            unread = Some(format!("the answer is not read as the declared result: {why}"));
+            content(request, &head, &url, &content_type, kind, read, limit)
+        }
+    };
     let mut details = json!({
         "status": status.as_u16(),
         "method": request.method,
@@ -85,10 +101,16 @@ pub(super) async fn result(
     if let Some(why) = refused {
         details["redirect_refused"] = why.into();
     }
-    result.details = details;
     if limits.structured {
-        result.structured = structured(&result, &head, status);
+        result.structured = match &unread {
+            Some(why) => Structured::Missing(why.clone().into()),
+            None => structured(&result, &head, status),
+        };
     }
+    if let Some(why) = unread {
+        details["unread"] = why.into();
+    }
+    result.details = details;
     Ok(result)
 }
 
@@ -104,6 +126,30 @@ fn structured(result: &ToolResult, head: &str, status: StatusCode) -> Structured
             Structured::Json(Text::copy_of(body.trim_start()))
         }
         _ => Structured::Missing("the body is not whole, or no text".into()),
+    }
+}
+
+/// Returns the value of a whole answer in another form than JSON: lines of JSON, or XML if it is said how it is read.
+///
+/// # Errors
+///
+/// Why the answer is not of its form.
+pub(super) fn as_json(
+    read: &Read,
+    content_type: &str,
+    answer: Option<&Xml>,
+) -> Result<Option<Value>, String> {
+    let essence = essence(content_type);
+    let text = || charset::decode(&read.bytes, content_type, read.truncated);
+    match answer {
+        Some(answer) if is_xml(&essence) => xml::read(&text(), answer).map(Some),
+        _ if is_json_lines(&essence) => {
+            let text = text();
+            let lines = text.split(['\n', '\u{1e}']).map(str::trim).filter(|line| !line.is_empty());
+            let items: Result<Vec<Value>, _> = lines.map(serde_json::from_str).collect();
+            items.map(|items| Some(Value::Array(items))).map_err(|why| why.to_string())
+        }
+        _ => Ok(None),
     }
 }
 
@@ -134,13 +180,10 @@ pub(super) async fn read(
 
 fn kind(content_type: &str, still_encoded: bool) -> Kind {
     let essence = essence(content_type);
-    const TEXTS: [&str; 10] = [
-        "application/xml",
+    const TEXTS: [&str; 7] = [
         "application/javascript",
         "application/x-javascript",
         "application/ecmascript",
-        "application/x-ndjson",
-        "application/jsonl",
         "application/yaml",
         "application/x-yaml",
         "application/graphql",
@@ -155,7 +198,8 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
         Kind::Events
     } else if essence.starts_with("text/")
         || is_json(&essence)
-        || essence.ends_with("+xml")
+        || is_json_lines(&essence)
+        || is_xml(&essence)
         || essence.ends_with("+yaml")
         || TEXTS.contains(&essence.as_str())
     {

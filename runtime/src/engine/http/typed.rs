@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::engine::{HttpEngine, network};
 use super::request::is_json;
-use super::response::{header, read};
+use super::response::{as_json, header, read};
 use super::{charset, transport::Reply};
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
@@ -131,8 +131,12 @@ impl HttpEngine {
         if body.truncated {
             return Err(CallError::TooLarge { limit });
         }
+        let answer = tool.call.http().and_then(|plan| plan.answer.as_ref());
+        let declared = tool.spec.output.as_ref().map_or(Ok(None), |_| as_json(&body, &content_type, answer));
         let decoded = if body.bytes.iter().all(u8::is_ascii_whitespace) {
             serde_json::from_value(Value::Null)
+        } else if let Some(declared) = declared.transpose() {
+            declared.map_err(serde_core::de::Error::custom).and_then(serde_json::from_value)
         } else if is_json(&content_type) || content_type.is_empty() {
             serde_json::from_str(&text())
         } else {

@@ -228,5 +228,6 @@ pub(super) fn in_path(parameter: &Parameter, arguments: &Map<String, Value>) -> 
     match &parameter.encoding {
         Encoding::Style { style, explode, .. } => style::in_path(&parameter.name, value, *style, *explode),
         Encoding::Content(media_type) => Some(escape(&content(value, media_type), Escape::Uri).into_owned()),
+        Encoding::Xml(_) => Some(escape(&style::text(value), Escape::Uri).into_owned()),
     }
 }

@@ -15,6 +15,7 @@ mod root;
 mod unions;
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde_json::{Map, Value};
 
@@ -43,6 +44,26 @@ pub struct Loss {
     pub keyword: &'static str,
     /// Whether the description states it instead, so that the model still reads it.
     pub in_prose: bool,
+    /// Why the schema cannot say it.
+    pub reason: &'static str,
+}
+
+impl Loss {
+    /// Whether the provider no longer holds the model to what the keyword says. Words about a value (`default`,
+    /// `examples`, `deprecated`) bind nobody: the model reads them in the description as well.
+    #[must_use]
+    pub fn weakens(&self) -> bool {
+        !(self.in_prose && matches!(self.keyword, "default" | "examples" | "deprecated"))
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Loss { pointer, keyword, in_prose, reason } = self;
+        let at = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
+        let how = if *in_prose { "only told in the description" } else { "not said" };
+        write!(f, "`{keyword}`{at} is {how}: {reason}")
+    }
 }
 
 /// A reason why a dialect cannot accept a schema at all.
@@ -143,7 +164,7 @@ impl<'a> Renderer<'a> {
             self.path = String::from("/$defs");
             pointer::push(&mut self.path, &name);
             if find_def(self.defs, &name).is_none() {
-                self.lose("$ref", false);
+                self.lose("$ref", false, "no schema has the name");
             }
             self.around = vec![name.clone()];
             let schema = self.node(self.codec.target(&name), false);
@@ -159,8 +180,8 @@ impl<'a> Renderer<'a> {
         field.access != self.hidden
     }
 
-    fn lose(&mut self, keyword: &'static str, in_prose: bool) {
-        self.losses.push(Loss { pointer: self.path.clone(), keyword, in_prose });
+    fn lose(&mut self, keyword: &'static str, in_prose: bool, reason: &'static str) {
+        self.losses.push(Loss { pointer: self.path.clone(), keyword, in_prose, reason });
     }
 
     fn refuse(&mut self, reason: impl Into<String>) {

@@ -107,10 +107,12 @@ fn tool(found: &mut Found<'_>, old: &Entry, new: &Entry) {
                 let why = "it only says which calls run beside each other, or how failures are counted";
                 found.changed_as(&at, (Class::Compatible, why), &format!("`{key}`"), given);
             }
-            "category" | "deprecated" | "result_limit" | "slim" if !found.suspicious(&at, given) => {
+            "category" | "deprecated" | "exact" | "result_limit" | "slim"
+                if !found.suspicious(&at, given) =>
+            {
                 found.changed(&at, Class::Model, &format!("`{key}`"), given);
             }
-            "category" | "deprecated" | "result_limit" | "slim" => {}
+            "category" | "deprecated" | "exact" | "result_limit" | "slim" => {}
             "completion" | "sub_agent" => {
                 let why = "the agent goes on where it stopped, or stops where it went on";
                 found.changed_as(&at, (Class::Breaking, why), &format!("`{key}`"), given);

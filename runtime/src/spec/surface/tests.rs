@@ -28,6 +28,7 @@ fn full() -> ToolSpec {
         name: ToolName::new("find"),
         label: "Find".into(),
         slim: "compact, depth=4".parse().unwrap(),
+        exact: true,
         description: "Finds orders.".into(),
         returns: "The orders.".into(),
         use_for: "Looking for orders.".into(),

@@ -12,7 +12,7 @@ use crate::spec::{
 };
 
 /// The keys of a tool.
-pub(super) const KEYS: [&str; 24] = [
+pub(super) const KEYS: [&str; 25] = [
     "label",
     "description",
     "returns",
@@ -21,6 +21,7 @@ pub(super) const KEYS: [&str; 24] = [
     "deprecated",
     "category",
     "slim",
+    "exact",
     "effects",
     "scopes",
     "requires",
@@ -56,6 +57,7 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
         effects,
         category,
         slim,
+        exact,
         scopes,
         timeout,
         exclusive,
@@ -78,6 +80,7 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
     put("deprecated", deprecated.as_ref().map(|text| text.as_str().into()));
     put("category", (*category != ToolSpec::EMPTY.category).then(|| category.as_str().into()));
     put("slim", (*slim != Slim::DEFAULT).then(|| slim.to_string().into()));
+    put("exact", exact.then_some(true.into()));
     put("effects", Some(effects_written(effects)));
     put("scopes", texts(scopes));
     put("requires", (!requires.is_empty()).then(|| requires.iter().map(requirement).collect()));
@@ -183,6 +186,7 @@ impl Reader {
             effects: self.effects(tool.get("effects").unwrap_or(&Value::Null), &format!("{at}/effects")),
             category: category.unwrap_or(ToolSpec::EMPTY.category),
             slim: self.slim(tool, at),
+            exact: self.flag(tool, at, "exact").unwrap_or_default(),
             scopes: self.given_texts(tool, at, "scopes"),
             timeout: self.timeout(tool, at),
             exclusive: self.flag(tool, at, "exclusive").unwrap_or_default(),

@@ -22,6 +22,10 @@ pub(super) fn arguments() -> Vec<Arg> {
         flag("all", "Show every problem, not the number of those that are many").alias("notes"),
     ];
     arguments.extend(LEVELS.map(level));
+    arguments.push(
+        option("deny-losses", "DIALECT", "Report what this dialect cannot say of the tools as errors")
+            .action(ArgAction::Append),
+    );
     arguments
 }
 

@@ -48,6 +48,9 @@ impl<'a> Context<'a> {
                 }
             }
         }
+        if let Some(exact) = self.flag(attributes.of("exact"), "exact") {
+            spec.exact = exact;
+        }
         if let Some(exclusive) = self.flag(attributes.of("exclusive"), "exclusive") {
             spec.exclusive = exclusive;
         }

@@ -55,6 +55,7 @@ const SHARED: &[&str] = &[
     "exclusive",
     "result_limit",
     "slim",
+    "exact",
     "deprecated",
 ];
 
@@ -85,6 +86,8 @@ pub(super) const TOP: Keys = Keys {
         "imports",
         "toolsets",
         "lints",
+        "deny_losses",
+        "token_budget",
         "contexts",
     ]],
 };
@@ -161,6 +164,8 @@ pub(super) const MCP: Keys = Keys {
 };
 pub(super) const OVERRIDE: Keys = Keys { what: "an override", groups: &[&["description"], OWN, SHARED] };
 pub(super) const LINTS: Keys = Keys { what: "`lints`", groups: &[&["allow", "warn", "deny"]] };
+pub(super) const TOKEN_BUDGET: Keys =
+    Keys { what: "`token_budget`", groups: &[&["total", "tool", "dialect"]] };
 pub(super) const TOOLSET: Keys =
     Keys { what: "a toolset", groups: &[&["description", "context", "include", "tools"]] };
 pub(super) const MEMBER: Keys = Keys { what: "a member of a toolset", groups: &[&["agent"]] };

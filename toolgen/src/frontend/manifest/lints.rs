@@ -1,10 +1,50 @@
 //! What a manifest says is to be done about its problems.
 
-use super::context::Context;
-use super::keys;
-use crate::problem::{Level, Levels};
+use toolgen_runtime::schema::dialect::Dialect;
 
-impl Context<'_> {
+use super::codes;
+use super::context::{Context, nearest};
+use super::keys;
+use super::node::Node;
+use crate::options::TokenBudget;
+use crate::problem::{Level, Levels};
+use crate::source::Pointer;
+
+impl<'a> Context<'a> {
+    /// Reads `deny_losses`: the dialects that must lose nothing of the tools.
+    pub(super) fn denied_losses(&mut self, top: &Node<'a>) -> Vec<String> {
+        let named = self.texts(top, "deny_losses").unwrap_or_default();
+        named
+            .into_iter()
+            .filter_map(|(name, at)| self.dialect(name, &at))
+            .map(|known| known.name.to_owned())
+            .collect()
+    }
+
+    /// Reads `token_budget`: how many tokens the tools may take.
+    pub(super) fn token_budget(&mut self, top: &Node<'a>) -> Option<TokenBudget> {
+        let budget = top.get("token_budget")?;
+        if !self.object(&budget, &keys::TOKEN_BUDGET) {
+            return None;
+        }
+        let mut limit = |key| self.count(&budget, key).and_then(|count| usize::try_from(count).ok());
+        let (total, tool) = (limit("total"), limit("tool"));
+        let name = self.text(&budget, "dialect").unwrap_or("openai");
+        let dialect = self.dialect(name, &budget.pointer.child("dialect"))?.name.to_owned();
+        Some(TokenBudget { total, tool, dialect })
+    }
+
+    /// Returns the dialect of a name, in which `_` stands for `-`. One that there is not is reported.
+    pub(super) fn dialect(&mut self, name: &str, at: &Pointer) -> Option<&'static Dialect> {
+        let found = Dialect::by_name(&name.replace('_', "-"));
+        if found.is_none() {
+            let known: Vec<String> = Dialect::ALL.iter().map(|known| known.name.replace('-', "_")).collect();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            self.report(codes::CHOICE, at, format!("there is no dialect `{name}`"), nearest(name, &known));
+        }
+        found
+    }
+
     /// Reads `lints`: the codes that are allowed, warned of and denied.
     pub(super) fn levels(&mut self) -> Levels {
         let mut levels = Levels::default();

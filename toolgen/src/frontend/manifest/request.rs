@@ -100,6 +100,7 @@ impl<'a> Context<'a> {
             body,
             security,
             accept: request.accept,
+            answer: None,
             derived: request.derived.into(),
             // A default of a manifest is a value that its author chose.
             defaults: true,

@@ -38,6 +38,7 @@ const OBJECTS: &[(&str, &Keys)] = &[
     ("mcp", &keys::MCP),
     ("override", &keys::OVERRIDE),
     ("lints", &keys::LINTS),
+    ("token_budget", &keys::TOKEN_BUDGET),
     ("toolset", &keys::TOOLSET),
     ("member", &keys::MEMBER),
     ("context", &keys::CONTEXT),

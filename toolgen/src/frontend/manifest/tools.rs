@@ -7,16 +7,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
+use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::Kind;
 use toolgen_runtime::schema::shape::decode::decode;
-use toolgen_runtime::schema::shape::render::render_input;
 use toolgen_runtime::spec::Example;
 use toolgen_runtime::{Call, Text, ToolName, ToolSpec};
 
 use super::attributes::Attributes;
 use super::codes;
-use super::context::{Context, nearest};
+use super::context::Context;
 use super::keys::{self, KINDS, Keys};
 use super::node::Node;
 use crate::choice::{Chosen, Entry, choose};
@@ -297,15 +296,8 @@ impl<'a> Context<'a> {
         }
         let holder = attributes.of("dialects").clone();
         for (name, at) in self.texts(&holder, "dialects").unwrap_or_default() {
-            let Some(dialect) = Dialect::by_name(&name.replace('_', "-")) else {
-                let known: Vec<String> =
-                    Dialect::ALL.iter().map(|known| known.name.replace('-', "_")).collect();
-                let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                let message = format!("there is no dialect `{name}`");
-                self.report(codes::CHOICE, &at, message, nearest(name, &known));
-                continue;
-            };
-            for refusal in render_input(spec.input.shape(), &spec.defs, dialect).err().into_iter().flatten() {
+            let Some(dialect) = self.dialect(name, &at) else { continue };
+            for refusal in spec.schema(dialect).err().into_iter().flatten() {
                 let message = format!("{} does not accept the arguments: {}", dialect.title, refusal.reason);
                 self.report(
                     codes::DIALECT,

@@ -85,7 +85,7 @@ impl<'a> Context<'a> {
         let Declared { required, description, .. } = declared;
         let (media_type, kind) = self.definite_media(media_type, &shape);
         let Written { codec, shape, files } = self.written(kind, &media_type, shape, &media);
-        let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_));
+        let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_) | Codec::Xml(_));
         let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
         let fields = if object.nullable || self.asks_for_more(&media) { None } else { flat(&object) };
         Ok(Some(BodyDraft {
@@ -186,7 +186,7 @@ impl<'a> Context<'a> {
 
     /// Returns the shape of the content of a media type. Content that is a sequence may have the schema of its items
     /// (OpenAPI 3.2).
-    fn content_shape(&mut self, media: &Node<'a>) -> Shape {
+    pub(super) fn content_shape(&mut self, media: &Node<'a>) -> Shape {
         if let Some(schema) = media.get("schema") {
             return self.shape_of(&schema, "body");
         }
@@ -194,7 +194,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the shape of the lines of a body: a list of what is not one itself, because it describes each of them.
-    fn lines(&mut self, shape: Shape) -> Shape {
+    pub(super) fn lines(&mut self, shape: Shape) -> Shape {
         if self.may_be(&shape, is_list) { shape } else { list_of(shape) }
     }
 
@@ -228,13 +228,20 @@ impl<'a> Context<'a> {
 
     /// Returns how a value of this shape is written in a media type of this kind.
     fn written(&mut self, kind: Medium, media_type: &str, shape: Shape, media: &Node<'a>) -> Written {
+        let schema = media.get("schema");
         let (codec, shape) = match kind {
             Medium::Json | Medium::JsonLike | Medium::Any => (Codec::Json, shape),
             Medium::Lines if self.is_structured(&shape) => (Codec::JsonLines, self.lines(shape)),
             Medium::Yaml if self.is_structured(&shape) => (Codec::Json, shape),
             Medium::Form if !self.may_be(&shape, |kind| !is_scalar(kind)) => (Codec::Text, shape),
             Medium::Form | Medium::FormData | Medium::Multipart => return self.form(kind, shape, media),
-            Medium::Text | Medium::Xml if kind == Medium::Xml || self.is_structured(&shape) => {
+            Medium::Xml if schema.is_some() && self.is_structured(&shape) => {
+                let xml = schema.map(|schema| self.xml(&schema, ""));
+                (xml.map_or(Codec::Text, Codec::Xml), shape)
+            }
+            Medium::Text | Medium::Xml
+                if self.is_structured(&shape) || (kind == Medium::Xml && shape.kind == Kind::Any) =>
+            {
                 self.not_written(media_type, &media.pointer, "the body is one argument, its text");
                 (Codec::Text, document_shape(&shape.description, media_type))
             }

@@ -89,8 +89,8 @@ form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form
 ";
     BODY = "W0316", "A request body is not fully usable", "
 One of these things, which the message tells: the body has no media type and is left out; no media type can carry its
-schema, as a form cannot carry a list; or its media type, such as XML, is not written from arguments, so the model writes
-the text itself.
+schema, as a form cannot carry a list; or its media type, such as CSV, is not written from arguments, so the model writes
+the text itself. Or the body is XML, and its schema does not name the root element.
 ";
     SECURITY = "W0317", "A security scheme is not usable", "
 An operation asks for a scheme that is not declared under `components/securitySchemes` (in Swagger 2.0

@@ -1,7 +1,7 @@
 //! Reads forms: the parts of a body that are written one by one, and the files among them.
 
 use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionRules};
-use toolgen_runtime::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style};
+use toolgen_runtime::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style, Xml};
 use toolgen_runtime::{Shape, Text};
 
 use super::codes;
@@ -9,6 +9,7 @@ use super::context::Context;
 use super::media::{self, Kind as Medium};
 use super::node::Node;
 use super::parameter::style_of;
+use super::xml::MAX_DEPTH;
 use crate::source::Pointer;
 
 impl<'a> Context<'a> {
@@ -27,6 +28,7 @@ impl<'a> Context<'a> {
         }
         let Kind::Object(rules) = &mut object.kind else { return Vec::new() };
         let encodings = media.get("encoding");
+        let schema = media.get("schema");
         let mut parts = Vec::new();
         let mut fields = rules.fields.to_vec();
         for field in &mut fields {
@@ -36,15 +38,24 @@ impl<'a> Context<'a> {
                 encoding.as_ref().and_then(|node| node.text("contentType")).unwrap_or_default();
             let file = kind != Medium::Form && self.take_file(field, content_type);
             // A file may be of any of several types.
-            let content_type = match &encoding {
-                Some(encoding) if !file => self.take_text(&mut field.shape, content_type, encoding),
-                _ => content_type.to_owned(),
+            let (content_type, xml) = match &encoding {
+                Some(encoding) if !file => {
+                    let property =
+                        schema.as_ref().and_then(|schema| self.property_of(schema, &name, MAX_DEPTH));
+                    // Each item is a part of its own.
+                    let list =
+                        property.as_ref().and_then(|property| self.follow(property).ok()?.node.get("items"));
+                    let schema = list.or(property).map(|schema| (schema, name.as_str()));
+                    self.take_text(&mut field.shape, content_type, encoding, schema)
+                }
+                _ => (content_type.to_owned(), None),
             };
+            let style = encoding.as_ref().filter(|_| kind == Medium::Form).and_then(field_encoding);
             let part = Part {
                 name: name.into(),
                 file,
                 content_type: content_type.into(),
-                encoding: encoding.as_ref().filter(|_| kind == Medium::Form).and_then(field_encoding),
+                encoding: style.or(xml.map(Encoding::Xml)),
             };
             if part.file || !part.content_type.is_empty() || part.encoding.is_some() {
                 parts.push(part);
@@ -91,9 +102,15 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns which of the listed media types a value is written in, or none. If a list or an object cannot be written
-    /// in any, it becomes a text, and a problem says so.
-    pub(super) fn take_text(&mut self, shape: &mut Shape, listed: &str, place: &Node<'a>) -> String {
+    /// Returns which of the listed media types a value is written in, or none, and how it is XML, by its schema and its
+    /// name. If a list or an object cannot be written in any, it becomes a text, and a problem says so.
+    pub(super) fn take_text(
+        &mut self,
+        shape: &mut Shape,
+        listed: &str,
+        place: &Node<'a>,
+        schema: Option<(Node<'a>, &str)>,
+    ) -> (String, Option<Xml>) {
         let types =
             || listed.split(',').map(str::trim).filter(|name| !name.is_empty() && !name.contains('*'));
         let written = |name: &&str| {
@@ -102,21 +119,38 @@ impl<'a> Context<'a> {
         };
         let first = types().next().unwrap_or_default();
         if first.is_empty() || !self.is_structured(shape) {
-            return first.to_owned();
+            return (first.to_owned(), None);
         }
         if let Some(name) = types().find(written) {
-            return name.to_owned();
+            return (name.to_owned(), None);
+        }
+        let xml = types().find(|name| media::kind(name) == Medium::Xml);
+        if let (Some(media_type), Some((schema, name))) = (xml, schema) {
+            return (media_type.to_owned(), Some(self.xml(&schema, name)));
         }
         if let Kind::Array(rules) = &mut shape.kind {
             // Each item is written by itself.
             let mut items = (*rules.items).clone();
-            self.take_text(&mut items, first, place);
+            self.take_text(&mut items, first, place, None);
             rules.items = items.into();
         } else {
             *shape = document_shape(&shape.description, first);
             self.not_written(first, &place.pointer, "the argument is the text");
         }
-        first.to_owned()
+        (first.to_owned(), None)
+    }
+
+    /// Returns how a value is written as a document of a media type, by the schema that the media type has.
+    pub(super) fn content(
+        &mut self,
+        shape: &mut Shape,
+        media_type: &str,
+        media: &Node<'a>,
+        name: &str,
+    ) -> Encoding {
+        let schema = media.get("schema").map(|schema| (schema, name));
+        let (_, xml) = self.take_text(shape, media_type, media, schema);
+        xml.map_or_else(|| Encoding::Content(media_type.to_owned().into()), Encoding::Xml)
     }
 
     /// Whether values of a shape are objects or lists.

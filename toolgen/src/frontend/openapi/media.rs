@@ -17,14 +17,14 @@ pub(super) enum Kind {
     Yaml,
     /// JSON texts one after another
     Lines,
+    /// XML
+    Xml,
     /// `text/…`
     Text,
     /// Bytes
     Binary,
     /// `*/*`
     Any,
-    /// XML, which a model has to write itself
-    Xml,
 }
 
 /// Returns the kind of a media type, ignoring parameters such as `; charset=utf-8`.

@@ -106,6 +106,7 @@ impl<'a> Context<'a> {
             body,
             security,
             accept: returned.accept.into(),
+            answer: returned.answer,
             derived: List::EMPTY,
             defaults: false,
         };

@@ -177,8 +177,8 @@ impl<'a> Context<'a> {
         }
         if let Some((media_type, media)) = node.members("content").into_iter().next() {
             let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
-            self.take_text(&mut shape, media_type, &media);
-            return (Encoding::Content(media_type.to_owned().into()), shape);
+            let encoding = self.content(&mut shape, media_type, &media, name);
+            return (encoding, shape);
         }
         let shape = self.own_shape(node, name);
         (self.style(node, location), shape)

@@ -37,8 +37,7 @@ impl<'a> Context<'a> {
         };
         parameter_remarks(resolved, &mut shape);
         if media::kind(media_type) != Medium::Form {
-            self.take_text(&mut shape, media_type, &media);
-            let encoding = Encoding::Content(media_type.to_owned().into());
+            let encoding = self.content(&mut shape, media_type, &media, name);
             return vec![Param { whole: true, ..param(name, required, encoding, shape) }];
         }
         let object = self.resolved(&shape);

@@ -2,6 +2,7 @@
 
 use toolgen_runtime::Shape;
 use toolgen_runtime::schema::shape::{Kind, read::any_of};
+use toolgen_runtime::spec::plan::Xml;
 
 use super::context::Context;
 use super::media;
@@ -12,8 +13,10 @@ const MAX_ACCEPT: usize = 256;
 
 /// What is known about an operation's results.
 pub(super) struct Returned {
-    /// The shape of a successful JSON result, if there is something to say about it.
+    /// The shape of a successful result, if there is something to say about it.
     pub(super) shape: Option<Shape>,
+    /// How a result that is XML is read.
+    pub(super) answer: Option<Xml>,
     /// The `Accept` header; empty for anything.
     pub(super) accept: String,
     /// What the document says about success.
@@ -33,20 +36,21 @@ impl<'a> Context<'a> {
         let mut shapes: Vec<Shape> = Vec::new();
         let mut types: Vec<&str> = Vec::new();
         let mut description = String::new();
+        let mut answer = None;
         for (_, node) in chosen {
             let Some(resolved) = self.resolve(node) else { continue };
             if description.is_empty() {
                 description = resolved.prose().into_owned();
             }
             let media = self.contents(operation, &resolved.node, &mut types);
-            let shape = self.json_shape_of(&media);
+            let shape = self.result_shape(&media, &mut answer);
             shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
         }
         let shape = any_of(shapes).filter(|shape| *shape != Shape::ANY);
         if says_nothing(&description) {
             description.clear();
         }
-        Returned { shape, accept: accept(&types), description }
+        Returned { shape, answer, accept: accept(&types), description }
     }
 
     /// Returns the media types of a response, and adds those that are asked for.
@@ -65,12 +69,25 @@ impl<'a> Context<'a> {
         media
     }
 
-    fn json_shape_of(&mut self, media: &[(&'a str, Node<'a>)]) -> Option<Shape> {
+    /// Returns the shape of a result in the media type that it is read in, and how it is XML.
+    fn result_shape(&mut self, media: &[(&'a str, Node<'a>)], answer: &mut Option<Xml>) -> Option<Shape> {
+        use media::Kind::{Any, Json, JsonLike, Lines, Xml};
         let of = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
-        let (_, node) =
-            of(media::Kind::Json).or_else(|| of(media::Kind::JsonLike)).or_else(|| of(media::Kind::Any))?;
+        let (name, node) = [Json, JsonLike, Any, Lines, Xml].into_iter().find_map(of)?;
         let node = self.resolve(node)?.node;
-        let shape = self.shape_of(&node.get("schema")?, "");
+        if media::kind(name) == Lines {
+            let shape = self.content_shape(&node);
+            return (shape != Shape::ANY).then(|| self.lines(shape));
+        }
+        let schema = node.get("schema")?;
+        let shape = self.shape_of(&schema, "");
+        if media::kind(name) == Xml {
+            if !self.is_structured(&shape) {
+                return None;
+            }
+            // Of an answer the name of the root does not matter.
+            answer.get_or_insert(self.xml(&schema, "answer"));
+        }
         let bytes = matches!(&shape.kind, Kind::String(rules) if rules.format == *"binary");
         (!bytes).then_some(shape)
     }

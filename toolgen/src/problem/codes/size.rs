@@ -22,5 +22,19 @@ the tokens go.
 
     cargo toolgen check api.yaml --budget 20000 --tool-budget 2000
     Options::default().token_budget(20_000, 2_000, \"openai\")
+    token_budget: {total: 20000, tool: 2000}             at the top of a manifest
+";
+    LOSS = "E0803", "A dialect loses what a tool says", "
+The build, the command or the manifest denies losses in a dialect, and a tool says something there that neither its schema
+nor its descriptions can say: other keys than those of the fields, what follows the places of a list, a description that is
+too long. Or the dialect refuses the tool. The message names the tool, the place, the keyword and the reason. Rules that
+only move into a description are no losses, unless the tool is `exact`.
+
+Change the schema as the help says, leave the tool out, or show it in another dialect of the provider.
+
+    cargo toolgen check api.yaml --deny-losses openai-strict
+    Options::default().deny_losses(\"openai-strict\").exact(\"tag:payments\")
+    deny_losses: openai_strict           at the top of a manifest
+    exact: true                          for a tool of a manifest, or in its `defaults`
 ";
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::objects::NO_OTHER_KEYS;
 use super::{Object, Renderer, canonical};
 use crate::base::truncate;
 use crate::schema::dialect::Nulls;
@@ -9,6 +10,9 @@ use crate::schema::shape::codec::{self, Form, under};
 use crate::schema::shape::read::raw_keyword_is_well_formed;
 use crate::schema::shape::rules::Stated;
 use crate::schema::shape::{Extra, Kind, Literal, ObjectRules, Shape, StringRules, decode, pointer, prose};
+
+/// Why a schema without a form of its own is lost.
+pub(super) const NO_PLACE: &str = "the dialect has no place for the schema";
 
 /// Shapes inlined deeper than this are written as JSON text: every level takes a piece of the stack.
 const MAX_DEPTH: usize = 32;
@@ -27,12 +31,12 @@ impl Renderer<'_> {
         match (self.codec.form(shape, &self.around), &shape.kind) {
             (Form::Text, _) => self.text(shape, or_null),
             (Form::As(inner, lost), _) => {
-                (0..lost).for_each(|_| self.lose("schema", true));
+                (0..lost).for_each(|_| self.lose("schema", true, NO_PLACE));
                 self.node(&inner, or_null)
             }
             (Form::Pairs(value), Kind::Object(rules)) => {
                 if rules.extra == Extra::Open {
-                    self.lose("additionalProperties", false);
+                    self.lose("additionalProperties", false, NO_OTHER_KEYS);
                 }
                 let list = codec::pairs(rules, value);
                 let notes = vec![String::from("an object, written as a list of its keys with their values")];
@@ -40,7 +44,7 @@ impl Renderer<'_> {
             }
             (Form::Places(fields), Kind::Tuple(rules)) => {
                 if rules.rest == Extra::Open {
-                    self.lose("items", false);
+                    self.lose("items", false, "lists end after their last place in the dialect");
                 }
                 let fields = fields.into();
                 let object = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
@@ -78,13 +82,13 @@ impl Renderer<'_> {
             }
             Kind::Object(rules) => self.written_object(rules, &mut node),
             Kind::Ref(name) => {
-                self.lose("$ref", true);
+                self.lose("$ref", true, "a schema cannot contain itself in the dialect, or not so deeply");
                 let enclosing = self.around.iter().any(|known| *known == **name);
                 let what = if enclosing { "the same form as the enclosing" } else { "a" };
                 written(&mut node, &format!("{what} {name}"));
             }
             kind => {
-                self.lose("type", true);
+                self.lose("type", true, "the dialect wants one type for every value");
                 match kind {
                     Kind::Raw(text) => self.lose_raw(text, &mut node.notes),
                     Kind::Union(_) | Kind::All(_) => {
@@ -162,7 +166,7 @@ impl Renderer<'_> {
 
     /// Drops a schema that the dialect has no place for, and records the loss.
     fn lose_raw(&mut self, text: &str, notes: &mut Vec<String>) {
-        self.lose("schema", true);
+        self.lose("schema", true, NO_PLACE);
         notes.push(codec::raw_note(text));
     }
 
@@ -225,7 +229,7 @@ impl Renderer<'_> {
         if self.dialect.takes(keyword) {
             node.map.insert(keyword.into(), value);
         } else {
-            self.lose(keyword, true);
+            self.lose(keyword, true, "the dialect does not take the keyword");
             node.notes.push(prose());
         }
     }
@@ -237,10 +241,10 @@ impl Renderer<'_> {
                 continue;
             }
             let (keyword, value) = shown.unwrap_or((keyword, value));
-            if taken(self.dialect, &value) {
+            if taken(self.dialect, &value) || !self.dialect.takes(keyword) {
                 self.keyword(node, keyword, value, || told);
             } else {
-                self.lose(keyword, true);
+                self.lose(keyword, true, "the dialect takes the keyword, but not this value of it");
                 node.notes.push(told);
             }
         }

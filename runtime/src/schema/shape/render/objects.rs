@@ -9,6 +9,9 @@ use crate::schema::shape::codec::{self, Form, Member, Of, WHOLE};
 use crate::schema::shape::nulls::takes_null;
 use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape, prose};
 
+/// Why other keys than those of fields are lost.
+pub(super) const NO_OTHER_KEYS: &str = "objects have no other keys than their fields in the dialect";
+
 impl Renderer<'_> {
     /// Renders an object. `root`: the arguments of a tool must always be spelled out.
     pub(super) fn object(&mut self, rules: &ObjectRules, node: &mut Node, root: bool) {
@@ -44,10 +47,11 @@ impl Renderer<'_> {
             self.extra(extra, members.is_empty(), node);
         } else {
             let told = members.iter().any(|member| matches!(member.of, Of::Others(_)));
-            if rules.extra == Extra::Open
-                || (!rules.patterns.is_empty() || rules.extra != Extra::Closed) && !told
-            {
-                self.lose("additionalProperties", false);
+            // That an object with fields says nothing of other keys, which leaves it open, asks for none of them.
+            let named = !members.is_empty() && rules.patterns.is_empty() && rules.extra == Extra::Open;
+            let keyed = !rules.patterns.is_empty() || rules.extra != Extra::Closed;
+            if !named && keyed && (!told || rules.extra == Extra::Open) {
+                self.lose("additionalProperties", false, NO_OTHER_KEYS);
             }
             node.map.insert("additionalProperties".into(), false.into());
         }
@@ -69,7 +73,7 @@ impl Renderer<'_> {
 
     /// Renders an object that is written as JSON text.
     pub(super) fn written_object(&mut self, rules: &ObjectRules, node: &mut Node) {
-        self.lose("type", true);
+        self.lose("type", true, "the dialect has no objects without fields");
         written(node, "an object");
         // What the text holds has no schema here, so all of it is told.
         let mut inside = Node::default();
@@ -85,7 +89,7 @@ impl Renderer<'_> {
     /// Renders arguments that have no names as the text of one.
     fn whole(&mut self) -> Value {
         self.at(&["properties", WHOLE], |renderer| {
-            renderer.lose("type", true);
+            renderer.lose("type", true, "the dialect has no objects without fields");
             let mut node = Node::default();
             written(&mut node, "all arguments as an object");
             renderer.close(node, &Shape::ANY, false)
@@ -96,14 +100,17 @@ impl Renderer<'_> {
     fn field(&mut self, field: &Field, key: &str) -> Value {
         let optional = !self.dialect.optional_fields && !field.required;
         let as_text = || matches!(self.codec.form(&field.shape, &self.around), Form::Text);
-        if optional && takes_null(&field.shape, self.defs) && !as_text() {
-            // `null` means that the field is left out, so `null` itself cannot be sent.
-            self.lose("nullable", false);
+        let mut notes = Vec::new();
+        if field.name != *key {
+            notes.push(format!("for `{}`", field.name));
         }
-        if field.name == *key {
+        if optional && takes_null(&field.shape, self.defs) && !as_text() {
+            self.lose("nullable", true, "`null` stands for a field that is left out");
+            notes.push(String::from("null leaves it out"));
+        }
+        if notes.is_empty() {
             return self.node(&field.shape, optional);
         }
-        let notes = [format!("for `{}`", field.name)];
         let description = prose::describe(&field.shape.description, &notes).into();
         self.node(&Shape { description, ..field.shape.clone() }, optional)
     }

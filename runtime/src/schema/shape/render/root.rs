@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::merge::Merger;
-use super::node::{Node, typed};
+use super::node::{self, Node, typed};
 use super::{Object, Renderer};
 use crate::base::frozen::List;
 use crate::schema::shape::codec::{WHOLE, raw_note};
@@ -114,7 +114,7 @@ impl Renderer<'_> {
             Kind::Object(rules) => Some(rules.clone()),
             Kind::Ref(name) => self.superset(find_def(self.defs, name)?, notes, depth + 1),
             Kind::Raw(text) => {
-                self.lose("schema", true);
+                self.lose("schema", true, node::NO_PLACE);
                 notes.push(raw_note(text));
                 Some(ObjectRules::ANY)
             }
@@ -122,7 +122,7 @@ impl Renderer<'_> {
                 let mut merger = Merger::new(self.defs, self.hidden);
                 let merged = merger.all(parts, 0);
                 for text in std::mem::take(&mut merger.raw) {
-                    self.lose("schema", true);
+                    self.lose("schema", true, node::NO_PLACE);
                     notes.push(raw_note(&text));
                 }
                 let merged = merged?;
@@ -144,7 +144,7 @@ impl Renderer<'_> {
             objects.push(self.superset(variant, notes, depth + 1)?);
         }
         let keyword = if union.mode == UnionMode::One { "oneOf" } else { "anyOf" };
-        self.lose(keyword, true);
+        self.lose(keyword, true, "the dialect takes one plain object as arguments");
         let visible = |rules: &ObjectRules| -> Vec<Field> {
             rules.fields.iter().filter(|field| self.visible(field)).cloned().collect()
         };

@@ -6,7 +6,7 @@ use super::Renderer;
 use super::node::Node;
 use crate::base::frozen::List;
 use crate::schema::shape::{
-    Discriminator, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def, prose,
+    Discriminator, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, apart, find_def, prose,
 };
 
 impl Renderer<'_> {
@@ -25,7 +25,11 @@ impl Renderer<'_> {
         let keyword = match rules.mode {
             UnionMode::One if self.dialect.takes("oneOf") => "oneOf",
             UnionMode::One => {
-                self.lose("oneOf", false);
+                // Where no value fits two of them, or a property tells which one it is, `anyOf` says the same.
+                if rules.discriminator.is_none() && !apart::all(&rules.variants, self.defs) {
+                    self.lose("oneOf", true, "the dialect has only `anyOf`");
+                    node.notes.push(String::from("exactly one of the forms fits"));
+                }
                 "anyOf"
             }
             UnionMode::Any => "anyOf",
@@ -126,7 +130,7 @@ impl Renderer<'_> {
                 .map(|(value, _)| value.as_str());
             told.push(format!("{:?} for {name}", values.next().unwrap_or(name)));
         }
-        self.lose("discriminator", true);
+        self.lose("discriminator", true, "no JSON Schema has the keyword");
         node.notes.push(match told.as_slice() {
             [] => format!("`{property}` tells which one it is"),
             _ => format!("`{property}` is {}", told.join(", ")),

@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
 
     /// Returns the name of the target of a reference that stands at a place, past schemas that are only references
     /// themselves.
-    pub(super) fn def_of(&mut self, text: &'a str, from: &Pointer) -> Result<String, Broken> {
+    pub(in super::super) fn def_of(&mut self, text: &'a str, from: &Pointer) -> Result<String, Broken> {
         let key = (self.files.index_of(from), text);
         // By `$id`, the same text means different things.
         let one_meaning = !self.files.has_ids();

@@ -1,0 +1,123 @@
+//! Parses an XML document to a tree of elements.
+//!
+//! Entities that a document declares are not expanded, and nothing outside of it is read.
+
+use quick_xml::NsReader;
+use quick_xml::XmlVersion;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::name::{NamespaceResolver, ResolveResult};
+
+use super::{MAX_DEPTH, XSI};
+
+/// An element.
+#[derive(Debug, Default)]
+pub(super) struct Element {
+    pub(super) name: Name,
+    pub(super) attributes: Vec<(Name, String)>,
+    pub(super) children: Vec<Element>,
+    /// Its own text, in one piece.
+    pub(super) text: String,
+    /// Whether it says that it is `null`.
+    pub(super) nil: bool,
+}
+
+/// A name, with its namespace in place of a prefix; without one, the namespace is empty.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) namespace: String,
+    pub(super) local: String,
+}
+
+/// Parses a document.
+///
+/// # Errors
+///
+/// Why it is none that is read.
+pub(super) fn parse(text: &str) -> Result<Element, String> {
+    let mut reader = NsReader::from_str(text);
+    let mut root: Option<Element> = None;
+    let mut open: Vec<Element> = Vec::new();
+    loop {
+        let event = reader.read_event().map_err(|why| why.to_string())?;
+        let closed = match event {
+            Event::Start(start) => {
+                if open.len() >= MAX_DEPTH {
+                    return Err(format!("more than {MAX_DEPTH} elements stand in one another"));
+                }
+                open.push(element(&start, reader.resolver())?);
+                None
+            }
+            Event::Empty(start) => Some(element(&start, reader.resolver())?),
+            Event::End(_) => open.pop(),
+            Event::Text(text) => {
+                add(&mut open, &text.xml10_content());
+                None
+            }
+            Event::CData(text) => {
+                add(&mut open, &text.xml10_content());
+                None
+            }
+            Event::GeneralRef(reference) => {
+                add(&mut open, &character(&reference)?);
+                None
+            }
+            Event::Eof => break,
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => None,
+        };
+        let Some(closed) = closed else { continue };
+        match open.last_mut() {
+            Some(parent) => parent.children.push(closed),
+            None if root.is_none() => root = Some(closed),
+            None => return Err("it has a second root element".to_owned()),
+        }
+    }
+    match root {
+        Some(root) if open.is_empty() => Ok(root),
+        _ => Err("it ends before its root element does".to_owned()),
+    }
+}
+
+fn add(open: &mut [Element], text: &str) {
+    if let Some(element) = open.last_mut() {
+        element.text.push_str(text);
+    }
+}
+
+/// Returns what a reference stands for: a character, or one of the five entities of XML itself.
+fn character(reference: &BytesRef<'_>) -> Result<String, String> {
+    if let Some(char) = reference.resolve_char_ref().map_err(|why| why.to_string())? {
+        return Ok(char.to_string());
+    }
+    let name: &str = reference;
+    let known = resolve_predefined_entity(name).map(str::to_owned);
+    known.ok_or_else(|| format!("it has the entity `&{name};`, and none but those of XML itself is expanded"))
+}
+
+fn element(start: &BytesStart<'_>, names: &NamespaceResolver) -> Result<Element, String> {
+    let (namespace, local) = names.resolve_element(start.name());
+    let mut element = Element { name: name(&namespace, local.as_ref()), ..Element::default() };
+    for attribute in start.attributes() {
+        let attribute = attribute.map_err(|why| why.to_string())?;
+        if attribute.key.as_namespace_binding().is_some() {
+            continue;
+        }
+        let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|why| why.to_string())?;
+        let (namespace, local) = names.resolve_attribute(attribute.key);
+        let name = name(&namespace, local.as_ref());
+        if name.namespace != XSI {
+            element.attributes.push((name, value.into_owned()));
+        } else if name.local == "nil" {
+            element.nil = matches!(value.as_ref(), "true" | "1");
+        }
+    }
+    Ok(element)
+}
+
+fn name(namespace: &ResolveResult<'_>, local: &str) -> Name {
+    let namespace = match namespace {
+        ResolveResult::Bound(namespace) => namespace.as_ref(),
+        _ => "",
+    };
+    Name { namespace: namespace.to_owned(), local: local.to_owned() }
+}

@@ -1,0 +1,110 @@
+//! Shapes that have no value in common.
+
+use super::{Def, Field, Kind, Literal, Shape, resolved};
+use crate::base::frozen::List;
+
+/// Shapes nested deeper than this are not compared: they may be cyclic.
+const MAX_DEPTH: usize = 6;
+
+/// Whether no two of these shapes have a value in common, as far as types, listed values and required fields show it.
+pub(super) fn all(shapes: &[Shape], defs: &List<Def>) -> bool {
+    let pairs =
+        shapes.iter().enumerate().flat_map(|(index, a)| shapes[index + 1..].iter().map(move |b| (a, b)));
+    // Long unions are compared only as far as it is worth it.
+    shapes.len() <= 64 && pairs.into_iter().all(|(a, b)| apart(a, b, defs, MAX_DEPTH))
+}
+
+fn apart(a: &Shape, b: &Shape, defs: &List<Def>, depth: usize) -> bool {
+    let (Some(target_a), Some(target_b)) = (resolved(a, defs), resolved(b, defs)) else { return false };
+    let (a, b) = (null_of(a, target_a), null_of(b, target_b));
+    if depth == 0 || a.1 && b.1 {
+        return false;
+    }
+    let (a, b) = (a.0, b.0);
+    let below = |a: &Shape, b: &Shape| apart(a, b, defs, depth - 1);
+    match (&a.kind, &b.kind) {
+        (Kind::Never, _) | (_, Kind::Never) => true,
+        (Kind::Union(rules), _) => rules.variants.iter().all(|variant| below(variant, b)),
+        (_, Kind::Union(rules)) => rules.variants.iter().all(|variant| below(a, variant)),
+        (Kind::All(parts), _) => parts.iter().any(|part| below(part, b)),
+        (_, Kind::All(parts)) => parts.iter().any(|part| below(a, part)),
+        (Kind::Enum(ours), Kind::Enum(theirs)) => {
+            !ours.iter().any(|value| theirs.iter().any(|other| value.same(other)))
+        }
+        (Kind::Object(ours), Kind::Object(theirs)) => {
+            let other =
+                |field: &Field| theirs.fields.iter().find(|other| other.required && other.name == field.name);
+            let required = ours.fields.iter().filter(|field| field.required);
+            required
+                .into_iter()
+                .any(|field| other(field).is_some_and(|other| below(&field.shape, &other.shape)))
+        }
+        _ => types(&a.kind) & types(&b.kind) == 0,
+    }
+}
+
+/// Returns a shape behind references, and whether it takes `null`.
+fn null_of<'s>(shape: &Shape, target: &'s Shape) -> (&'s Shape, bool) {
+    (target, shape.nullable || target.nullable || types(&target.kind) & NULL != 0)
+}
+
+const NULL: u8 = 1;
+
+/// Returns the types of the values of a shape, a bit each.
+fn types(kind: &Kind) -> u8 {
+    match kind {
+        Kind::Never => 0,
+        Kind::Null => NULL,
+        Kind::Boolean => 2,
+        // An integer is a number.
+        Kind::Integer(_) | Kind::Number(_) => 4,
+        Kind::String(_) => 8,
+        Kind::Array(_) | Kind::Tuple(_) => 16,
+        Kind::Object(_) => 32,
+        Kind::Enum(values) => values.iter().fold(0, |types, value| types | of_literal(value)),
+        Kind::Any | Kind::Raw(_) | Kind::Union(_) | Kind::All(_) | Kind::Ref(_) => u8::MAX,
+    }
+}
+
+fn of_literal(value: &Literal) -> u8 {
+    match value.type_name() {
+        "null" => NULL,
+        "boolean" => 2,
+        "integer" | "number" => 4,
+        "string" => 8,
+        "array" => 16,
+        _ => 32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::schema::shape::read::read;
+
+    fn are_apart(variants: &[Value]) -> bool {
+        let shapes: Vec<Shape> = variants.iter().map(|variant| read(variant, &mut Vec::new())).collect();
+        all(&shapes, &List::EMPTY)
+    }
+
+    #[test]
+    fn types_values_and_tags_tell_shapes_apart() {
+        let tagged = |tag: &str| json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": tag}}});
+        let untagged = json!({"type": "object", "properties": {"kind": {"const": "b"}}});
+        assert!(are_apart(&[
+            json!({"type": "string"}),
+            json!({"type": "integer"}),
+            tagged("a"),
+            tagged("b")
+        ]));
+        assert!(are_apart(&[json!({"enum": [1, "a"]}), json!({"enum": [2, "b"]}), json!({"type": "array"})]));
+        assert!(!are_apart(&[json!({"type": "integer"}), json!({"type": "number"})]));
+        assert!(!are_apart(&[tagged("a"), tagged("a")]));
+        assert!(!are_apart(&[tagged("a"), untagged]), "the tag may be left out");
+        let or_null = |of: &str| json!({"type": [of, "null"]});
+        assert!(!are_apart(&[or_null("string"), or_null("integer")]), "null fits both");
+        assert!(!are_apart(&[json!({}), json!({"type": "string"})]));
+    }
+}

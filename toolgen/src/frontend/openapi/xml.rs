@@ -1,0 +1,300 @@
+//! Reads how values of a schema are XML: its `xml` hints, and the names of components and fields where it has none.
+//!
+//! `wrapped` and `attribute` (before OpenAPI 3.2) and `nodeType` (3.2) say the same in two ways.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use toolgen_runtime::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
+use toolgen_runtime::{List, Text};
+
+use super::codes;
+use super::context::Context;
+use super::files::stem;
+use super::node::Node;
+use super::reference::target_of;
+use crate::source::Pointer;
+
+/// The number of schemas inside one another, without a name between them, that are looked at.
+pub(super) const MAX_DEPTH: usize = 64;
+
+/// The contents that references name, while they are collected.
+type Named = BTreeMap<String, XmlContent>;
+
+/// What a schema and what it refers to say about its place in XML.
+#[derive(Default)]
+struct Hints {
+    name: Option<String>,
+    prefix: String,
+    namespace: String,
+    kind: Option<XmlKind>,
+    /// Whether a list has an element of its own.
+    wrapped: bool,
+    /// The name of the component that is referred to.
+    component: Option<String>,
+}
+
+/// What a schema and those it takes in say about its values.
+#[derive(Default)]
+struct Found {
+    fields: Vec<XmlField>,
+    kinds: Vec<XmlContent>,
+    seen: BTreeSet<Pointer>,
+}
+
+impl Found {
+    fn content(self) -> XmlContent {
+        let object = XmlContent::Object(List::EMPTY);
+        match self.kinds.as_slice() {
+            _ if !self.fields.is_empty() => XmlContent::Object(self.fields.into()),
+            kinds if kinds.contains(&object) => object,
+            [first, rest @ ..] if rest.iter().all(|kind| kind == first) => first.clone(),
+            _ => XmlContent::Any,
+        }
+    }
+}
+
+impl<'a> Context<'a> {
+    /// Returns how values of a schema are documents. The root element has the name that the schema says, that of its
+    /// component, or the given one.
+    pub(super) fn xml(&mut self, schema: &Node<'a>, name: &str) -> Xml {
+        let mut named = Named::new();
+        let hints = self.xml_hints(schema, MAX_DEPTH);
+        let known = hints.name.as_ref().or(hints.component.as_ref()).cloned();
+        if known.is_none() && name.is_empty() {
+            self.report(
+                codes::BODY,
+                &schema.pointer,
+                "the schema does not name the root element of the XML document; it is called `root`",
+                "add `xml: { name: … }` to the schema",
+            );
+        }
+        let name = known.unwrap_or_else(|| if name.is_empty() { "root".to_owned() } else { name.to_owned() });
+        let name = self.xml_name(&name, schema);
+        let mut root = self.xml_node(schema, &name, &mut named, MAX_DEPTH);
+        if root.kind != XmlKind::Element {
+            // A document has one root.
+            root.kind = XmlKind::Element;
+            root.name = name.into();
+        }
+        let named = named.into_iter().map(|(name, content)| (name.into(), content)).collect();
+        Xml { root, named }
+    }
+
+    /// Returns what a value of a schema is in XML; its own name is that of its field or list.
+    fn xml_node(&mut self, schema: &Node<'a>, own: &str, named: &mut Named, depth: usize) -> XmlNode {
+        let hints = self.xml_hints(schema, MAX_DEPTH);
+        let list = self.xml_is_list(schema, MAX_DEPTH);
+        let kind =
+            hints.kind.unwrap_or(if list && !hints.wrapped { XmlKind::None } else { XmlKind::Element });
+        let name = hints.name.map_or_else(|| own.to_owned(), |name| self.xml_name(&name, schema));
+        let content = self.xml_content(schema, &name, named, depth);
+        let nameless = matches!(kind, XmlKind::Text | XmlKind::Cdata | XmlKind::None);
+        let name = if nameless { Text::EMPTY } else { name.into() };
+        XmlNode { kind, name, prefix: hints.prefix.into(), namespace: hints.namespace.into(), content }
+    }
+
+    /// Returns the hints of a schema, and those of what it is nothing but a reference to.
+    fn xml_hints(&mut self, schema: &Node<'a>, depth: usize) -> Hints {
+        let mut hints = match self.xml_same(schema) {
+            Some(same) if depth > 0 => self.xml_hints(&same, depth - 1),
+            _ => Hints::default(),
+        };
+        hints.component = component(&schema.pointer).or(hints.component);
+        let Some(xml) = schema.get("xml") else { return hints };
+        if let Some(name) = xml.text("name").filter(|name| !name.is_empty()) {
+            // Published documents write the prefix into the name.
+            let (prefix, local) = name.split_once(':').unwrap_or(("", name));
+            hints.name = Some(local.to_owned());
+            hints.prefix = prefix.to_owned();
+        }
+        let text = |key| xml.text(key).map(str::to_owned);
+        hints.prefix = text("prefix").unwrap_or(hints.prefix);
+        hints.namespace = text("namespace").unwrap_or(hints.namespace);
+        hints.wrapped |= xml.flag("wrapped");
+        match xml.text("nodeType") {
+            Some("element") => hints.kind = Some(XmlKind::Element),
+            Some("attribute") => hints.kind = Some(XmlKind::Attribute),
+            Some("text") => hints.kind = Some(XmlKind::Text),
+            Some("cdata") => hints.kind = Some(XmlKind::Cdata),
+            Some("none") => hints.kind = Some(XmlKind::None),
+            Some(other) => self.report(
+                codes::SCHEMA,
+                &xml.pointer.child("nodeType"),
+                format!("`nodeType: {other}` is no kind of node; it is left out"),
+                "use element, attribute, text, cdata or none",
+            ),
+            None if xml.flag("attribute") => hints.kind = Some(XmlKind::Attribute),
+            None => {}
+        }
+        hints
+    }
+
+    /// Returns the schema that this one is another name of: by a reference, alone or in an `allOf`, which 3.0 needs to add
+    /// to a reference.
+    fn xml_same(&self, schema: &Node<'a>) -> Option<Node<'a>> {
+        self.locate(reference(schema)?, &schema.pointer).ok()
+    }
+
+    fn xml_is_list(&self, schema: &Node<'a>, depth: usize) -> bool {
+        let own = types(schema).contains(&"array") || schema.get("items").is_some();
+        own || (depth > 0 && self.xml_same(schema).is_some_and(|same| self.xml_is_list(&same, depth - 1)))
+    }
+
+    fn xml_content(&mut self, schema: &Node<'a>, name: &str, named: &mut Named, depth: usize) -> XmlContent {
+        let Some(depth) = depth.checked_sub(1) else { return XmlContent::Any };
+        let has = |key: &str| schema.get(key).is_some();
+        let composed = ["$ref", "allOf", "oneOf", "anyOf"].into_iter().any(has);
+        let extends = ["properties", "items", "oneOf", "anyOf"].into_iter().any(has);
+        if self.xml_is_list(schema, 0) {
+            return self.xml_list(schema, name, named, depth);
+        }
+        if let Some(text) = reference(schema).filter(|_| !extends) {
+            let (Ok(of), Ok(target)) =
+                (self.def_of(text, &schema.pointer), self.locate(text, &schema.pointer))
+            else {
+                return XmlContent::Any;
+            };
+            // The items of a list are called as the field is.
+            let list = self.xml_is_list(&target, MAX_DEPTH);
+            let depth = if list { depth } else { MAX_DEPTH };
+            let read = |cx: &mut Self, named: &mut Named| cx.xml_content(&target, name, named, depth);
+            return if list { read(self, named) } else { self.xml_named(of, named, read) };
+        }
+        let read = |cx: &mut Self, named: &mut Named| {
+            let mut found = Found::default();
+            cx.xml_fields(schema, named, &mut found, depth);
+            found.content()
+        };
+        // What takes in other schemas may take in itself.
+        if composed {
+            self.xml_named(schema.pointer.as_str().to_owned(), named, read)
+        } else {
+            read(self, named)
+        }
+    }
+
+    /// Returns the name of a content, which is read unless it is known.
+    fn xml_named(
+        &mut self,
+        name: String,
+        named: &mut Named,
+        read: impl FnOnce(&mut Self, &mut Named) -> XmlContent,
+    ) -> XmlContent {
+        if !named.contains_key(&name) {
+            named.insert(name.clone(), XmlContent::Any);
+            let content = read(self, named);
+            named.insert(name.clone(), content);
+        }
+        XmlContent::Named(name.into())
+    }
+
+    fn xml_list(&mut self, schema: &Node<'a>, name: &str, named: &mut Named, depth: usize) -> XmlContent {
+        let mut nodes = schema.items("prefixItems");
+        nodes.extend(schema.get("items"));
+        let nodes = nodes.iter().map(|item| {
+            let mut node = self.xml_node(item, name, named, depth);
+            if node.kind != XmlKind::Element {
+                // An item is a thing of its own, so a list in a list has an element.
+                node = XmlNode { kind: XmlKind::Element, name: name.to_owned().into(), ..node };
+            }
+            node
+        });
+        XmlContent::List(nodes.collect())
+    }
+
+    /// Collects the fields of an object, from wherever its schema takes them, and the kinds of its other values.
+    fn xml_fields(&mut self, schema: &Node<'a>, named: &mut Named, found: &mut Found, depth: usize) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        if !found.seen.insert(schema.pointer.clone()) {
+            return;
+        }
+        for (key, property) in schema.members("properties") {
+            if !found.fields.iter().any(|field| field.key == key) {
+                let name = self.xml_name(key, &property);
+                let node = self.xml_node(&property, &name, named, depth);
+                found.fields.push(XmlField { key: key.to_owned().into(), node });
+            }
+        }
+        let parts = ["allOf", "oneOf", "anyOf"].into_iter().flat_map(|key| schema.items(key));
+        let refers = target_of(schema.value).and_then(|text| self.locate(text, &schema.pointer).ok());
+        for part in refers.into_iter().chain(parts) {
+            self.xml_fields(&part, named, found, depth);
+        }
+        let extra = schema.get("additionalProperties");
+        let extra = extra.filter(|extra| extra.object().is_some_and(|rules| !rules.is_empty()));
+        if let Some(extra) = extra.filter(|_| found.fields.iter().all(|field| !field.key.is_empty())) {
+            let node = self.xml_node(&extra, "", named, depth);
+            found.fields.push(XmlField { key: Text::EMPTY, node });
+        }
+        found.kinds.extend(types(schema).into_iter().map(|name| match name {
+            "integer" | "number" => XmlContent::Number,
+            "boolean" => XmlContent::Boolean,
+            "object" => XmlContent::Object(List::EMPTY),
+            "string" => XmlContent::Text,
+            _ => XmlContent::Any,
+        }));
+    }
+
+    /// Returns a name if XML has it. Otherwise what cannot be in one becomes `_`, and a problem says so.
+    fn xml_name(&mut self, name: &str, place: &Node<'a>) -> String {
+        let fits = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-' | '.');
+        let mut legal: String = name.chars().map(|char| if fits(char) { char } else { '_' }).collect();
+        if !legal.starts_with(|char: char| char.is_alphabetic() || char == '_') {
+            legal.insert(0, '_');
+        }
+        if legal != name {
+            self.report(
+                codes::SCHEMA,
+                &place.pointer,
+                format!("`{name}` cannot be a name in XML; it is written as `{legal}`"),
+                "add `xml: { name: … }`",
+            );
+        }
+        legal
+    }
+
+    /// Returns the schema of a field, wherever the schema of its object takes it from.
+    pub(super) fn property_of(&self, schema: &Node<'a>, name: &str, depth: usize) -> Option<Node<'a>> {
+        let depth = depth.checked_sub(1)?;
+        let own = schema.members("properties").into_iter().find(|(key, _)| *key == name);
+        if let Some((_, property)) = own {
+            return Some(property);
+        }
+        let parts = ["allOf", "oneOf", "anyOf"].into_iter().flat_map(|key| schema.items(key));
+        let refers = target_of(schema.value).and_then(|text| self.locate(text, &schema.pointer).ok());
+        refers.into_iter().chain(parts).find_map(|part| self.property_of(&part, name, depth))
+    }
+}
+
+/// Returns the reference that a schema is, alone or in an `allOf` of one.
+fn reference<'a>(schema: &Node<'a>) -> Option<&'a str> {
+    let own = target_of(schema.value);
+    own.or_else(|| match schema.items("allOf").as_slice() {
+        [one] => target_of(one.value),
+        _ => None,
+    })
+}
+
+/// Returns the name of the component at a place: in a document, in a part of it, or a file of its own.
+fn component(pointer: &Pointer) -> Option<String> {
+    let tokens: Vec<_> = pointer.tokens().collect();
+    let tokens: Vec<&str> = tokens.iter().map(|token| &**token).collect();
+    match tokens.as_slice() {
+        [file] => stem(file),
+        [.., "components", "schemas", name] | ["definitions", name] | [_, "definitions", name] => {
+            Some((*name).to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Returns the types that a schema names, besides `null`.
+fn types<'a>(schema: &Node<'a>) -> Vec<&'a str> {
+    let given = match schema.object().and_then(|object| object.get("type")) {
+        Some(Value::String(one)) => vec![one.as_str()],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    given.into_iter().filter(|name| *name != "null").collect()
+}

@@ -1,0 +1,175 @@
+//! What dialects cannot say of tools, where that is denied.
+
+use std::collections::BTreeSet;
+
+use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::shape::render::Loss;
+
+use crate::choice::{Entry, matched};
+use crate::options::Options;
+use crate::problem::{Problems, codes};
+use crate::tool::{Program, Tool};
+
+/// Whether programs that are built together lose nothing in the dialects in which the options or the programs deny
+/// that. Each loss is reported at its tool.
+pub fn check(programs: &[Program], options: &Options, problems: &mut Problems) -> bool {
+    let mut kept = true;
+    for program in programs {
+        let named: BTreeSet<&String> = options.deny_losses.iter().chain(&program.deny_losses).collect();
+        for name in named {
+            let tools = program.all_tools();
+            let Some(dialect) = Dialect::by_name(name) else {
+                let Some(first) = tools.first() else { continue };
+                let message = format!("losses are denied in the dialect `{name}`; {}", there_are());
+                problems.report_in(
+                    &first.origin.source,
+                    codes::LOSS,
+                    &first.origin.pointer,
+                    message,
+                    "name one of these",
+                );
+                kept = false;
+                continue;
+            };
+            for tool in tools {
+                kept &= check_tool(tool, dialect, problems);
+            }
+        }
+    }
+    kept
+}
+
+/// Lists the dialects: ``there are `json-schema`, …``.
+pub(crate) fn there_are() -> String {
+    let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
+    format!("there are `{}`", known.join("`, `"))
+}
+
+fn check_tool(tool: &Tool, dialect: &Dialect, problems: &mut Problems) -> bool {
+    let name = &tool.spec.name;
+    let mut wrong: Vec<(String, &str)> = Vec::new();
+    match tool.spec.schema(dialect) {
+        Ok(told) => {
+            let lost = told.losses.iter().filter(|loss| !loss.in_prose);
+            wrong.extend(lost.map(|loss| (format!("`{name}` in {}: {loss}", dialect.title), remedy(loss))));
+        }
+        Err(refusals) => wrong.extend(refusals.into_iter().map(|refusal| {
+            let at =
+                if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
+            let message = format!("`{name}` cannot be said in {}{at}: {}", dialect.title, refusal.reason);
+            (message, "change the schema, leave the tool out, or show it in another dialect")
+        })),
+    }
+    for (message, help) in &wrong {
+        problems.report_in(&tool.origin.source, codes::LOSS, &tool.origin.pointer, message, *help);
+    }
+    wrong.is_empty()
+}
+
+/// Says what keeps a loss away.
+fn remedy(loss: &Loss) -> &'static str {
+    match loss.keyword {
+        "additionalProperties" => "name the keys as properties, or say what the values of all other keys are",
+        "items" => "say what follows the places, or that nothing does: `items: false`",
+        "description" => "say it in fewer characters",
+        "$ref" => "define the schema",
+        _ => "change the schema, leave the tool out, or show it in another dialect",
+    }
+}
+
+/// Marks the tools of which every dialect must say everything.
+pub(crate) fn mark_exact(program: &mut Program, options: &Options, problems: &mut Problems) {
+    if options.exact.is_empty() {
+        return;
+    }
+    let tools = program.all_tools();
+    let names: Vec<String> = tools.iter().map(|tool| tool.spec.name.to_string()).collect();
+    let groups: Vec<Vec<&str>> =
+        tools.iter().map(|tool| tool.origin.groups.iter().map(String::as_str).collect()).collect();
+    let entries: Vec<Entry<'_>> =
+        tools.iter().zip(&groups).map(|(tool, groups)| Entry::of(tool, groups)).collect();
+    let exact = matched(&entries, &names, &options.exact, "as exact, ", problems);
+    let marked: Vec<_> =
+        tools.iter().zip(exact).filter(|(_, exact)| *exact).map(|(tool, _)| tool.spec.name.clone()).collect();
+    for name in &marked {
+        if let Some(tool) = program.find_mut(name) {
+            tool.spec.exact = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::source::Document;
+
+    const API: &str = r##"
+openapi: 3.0.3
+info: {title: t, version: '1'}
+servers: [{url: 'https://api.example.com'}]
+paths:
+  /a:
+    post:
+      operationId: add
+      summary: Adds it.
+      requestBody:
+        content:
+          application/json:
+            schema: {type: object, properties: {next: {$ref: '#/components/schemas/Mixed'}}}
+      responses: {}
+  /b:
+    get:
+      operationId: find
+      tags: [reading]
+      summary: Finds it.
+      parameters: [{name: q, in: query, schema: {type: string, minLength: 3}}]
+      responses: {}
+components:
+  schemas:
+    Mixed: {type: array, prefixItems: [{type: string}]}
+"##;
+
+    fn checked(options: &Options) -> (bool, Vec<String>) {
+        let mut problems = Problems::new();
+        let text = API.replace("3.0.3", "3.1.0");
+        let document = Document::parse(Path::new("api.yaml"), &text, &mut problems).unwrap();
+        let program = crate::compile(&document, options, &mut problems).unwrap();
+        let kept = check(&[program], options, &mut problems);
+        let told =
+            problems.as_slice().iter().map(|one| format!("{} {} | {}", one.code, one.message, one.help));
+        (kept, told.collect())
+    }
+
+    #[test]
+    fn what_is_lost_is_an_error_with_the_tool_the_place_the_reason_and_the_remedy() {
+        assert_eq!(checked(&Options::default()), (true, vec![]));
+        assert_eq!(checked(&Options::default().deny_losses("anthropic")), (true, vec![]));
+        let (kept, told) = checked(&Options::default().deny_losses("openai-strict"));
+        assert!(!kept);
+        assert_eq!(
+            told,
+            ["E0803 `add` in OpenAI strict: `items` at /$defs/Mixed is not said: lists end after \
+              their last place in the dialect | say what follows the places, or that nothing does: `items: false`"]
+        );
+        let (kept, told) = checked(&Options::default().deny_losses("latin"));
+        assert!(!kept && told[0].contains("`latin`; there are `json-schema`, `openai`"), "{told:?}");
+    }
+
+    #[test]
+    fn an_exact_tool_is_refused_where_a_rule_would_only_be_told() {
+        let exact = |selector: &str| Options::default().exact(selector).deny_losses("openai-strict");
+        let (kept, told) = checked(&exact("tag:reading"));
+        assert!(!kept);
+        assert!(
+            told[1].starts_with(
+                "E0803 `find` cannot be said in OpenAI strict at /properties/q: the tool is `exact`, and in OpenAI strict \
+                 `minLength` is only told in the description: the dialect does not take the keyword"
+            ),
+            "{told:?}"
+        );
+        let (_, told) = checked(&Options::default().exact("fnid"));
+        assert_eq!(told, ["W0330 as exact, `fnid` selects no operation | did you mean `find`?"]);
+    }
+}
