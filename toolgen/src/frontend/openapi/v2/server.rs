@@ -11,14 +11,14 @@ impl<'a> Context<'a> {
     /// Returns a server for each scheme of an operation, or else of the document; `https` is the first.
     pub(in super::super) fn hosts(&mut self, operation: &Node<'a>) -> List<Server> {
         let own = operation.items("schemes");
-        if let (true, Some(servers)) = (own.is_empty(), &self.document_servers) {
+        if !own.is_empty() {
+            return self.read_hosts(&own);
+        }
+        if let Some(servers) = &self.document_servers {
             return servers.clone();
         }
-        let shared = self.top().items("schemes");
-        let servers = self.read_hosts(if own.is_empty() { &shared } else { &own });
-        if own.is_empty() {
-            self.document_servers = Some(servers.clone());
-        }
+        let servers = self.read_hosts(&self.top().items("schemes"));
+        self.document_servers = Some(servers.clone());
         servers
     }
 
