@@ -100,7 +100,7 @@ macro_rules! __choices {
                     }
                 }
             }
-            $crate::__choice! { $closed }
+            $crate::engine::typed::json::choice::implement! { $closed }
         )*
         $(
             impl $crate::__private::types_prelude::FromStr for $open {
@@ -115,7 +115,7 @@ macro_rules! __choices {
                     )
                 }
             }
-            $crate::__choice! { $open }
+            $crate::engine::typed::json::choice::implement! { $open }
         )*
     };
 }
@@ -146,6 +146,9 @@ macro_rules! __choice {
         }
     };
 }
+
+#[doc(hidden)]
+pub use __choice as implement;
 
 /// Reads a text as what it is written for.
 ///
