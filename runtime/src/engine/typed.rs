@@ -23,7 +23,8 @@ pub use serde;
 /// let pets: Vec<Pet> = engine.call(petstore::ListPets::new().with_limit(5)).await?;
 /// ```
 pub trait TypedTool: Serialize + Sized {
-    /// The result of a successful call; `serde_json::Value` if the document does not say.
+    /// The result of a successful call; `serde_json::Value` if the document does not say. A type of one's own reads
+    /// itself by [`FromJson`], for example with `serde_json::from_value`.
     type Output: FromJson;
 
     /// Returns the tool.

@@ -174,7 +174,7 @@ fn what_is_no_client_certificate_or_key_is_refused_when_the_engine_is_built() {
     let (one, other) = (certificate(&["a"]), certificate(&["b"]));
     let (pem, key) = (one.cert.pem(), one.signing_key.serialize_pem());
     for (pem, key, told) in [
-        ("cert.pem".to_owned(), key.clone(), "client certificate: no certificate in the PEM text"),
+        ("cert.pem".to_owned(), key, "client certificate: no certificate in the PEM text"),
         (pem.clone(), "key.pem".to_owned(), "client key: "),
         (pem, other.signing_key.serialize_pem(), "client certificate and key: "),
     ] {

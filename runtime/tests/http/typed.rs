@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgen_runtime::engine::http::CallError;
 use toolgen_runtime::engine::typed::serde::{Deserialize, Serialize};
+use toolgen_runtime::engine::typed::{FromJson, JsonError};
 use toolgen_runtime::spec::Network;
 use toolgen_runtime::spec::plan::{Encoding, Location, RequestPlan, Tool};
 use toolgen_runtime::{CancellationToken, ToolContext, ToolError, TypedTool};
@@ -24,6 +25,13 @@ struct GetPet {
 #[serde(crate = "toolgen_runtime::engine::typed::serde")]
 struct Pet {
     name: String,
+}
+
+/// As generated code does it, but by serde.
+impl FromJson for Pet {
+    fn from_json(value: Value) -> Result<Self, JsonError> {
+        serde_json::from_value(value).map_err(|why| JsonError::new(why.to_string()))
+    }
 }
 
 static TOOL: LazyLock<Tool> = LazyLock::new(|| {

@@ -141,10 +141,10 @@ impl<T: DeserializeOwned> Items<T> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    fn item(&mut self, item: Value) -> Result<T, CallError> {
+    fn item(&mut self, item: &Value) -> Result<T, CallError> {
         self.bounds.items -= 1;
         // The value is read twice only where it does not fit.
-        T::deserialize(&item).map_err(|source| CallError::Decode { source, body: item.to_string() })
+        T::deserialize(item).map_err(|source| CallError::Decode { source, body: item.to_string() })
     }
 }
 
@@ -159,7 +159,7 @@ impl<T: DeserializeOwned> Stream for Items<T> {
                 return Poll::Ready(None);
             }
             if let Some(item) = this.ready.pop_front() {
-                return Poll::Ready(Some(this.item(item)));
+                return Poll::Ready(Some(this.item(&item)));
             }
             match std::mem::replace(&mut this.state, State::Over) {
                 State::Over => return Poll::Ready(None),

@@ -87,8 +87,10 @@ impl NextPage {
     pub fn argument(&self) -> Option<&Text> {
         match self {
             NextPage::Link | NextPage::Url(_) => None,
-            NextPage::Cursor { argument, .. } | NextPage::Last { argument, .. } => Some(argument),
-            NextPage::Page { argument, .. } | NextPage::Offset(argument) => Some(argument),
+            NextPage::Cursor { argument, .. }
+            | NextPage::Last { argument, .. }
+            | NextPage::Page { argument, .. }
+            | NextPage::Offset(argument) => Some(argument),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::base::frozen::Frozen;
-use crate::engine::http::{BuildOptions, build};
+use crate::engine::http::{BuildOptions, EnvCredentials, build};
 use crate::spec::plan::Server;
 
 fn scheme(id: &'static str, placement: Placement) -> SecurityScheme {

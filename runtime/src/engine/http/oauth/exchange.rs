@@ -138,7 +138,7 @@ fn request(oauth: &OAuth, refresh: Option<&Secret>) -> Result<HttpRequest, Strin
             basic = Some(STANDARD.encode(pair));
         }
         Some(secret) => {
-            fields.extend([("client_id", settings.client_id.as_str()), ("client_secret", secret.expose())])
+            fields.extend([("client_id", settings.client_id.as_str()), ("client_secret", secret.expose())]);
         }
         None => fields.push(("client_id", &settings.client_id)),
     }

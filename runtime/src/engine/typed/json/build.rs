@@ -11,7 +11,7 @@ macro_rules! __build {
             #[must_use]
             pub fn new($($name: impl ::core::convert::Into<$of>),*) -> Self {
                 Self {
-                    $($name: $name.into(),)*
+                    $($name: ::core::convert::Into::into($name),)*
                     $($field: ::core::option::Option::None,)*
                     $($extra: ::core::default::Default::default(),)?
                 }
@@ -21,7 +21,7 @@ macro_rules! __build {
                 #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
                 #[must_use]
                 pub fn $method(mut self, $field: impl ::core::convert::Into<$some>) -> Self {
-                    self.$field = ::core::option::Option::Some($field.into());
+                    self.$field = ::core::option::Option::Some(::core::convert::Into::into($field));
                     self
                 }
             )*

@@ -110,7 +110,7 @@ macro_rules! __choices {
                     ::core::result::Result::Ok(
                         match $crate::engine::typed::json::choice::find(Self::ALL, Self::as_str, text) {
                             ::core::option::Option::Some(choice) => choice,
-                            ::core::option::Option::None => Self::Other(text.into()),
+                            ::core::option::Option::None => Self::Other(::core::convert::Into::into(text)),
                         },
                     )
                 }
@@ -133,7 +133,7 @@ macro_rules! __choice {
 
         impl $crate::engine::typed::ToJson for $type {
             fn to_json(&self) -> $crate::__private::types_prelude::Value {
-                self.as_str().into()
+                ::core::convert::Into::into(self.as_str())
             }
         }
 

@@ -5,15 +5,16 @@ use serde_json::json;
 
 #[test]
 fn null_and_absence_differ_where_they_must() {
+    type Nullable = Option<Option<i64>>;
     let value = json!({"a": null, "b": 1});
-    let all: (Option<Option<i64>>, Option<Option<i64>>, Option<Option<i64>>, Option<i64>) =
+    let all: (Nullable, Nullable, Nullable, Option<i64>) =
         read(value.clone(), &["a", "b", "c", "d"]).unwrap();
     assert_eq!(all, (Some(None), Some(Some(1)), None, None));
     let error = read::<(i64,)>(value.clone(), &["d"]).unwrap_err();
     assert_eq!(error.to_string(), "a required field is missing at /d");
     let (And((b,), ()), rest) = read_all::<And<(i64,), ()>, Value>(value, &["b"]).unwrap();
     assert_eq!((b, rest.len()), (1, 1));
-    let (some, none): (Option<Option<i64>>, Option<Option<i64>>) = (Some(None), None);
+    let (some, none): (Nullable, Nullable) = (Some(None), None);
     assert_eq!(object(&[], &[("a", &some), ("b", &none)]), json!({"a": null}));
     assert_eq!(object(&[("a", &None::<i64>)], &[]), json!({"a": null}));
 }
