@@ -8,7 +8,7 @@ mod mcp;
 mod pagination;
 mod xml;
 
-use crate::base::frozen::{List, Text};
+use crate::base::frozen::{Frozen, List, Text};
 use crate::spec::ToolSpec;
 use crate::spec::template::Template;
 
@@ -25,6 +25,12 @@ pub struct Tool {
     pub spec: ToolSpec,
     /// How the tool is executed.
     pub call: Call,
+}
+
+impl From<&'static Tool> for Frozen<Tool> {
+    fn from(tool: &'static Tool) -> Self {
+        Frozen::Static(tool)
+    }
 }
 
 /// How a tool is executed.
