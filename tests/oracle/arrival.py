@@ -101,7 +101,8 @@ class Judge:
     def _base(self, url: str) -> str | None:
         """The path below the server."""
         given = urlsplit(url)
-        for server in self.api.servers(self.operation)[:1] or ["/"]:
+        # A placeholder such as `https://hostname:<port>/` is no server, and the document's own host is taken.
+        for server in [s for s in self.api.servers(self.operation)[:1] if not re.search(r"[<>]", s)] or ["/"]:
             base = urlsplit(server.strip())
             if "{" in server:
                 return given.path[max(given.path.find(self.template.split("{")[0]), 0) :]
@@ -200,7 +201,7 @@ class Judge:
                 return None
             return _with(left, body=(kind, {k: v for k, v in content.items() if k != name}))
         encoding = self._encoding(name)
-        rest = take_form(name, value, content, encoding) if kind == "form" else take_parts(name, value, content, encoding)
+        rest = take_form(name, value, content, encoding) if kind == "form" else take_parts(name, value, content, encoding if "swagger" in self.api.root else {})
         return None if rest is None else _with(left, body=(kind, rest))
 
     def _encoding(self, name: str) -> dict[str, Any]:

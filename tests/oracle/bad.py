@@ -64,7 +64,7 @@ def cases() -> list[Case]:
         ("two.yaml", HEAD + "paths: {}\n---\n" + HEAD, "any"),
         ("tag.yaml", HEAD + "paths: {/p: {" + GET + "}}\nx-y: !!python/object/apply:os.system [ls]\nx-z: !own 1", "any"),
         ("complex-key.yaml", HEAD + "paths: {/p: {" + GET + "}}\nx-y: {? [a, b] : c, ? {d: e} : f, 1: g, null: h, true: i}", "any"),
-        ("swagger.json", '{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{}}', "refuse"),
+        ("swagger.json", '{"swagger":"1.2","info":{"title":"t","version":"1"},"paths":{}}', "refuse"),
         ("four.yaml", HEAD.replace("3.0.3", "4.0.0") + "paths: {}", "refuse"),
         ("no-version.yaml", "info: {title: t}\npaths: {}", "refuse"),
         ("version-object.yaml", HEAD.replace("3.0.3", "{a: 1}") + "paths: {}", "refuse"),

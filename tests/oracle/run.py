@@ -58,7 +58,7 @@ def main() -> int:
         found += corpus(directory / "openapi")
         # These are many small ones: a sample of them has most of their features.
         broad = list(entries(directory, ("swagger2", "multifile")))
-        found += broad if given.all or given.document else broad[::6]
+        found += broad if given.all or given.document else broad[::12]
     else:
         report.skip(f"the corpus is not at {directory} (TOOLGEN_CORPUS names another place)")
     found = [p for p in found if not given.document or any(part in str(p) for part in given.document)]
