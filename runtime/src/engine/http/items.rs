@@ -14,7 +14,6 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::call_error::CallError;
-use super::charset;
 use super::engine::{HttpEngine, plan};
 use super::pages::{Page, Place, Reader, wanted};
 use crate::base::frozen::Frozen;
@@ -236,11 +235,7 @@ impl Reading {
             return Ok(items);
         }
         let content_type = super::response::header(&page.headers, "content-type");
-        let mut body = charset::decode(&page.bytes, &content_type, page.truncated);
-        if page.truncated {
-            page.request.credentials.cut_unfinished(&mut body);
-        }
-        let body = page.request.credentials.redact(&body);
+        let body = page.request.credentials.shown(&page.bytes, &content_type, page.truncated);
         Err(if !page.status.is_success() {
             CallError::Status { status: page.status.as_u16(), body }
         } else if page.truncated {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::charset;
 use crate::base::needle::{self, Needle};
 
 /// A credential. `Debug` and `Display` show `****`.
@@ -61,6 +62,15 @@ impl Applied {
     /// they would match ordinary words are not searched for.
     pub(super) fn redact(&self, text: &str) -> String {
         needle::replace(text, self.searched(), HIDDEN).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// Returns the text of a body with credentials shown as `****`, also one that was cut off at the end.
+    pub(super) fn shown(&self, bytes: &[u8], content_type: &str, truncated: bool) -> String {
+        let mut text = charset::decode(bytes, content_type, truncated);
+        if truncated {
+            self.cut_unfinished(&mut text);
+        }
+        self.redact(&text)
     }
 
     /// Cuts off the end of a text, which goes on, where it may be the beginning of a credential.

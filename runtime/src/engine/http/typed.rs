@@ -79,13 +79,7 @@ impl HttpEngine {
         let body = read(&mut response, limit, None).await;
         let body = body.map_err(|error| CallError::Transport(network(&request, "read_error", error)))?;
         let text = || charset::decode(&body.bytes, &content_type, body.truncated);
-        let shown = || {
-            let mut text = text();
-            if body.truncated {
-                request.credentials.cut_unfinished(&mut text);
-            }
-            request.credentials.redact(&text)
-        };
+        let shown = || request.credentials.shown(&body.bytes, &content_type, body.truncated);
         if !status.is_success() {
             return Err(CallError::Status { status: status.as_u16(), body: shown() });
         }

@@ -13,6 +13,7 @@ use crate::call::result::{Content, ToolResult};
 use crate::engine::http::engine::{HttpEngine, network};
 use crate::engine::http::response::{self, Limits};
 use crate::spec::plan::{Pagination, Tool};
+use crate::spec::size::json_bytes;
 
 /// The items of several pages.
 struct Merged {
@@ -31,7 +32,7 @@ impl Merged {
     fn add(&mut self, items: Vec<Value>, most: usize, room: usize) -> bool {
         self.pages += 1;
         for item in items {
-            let bytes = item.to_string().len() + 1;
+            let bytes = json_bytes(&item) + 1;
             let why = if self.items.len() == most {
                 format!("{most} items were asked for")
             } else if !self.items.is_empty() && self.bytes + bytes > room {
@@ -67,7 +68,7 @@ impl HttpEngine {
             let body = std::mem::take(&mut first.bytes);
             return self.answered(tool, first, body).await;
         };
-        let room = self.settings().max_bytes.saturating_sub(body.to_string().len());
+        let room = self.settings().max_bytes.saturating_sub(json_bytes(&body));
         let mut merged = Merged { items: Vec::new(), bytes: 0, pages: 0, body, stopped: None };
         let mut whole = merged.add(items, most, room);
         while whole && !place.is_end() {
